@@ -1,0 +1,63 @@
+/**
+ * Time, handed in. A component never asks the machine what time it is: it asks the Clock it was given, so that a whole
+ * cluster can run on virtual time. Wall time and elapsed time are apart on purpose, because wall clocks jump.
+ */
+
+/** A pending call. Cancelling it after it fired, or twice, does nothing. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall time in milliseconds since the Unix epoch: for timestamps on objects and comparisons with them. May jump. */
+  nowMs(): number
+  /** Elapsed milliseconds from an arbitrary start, never going back: for durations, deadlines and lease checks. */
+  monotonicMs(): number
+  /** Calls `callback` once after `delayMs` (values below 0 count as 0), never before returning. */
+  after(delayMs: number, callback: () => void): Timer
+}
+
+/** Resolves after `delayMs`, or rejects with the signal's reason as soon as `signal` aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason)
+      return
+    }
+    const onAbort = (): void => {
+      timer.cancel()
+      reject(signal?.reason)
+    }
+    const timer = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** Calls `callback` every `periodMs`, the first time after one period. A slow callback delays the next, they never pile up. */
+export function every(clock: Clock, periodMs: number, callback: () => void): Timer {
+  let timer = clock.after(periodMs, tick)
+  let cancelled = false
+  function tick(): void {
+    callback()
+    if (!cancelled) timer = clock.after(periodMs, tick)
+  }
+  return {
+    cancel(): void {
+      cancelled = true
+      timer.cancel()
+    },
+  }
+}
+
+/** RFC 3339 in whole seconds, the form of metav1.Time: `2026-01-01T00:00:00Z`. */
+export function formatTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 19) + 'Z'
+}
+
+/** RFC 3339 with microseconds, the form of metav1.MicroTime: `2026-01-01T00:00:00.123000Z`. */
+export function formatMicroTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('Z', '000Z')
+}

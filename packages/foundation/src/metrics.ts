@@ -1,0 +1,54 @@
+/**
+ * Metrics under Kubernetes' names, exposed as Prometheus text (format 0.0.4). A registry is made in a binary and handed
+ * down. Asking twice for the same name gives the same family; asking with another type, help or label set is a
+ * programming error and throws.
+ */
+export type Labels = Readonly<Record<string, string>>
+
+export interface Counter {
+  increment(labels?: Labels, by?: number): void
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void
+  add(by: number, labels?: Labels): void
+}
+
+export interface Histogram {
+  observe(value: number, labels?: Labels): void
+}
+
+export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE' | 'INTERNAL'
+
+export interface MetricOptions {
+  readonly name: string
+  readonly help: string
+  /** Label names, in the order of the exposition. */
+  readonly labels?: readonly string[]
+  /** Shown as `[ALPHA] ` in front of the help text, as Kubernetes does. Default: ALPHA. */
+  readonly stability?: StabilityLevel
+}
+
+export interface HistogramOptions extends MetricOptions {
+  /** Upper bounds in rising order, without +Inf. */
+  readonly buckets: readonly number[]
+}
+
+export interface MetricsRegistry {
+  counter(options: MetricOptions): Counter
+  gauge(options: MetricOptions): Gauge
+  histogram(options: HistogramOptions): Histogram
+  /** Called before each exposition, to set gauges that are computed on demand. */
+  onCollect(collect: () => void): void
+  /** The exposition: families sorted by name, series by label values. */
+  expose(): string
+}
+
+/** Counts nothing and exposes nothing. */
+export const silentMetrics: MetricsRegistry = {
+  counter: () => ({ increment() {} }),
+  gauge: () => ({ set() {}, add() {} }),
+  histogram: () => ({ observe() {} }),
+  onCollect() {},
+  expose: () => '',
+}

@@ -1,0 +1,44 @@
+/** The text of --help: groups as upstream has them, one flag to a paragraph. Pure. */
+import { flagGroups } from './kube-controller-manager-flags.ts'
+import type { FlagDefinition } from './pflag.ts'
+
+const INTRODUCTION = `kube-controller-manager runs the control loops of Kubernetes: each watches the shared state of the cluster through the
+API server and makes changes that move it towards the desired state. This one is Gyropilot, the same loops in TypeScript.`
+
+export const USAGE = 'Usage:\n  kube-controller-manager [flags]\n'
+
+/** `columns` is the width of the terminal. */
+export function helpText(columns: number): string {
+  const sections = flagGroups.map(
+    ({ title, flags }) =>
+      `${title} flags:\n\n${flags.map((flag) => flagText(flag, columns)).join('')}`,
+  )
+  return `${INTRODUCTION}\n\n${USAGE}\n${sections.join('\n')}`
+}
+
+function flagText(flag: FlagDefinition, columns: number): string {
+  const short = flag.shorthand ? `-${flag.shorthand}, ` : '    '
+  const value = flag.type === 'bool' || flag.type === 'optionalString' ? '' : ` ${flag.type}`
+  const preset =
+    flag.default === '' || flag.default === 'false' ? '' : `     Default: ${shownDefault(flag)}`
+  const note = flag.unused === undefined ? '' : ` (Accepted without effect: ${flag.unused}.)`
+  return `  ${short}--${flag.name}${value}${preset}\n${wrap(flag.help + note, 16, Math.max(columns, 60))}`
+}
+
+function shownDefault(flag: FlagDefinition): string {
+  if (flag.type === 'string') return JSON.stringify(flag.default)
+  return flag.type === 'strings' ? `[${flag.default}]` : flag.default
+}
+
+function wrap(text: string, indent: number, columns: number): string {
+  let out = ''
+  let line = ' '.repeat(indent)
+  for (const word of text.split(' ')) {
+    if (line.length + word.length + 1 > columns && line.trim() !== '') {
+      out += `${line}\n`
+      line = ' '.repeat(indent)
+    }
+    line += line.trim() === '' ? word : ` ${word}`
+  }
+  return `${out}${line}\n`
+}

@@ -1,0 +1,164 @@
+/**
+ * Command-line flags as spf13/pflag reads them: `--name=value`, `--name value`, bare booleans, `_` for `-`, repeated lists.
+ * Contract: docs/behaviour/runtime/manager.md, Startup sequence. Pure.
+ */
+import { managerErrors } from '../errors.ts'
+import { parseDurationMs } from './duration.ts'
+
+export type FlagType =
+  | 'string'
+  | 'bool'
+  | 'int'
+  | 'float'
+  | 'duration'
+  /** Comma-separated and repeatable; the first use replaces the default. */
+  | 'strings'
+  /** `a=true,b=false`, repeatable. */
+  | 'mapStringBool'
+  /** `--version` or `--version=raw`. */
+  | 'optionalString'
+
+export type FlagValue = string | boolean | number | readonly string[] | ReadonlyMap<string, boolean>
+
+export interface FlagDefinition {
+  readonly name: string
+  readonly shorthand?: string
+  readonly type: FlagType
+  /** As written on the command line. */
+  readonly default: string
+  readonly help: string
+  /** Why it has no effect here; such flags are accepted and mentioned once at -v=2. */
+  readonly unused?: string
+}
+
+export interface ParsedFlags {
+  /** Values of all flags, given or default. Durations are in milliseconds. */
+  readonly values: ReadonlyMap<string, FlagValue>
+  readonly given: ReadonlySet<string>
+}
+
+export function parseFlags(
+  definitions: readonly FlagDefinition[],
+  args: readonly string[],
+): ParsedFlags {
+  const byName = new Map(definitions.map((flag) => [flag.name, flag]))
+  const byShorthand = new Map(
+    definitions.flatMap((f) => (f.shorthand ? [[f.shorthand, f] as const] : [])),
+  )
+  const values = new Map(definitions.map((flag) => [flag.name, convert(flag, flag.default)]))
+  const given = new Set<string>()
+  const queue = [...args]
+  for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
+    if (arg === '--' || !arg.startsWith('-') || arg === '-') {
+      const stray = arg === '--' ? queue.shift() : arg
+      if (stray === undefined) break
+      const where = `"kube-controller-manager" does not take any arguments`
+      throw managerErrors.make('ARGUMENT_UNEXPECTED', `${where}, got ${JSON.stringify([stray])}`)
+    }
+    const { flag, text } = arg.startsWith('--')
+      ? longFlag(arg, byName)
+      : shortFlag(arg, byShorthand)
+    const value = text ?? implicitValue(flag) ?? queue.shift()
+    if (value === undefined) throw invalid(`flag needs an argument: ${shown(arg, flag)}`)
+    values.set(
+      flag.name,
+      merged(flag, given.has(flag.name) ? values.get(flag.name) : undefined, value),
+    )
+    given.add(flag.name)
+  }
+  return { values, given }
+}
+
+function invalid(message: string): Error {
+  return managerErrors.make('FLAG_INVALID', message)
+}
+
+function shown(arg: string, flag: FlagDefinition): string {
+  return arg.startsWith('--') ? `--${flag.name}` : `'${arg[1]}' in ${arg}`
+}
+
+function longFlag(arg: string, byName: ReadonlyMap<string, FlagDefinition>) {
+  const equals = arg.indexOf('=')
+  const written = arg.slice(2, equals < 0 ? undefined : equals)
+  if (written === '') throw invalid(`bad flag syntax: ${arg}`)
+  const name = written.replaceAll('_', '-')
+  const flag = byName.get(name)
+  if (flag === undefined) throw invalid(`unknown flag: --${name}`)
+  return { flag, text: equals < 0 ? undefined : arg.slice(equals + 1) }
+}
+
+function shortFlag(arg: string, byShorthand: ReadonlyMap<string, FlagDefinition>) {
+  const flag = byShorthand.get(arg[1]!)
+  if (flag === undefined) throw invalid(`unknown shorthand flag: '${arg[1]}' in ${arg}`)
+  const rest = arg.slice(2)
+  return { flag, text: rest === '' ? undefined : rest.replace(/^=/, '') }
+}
+
+/** What a flag means without a value; undefined for those that need one. */
+function implicitValue(flag: FlagDefinition): string | undefined {
+  if (flag.type === 'bool') return 'true'
+  return flag.type === 'optionalString' ? 'true' : undefined
+}
+
+function merged(flag: FlagDefinition, before: FlagValue | undefined, text: string): FlagValue {
+  const value = convert(flag, text)
+  if (before === undefined) return value
+  if (flag.type === 'strings') return [...(before as string[]), ...(value as string[])]
+  if (flag.type === 'mapStringBool') {
+    return new Map([...(before as Map<string, boolean>), ...(value as Map<string, boolean>)])
+  }
+  return value
+}
+
+function convert(flag: FlagDefinition, text: string): FlagValue {
+  const problem = (detail: string): Error => {
+    const written = flag.shorthand ? `-${flag.shorthand}, --${flag.name}` : `--${flag.name}`
+    return invalid(`invalid argument ${JSON.stringify(text)} for "${written}" flag: ${detail}`)
+  }
+  switch (flag.type) {
+    case 'string':
+    case 'optionalString':
+      return text
+    case 'bool':
+      return parseBool(text, problem)
+    case 'int': {
+      if (!/^[+-]?\d+$/.test(text))
+        throw problem(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+      return Number(text)
+    }
+    case 'float': {
+      if (text.trim() === '' || Number.isNaN(Number(text))) {
+        throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
+      }
+      return Number(text)
+    }
+    case 'duration': {
+      const durationMs = parseDurationMs(text)
+      if (typeof durationMs === 'string') throw problem(durationMs)
+      return durationMs
+    }
+    case 'strings':
+      return text === '' ? [] : text.split(',')
+    case 'mapStringBool':
+      return new Map(text === '' ? [] : text.split(',').map((pair) => parsePair(pair, problem)))
+  }
+}
+
+function parseBool(text: string, problem: (detail: string) => Error): boolean {
+  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
+  if (/^(0|f|F|false|FALSE|False)$/.test(text)) return false
+  throw problem(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+}
+
+function parsePair(pair: string, problem: (detail: string) => Error): readonly [string, boolean] {
+  const equals = pair.indexOf('=')
+  const key = pair.slice(0, equals).trim()
+  if (equals < 0) throw problem(`missing bool value for ${pair.trim()}`)
+  try {
+    return [key, parseBool(pair.slice(equals + 1).trim(), problem)]
+  } catch {
+    const value = pair.slice(equals + 1).trim()
+    const detail = `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+    throw problem(detail)
+  }
+}

@@ -1,0 +1,105 @@
+/** What a controller is to the manager that runs it, and what the manager hands to it. */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import type { Reconcile } from './effects.ts'
+import type { DeletedFinalStateUnknown, InformerFactory, Informer } from './informer.ts'
+import type { EventRecorder } from './events/event-recorder.ts'
+import type { Expectations } from './expectations.ts'
+import type { RateLimiter } from './workqueue/rate-limiter.ts'
+import type { Reason } from './workqueue/reasons.ts'
+
+export type { Reason } from './workqueue/reasons.ts'
+
+/** A running loop: resolves when it has stopped, after `signal` aborted. */
+export interface RunnableController {
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Everything a controller may use. Nothing else exists for it. */
+export interface ControllerContext<Configuration = unknown> {
+  /** The canonical name, `deployment-controller`. */
+  readonly name: string
+  /** With this controller's identity and its own rate limit. */
+  readonly client: Client
+  readonly informers: InformerFactory
+  /** Objects reduced to their metadata (PartialObjectMetadata). */
+  readonly metadataInformers: InformerFactory
+  /** Events under this source component. */
+  recorder(component: string): EventRecorder
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly metrics: MetricsRegistry
+  readonly configuration: Configuration
+  /** Resolves once both factories were started; only after it may a controller ask for further informers. */
+  readonly informersStarted: Promise<void>
+  /** Told of every reconcile, for `why`, the dashboard and recordings. */
+  readonly trace?: ReconcileTrace
+}
+
+export interface ControllerDescriptor<Configuration = unknown> {
+  /** Canonical name: flags, logs, health checks. */
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly enabledByDefault: boolean
+  /** Feature gates that must be on, else the controller is skipped. */
+  readonly featureGates?: readonly string[]
+  /** The service account in kube-system whose identity it has, and its user agent suffix. */
+  readonly serviceAccount: string
+  /** Multiples of the manager's client QPS and burst. Default 1. */
+  readonly clientRate?: { readonly qpsFactor: number; readonly burstFactor: number }
+  /** Registers handlers and indexes; starts nothing. Undefined: the configuration leaves it nothing to do. */
+  build(context: ControllerContext<Configuration>): RunnableController | undefined | Promise<RunnableController | undefined>
+}
+
+/** A key, or a key to be added after a while. */
+export type QueueKey = string | { readonly key: string; readonly afterMs: number }
+
+/** Maps what happened to objects of one type to the keys that must be looked at. Pure but for expectations. */
+export interface Watch<T extends KubernetesObject = KubernetesObject> {
+  readonly type: ResourceType<T>
+  /** Watches the objects' metadata only (`metadataInformers`). */
+  readonly metadataOnly?: boolean
+  onAdd?(object: T): Iterable<QueueKey>
+  onUpdate?(previous: T, current: T): Iterable<QueueKey>
+  /** The last known object; a tombstone only where even that is unknown. */
+  onDelete?(object: T | DeletedFinalStateUnknown<T>): Iterable<QueueKey>
+}
+
+/** A controller of the common form: one queue of keys, cached observation, rules as a generator. */
+export interface KeyedController<Observed> {
+  /** The `name` label of workqueue metrics. Absent: a queue without metrics. */
+  readonly queueName?: string
+  readonly workers: number
+  /** The source component of events. Default: the controller's name. */
+  readonly eventComponent?: string
+  readonly rateLimiter?: RateLimiter
+  /** Keys are dropped after so many requeues; absent: never. */
+  readonly maxRetries?: number
+  readonly watches: readonly Watch[]
+  /** Gathers what the rules need from the caches, and judges nothing. Undefined: the object is gone. */
+  observe(key: string): Observed | undefined
+  reconcile(observed: Observed): Reconcile
+  /** The object of this key is gone: drop what was remembered about it. */
+  forget?(key: string): void
+  /** Lowered by the shell for writes that failed. */
+  readonly expectations?: Expectations
+  /** Informers whose sync is awaited besides those of `watches`. */
+  readonly alsoAwait?: readonly Informer<KubernetesObject>[]
+  /** Reads its own writes: types of objects this controller writes for a key (shared-controller-utils, stale-cache guard). */
+  readonly staleGuard?: {
+    /** Informers that must have seen what this process last created, updated or patched of their type for the key. */
+    readonly informers: readonly Informer<KubernetesObject>[]
+    /** uid of the owner under this key: a write for another uid replaces the record. */
+    ownerUid(observed: Observed): string
+    /** A counter with the labels group and resource: `replicaset_controller_stale_sync_skips_total`. */
+    readonly metric?: string
+  }
+}
+
+export interface ReconcileTrace {
+  started(controller: string, key: string, reasons: readonly Reason[]): void
+  effect(controller: string, key: string, effect: unknown, outcome: unknown): void
+  finished(controller: string, key: string, verdict: unknown): void
+}

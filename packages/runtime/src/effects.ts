@@ -1,0 +1,222 @@
+/**
+ * What a reconcile may do to the world, as data. A controller's rules are a generator: it yields effects, is handed their
+ * outcomes, and never touches anything itself. So the same rules run against a server, against a table of outcomes in a
+ * test, with a crash before or after any write, and can be printed as they go.
+ *
+ * ```ts
+ * function* reconcile({ job, pods }: Observed): Reconcile {
+ *   const created = yield* write(create(resources.pods, podFor(job)))
+ *   if (!created.ok) return { error: created.error }
+ *   return { requeueAfterMs: 1_000 }
+ * }
+ * ```
+ */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { DeleteOptions, Patch } from '@gyropilot/client'
+
+/** One API write, as data. */
+export type Write =
+  | {
+      readonly verb: 'create'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly object: KubernetesObject
+      /** `binding`, `eviction`, `token` of the object named `name`. */
+      readonly subresource?: string
+      readonly name?: string
+    }
+  | {
+      readonly verb: 'update'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly object: KubernetesObject
+      readonly subresource?: string
+    }
+  | {
+      readonly verb: 'patch'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly name: string
+      readonly patch: Patch
+      readonly subresource?: string
+    }
+  | {
+      readonly verb: 'delete'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly name: string
+      readonly options?: DeleteOptions
+    }
+  | {
+      readonly verb: 'deleteCollection'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly options?: DeleteOptions
+    }
+
+/** A live read, past all caches. */
+export type Read =
+  | {
+      readonly verb: 'get'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly name: string
+      readonly metadataOnly?: boolean
+    }
+  | {
+      readonly verb: 'list'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly labelSelector?: string
+      readonly fieldSelector?: string
+      readonly metadataOnly?: boolean
+    }
+
+/** An event about an object, recorded in the background; correlation and spam limits are the recorder's. */
+export interface EventRecord {
+  readonly regarding: KubernetesObject
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  /** The part of the object it is about: `spec.containers{web}`. */
+  readonly fieldPath?: string
+}
+
+export type Outcome<T = KubernetesObject> =
+  | { readonly ok: true; readonly object: T }
+  /** `attempted` is false for a write that a slow start never reached. */
+  | { readonly ok: false; readonly error: unknown; readonly attempted: boolean }
+
+export type Effect =
+  | { readonly effect: 'write'; readonly write: Write }
+  | {
+      readonly effect: 'writes'
+      readonly writes: readonly Write[]
+      /**
+       * `parallel`: all at once. `slow-start`: batches of 1, 2, 4, ...; a batch with an error is finished and is the last,
+       * unless `keepOnError` accepts the error.
+       */
+      readonly order: 'parallel' | 'slow-start'
+      readonly expectations?: Expected
+    }
+  | { readonly effect: 'read'; readonly read: Read }
+  | { readonly effect: 'event'; readonly event: EventRecord }
+  | { readonly effect: 'now' }
+
+/**
+ * What informers should see come in before the key is worked on again. The shell sets it before the first write and lowers
+ * it for every write that failed or was not attempted, except those whose error `keepOnError` accepts.
+ */
+export type Expected =
+  | {
+      readonly kind: 'creations'
+      readonly key: string
+      readonly keepOnError?: (error: unknown) => boolean
+    }
+  /** `dependents[i]` is the key of the object that `writes[i]` deletes. */
+  | { readonly kind: 'deletions'; readonly key: string; readonly dependents: readonly string[] }
+
+/** What the queue does next with the key. */
+export interface Verdict {
+  /** Retry with back-off. `requeueAfterMs` is then ignored. */
+  readonly error?: unknown
+  /** Work on the key again after this time, without counting as a retry. Absent: wait for the next event. */
+  readonly requeueAfterMs?: number
+}
+
+/** The rules of one reconcile. Returning nothing is success. */
+export type Reconcile<R = Verdict | void> = Generator<Effect, R, unknown>
+
+/** One write; the outcome never throws. */
+export function* write<T extends KubernetesObject>(write: WriteOf<T>): Reconcile<Outcome<T>> {
+  return (yield { effect: 'write', write: write as Write }) as Outcome<T>
+}
+
+/** Several writes; outcomes are in the order of the writes. */
+export function* writeAll<T extends KubernetesObject>(
+  writes: readonly WriteOf<T>[],
+  order: 'parallel' | 'slow-start',
+  expectations?: Expected,
+): Reconcile<readonly Outcome<T>[]> {
+  const effect: Effect =
+    expectations === undefined
+      ? { effect: 'writes', writes: writes as readonly Write[], order }
+      : { effect: 'writes', writes: writes as readonly Write[], order, expectations }
+  return (yield effect) as readonly Outcome<T>[]
+}
+
+/** A live GET; a missing object is an outcome with a NotFound error. */
+export function* getLive<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  namespace: string | undefined,
+  name: string,
+): Reconcile<Outcome<T>> {
+  return (yield { effect: 'read', read: { verb: 'get', type, namespace, name } }) as Outcome<T>
+}
+
+/** A live list of all pages. */
+export function* listLive<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  namespace?: string,
+  options: { labelSelector?: string; fieldSelector?: string; metadataOnly?: boolean } = {},
+): Reconcile<Outcome<KubernetesObject & { readonly items: readonly T[] }>> {
+  return (yield { effect: 'read', read: { verb: 'list', type, namespace, ...options } }) as Outcome<
+    KubernetesObject & { readonly items: readonly T[] }
+  >
+}
+
+export function* recordEvent(
+  regarding: KubernetesObject,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): Reconcile<void> {
+  yield { effect: 'event', event: { regarding, type, reason, message } }
+}
+
+/** Wall time in milliseconds. Take it once per decision that needs one moment. */
+export function* currentTimeMs(): Reconcile<number> {
+  return (yield { effect: 'now' }) as number
+}
+
+/** A Write that answers a `T`. */
+export type WriteOf<T extends KubernetesObject> = Write & { readonly answers?: T }
+
+export function create<T extends KubernetesObject>(type: ResourceType<T>, object: T): WriteOf<T> {
+  return { verb: 'create', type, namespace: object.metadata?.namespace, object }
+}
+
+export function update<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  object: T,
+  subresource?: string,
+): WriteOf<T> {
+  return { verb: 'update', type, namespace: object.metadata?.namespace, object, subresource }
+}
+
+export function updateStatus<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  object: T,
+): WriteOf<T> {
+  return update(type, object, 'status')
+}
+
+export function patch<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  target: KubernetesObject,
+  patch: Patch,
+  subresource?: string,
+): WriteOf<T> {
+  const { namespace, name } = target.metadata ?? {}
+  return { verb: 'patch', type, namespace, name: name ?? '', patch, subresource }
+}
+
+/** Deletes by name; pass `options.preconditions.uid` unless upstream deletes without. */
+export function remove(
+  type: ResourceType,
+  target: KubernetesObject,
+  options?: DeleteOptions,
+): WriteOf<KubernetesObject> {
+  const { namespace, name } = target.metadata ?? {}
+  return { verb: 'delete', type, namespace, name: name ?? '', options }
+}

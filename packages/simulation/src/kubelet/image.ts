@@ -1,0 +1,53 @@
+/**
+ * Whether a simulated registry has an image. No registry is asked: references that are no references are refused as the
+ * kubelet refuses them, and tags that stand for a mistake in tutorials and tests cannot be pulled.
+ */
+const REFERENCE =
+  /^(?:(?=[^:/]{1,253}(?::\d+)?\/)[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d+)?\/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[a-fA-F0-9]{32,})?$/
+
+export interface ImageRules {
+  /** Tags that no simulated registry has. */
+  readonly missingTags: readonly RegExp[]
+}
+
+export const DEFAULT_IMAGE_RULES: ImageRules = {
+  missingTags: [
+    /(?:^|[-_.])(?:does-?not-?exist|non-?existent|no-?such(?:-?tag)?|missing|broken|bad|bogus|invalid|wrong|nope)(?:$|[-_.])/i,
+  ],
+}
+
+export type ImageProblem =
+  | { readonly reason: 'InvalidImageName'; readonly message: string }
+  | { readonly reason: 'ErrImagePull'; readonly message: string }
+
+/** Undefined: the image can be pulled. */
+export function imageProblem(image: string, rules: ImageRules): ImageProblem | undefined {
+  if (!REFERENCE.test(image)) {
+    return {
+      reason: 'InvalidImageName',
+      message: `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`,
+    }
+  }
+  const tag = /:([\w.-]+)(?:@|$)/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1]
+  if (tag !== undefined && rules.missingTags.some((pattern) => pattern.test(tag))) {
+    const reference = resolvedImage(image)
+    return {
+      reason: 'ErrImagePull',
+      message: `rpc error: code = NotFound desc = failed to pull and unpack image "${reference}": failed to resolve reference "${reference}": ${reference}: not found`,
+    }
+  }
+  return undefined
+}
+
+/** The reference a container runtime reports: registry, repository and tag spelled out. */
+export function resolvedImage(image: string): string {
+  const [first = '', ...rest] = image.split('/')
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
+  const repository = hasRegistry
+    ? image
+    : rest.length > 0
+      ? `docker.io/${image}`
+      : `docker.io/library/${image}`
+  const last = repository.slice(repository.lastIndexOf('/'))
+  return last.includes(':') || last.includes('@') ? repository : `${repository}:latest`
+}

@@ -1,0 +1,174 @@
+/** Keeps a simulated node known: registration, Lease, status. Contract: docs/behaviour/simulation/kubelet.md, Heartbeats. */
+import { resources } from '@gyropilot/api'
+import type { Lease, Node } from '@gyropilot/api'
+import { isAlreadyExists, isConflict, isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import { formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+import { nodeObject, nodeStatus } from './node-object.ts'
+import type { SimulatedNodeConfiguration } from './node-object.ts'
+
+const LEASE_NAMESPACE = 'kube-node-lease'
+const LEASE_DURATION_SECONDS = 40
+const LEASE_PERIOD_MS = 10_000
+const STATUS_PERIOD_MS = 300_000
+const JITTER = 0.04
+const FIRST_RETRY_MS = 100
+const RETRY_LIMIT_MS = 7_000
+
+export interface HeartbeatServices {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly recorder: EventRecorder
+}
+
+export class NodeHeartbeat {
+  readonly #configuration: SimulatedNodeConfiguration
+  readonly #services: HeartbeatServices
+  #node: Node | undefined
+  #lease: Lease | undefined
+
+  constructor(configuration: SimulatedNodeConfiguration, services: HeartbeatServices) {
+    this.#configuration = configuration
+    this.#services = services
+  }
+
+  /** Registers, then beats until `signal` aborts. Resolves with the node as soon as it is registered. */
+  async start(signal: AbortSignal): Promise<Node> {
+    const node = await this.#register(signal)
+    this.#node = node
+    this.#announce(node)
+    this.#background(this.#renewLease(signal), signal)
+    this.#background(this.#postStatus(signal), signal)
+    return node
+  }
+
+  #background(loop: Promise<void>, signal: AbortSignal): void {
+    loop.catch((error: unknown) => {
+      if (!signal.aborted) this.#services.logger.error(error, 'Heartbeat of node ended')
+    })
+  }
+
+  async #register(signal: AbortSignal): Promise<Node> {
+    const nodes = this.#services.client.resource(resources.nodes)
+    let waitMs = FIRST_RETRY_MS
+    for (;;) {
+      try {
+        return await nodes.create(nodeObject(this.#configuration, this.#services.clock.nowMs()))
+      } catch (error) {
+        if (isAlreadyExists(error)) {
+          try {
+            return await this.#takeUp(await nodes.get(this.#configuration.name))
+          } catch (failure) {
+            this.#services.logger.error(failure, 'Unable to take up node with API server')
+          }
+        } else {
+          this.#services.logger.error(error, 'Unable to register node with API server')
+        }
+      }
+      await sleep(this.#services.clock, waitMs, signal)
+      waitMs = Math.min(waitMs * 2, RETRY_LIMIT_MS)
+    }
+  }
+
+  /** A node that exists keeps its labels, taints and spec; only its status is renewed. */
+  #takeUp(node: Node): Promise<Node> {
+    const status = nodeStatus(this.#configuration, node.status, this.#services.clock.nowMs())
+    return this.#patchStatus(status)
+  }
+
+  #patchStatus(status: object): Promise<Node> {
+    return this.#services.client
+      .resource(resources.nodes)
+      .patch(
+        this.#configuration.name,
+        { type: 'strategic', value: { status } },
+        { subresource: 'status' },
+      )
+  }
+
+  #announce(node: Node): void {
+    const { name } = this.#configuration
+    // kubectl describe node asks for events under the node's name as its uid, as kubelets before 1.36 wrote them.
+    const regarding = { ...node, apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
+    const record = (reason: string, message: string): void =>
+      this.#services.recorder.record({ regarding, type: 'Normal', reason, message })
+    record('Starting', 'Starting kubelet.')
+    for (const reason of [
+      'NodeHasSufficientMemory',
+      'NodeHasNoDiskPressure',
+      'NodeHasSufficientPID',
+      'NodeReady',
+    ]) {
+      record(reason, `Node ${name} status is now: ${reason}`)
+    }
+  }
+
+  async #postStatus(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await sleep(
+        this.#services.clock,
+        jitter(this.#services.random, STATUS_PERIOD_MS, JITTER),
+        signal,
+      )
+      try {
+        const nodes = this.#services.client.resource(resources.nodes)
+        this.#node = await nodes.get(this.#configuration.name)
+        const status = nodeStatus(
+          this.#configuration,
+          this.#node.status,
+          this.#services.clock.nowMs(),
+        )
+        this.#node = await this.#patchStatus(status)
+      } catch (error) {
+        if (!signal.aborted) this.#services.logger.error(error, 'Unable to update node status')
+      }
+    }
+  }
+
+  async #renewLease(signal: AbortSignal): Promise<void> {
+    let retryMs = 200
+    for (;;) {
+      try {
+        this.#lease = await this.#writeLease()
+        retryMs = 200
+        const waitMs = jitter(this.#services.random, LEASE_PERIOD_MS, JITTER)
+        await sleep(this.#services.clock, waitMs, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isConflict(error) || isNotFound(error) || isAlreadyExists(error))
+          this.#lease = undefined
+        else this.#services.logger.error(error, 'Failed to renew node lease')
+        await sleep(this.#services.clock, retryMs, signal)
+        retryMs = Math.min(retryMs * 2, RETRY_LIMIT_MS)
+      }
+    }
+  }
+
+  async #writeLease(): Promise<Lease> {
+    const { name } = this.#configuration
+    const leases = this.#services.client.resource(resources.leases, LEASE_NAMESPACE)
+    const spec = {
+      holderIdentity: name,
+      leaseDurationSeconds: LEASE_DURATION_SECONDS,
+      renewTime: formatMicroTime(this.#services.clock.nowMs()),
+    }
+    const known = this.#lease ?? (await leases.get(name).catch(nothingWhenNotFound))
+    if (known !== undefined) return leases.update({ ...known, spec: { ...known.spec, ...spec } })
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.#node?.metadata?.uid ?? '' }
+    return leases.create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: LEASE_NAMESPACE, ownerReferences: [owner] },
+      spec,
+    })
+  }
+}
+
+function nothingWhenNotFound(error: unknown): undefined {
+  if (isNotFound(error)) return undefined
+  throw error
+}

@@ -1,0 +1,126 @@
+/** The Node object of a simulated node. Contract: docs/behaviour/simulation/kubelet.md, Node object. Pure. */
+import type { Node, NodeCondition, NodeStatus } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+
+export interface SimulatedNodeConfiguration {
+  readonly name: string
+  /** The node's own address, shown as InternalIP and as hostIP of its pods. */
+  readonly hostIp: string
+  /** Set at registration when no node IPAM controller does it. */
+  readonly podCidr?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly taints?: readonly {
+    readonly key: string
+    readonly value?: string
+    readonly effect: string
+  }[]
+  /** Default: 8 cpu, 32Gi memory, 100Gi ephemeral-storage, 110 pods. */
+  readonly capacity?: Readonly<Record<string, string>>
+}
+
+const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
+  cpu: '8',
+  'ephemeral-storage': '100Gi',
+  'hugepages-1Gi': '0',
+  'hugepages-2Mi': '0',
+  memory: '32Gi',
+  pods: '110',
+}
+
+/** Default hard eviction thresholds leave a tenth of the disk and 100Mi of memory to the system. */
+function allocatableOf(capacity: Readonly<Record<string, string>>): Record<string, string> {
+  const allocatable: Record<string, string> = { ...capacity }
+  const gibibytes = /^(\d+)Gi$/
+  const memory = gibibytes.exec(capacity.memory ?? '')
+  if (memory) allocatable.memory = `${Number(memory[1]) * 1024 - 100}Mi`
+  const disk = gibibytes.exec(capacity['ephemeral-storage'] ?? '')
+  if (disk) allocatable['ephemeral-storage'] = String(Math.floor(Number(disk[1]) * 2 ** 30 * 0.9))
+  return allocatable
+}
+
+export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: number): Node {
+  const { name, podCidr } = configuration
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        ...configuration.labels,
+      },
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: {
+      ...(podCidr === undefined ? {} : { podCIDR: podCidr, podCIDRs: [podCidr] }),
+      ...(configuration.taints === undefined
+        ? {}
+        : { taints: configuration.taints as NonNullable<Node['spec']>['taints'] }),
+    },
+    status: nodeStatus(configuration, undefined, nowMs),
+  }
+}
+
+/** The status a healthy node posts; transition times stay where nothing changed. */
+export function nodeStatus(
+  configuration: SimulatedNodeConfiguration,
+  stored: NodeStatus | undefined,
+  nowMs: number,
+): NodeStatus {
+  const capacity = { ...DEFAULT_CAPACITY, ...configuration.capacity }
+  return {
+    addresses: [
+      { type: 'InternalIP', address: configuration.hostIp },
+      { type: 'Hostname', address: configuration.name },
+    ],
+    allocatable: allocatableOf(capacity),
+    capacity,
+    conditions: conditionsOf(stored, nowMs),
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    nodeInfo: {
+      architecture: 'amd64',
+      bootID: '00000000-0000-4000-8000-000000000001',
+      containerRuntimeVersion: 'containerd://2.1.4',
+      kernelVersion: '6.12.0-simulated',
+      kubeProxyVersion: '',
+      kubeletVersion: 'v1.36.0',
+      machineID: configuration.name,
+      operatingSystem: 'linux',
+      osImage: 'Simulated Linux',
+      systemUUID: configuration.name,
+    },
+  }
+}
+
+const HEALTHY = [
+  [
+    'MemoryPressure',
+    'False',
+    'KubeletHasSufficientMemory',
+    'kubelet has sufficient memory available',
+  ],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
+] as const
+
+function conditionsOf(stored: NodeStatus | undefined, nowMs: number): readonly NodeCondition[] {
+  return HEALTHY.map(([type, status, reason, message]) => {
+    const before = stored?.conditions?.find((condition) => condition.type === type)
+    return {
+      type,
+      status,
+      reason,
+      message,
+      lastHeartbeatTime: formatTime(nowMs),
+      lastTransitionTime:
+        before?.status === status && before.lastTransitionTime
+          ? before.lastTransitionTime
+          : formatTime(nowMs),
+    }
+  })
+}

@@ -1,0 +1,230 @@
+/** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
+import { resources } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
+import { isConflict, isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+import type { PodBehavior } from './behavior.ts'
+import { ContainerRunner } from './container-runner.ts'
+import type { ImageRules } from './image.ts'
+import type { IpPool } from './ip-pool.ts'
+import { localPod, restoredPod } from './local-pod.ts'
+import type { LocalPod } from './local-pod.ts'
+import { podStatusOf } from './pod-status.ts'
+import { StatusWriter } from './status-writer.ts'
+import { podRequests } from '../pod-requests.ts'
+import type { ResourceAmounts } from '../pod-requests.ts'
+
+/** Changes within this time go out in one write, as a kubelet's do between two looks at its runtime. */
+const COALESCE_MS = 20
+/** How long an address may wait for company before it is written by itself. */
+const SANDBOX_WRITE_MS = 1_000
+const DELETE_RETRY_MS = 1_000
+const LEAST_GRACE_MS = 2_000
+
+export interface NodeServices {
+  readonly nodeName: string
+  readonly hostIp: string
+  readonly ips: IpPool
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly recorder: EventRecorder
+  readonly imageRules: ImageRules
+}
+
+export class PodWorker {
+  /** What the pod takes of its node until it is done. */
+  readonly requests: ResourceAmounts
+  readonly #node: NodeServices
+  readonly #behavior: PodBehavior
+  readonly #local: LocalPod
+  readonly #writer: StatusWriter
+  readonly #runner: ContainerRunner
+  /** Ends everything at once: the pod object is gone, or the node stops. */
+  readonly #life = new AbortController()
+  /** Ends the containers' own courses; termination takes over. */
+  readonly #course = new AbortController()
+  readonly #onDone: () => void
+  #terminating = false
+  #done = false
+
+  constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
+    this.requests = podRequests(pod)
+    this.#node = node
+    this.#behavior = behavior
+    this.#onDone = onDone
+    const nowMs = node.clock.nowMs()
+    const seenBefore = pod.status?.startTime !== undefined
+    this.#local = seenBefore ? restoredPod(pod, nowMs) : localPod(pod, nowMs)
+    this.#writer = new StatusWriter(pod, {
+      client: node.client,
+      clock: node.clock,
+      logger: node.logger,
+      status: (stored) => podStatusOf(stored, this.#local, node, node.clock.nowMs()),
+      onGone: () => this.gone(),
+    })
+    this.#runner = new ContainerRunner(this.#local, behavior, {
+      ...node,
+      pod: () => this.#writer.stored,
+      signal: AbortSignal.any([this.#life.signal, this.#course.signal]),
+      changed: () => this.#writer.schedule(COALESCE_MS),
+    })
+  }
+
+  /** Requests of the pod count on the node until it is done. */
+  get done(): boolean {
+    return this.#done
+  }
+
+  start(): void {
+    const pod = this.#writer.stored
+    const phase = pod.status?.phase
+    if (phase === 'Succeeded' || phase === 'Failed') {
+      this.#finish()
+      if (pod.metadata?.deletionTimestamp !== undefined) this.#begin(() => this.#deleteObject())
+    } else if (pod.metadata?.deletionTimestamp !== undefined) {
+      this.update(pod)
+    } else {
+      this.#begin(() => this.#live())
+    }
+  }
+
+  /** Refused by the node: Failed, and never started. */
+  reject(reason: string, message: string): void {
+    this.#local.failure = { reason, message: `Pod was rejected: ${message}` }
+    this.#node.recorder.record({ regarding: this.#writer.stored, type: 'Warning', reason, message })
+    this.#begin(async () => {
+      await this.#writer.flush()
+      this.#finish()
+    })
+  }
+
+  update(pod: Pod): void {
+    this.#writer.observe(pod)
+    if (pod.metadata?.deletionTimestamp !== undefined && !this.#terminating) {
+      this.#terminating = true
+      const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
+      this.#begin(() => this.#terminate(graceMs))
+    } else if (!this.#done) {
+      this.#writer.schedule(COALESCE_MS)
+    }
+  }
+
+  /** The pod object is gone: what still runs here is stopped without further writes. */
+  gone(): void {
+    this.#life.abort(new Error('pod is gone'))
+    this.#writer.stop()
+    this.#finish()
+    this.#onDone()
+  }
+
+  /** The node stops; containers are taken up again when it comes back. */
+  stop(): void {
+    this.#life.abort(new Error('node stops'))
+    this.#writer.stop()
+  }
+
+  #begin(part: () => Promise<void>): void {
+    part().catch((error: unknown) => {
+      if (this.#life.signal.aborted || this.#course.signal.aborted) return
+      this.#node.logger.error(error, 'Pod worker failed', { pod: this.#local.uid })
+    })
+  }
+
+  async #live(): Promise<void> {
+    const { clock } = this.#node
+    this.#watchDeadline()
+    if (this.#local.ip === undefined) {
+      await this.#writer.flush()
+      await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
+      if (this.#terminating) return
+      this.#takeAddress()
+      this.#writer.schedule(SANDBOX_WRITE_MS)
+    } else {
+      this.#node.ips.claim(this.#local.ip)
+    }
+    const ended = await this.#runner.runAll()
+    if (!ended || this.#terminating) return
+    await this.#writer.flush()
+    this.#finish()
+  }
+
+  #takeAddress(): void {
+    const hostNetwork = this.#writer.stored.spec?.hostNetwork === true
+    this.#local.ip = hostNetwork ? this.#node.hostIp : (this.#node.ips.take() ?? this.#node.hostIp)
+  }
+
+  #watchDeadline(): void {
+    const seconds = this.#writer.stored.spec?.activeDeadlineSeconds
+    if (seconds === undefined) return
+    const started =
+      Date.parse(this.#writer.stored.status?.startTime ?? '') || this.#local.startedAtMs
+    const remainingMs = started + seconds * 1000 - this.#node.clock.nowMs()
+    const timer = this.#node.clock.after(remainingMs, () => {
+      if (this.#terminating || this.#done) return
+      const message = 'Pod was active on the node longer than the specified deadline'
+      this.#local.failure = { reason: 'DeadlineExceeded', message }
+      const pod = this.#writer.stored
+      this.#node.recorder.record({
+        regarding: pod,
+        type: 'Normal',
+        reason: 'DeadlineExceeded',
+        message,
+      })
+      this.#begin(async () => {
+        await this.#stopContainers((pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
+        await this.#writer.flush()
+        this.#finish()
+      })
+    })
+    this.#life.signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  }
+
+  async #terminate(graceMs: number): Promise<void> {
+    if (!this.#done) {
+      this.#writer.schedule(0)
+      await this.#stopContainers(graceMs)
+      await this.#writer.flush()
+      this.#finish()
+    }
+    await this.#deleteObject()
+  }
+
+  async #stopContainers(graceMs: number): Promise<void> {
+    this.#local.ending = true
+    this.#course.abort(new Error('pod ends'))
+    await this.#runner.stopAll(Math.max(graceMs, LEAST_GRACE_MS), this.#life.signal)
+  }
+
+  /** The last act: the object goes, unless finalizers hold it. Never before the terminal phase is stored. */
+  async #deleteObject(): Promise<void> {
+    const { client, clock, logger } = this.#node
+    for (;;) {
+      const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
+      const phase = this.#writer.stored.status?.phase
+      if (phase !== 'Succeeded' && phase !== 'Failed') await this.#writer.flush()
+      try {
+        await client
+          .resource(resources.pods, namespace)
+          .delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+        return
+      } catch (error) {
+        if (isNotFound(error) || isConflict(error)) return this.gone()
+        logger.error(error, 'Failed to delete pod', { pod: `${namespace}/${name}` })
+      }
+      await sleep(clock, DELETE_RETRY_MS, this.#life.signal)
+    }
+  }
+
+  #finish(): void {
+    if (this.#done) return
+    this.#done = true
+    if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
+      this.#node.ips.release(this.#local.ip)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Writes the status of one pod: one request at a time, the newest state wins, only differing fields are sent, and the uid in
+ * the body makes a write to a namesake fail. Contract: docs/behaviour/simulation/kubelet.md, Pod status.
+ */
+import { resources } from '@gyropilot/api'
+import type { Pod, PodStatus } from '@gyropilot/api'
+import { StatusError, isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, Timer } from '@gyropilot/foundation'
+
+const RETRY_MS = 10_000
+
+export interface StatusWriterOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The status of this moment for the pod as stored. */
+  status(stored: Pod): PodStatus
+  /** The pod is not there any more, or another one has its name. */
+  onGone(): void
+}
+
+export class StatusWriter {
+  readonly #options: StatusWriterOptions
+  #stored: Pod
+  #timer: Timer | undefined
+  #dueMs = Infinity
+  #writing: Promise<void> | undefined
+  #stopped = false
+
+  constructor(stored: Pod, options: StatusWriterOptions) {
+    this.#stored = stored
+    this.#options = options
+  }
+
+  get stored(): Pod {
+    return this.#stored
+  }
+
+  /** Takes in a newer state of the pod, from a watch or an answer. Older ones are ignored. */
+  observe(pod: Pod): void {
+    const known = Number(this.#stored.metadata?.resourceVersion ?? 0)
+    if (Number(pod.metadata?.resourceVersion ?? 0) >= known) this.#stored = pod
+  }
+
+  /** Writes within `delayMs`; what changes until then goes along. */
+  schedule(delayMs: number): void {
+    if (this.#stopped) return
+    const dueMs = this.#options.clock.monotonicMs() + delayMs
+    if (dueMs >= this.#dueMs) return
+    this.#timer?.cancel()
+    this.#dueMs = dueMs
+    this.#timer = this.#options.clock.after(delayMs, () => {
+      this.#dueMs = Infinity
+      this.#timer = undefined
+      void this.flush()
+    })
+  }
+
+  /** Writes now, after a write in flight. Resolves when the newest state is stored, or the pod is gone. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+    if (this.#stopped) return
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined
+    })
+    await this.#writing
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#timer?.cancel()
+  }
+
+  async #write(): Promise<void> {
+    const { client, logger } = this.#options
+    const { namespace, name = '', uid } = this.#stored.metadata ?? {}
+    const status = differences(this.#stored.status, this.#options.status(this.#stored))
+    if (status === undefined) return
+    try {
+      const answer = await client
+        .resource(resources.pods, namespace)
+        .patch(
+          name,
+          { type: 'strategic', value: { metadata: { uid }, status } },
+          { subresource: 'status' },
+        )
+      this.observe(answer)
+    } catch (error) {
+      if (isNotFound(error) || (error instanceof StatusError && [409, 422].includes(error.code))) {
+        this.#options.onGone()
+        return
+      }
+      logger.error(error, 'Failed to update status for pod', { pod: `${namespace}/${name}` })
+      this.schedule(RETRY_MS)
+    }
+  }
+}
+
+/** The fields of `wanted` that differ from `stored`, or undefined when none does. Fields that went away are nulled. */
+function differences(stored: PodStatus | undefined, wanted: PodStatus): object | undefined {
+  const changed: Record<string, unknown> = {}
+  const before = (stored ?? {}) as Record<string, unknown>
+  for (const [field, value] of Object.entries(wanted)) {
+    if (value !== undefined && !sameJson(before[field], value)) changed[field] = value
+  }
+  for (const field of ['reason', 'message', 'podIP', 'podIPs'] as const) {
+    if (before[field] !== undefined && wanted[field] === undefined) changed[field] = null
+  }
+  return Object.keys(changed).length === 0 ? undefined : changed
+}
+
+/** Equal as JSON, where null and absent are one. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b || (a ?? undefined) === (b ?? undefined)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const left = a as Record<string, unknown>
+  const right = b as Record<string, unknown>
+  if (Array.isArray(a) && a.length !== (b as unknown[]).length) return false
+  for (const key in left) if (!sameJson(left[key], right[key])) return false
+  for (const key in right) if (!(key in left) && !sameJson(undefined, right[key])) return false
+  return true
+}

@@ -1,0 +1,93 @@
+/** Which nodes can take a pod, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
+import type { Pod } from '@gyropilot/api'
+import { podRequests } from '../../pod-requests.ts'
+import { nodeTermMatches } from '../label-terms.ts'
+import type { NodeInfo } from '../node-info.ts'
+import { isTolerated } from '../taints.ts'
+import { podAffinityReasons } from './pod-affinity.ts'
+import { topologySpreadReasons } from './topology-spread.ts'
+
+/** Reasons why the node cannot take the pod; none: it can. */
+export type Filter = (pod: Pod, info: NodeInfo, all: readonly NodeInfo[]) => readonly string[]
+
+export interface NamedFilter {
+  readonly name: string
+  readonly filter: Filter
+  /** Whether taking pods away from the node can help: preemption looks at those only. */
+  readonly curable: boolean
+}
+
+const NONE: readonly string[] = []
+
+const nodeUnschedulable: Filter = (pod, info) => {
+  if (info.node?.spec?.unschedulable !== true) return NONE
+  const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
+  return isTolerated(pod, taint) ? NONE : ['node(s) were unschedulable']
+}
+
+const taintToleration: Filter = (pod, info) => {
+  const taints = info.node?.spec?.taints ?? []
+  const inTheWay = taints.some(
+    (taint) =>
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') && !isTolerated(pod, taint),
+  )
+  return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
+}
+
+const nodeAffinity: Filter = (pod, info) => {
+  const labels = info.node?.metadata?.labels ?? {}
+  const selected = Object.entries(pod.spec?.nodeSelector ?? {}).every(([k, v]) => labels[k] === v)
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const required = terms?.nodeSelectorTerms
+  const matches =
+    required === undefined || required.some((term) => nodeTermMatches(term, info.node!))
+  return selected && matches ? NONE : ["node(s) didn't match Pod's node affinity/selector"]
+}
+
+const nodePorts: Filter = (pod, info) => {
+  const wanted = hostPortsOf(pod)
+  if (wanted.length === 0) return NONE
+  const used = [...info.pods.values()].flatMap(hostPortsOf)
+  const conflict = wanted.some((a) =>
+    used.some(
+      (b) =>
+        a.port === b.port &&
+        a.protocol === b.protocol &&
+        (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0'),
+    ),
+  )
+  return conflict ? ["node(s) didn't have free ports for the requested pod ports"] : NONE
+}
+
+function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: string }[] {
+  return (pod.spec?.containers ?? []).flatMap((container) =>
+    (container.ports ?? [])
+      .filter((port) => (port.hostPort ?? 0) > 0)
+      .map(({ hostPort = 0, protocol = 'TCP', hostIP }) => ({
+        port: hostPort,
+        protocol,
+        ip: hostIP || '0.0.0.0',
+      })),
+  )
+}
+
+const nodeResourcesFit: Filter = (pod, info) => {
+  const reasons: string[] = []
+  for (const [resource, amount] of podRequests(pod)) {
+    if (amount === 0) continue
+    const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
+    if (amount > free)
+      reasons.push(resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)
+  }
+  return reasons
+}
+
+export const filters: readonly NamedFilter[] = [
+  { name: 'NodeUnschedulable', filter: nodeUnschedulable, curable: false },
+  { name: 'TaintToleration', filter: taintToleration, curable: false },
+  { name: 'NodeAffinity', filter: nodeAffinity, curable: false },
+  { name: 'NodePorts', filter: nodePorts, curable: true },
+  { name: 'NodeResourcesFit', filter: nodeResourcesFit, curable: true },
+  { name: 'PodTopologySpread', filter: topologySpreadReasons, curable: true },
+  { name: 'InterPodAffinity', filter: podAffinityReasons, curable: true },
+]

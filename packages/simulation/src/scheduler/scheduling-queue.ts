@@ -1,0 +1,114 @@
+/** Which pod is tried next. Contract: docs/behaviour/simulation/scheduler.md, Queue. */
+import type { Pod } from '@gyropilot/api'
+import { Heap } from '@gyropilot/foundation'
+import type { Clock, Timer } from '@gyropilot/foundation'
+
+const BACK_OFF_BASE_MS = 1_000
+const BACK_OFF_LIMIT_MS = 10_000
+/** Pods that no event has moved are tried again after this time. */
+const UNSCHEDULABLE_LIMIT_MS = 300_000
+
+interface Waiting {
+  pod: Pod
+  readonly sequence: number
+  failures: number
+  failedAtMs: number
+  place: 'active' | 'backoff' | 'unschedulable' | 'trying'
+  /** An event that may help came while the pod was being tried. */
+  moved: boolean
+  timer: Timer | undefined
+}
+
+export class SchedulingQueue {
+  readonly #clock: Clock
+  readonly #onReady: () => void
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #active = new Heap<Waiting>(
+    (a, b) => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence,
+  )
+  #sequence = 0
+
+  constructor(clock: Clock, onReady: () => void) {
+    this.#clock = clock
+    this.#onReady = onReady
+  }
+
+  /** A pod to be scheduled, new or changed. */
+  offer(pod: Pod): void {
+    const uid = pod.metadata?.uid ?? ''
+    const known = this.#waiting.get(uid)
+    if (known === undefined) {
+      const waiting: Waiting = {
+        pod,
+        sequence: this.#sequence++,
+        failures: 0,
+        failedAtMs: 0,
+        place: 'active',
+        moved: false,
+        timer: undefined,
+      }
+      this.#waiting.set(uid, waiting)
+      this.#activate(waiting)
+      return
+    }
+    const specChanged = known.pod.metadata?.generation !== pod.metadata?.generation
+    known.pod = pod
+    if (specChanged) this.#move(known)
+  }
+
+  remove(uid: string): void {
+    const waiting = this.#waiting.get(uid)
+    waiting?.timer?.cancel()
+    this.#waiting.delete(uid)
+  }
+
+  /** The next pod to try, or undefined. It stays known until `remove` or `failed`. */
+  take(): Pod | undefined {
+    for (;;) {
+      const next = this.#active.pop()
+      if (next === undefined) return undefined
+      if (next.place !== 'active' || this.#waiting.get(next.pod.metadata?.uid ?? '') !== next)
+        continue
+      next.place = 'trying'
+      next.moved = false
+      return next.pod
+    }
+  }
+
+  failed(uid: string): void {
+    const waiting = this.#waiting.get(uid)
+    if (waiting === undefined) return
+    waiting.failures++
+    waiting.failedAtMs = this.#clock.monotonicMs()
+    waiting.place = 'unschedulable'
+    waiting.timer = this.#clock.after(UNSCHEDULABLE_LIMIT_MS, () => this.#move(waiting))
+    if (waiting.moved) this.#move(waiting)
+  }
+
+  /** Something happened that may help: a node came or changed, a pod left. */
+  moveAll(): void {
+    for (const waiting of this.#waiting.values()) this.#move(waiting)
+  }
+
+  stop(): void {
+    for (const waiting of this.#waiting.values()) waiting.timer?.cancel()
+    this.#waiting.clear()
+  }
+
+  #move(waiting: Waiting): void {
+    if (waiting.place === 'trying') waiting.moved = true
+    if (waiting.place !== 'unschedulable') return
+    waiting.timer?.cancel()
+    const backOffMs = Math.min(BACK_OFF_BASE_MS * 2 ** (waiting.failures - 1), BACK_OFF_LIMIT_MS)
+    const remainingMs = waiting.failedAtMs + backOffMs - this.#clock.monotonicMs()
+    if (remainingMs <= 0) return this.#activate(waiting)
+    waiting.place = 'backoff'
+    waiting.timer = this.#clock.after(remainingMs, () => this.#activate(waiting))
+  }
+
+  #activate(waiting: Waiting): void {
+    waiting.place = 'active'
+    this.#active.push(waiting)
+    this.#onReady()
+  }
+}

@@ -1,0 +1,104 @@
+// Imports go strictly downward, controller folders do not know each other, and the real world is touched in named places.
+//
+//   node scripts/check-layers.ts
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, root, sourceFiles } from './source-files.ts'
+import type { SourceFile } from './source-files.ts'
+
+interface Rules {
+  readonly layers: Readonly<Record<string, number>>
+  readonly realWorld: readonly { readonly path: string; readonly reason: string }[]
+  readonly waivers: readonly {
+    readonly path: string
+    readonly rule: string
+    readonly reason: string
+  }[]
+}
+
+const rules = JSON.parse(readFileSync(join(root, 'scripts/layers.json'), 'utf8')) as Rules
+
+/** Pure files and everything else takes these from its arguments. */
+const REAL_WORLD: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\b/, 'Date.now: take a Clock'],
+  [/\bnew Date\(\s*\)/, 'new Date(): take a Clock'],
+  [/\bperformance\.now\b/, 'performance.now: take a Clock'],
+  [/\b(setTimeout|setInterval|setImmediate)\s*\(/, 'timers: take a Clock'],
+  [/\bMath\.random\b/, 'Math.random: take a RandomSource'],
+  [/\b(randomUUID|randomBytes|randomInt)\b/, 'system randomness: take a RandomSource'],
+  [
+    /\bprocess\.(env|argv|exit|stdout|stderr|stdin|cwd|pid|on)\b/,
+    'process: hand it in from a binary',
+  ],
+  [/\bfetch\s*\(/, 'fetch: take a Transport'],
+]
+const REAL_MODULES =
+  /^(?:node:)?(fs|fs\/promises|net|tls|http|https|http2|dgram|child_process|dns|os|worker_threads|timers|timers\/promises)$/
+
+function packageOf(path: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(path)?.[1]
+}
+
+function* importsOf(file: SourceFile): Generator<string> {
+  const pattern =
+    /^\s*(?:import|export)\b[^'"]*?from\s+['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]/gm
+  for (const match of file.text.matchAll(pattern)) yield (match[1] ?? match[2] ?? match[3])!
+}
+
+function* layerProblems(file: SourceFile): Generator<string> {
+  const from = packageOf(file.path)
+  if (from === undefined) return
+  const level = rules.layers[from]
+  if (level === undefined) {
+    yield `package ${from} has no layer in scripts/layers.json`
+    return
+  }
+  for (const specifier of importsOf(file)) {
+    const target = /^@gyropilot\/([^/]+)/.exec(specifier)?.[1]
+    if (target !== undefined && target !== from && !((rules.layers[target] ?? Infinity) < level)) {
+      yield `imports ${specifier}: ${from} (${level}) may only import lower layers than its own`
+    }
+    if (target === from) yield `imports its own package by name: use a relative path`
+    if (specifier.startsWith('.')) {
+      const resolved = join(file.path, '..', specifier)
+      if (packageOf(resolved) !== from) yield `imports ${specifier}: reaches outside its package`
+      const own = controllerFolder(file.path)
+      const other = controllerFolder(resolved)
+      if (own && other && own !== other)
+        yield `imports ${specifier}: controllers do not know each other`
+    }
+  }
+}
+
+function controllerFolder(path: string): string | undefined {
+  return /^packages\/controllers\/src\/([^/]+-(?:controller|publisher))\//.exec(path)?.[1]
+}
+
+function* realWorldProblems(file: SourceFile): Generator<string> {
+  if (packageOf(file.path) === undefined || /\.test\.ts$|\/testing\//.test(file.path)) return
+  if (rules.realWorld.some((place) => file.path.startsWith(place.path))) return
+  for (const specifier of importsOf(file)) {
+    if (REAL_MODULES.test(specifier))
+      yield `imports ${specifier} outside the places of scripts/layers.json`
+  }
+  const lines = codeOf(file.text).split('\n')
+  for (const [pattern, why] of REAL_WORLD) {
+    const line = lines.findIndex((text) => pattern.test(text))
+    if (line >= 0) yield `line ${line + 1}: ${why}`
+  }
+}
+
+let problems = 0
+const files = sourceFiles('packages')
+for (const file of files) {
+  for (const problem of [...layerProblems(file), ...realWorldProblems(file)]) {
+    if (rules.waivers.some((waiver) => waiver.path === file.path && problem.includes(waiver.rule)))
+      continue
+    problems++
+    console.error(`${file.path}: ${problem}`)
+  }
+}
+console.log(
+  problems === 0 ? `layers: ${files.length} files in order` : `layers: ${problems} problems`,
+)
+process.exitCode = problems === 0 ? 0 : 1
