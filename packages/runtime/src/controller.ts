@@ -61,6 +61,8 @@ export interface Watch<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>
   /** Watches the objects' metadata only (`metadataInformers`). */
   readonly metadataOnly?: boolean
+  /** Asks for cached objects to be sent again as updates, this often. Default: the informer factory's period. */
+  readonly resyncPeriodMs?: number
   onAdd?(object: T): Iterable<QueueKey>
   onUpdate?(previous: T, current: T): Iterable<QueueKey>
   /** The last known object; a tombstone only where even that is unknown. */

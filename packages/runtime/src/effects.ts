@@ -71,6 +71,12 @@ export type Read =
       readonly fieldSelector?: string
       readonly metadataOnly?: boolean
     }
+  /** Any other path, such as discovery documents; the outcome's object is the body. */
+  | {
+      readonly verb: 'raw'
+      readonly path: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
 
 /** An event about an object, recorded in the background; correlation and spam limits are the recorder's. */
 export interface EventRecord {
@@ -122,6 +128,8 @@ export interface Verdict {
   readonly error?: unknown
   /** Work on the key again after this time, without counting as a retry. Absent: wait for the next event. */
   readonly requeueAfterMs?: number
+  /** With `requeueAfterMs`: failures counted so far stay, so that a later error continues their back-off. */
+  readonly keepsFailures?: boolean
 }
 
 /** The rules of one reconcile. Returning nothing is success. */

@@ -1,0 +1,31 @@
+import { byString } from '@gyropilot/foundation'
+
+/** A JSON value as Go prints it with `%v`: `map[a:1 b:[x y]]`. Patch errors quote values in this form. */
+export function goFormat(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goFormat).join(' ')}]`
+  if (typeof value === 'object') {
+    const fields = Object.entries(value)
+      .filter(([, field]) => field !== undefined)
+      .toSorted(byString(([key]) => key))
+      .map(([key, field]) => `${key}:${goFormat(field)}`)
+    return `map[${fields.join(' ')}]`
+  }
+  return String(value)
+}
+
+/** The Go type of a decoded JSON value: `map[string]interface {}`, `[]interface {}`, `string`, `int64`, ... */
+export function goTypeName(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}'
+    case 'boolean':
+      return 'bool'
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64'
+    default:
+      return 'string'
+  }
+}

@@ -1,0 +1,50 @@
+export type * from './generated/types.ts'
+export { resources, resourceTable } from './generated/resource-types.ts'
+export type { DiscoveredResource, DiscoveredSubresource } from './discovered-resource.ts'
+export type {
+  JsonValue,
+  KubernetesObject,
+  ObjectList,
+  Status,
+  StatusCause,
+  StatusDetails,
+  UnstructuredObject,
+  WatchEvent,
+} from './object.ts'
+export { apiVersionOf, groupResourceOf, keyOf, pathOf, splitKey } from './resource-type.ts'
+export type { ResourceType } from './resource-type.ts'
+export { schemaNamed, schemaOf } from './schema.ts'
+export type {
+  FieldSchema,
+  FieldType,
+  ListType,
+  MapType,
+  ObjectSchema,
+  PatchStrategy,
+  UnionSchema,
+} from './schema.ts'
+export { deepEqual, semanticEqual } from './deep-equal.ts'
+export { goFormat, goTypeName } from './go-format.ts'
+export { MergePatchError, applyMergePatch } from './merge-patch.ts'
+export { createMergePatch } from './create-merge-patch.ts'
+export { JsonPatchError, MAX_COPIED_BYTES, applyJsonPatch } from './json-patch.ts'
+export type { JsonPatchOperation } from './json-patch.ts'
+export { StrategicMergeError, applyStrategicMergePatch } from './strategic-merge-patch.ts'
+export * from './names.ts'
+export { InvalidSelectorError, LabelQuery, labelRequirement } from './label-query.ts'
+export type { LabelOperator, LabelRequirement, Labels } from './label-query.ts'
+export { parseLabelQuery } from './parse-label-query.ts'
+export { labelQueryOf, labelQueryOfLabels, labelSelectorProblems } from './label-selector.ts'
+export type { SelectorProblem } from './label-selector.ts'
+export { FieldQuery, escapeFieldValue, parseFieldQuery } from './field-query.ts'
+export type { FieldTerm } from './field-query.ts'
+export * from './quantity.ts'
+export { InvalidIntOrPercentError, percentOf, resolveIntOrPercent } from './int-or-percent.ts'
+export * from './owner-references.ts'
+export * from './finalizers.ts'
+export * from './conditions.ts'
+export { compareTimes, elapsedSince, parseTime } from './time.ts'
+export * from './pods.ts'
+export { fnv1, fnv1a } from './fnv.ts'
+export { canonicalJson } from './canonical-json.ts'
+export { podTemplateHash, revisionHash } from './pod-template-hash.ts'

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { JsonPatchError, type JsonPatchOperation, applyJsonPatch } from './json-patch.ts'
+
+test('operations change the document in order', () => {
+  const cases: [string, unknown, JsonPatchOperation[], unknown][] = [
+    ['nothing', { a: 1 }, [], { a: 1 }],
+    ['add a member', { a: 1 }, [{ op: 'add', path: '/b', value: 2 }], { a: 1, b: 2 }],
+    ['add over a member', { a: 1 }, [{ op: 'add', path: '/a', value: 2 }], { a: 2 }],
+    ['add without a value', { a: 1 }, [{ op: 'add', path: '/b' }], { a: 1, b: null }],
+    ['insert', { l: [1, 3] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2, 3] }],
+    ['index = length', { l: [1] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2] }],
+    ['-', { l: [1] }, [{ op: 'add', path: '/l/-', value: 2 }], { l: [1, 2] }],
+    ['-1', { l: [1, 2] }, [{ op: 'add', path: '/l/-1', value: 3 }], { l: [1, 2, 3] }],
+    ['remove', { a: 1, b: 2 }, [{ op: 'remove', path: '/a' }], { b: 2 }],
+    ['remove an item', { l: [1, 2, 3] }, [{ op: 'remove', path: '/l/1' }], { l: [1, 3] }],
+    ['remove the last', { l: [1, 2] }, [{ op: 'remove', path: '/l/-1' }], { l: [1] }],
+    ['replace', { a: 1 }, [{ op: 'replace', path: '/a', value: [] }], { a: [] }],
+    ['replace a missing key', { a: 1 }, [{ op: 'replace', path: '/b', value: 2 }], { a: 1, b: 2 }],
+    ['replace the root', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
+    [
+      'move',
+      { a: { b: 1 }, c: {} },
+      [{ op: 'move', from: '/a/b', path: '/c/d' }],
+      { a: {}, c: { d: 1 } },
+    ],
+    [
+      'move in a list',
+      { l: [1, 2, 3] },
+      [{ op: 'move', from: '/l/0', path: '/l/2' }],
+      { l: [2, 3, 1] },
+    ],
+    [
+      'copy',
+      { a: { b: 1 } },
+      [{ op: 'copy', from: '/a', path: '/c' }],
+      { a: { b: 1 }, c: { b: 1 } },
+    ],
+    ['copy an absent key', { a: 1 }, [{ op: 'copy', from: '/x', path: '/c' }], { a: 1, c: null }],
+    [
+      'escapes',
+      { 'a/b': 1, 'c~d': 2 },
+      [
+        { op: 'remove', path: '/a~1b' },
+        { op: 'remove', path: '/c~0d' },
+      ],
+      {},
+    ],
+    ['~01 is ~1', { '~1': 1 }, [{ op: 'remove', path: '/~01' }], {}],
+    [
+      'no leading slash',
+      { k: 1, data: { k: 2 } },
+      [{ op: 'remove', path: 'data/k' }],
+      { data: { k: 2 } },
+    ],
+    ['test', { a: { b: [1] } }, [{ op: 'test', path: '/a', value: { b: [1] } }], { a: { b: [1] } }],
+    ['test absence', { a: 1 }, [{ op: 'test', path: '/b', value: null }], { a: 1 }],
+    ['test absence without value', { a: 1 }, [{ op: 'test', path: '/b' }], { a: 1 }],
+    [
+      'later see earlier',
+      {},
+      [
+        { op: 'add', path: '/m', value: {} },
+        { op: 'add', path: '/m/a', value: 1 },
+      ],
+      { m: { a: 1 } },
+    ],
+  ]
+  for (const [name, document, operations, expected] of cases) {
+    assert.deepEqual(applyJsonPatch(document, operations), expected, name)
+  }
+})
+
+test('an operation that fails is an error, and nothing is applied', () => {
+  const cases: [string, unknown, JsonPatchOperation][] = [
+    ['unknown op', {}, { op: 'nope', path: '/a' }],
+    ['missing parent', {}, { op: 'add', path: '/metadata/labels/a', value: 'x' }],
+    ['parent is a scalar', { a: 1 }, { op: 'add', path: '/a/b', value: 'x' }],
+    ['remove an absent key', {}, { op: 'remove', path: '/a' }],
+    ['remove an absent index', { l: [1] }, { op: 'remove', path: '/l/1' }],
+    ['replace an absent index', { l: [1] }, { op: 'replace', path: '/l/1', value: 1 }],
+    ['replace below a missing parent', {}, { op: 'replace', path: '/a/b', value: 1 }],
+    ['add past the end', { l: [1] }, { op: 'add', path: '/l/2', value: 1 }],
+    ['remove before the start', { l: [1] }, { op: 'remove', path: '/l/-2' }],
+    ['add before the start', { l: [1] }, { op: 'add', path: '/l/-3', value: 1 }],
+    ['no index', { l: [1] }, { op: 'add', path: '/l/x', value: 1 }],
+    ['- is no existing item', { l: [1] }, { op: 'remove', path: '/l/-' }],
+    ['move from an absent key', {}, { op: 'move', from: '/a', path: '/b' }],
+    ['copy from a missing parent', {}, { op: 'copy', from: '/a/b', path: '/b' }],
+    ['test mismatch', { a: 1 }, { op: 'test', path: '/a', value: 2 }],
+    ['test null against a value', { a: 1 }, { op: 'test', path: '/a', value: null }],
+    ['test a value against absence', {}, { op: 'test', path: '/a', value: 1 }],
+    ['test below a missing parent', {}, { op: 'test', path: '/a/b', value: null }],
+    ['empty path', {}, { op: 'add', path: '', value: {} }],
+    ['no path', {}, { op: 'add' } as unknown as JsonPatchOperation],
+    ['move without from', {}, { op: 'move', path: '/a' }],
+    ['root replaced by a scalar', {}, { op: 'replace', path: '', value: 'x' }],
+  ]
+  for (const [name, document, operation] of cases) {
+    const before = JSON.stringify(document)
+    const operations = [{ op: 'test', path: '/zzz', value: null }, operation]
+    assert.throws(
+      () => applyJsonPatch(document, operations),
+      (error) => error instanceof JsonPatchError && error.index === 1,
+      name,
+    )
+    assert.equal(JSON.stringify(document), before, name)
+  }
+})
+
+test('copy may add only so much', () => {
+  const copy = { op: 'copy', from: '/a', path: '/b' }
+  const document = { a: 'x'.repeat(98) }
+  assert.deepEqual(applyJsonPatch(document, [copy], 100), { ...document, b: document.a })
+  assert.throws(() => applyJsonPatch(document, [copy, copy], 199), /exceeding the limit 199/)
+})
+
+test('the document is not edited, and untouched parts are shared', () => {
+  const document = Object.freeze({
+    a: Object.freeze([Object.freeze({ b: 1 })]),
+    c: Object.freeze({}),
+  })
+  const result = applyJsonPatch(document, [
+    { op: 'add', path: '/a/0/x', value: 1 },
+  ]) as typeof document
+  assert.deepEqual(result, { a: [{ b: 1, x: 1 }], c: {} })
+  assert.equal(result.c, document.c)
+})

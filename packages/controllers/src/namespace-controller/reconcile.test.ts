@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubernetesObject, Namespace } from '@gyropilot/api'
+import type { Outcome, Read, Write } from '@gyropilot/runtime'
+import { drive, statusError } from '@gyropilot/runtime/testing'
+import { discoveryDocuments, terminating } from './fixtures.ts'
+import { reconcile } from './reconcile.ts'
+
+/** A server holding objects by resource; deleteCollection takes those without finalizers. */
+function world(
+  namespace: Namespace,
+  given: {
+    content?: Record<string, KubernetesObject[]>
+    fail?: (call: Write | Read) => unknown
+    nowMs?: number
+  } = {},
+) {
+  const content = given.content ?? {}
+  const calls: string[] = []
+  const written: Write[] = []
+  let live = namespace
+  const refused = (error: unknown): Outcome => ({ ok: false, error, attempted: true })
+  const driven = drive(reconcile(namespace), {
+    nowMs: given.nowMs ?? Date.parse('2026-01-01T00:00:05Z'),
+    onRead(read): Outcome {
+      const what = read.verb === 'raw' ? read.path : read.type.resource
+      calls.push(`${read.verb} ${what}`)
+      const error = given.fail?.(read)
+      if (error !== undefined) return refused(error)
+      if (read.verb === 'raw') return { ok: true, object: discoveryDocuments()[read.path]! }
+      if (read.verb === 'get') return { ok: true, object: live }
+      return { ok: true, object: { items: content[what] ?? [] } as KubernetesObject }
+    },
+    onWrite(write): Outcome {
+      const subresource = 'subresource' in write && write.subresource ? `/${write.subresource}` : ''
+      calls.push(`${write.verb} ${write.type.resource}${subresource}`)
+      written.push(write)
+      const error = given.fail?.(write)
+      if (error !== undefined) return refused(error)
+      if (write.verb === 'deleteCollection') {
+        const { resource } = write.type
+        content[resource] = (content[resource] ?? []).filter((o) => o.metadata?.finalizers?.length)
+        return { ok: true, object: {} }
+      }
+      if (write.verb === 'update') live = write.object as Namespace
+      return { ok: true, object: live }
+    },
+  })
+  const statusWrites = written.filter((w) => w.verb === 'update' && w.subresource === 'status')
+  const last = statusWrites.at(-1)
+  const conditions =
+    last?.verb === 'update' ? (last.object as Namespace).status?.conditions : undefined
+  return { ...driven, calls, written, conditions }
+}
+
+const held = (name: string, finalizer: string): KubernetesObject => ({
+  metadata: { name, namespace: 'ns1', finalizers: [finalizer] },
+})
+
+test('Given an Active namespace, then no content calls', () => {
+  const active: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-1' } }
+  assert.deepEqual(world(active).calls, ['get namespaces'])
+})
+
+test('Given empty `spec.finalizers`, then only one GET', () => {
+  assert.deepEqual(world(terminating({ finalizers: [] })).calls, ['get namespaces'])
+})
+
+test('Given finalizers `kubernetes`,`other`, when finalized, then one call to `finalize` with only `other`', () => {
+  const { written } = world(terminating({ finalizers: ['other', 'kubernetes', 'other'] }))
+  const finalizes = written.filter((w) => w.verb === 'update' && w.subresource === 'finalize')
+  assert.equal(finalizes.length, 1)
+  const sent = finalizes[0]!.verb === 'update' ? (finalizes[0]!.object as Namespace) : undefined
+  assert.deepEqual(sent?.spec?.finalizers, ['other'])
+})
+
+test('Given a terminating namespace with `kubernetes`, when content is empty, then GET, LIST pods, status update, finalize, and DELETE+GET per resource', () => {
+  const { calls, result } = world(terminating())
+  assert.deepEqual(calls, [
+    'get namespaces',
+    'raw /api',
+    'raw /apis',
+    'list pods',
+    'deleteCollection pods',
+    'list pods',
+    'deleteCollection configmaps',
+    'list configmaps',
+    'deleteCollection deployments',
+    'list deployments',
+    'update namespaces/status',
+    'update namespaces/finalize',
+  ])
+  assert.equal(result, undefined)
+})
+
+test('a phase that is not Terminating is set first', () => {
+  const { calls } = world(terminating({ phase: 'Active' }))
+  assert.deepEqual(calls.slice(0, 2), ['get namespaces', 'update namespaces/status'])
+})
+
+test('Given discovery error, then content calls happen, condition DiscoveryFailure is set, error returned, no finalize', () => {
+  const down = new Error('the server is currently unable to handle the request')
+  const { calls, conditions, result } = world(terminating(), {
+    fail: (call) => (call.verb === 'raw' && call.path === '/apis' ? down : undefined),
+  })
+  assert.ok(calls.includes('deleteCollection configmaps'))
+  assert.ok(!calls.includes('update namespaces/finalize'))
+  assert.equal(result?.error, down)
+  assert.deepEqual(
+    conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['NamespaceDeletionDiscoveryFailure', 'True', 'DiscoveryFailed'],
+      ['NamespaceDeletionGroupVersionParsingFailure', 'False', 'ParsedGroupVersions'],
+      ['NamespaceDeletionContentFailure', 'False', 'ContentDeleted'],
+      ['NamespaceContentRemaining', 'False', 'ContentRemoved'],
+      ['NamespaceFinalizersRemaining', 'False', 'ContentHasNoFinalizers'],
+    ],
+  )
+})
+
+test('Given a pod and a deployment with finalizer `custom.io/finalizer`, when deleted, then all five messages match', () => {
+  const { conditions, result } = world(terminating(), {
+    content: { deployments: [held('d', 'custom.io/finalizer')] },
+  })
+  assert.deepEqual(
+    conditions?.slice(3).map(({ message }) => message),
+    [
+      'Some resources are remaining: deployments.apps has 1 resource instances',
+      'Some content in the namespace has finalizers remaining: custom.io/finalizer in 1 resource instances',
+    ],
+  )
+  assert.deepEqual(result, { requeueAfterMs: 8_000, keepsFailures: true })
+})
+
+test('Given a pod with a finalizer and a config map, then the pod gets deletionTimestamp, the config map stays; after the finalizer is removed all goes', () => {
+  const { calls, result, conditions } = world(terminating(), {
+    content: { pods: [held('p', 'a.io/b')], configmaps: [held('c', 'x.io/y')] },
+  })
+  assert.ok(calls.includes('deleteCollection pods'))
+  assert.ok(!calls.includes('deleteCollection configmaps'))
+  assert.ok(conditions?.some(({ type }) => type === 'NamespaceDeletionContentFailure'))
+  assert.deepEqual(result, { requeueAfterMs: 8_000, keepsFailures: true })
+})
+
+test('the estimate is the longest grace period of pods that still run, and half of it is waited', () => {
+  const pod = (seconds: number, phase: string): KubernetesObject =>
+    ({
+      ...held(`p${seconds}`, 'a.io/b'),
+      spec: { terminationGracePeriodSeconds: seconds },
+      status: { phase },
+    }) as KubernetesObject
+  const pods = [pod(30, 'Running'), pod(600, 'Succeeded')]
+  assert.equal(world(terminating(), { content: { pods } }).result?.requeueAfterMs, 16_000)
+})
+
+test('items that remain without finalizer and without estimate are an error', () => {
+  const stuck = world(terminating(), {
+    content: new Proxy(
+      {},
+      {
+        get: (_, name) => (name === 'configmaps' ? [{ metadata: { name: 'c' } }] : []),
+        set: () => true,
+      },
+    ),
+  })
+  const text = 'unexpected items still remain in namespace: ns1 for gvr: v1, Resource=configmaps'
+  assert.equal((stuck.result?.error as Error).message, text)
+  assert.equal(
+    stuck.conditions?.[2]?.message,
+    `Failed to delete all resource types, 1 remaining: ${text}`,
+  )
+})
+
+test('Given 404 for a resource in ns1, then deletecollection, list, list; for ns2 deletecollection is tried again', () => {
+  const gone = statusError(404, 'NotFound', 'the server could not find the requested resource')
+  const fail = (call: Write | Read): unknown =>
+    call.verb !== 'raw' && call.type.resource === 'configmaps' ? gone : undefined
+  for (const round of ['ns1', 'ns2']) {
+    const { calls } = world(terminating(), { fail })
+    const ofConfigMaps = calls.filter((call) => call.endsWith('configmaps'))
+    assert.deepEqual(
+      ofConfigMaps,
+      ['deleteCollection configmaps', 'list configmaps', 'list configmaps'],
+      round,
+    )
+  }
+})
+
+test('Given a conflict on the first write, then a second try succeeds', () => {
+  let conflicts = 0
+  const { calls, result } = world(terminating(), {
+    fail: (call) =>
+      call.verb === 'update' && call.subresource === 'finalize' && conflicts++ === 0
+        ? statusError(409, 'Conflict', 'the object has been modified')
+        : undefined,
+  })
+  assert.deepEqual(calls.slice(-3), [
+    'update namespaces/finalize',
+    'get namespaces',
+    'update namespaces/finalize',
+  ])
+  assert.equal(result, undefined)
+})
+
+test('a namesake with another uid never loses its finalizer', () => {
+  const conflict = statusError(409, 'Conflict', 'the object has been modified')
+  let reads = 0
+  const driven = drive(reconcile(terminating()), {
+    onRead(read) {
+      if (read.verb === 'raw') return { ok: true, object: discoveryDocuments()[read.path]! }
+      if (read.verb === 'list') return { ok: true, object: { items: [] } as KubernetesObject }
+      const other = { ...terminating(), metadata: { ...terminating().metadata, uid: 'uid-2' } }
+      return { ok: true, object: reads++ === 0 ? terminating() : other }
+    },
+    onWrite: (write) =>
+      write.verb === 'update' && write.subresource === 'finalize'
+        ? { ok: false, error: conflict, attempted: true }
+        : undefined,
+  })
+  assert.match((driven.result?.error as Error).message, /uid has changed/)
+  assert.equal(
+    driven.writes.filter((w) => w.verb === 'update' && w.subresource === 'finalize').length,
+    1,
+  )
+})

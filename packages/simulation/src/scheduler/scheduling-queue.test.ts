@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VirtualClock } from '@gyropilot/foundation'
+import { pod } from '../testing/index.ts'
+import { SchedulingQueue } from './scheduling-queue.ts'
+
+function queue() {
+  const clock = new VirtualClock({ settle: () => Promise.resolve() })
+  let ready = 0
+  const made = new SchedulingQueue(clock, () => ready++)
+  return { clock, made, readyCalls: () => ready }
+}
+
+test('high priorities first, equal ones in order of arrival', () => {
+  const { made } = queue()
+  for (const [name, priority] of [
+    ['a', 0],
+    ['b', 10],
+    ['c', 0],
+  ] as const) {
+    made.offer(pod({ name, spec: { priority } }))
+  }
+  const order = [made.take(), made.take(), made.take()].map((one) => one?.metadata?.name)
+  assert.deepEqual(order, ['b', 'a', 'c'])
+  assert.equal(made.take(), undefined)
+})
+
+test('a failed pod waits for an event, then for its back-off: 1, 2, 4, 8, 10, 10 s', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    assert.ok(made.take())
+    made.failed('uid-p')
+    made.moveAll()
+    await clock.advance(seconds * 1000 - 1)
+    assert.equal(made.take(), undefined, `before ${seconds} s`)
+    await clock.advance(1)
+  }
+  assert.ok(made.take())
+})
+
+test('an event that comes while a pod is being tried is not lost', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.take()
+  made.moveAll()
+  made.failed('uid-p')
+  await clock.advance(1_000)
+  assert.ok(made.take())
+})
+
+test('without any event a pod is tried again after five minutes', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.take()
+  made.failed('uid-p')
+  await clock.advance(299_000)
+  assert.equal(made.take(), undefined)
+  await clock.advance(1_000)
+  assert.ok(made.take())
+})
+
+test('a removed pod is never handed out', () => {
+  const { made } = queue()
+  made.offer(pod())
+  made.remove('uid-p')
+  assert.equal(made.take(), undefined)
+})
