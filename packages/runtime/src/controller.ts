@@ -50,7 +50,9 @@ export interface ControllerDescriptor<Configuration = unknown> {
   /** Multiples of the manager's client QPS and burst. Default 1. */
   readonly clientRate?: { readonly qpsFactor: number; readonly burstFactor: number }
   /** Registers handlers and indexes; starts nothing. Undefined: the configuration leaves it nothing to do. */
-  build(context: ControllerContext<Configuration>): RunnableController | undefined | Promise<RunnableController | undefined>
+  build(
+    context: ControllerContext<Configuration>,
+  ): RunnableController | undefined | Promise<RunnableController | undefined>
 }
 
 /** A key, or a key to be added after a while. */

@@ -46,7 +46,10 @@ export interface Lister<T extends KubernetesObject> {
 export interface Informer<T extends KubernetesObject> {
   readonly type: ResourceType<T>
   readonly lister: Lister<T>
-  addHandler(handler: EventHandler<T>, options?: { readonly resyncPeriodMs?: number }): HandlerRegistration
+  addHandler(
+    handler: EventHandler<T>,
+    options?: { readonly resyncPeriodMs?: number },
+  ): HandlerRegistration
   /** Allowed with data present. Throws on a name that exists with another function. */
   addIndex(name: string, index: IndexFunction<T>): void
   /** The first list is in the cache. Says nothing of handlers: ask their registrations. */

@@ -40,6 +40,8 @@ export interface ParsedFlags {
 export function parseFlags(
   definitions: readonly FlagDefinition[],
   args: readonly string[],
+  /** Named in the refusal of stray arguments. */
+  command = 'kube-controller-manager',
 ): ParsedFlags {
   const byName = new Map(definitions.map((flag) => [flag.name, flag]))
   const byShorthand = new Map(
@@ -52,7 +54,7 @@ export function parseFlags(
     if (arg === '--' || !arg.startsWith('-') || arg === '-') {
       const stray = arg === '--' ? queue.shift() : arg
       if (stray === undefined) break
-      const where = `"kube-controller-manager" does not take any arguments`
+      const where = `${JSON.stringify(command)} does not take any arguments`
       throw managerErrors.make('ARGUMENT_UNEXPECTED', `${where}, got ${JSON.stringify([stray])}`)
     }
     const { flag, text } = arg.startsWith('--')

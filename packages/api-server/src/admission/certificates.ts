@@ -1,0 +1,70 @@
+/** Who may approve and sign CertificateSigningRequests, and one subject that nobody gets. */
+import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
+import { semanticEqual } from '@gyropilot/api'
+import { organizationsOfRequest } from './der-reader.ts'
+import { isFor, refusal } from './world.ts'
+import type { AdmissionWorld } from './world.ts'
+
+const GROUP = 'certificates.k8s.io'
+const RESOURCE = 'certificatesigningrequests'
+
+export function certificateApproval(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'CertificateApproval',
+    handles: (request) => request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'approval'),
+    validate(request) {
+      const { signerName } = request.oldObject!['spec']
+      if (isAllowed(world, request, 'approve', signerName)) return
+      throw refusal(request, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`)
+    },
+  }
+}
+
+export function certificateSigning(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'CertificateSigning',
+    handles: (request) => request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'status'),
+    validate(request) {
+      const before = request.oldObject!['status'] ?? {}
+      const after = request.object!['status'] ?? {}
+      if (before.certificate === after.certificate && semanticEqual(before.conditions ?? [], after.conditions ?? [])) return
+      const { signerName } = request.oldObject!['spec']
+      if (isAllowed(world, request, 'sign', signerName)) return
+      throw refusal(request, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`)
+    },
+  }
+}
+
+export function certificateSubjectRestriction(): AdmissionPlugin {
+  return {
+    name: 'CertificateSubjectRestriction',
+    handles: (request) => request.operation === 'CREATE' && isFor(request, GROUP, RESOURCE),
+    validate(request) {
+      const { signerName, request: encoded } = request.object!['spec']
+      if (signerName !== 'kubernetes.io/kube-apiserver-client' || typeof encoded !== 'string') return
+      const organizations = organizationsOfRequest(Buffer.from(encoded, 'base64').toString('latin1'))
+      if (!organizations.includes('system:masters')) return
+      throw refusal(request, 'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed')
+    },
+  }
+}
+
+/** The verb on this signer, or on all signers of its domain. */
+function isAllowed(world: AdmissionWorld, { user }: AdmissionRequest, verb: string, signerName: string): boolean {
+  const wildcard = `${signerName.split('/')[0]}/*`
+  return [signerName, wildcard].some(
+    (name) =>
+      world.authorizer.authorize({
+        user,
+        verb,
+        group: GROUP,
+        version: '*',
+        resource: 'signers',
+        subresource: '',
+        namespace: '',
+        name,
+        path: '',
+        isResourceRequest: true,
+      }).allowed,
+  )
+}

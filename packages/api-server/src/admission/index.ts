@@ -1,0 +1,42 @@
+import type { AdmissionPlugin } from '../contracts.ts'
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts'
+import { defaultIngressClass } from './default-ingress-class.ts'
+import { limitRanger } from './limit-ranger.ts'
+import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { defaultTolerationSeconds, taintNodesByCondition } from './node-defaults.ts'
+import { podSecurity } from './pod-security/plugin.ts'
+import { podTopologyLabels } from './pod-topology-labels.ts'
+import { priority } from './priority.ts'
+import { rbacEscalation } from './rbac-escalation.ts'
+import { resourceQuota } from './resource-quota/plugin.ts'
+import { runtimeClass } from './runtime-class.ts'
+import { serviceAccount } from './service-account.ts'
+import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage-defaults.ts'
+import type { AdmissionWorld } from './world.ts'
+
+export type { AdmissionWorld } from './world.ts'
+
+/** The plug-ins that are on by default, in kube-apiserver's order. The same list is walked for mutation, then for validation. */
+export function admissionPlugins(world: AdmissionWorld): AdmissionPlugin[] {
+  return [
+    namespaceLifecycle(world),
+    limitRanger(world),
+    serviceAccount(world),
+    taintNodesByCondition(),
+    podSecurity(world),
+    priority(world),
+    defaultTolerationSeconds(),
+    defaultStorageClass(world),
+    storageObjectInUseProtection(),
+    persistentVolumeClaimResize(world),
+    runtimeClass(world),
+    certificateApproval(world),
+    certificateSigning(world),
+    certificateSubjectRestriction(),
+    defaultIngressClass(world),
+    podTopologyLabels(world),
+    // Policies and webhooks belong here.
+    rbacEscalation(world),
+    resourceQuota(world),
+  ]
+}

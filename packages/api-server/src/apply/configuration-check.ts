@@ -1,0 +1,99 @@
+/**
+ * Checks an applied configuration against the type: unknown fields, wrong types, duplicate items. The texts are those of
+ * the reference server, Go value syntax included. Contract: docs/behaviour/api-server/patch-and-apply.md, Apply.
+ */
+import { formatElement } from './field-set.ts'
+import { elementOfItem } from './list-items.ts'
+import { shapeFor } from './merge-type.ts'
+import type { ListShape, MapShape, MergeType } from './merge-type.ts'
+
+/** Empty when the configuration fits. Each text starts with the path: `.spec.foo: field not declared in schema`. */
+export function checkConfiguration(type: MergeType, configuration: unknown): readonly string[] {
+  const problems: string[] = []
+  check(type, configuration, '', problems)
+  return problems
+}
+
+function check(type: MergeType, value: unknown, path: string, problems: string[]): void {
+  if (value === null || value === undefined) return
+  const shape = shapeFor(type, value)
+  if (shape.map !== undefined) checkMap(shape.map, value, path, problems)
+  else if (shape.list !== undefined && shape.scalar === undefined) checkList(shape.list, value, path, problems)
+  else checkScalar(shape.scalar ?? 'untyped', value, path, problems)
+}
+
+function report(problems: string[], path: string, text: string): void {
+  problems.push(path === '' ? text : `${path}: ${text}`)
+}
+
+function checkScalar(scalar: NonNullable<MergeType['scalar']>, value: unknown, path: string, problems: string[]): void {
+  if (scalar === 'numeric' && typeof value !== 'number') {
+    report(problems, path, `expected numeric (int or float), got ${goTypeName(value)}`)
+  } else if (scalar === 'string' && typeof value !== 'string') {
+    report(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+  } else if (scalar === 'boolean' && typeof value !== 'boolean') {
+    report(problems, path, `expected boolean, got &{${goText(value)}}`)
+  } else if (scalar === 'untyped' && typeof value === 'object') {
+    report(problems, path, `expected any scalar, got &{${goText(value)}}`)
+  }
+}
+
+function checkMap(map: MapShape, value: unknown, path: string, problems: string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    report(problems, path, `expected map, got &{${goText(value)}}`)
+    return
+  }
+  for (const [name, child] of Object.entries(value)) {
+    const type = map.fields.get(name)?.type ?? map.values
+    const childPath = `${path}.${name}`
+    if (type === undefined) report(problems, childPath, 'field not declared in schema')
+    else check(type, child, childPath, problems)
+  }
+}
+
+function checkList(list: ListShape, value: unknown, path: string, problems: string[]): void {
+  if (!Array.isArray(value)) {
+    report(problems, path, `expected list, got &{${goText(value)}}`)
+    return
+  }
+  const seen = new Set<string>()
+  for (const [index, item] of value.entries()) {
+    if (list.ownership === 'atomic') {
+      check(list.items, item, `${path}[${index}]`, problems)
+      continue
+    }
+    const element = elementOfItem(list, item)
+    if (typeof element !== 'string') {
+      report(problems, path, `element ${index}: ${element.reason}`)
+      continue
+    }
+    if (seen.has(element)) report(problems, path, `duplicate entries for key ${formatElement(element)}`)
+    seen.add(element)
+    check(list.items, item, `${path}${formatElement(element)}`, problems)
+  }
+}
+
+function goTypeName(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  return typeof value === 'boolean' ? 'bool' : 'string'
+}
+
+/** As Go's `%v` prints a decoded value. */
+export function goText(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (typeof value !== 'object') return String(value)
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `map[${entries.map(([key, child]) => `${key}:${goText(child)}`).join(' ')}]`
+}
+
+/** As Go's `%#v` prints it. */
+function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object') return String(value)
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `map[string]interface {}{${entries.map(([key, child]) => `${JSON.stringify(key)}:${goSyntax(child)}`).join(', ')}}`
+}

@@ -1,0 +1,69 @@
+/** Takes paths out of an object: what an applier no longer sends. */
+import { isEmpty, isMember } from './field-set.ts'
+import type { FieldSet } from './field-set.ts'
+import { elementOfItem } from './list-items.ts'
+import { shapeFor } from './merge-type.ts'
+import type { ListShape, MapShape, MergeType } from './merge-type.ts'
+
+type Json = Record<string, unknown>
+
+/** The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. */
+export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
+  if (isEmpty(fields) || value === null || value === undefined) return value
+  const shape = shapeFor(type, value)
+  if (shape.map !== undefined) return asMap(value) ? removeFromMap(shape.map, value as Json, fields) : null
+  if (shape.list !== undefined && shape.scalar === undefined) {
+    return Array.isArray(value) ? removeFromList(shape.list, value, fields) : null
+  }
+  return value
+}
+
+function removeFromMap(map: MapShape, value: Json, fields: FieldSet): Json | null {
+  // Paths inside an atomic value date from a schema in which it was granular.
+  if (map.atomic) return null
+  const rest: Json = {}
+  for (const name in value) {
+    const field = map.fields.get(name)
+    const below = fields[field?.element ?? `f:${name}`]
+    if (below === undefined) rest[name] = value[name]
+    else if (!isMember(below)) {
+      const type = field?.type ?? map.values
+      rest[name] = type === undefined ? value[name] : removeFields(type, value[name], below)
+    }
+  }
+  return isEmpty(rest as FieldSet) ? null : rest
+}
+
+function removeFromList(list: ListShape, items: readonly unknown[], fields: FieldSet): unknown[] | null {
+  if (list.ownership === 'atomic') return null
+  const rest: unknown[] = []
+  for (const item of items) {
+    const element = elementOfItem(list, item)
+    const below = typeof element === 'string' ? fields[element] : undefined
+    if (below === undefined) rest.push(item)
+    else if (!isMember(below)) rest.push(removeFields(list.items, item, below))
+  }
+  return rest.length === 0 ? null : rest
+}
+
+function asMap(value: unknown): boolean {
+  return typeof value === 'object' && !Array.isArray(value)
+}
+
+/** The set with the fields of structs between its paths added, so that what holds something removed can be removed too. */
+export function withStructFields(type: MergeType, fields: FieldSet): FieldSet {
+  if (isEmpty(fields)) return fields
+  const result: Record<string, FieldSet> = {}
+  for (const element in fields) {
+    const node = fields[element]!
+    if (element === '.') {
+      result[element] = node
+      continue
+    }
+    const declared = element.startsWith('f:') ? type.map?.fields.get(element.slice(2)) : undefined
+    const below = declared?.type ?? (element.startsWith('f:') ? type.map?.values : type.list?.items)
+    const children = below === undefined ? node : withStructFields(below, node)
+    result[element] = declared === undefined || isMember(node) ? children : { '.': {}, ...children }
+  }
+  return result
+}

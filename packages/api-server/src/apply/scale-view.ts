@@ -1,0 +1,67 @@
+/**
+ * Ownership of `.spec.replicas` seen through the scale subresource, whose objects are of kind Scale in autoscaling/v1.
+ * Contract: docs/behaviour/api-server/patch-and-apply.md, Scale.
+ */
+import { difference, hasPath, isEmpty, setOf } from './field-set.ts'
+import { entriesOf, identityOf, ownersOfStored, withFields } from './managers.ts'
+import type { ManagedFieldsEntry, Owner, Owners } from './managers.ts'
+
+export const SCALE_API_VERSION = 'autoscaling/v1'
+const REPLICAS_IN_SCALE = ['f:spec', 'f:replicas']
+
+/** Where the replicas stand in the parent, as path elements; undefined for versions that are gone. */
+export type ReplicasPath = (apiVersion: string) => readonly string[] | undefined
+
+/** The entries of the parent that own the replicas, as entries of its Scale. */
+export function scaleEntries(
+  parentEntries: readonly ManagedFieldsEntry[] | undefined,
+  replicasPath: ReplicasPath,
+): ManagedFieldsEntry[] {
+  const view: Owners = new Map()
+  for (const owner of ownersOfStored(parentEntries).values()) {
+    const path = replicasPath(owner.apiVersion)
+    if (path === undefined || !hasPath(owner.fields, path)) continue
+    const { manager, operation, subresource, time } = owner
+    const fields = setOf(REPLICAS_IN_SCALE)
+    const seen: Owner = { manager, operation, subresource, time, apiVersion: SCALE_API_VERSION, fields }
+    view.set(identityOf(seen), seen)
+  }
+  return entriesOf(view)
+}
+
+/** The parent's entries after a write through scale left `entries` on the Scale. */
+export function parentEntries(
+  before: readonly ManagedFieldsEntry[] | undefined,
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  parentApiVersion: string,
+  replicasPath: ReplicasPath,
+): ManagedFieldsEntry[] {
+  const inScale = ownersOfStored(entries)
+  const result: Owners = new Map()
+  for (const [identity, owner] of ownersOfStored(before)) {
+    const path = replicasPath(owner.apiVersion)
+    if (path === undefined) continue
+    if (!hasPath(owner.fields, path)) {
+      result.set(identity, owner)
+      continue
+    }
+    const seen = identityOf({ ...owner, apiVersion: SCALE_API_VERSION })
+    const kept = inScale.get(seen)
+    // A newer time means that this owner wrote through scale again.
+    if (kept !== undefined) {
+      inScale.delete(seen)
+      result.set(identity, kept.time === owner.time ? owner : { ...owner, time: kept.time, entry: undefined })
+      continue
+    }
+    const rest = difference(owner.fields, setOf(path))
+    if (!isEmpty(rest)) result.set(identity, withFields(owner, rest))
+  }
+  const path = replicasPath(parentApiVersion)
+  for (const owner of inScale.values()) {
+    if (path === undefined || !hasPath(owner.fields, REPLICAS_IN_SCALE)) continue
+    const { manager, operation, subresource, time } = owner
+    const added: Owner = { manager, operation, subresource, time, apiVersion: parentApiVersion, fields: setOf(path) }
+    result.set(identityOf(added), added)
+  }
+  return entriesOf(result)
+}

@@ -1,0 +1,189 @@
+/** Who is asking. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Authentication". */
+import { X509Certificate, hash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '@gyropilot/foundation'
+import { ApiError } from '../contracts.ts'
+import type { Authenticator, Credentials, UserInfo } from '../contracts.ts'
+import type { Store } from '../storage/store.ts'
+import { subjectOf } from '../tls/cluster-certificates.ts'
+import { CREDENTIAL_ID, GROUP, withAuthenticatedGroup } from './identity.ts'
+import type { AuthenticatedToken, ServiceAccountTokens } from './service-account-tokens.ts'
+
+export interface AuthenticationOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly serviceAccountTokens: ServiceAccountTokens
+  /** Signs client certificates. Absent: certificates are refused. */
+  readonly clientAuthorityPem?: string
+  /** Signs the certificates of proxies in front of this server, which name the user in X-Remote-* headers. */
+  readonly frontProxyAuthorityPem?: string
+  /** Common names that front proxies may have. Default `front-proxy-client`; empty: any. */
+  readonly frontProxyNames?: readonly string[]
+  /** Static bearer tokens. */
+  readonly tokens?: ReadonlyMap<string, UserInfo>
+}
+
+export interface Authentication extends Authenticator {
+  /** For TokenReview. Undefined: no such token. */
+  authenticateToken(token: string, audiences?: readonly string[]): AuthenticatedToken | undefined
+}
+
+const CLIENT_AUTH_USAGE = '1.3.6.1.5.5.7.3.2'
+const BOOTSTRAP_TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
+const BOOTSTRAP_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+const CERTIFICATES_KEPT = 1024
+
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  return new UnionAuthentication(options)
+}
+
+export function unauthorized(): ApiError {
+  return new ApiError(401, 'Unauthorized', 'Unauthorized')
+}
+
+interface JudgedCertificate {
+  readonly kind: 'client' | 'front-proxy'
+  readonly user: UserInfo
+  readonly validFromMs: number
+  readonly validToMs: number
+}
+
+/** Asks each method in kube-apiserver's order: front proxy, client certificate, bearer token. The first that knows decides. */
+class UnionAuthentication implements Authentication {
+  readonly #options: AuthenticationOptions
+  readonly #clientAuthority: X509Certificate | undefined
+  readonly #frontProxyAuthority: X509Certificate | undefined
+  readonly #certificates = new Map<string, JudgedCertificate>()
+
+  constructor(options: AuthenticationOptions) {
+    this.#options = options
+    this.#clientAuthority = parse(options.clientAuthorityPem)
+    this.#frontProxyAuthority = parse(options.frontProxyAuthorityPem)
+  }
+
+  authenticate(credentials: Credentials): UserInfo | undefined {
+    const certificate = credentials.clientCertificate === undefined ? undefined : this.#judge(credentials.clientCertificate)
+    if (certificate?.kind === 'front-proxy') {
+      const remote = remoteUser(credentials)
+      if (remote !== undefined) return withAuthenticatedGroup(remote)
+    }
+    if (certificate?.kind === 'client') return certificate.user
+    const token = bearerToken(credentials)
+    if (token !== undefined) {
+      const found = this.authenticateToken(token)
+      if (found === undefined) throw unauthorized()
+      return found.user
+    }
+    return undefined
+  }
+
+  authenticateToken(token: string, audiences?: readonly string[]): AuthenticatedToken | undefined {
+    const fixed = this.#options.tokens?.get(token) ?? this.#bootstrapUser(token)
+    if (fixed !== undefined) {
+      const known = this.#options.serviceAccountTokens.audiences
+      const shared = (audiences ?? known).filter((audience) => known.includes(audience))
+      return shared.length === 0 ? undefined : { user: withAuthenticatedGroup(fixed), audiences: shared }
+    }
+    const found = this.#options.serviceAccountTokens.authenticate(token, audiences)
+    return found === undefined ? undefined : { ...found, user: withAuthenticatedGroup(found.user) }
+  }
+
+  /** Throws 401 for a certificate of neither authority, for another purpose, or out of its time. */
+  #judge(der: Uint8Array): JudgedCertificate {
+    const fingerprint = hash('sha256', der, 'hex')
+    let judged = this.#certificates.get(fingerprint)
+    if (judged === undefined) {
+      judged = this.#read(der, fingerprint)
+      if (judged === undefined) throw unauthorized()
+      if (this.#certificates.size >= CERTIFICATES_KEPT) this.#certificates.delete(this.#certificates.keys().next().value!)
+      this.#certificates.set(fingerprint, judged)
+    }
+    const nowMs = this.#options.clock.nowMs()
+    if (nowMs < judged.validFromMs || nowMs > judged.validToMs) throw unauthorized()
+    return judged
+  }
+
+  #read(der: Uint8Array, fingerprint: string): JudgedCertificate | undefined {
+    const certificate = new X509Certificate(der)
+    const validity = { validFromMs: certificate.validFromDate.getTime(), validToMs: certificate.validToDate.getTime() }
+    const usages = certificate.keyUsage as readonly string[] | undefined
+    if (usages !== undefined && !usages.includes(CLIENT_AUTH_USAGE)) return undefined
+    const { commonName, organizations } = subjectOf(der)
+    if (isIssuedBy(certificate, this.#frontProxyAuthority)) {
+      const names = this.#options.frontProxyNames ?? ['front-proxy-client']
+      if (names.length > 0 && !names.includes(commonName)) return undefined
+      return { kind: 'front-proxy', user: { name: commonName, groups: [], extra: {} }, ...validity }
+    }
+    if (!isIssuedBy(certificate, this.#clientAuthority) || commonName === '') return undefined
+    const user = { name: commonName, groups: organizations, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } }
+    return { kind: 'client', user: withAuthenticatedGroup(user), ...validity }
+  }
+
+  /** Bootstrap tokens stand in secrets kube-system/bootstrap-token-<id>. */
+  #bootstrapUser(token: string): UserInfo | undefined {
+    const match = BOOTSTRAP_TOKEN.exec(token)
+    if (match === null) return undefined
+    const [, id, secretPart] = match as unknown as [string, string, string]
+    const stored = this.#options.store.get({ collection: 'secrets', key: `kube-system/bootstrap-token-${id}` })?.object
+    if (stored === undefined || stored['type'] !== 'bootstrap.kubernetes.io/token') return undefined
+    if (stored['metadata'].deletionTimestamp !== undefined) return undefined
+    const read = (field: string): string => Buffer.from(stored['data']?.[field] ?? '', 'base64').toString('utf8')
+    if (read('token-id') !== id || !isSameSecret(read('token-secret'), secretPart)) return undefined
+    if (read('usage-bootstrap-authentication') !== 'true') return undefined
+    const expiration = read('expiration')
+    if (expiration !== '' && !(Date.parse(expiration) > this.#options.clock.nowMs())) return undefined
+    const extraGroups = read('auth-extra-groups')
+    const groups = extraGroups === '' ? [] : extraGroups.split(',')
+    if (!groups.every((group) => BOOTSTRAP_GROUP.test(group))) return undefined
+    return { name: `system:bootstrap:${id}`, groups: [GROUP.bootstrappers, ...groups].toSorted(), extra: {} }
+  }
+}
+
+function parse(pem: string | undefined): X509Certificate | undefined {
+  return pem === undefined ? undefined : new X509Certificate(pem)
+}
+
+function isIssuedBy(certificate: X509Certificate, authority: X509Certificate | undefined): boolean {
+  return authority !== undefined && certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+function isSameSecret(a: string, b: string): boolean {
+  const left = Buffer.from(a)
+  const right = Buffer.from(b)
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function bearerToken(credentials: Credentials): string | undefined {
+  const header = headerValues(credentials, 'authorization')[0]
+  if (header === undefined) return undefined
+  const space = header.indexOf(' ')
+  if (space === -1 || header.slice(0, space).toLowerCase() !== 'bearer') return undefined
+  const token = header.slice(space + 1).trim()
+  return token === '' ? undefined : token
+}
+
+function remoteUser(credentials: Credentials): UserInfo | undefined {
+  const [name] = headerValues(credentials, 'x-remote-user')
+  if (name === undefined || name === '') return undefined
+  const extra: Record<string, readonly string[]> = {}
+  for (const header of Object.keys(credentials.headers)) {
+    if (!header.startsWith('x-remote-extra-')) continue
+    extra[decodeHeaderKey(header.slice('x-remote-extra-'.length))] = headerValues(credentials, header)
+  }
+  return { name, groups: headerValues(credentials, 'x-remote-group'), extra }
+}
+
+/** Keys travel percent-encoded, because header names cannot hold every character. */
+export function decodeHeaderKey(text: string): string {
+  try {
+    return decodeURIComponent(text).toLowerCase()
+  } catch {
+    return text.toLowerCase()
+  }
+}
+
+/** All values of a header. Node joins repeated unknown headers with `, `; the pipeline hands over lists where it can. */
+export function headerValues(credentials: Pick<Credentials, 'headers'>, name: string): readonly string[] {
+  const value = credentials.headers[name]
+  if (value === undefined) return []
+  return typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,97 @@
+/** Who may do what: system:masters, the node authorizer, RBAC. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
+import type { Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { Store } from '../storage/store.ts'
+import { GROUP } from './identity.ts'
+import { NodeAuthorizer } from './node-authorizer.ts'
+import { RbacIndex } from './rbac-index.ts'
+import { ruleAllows } from './rbac-rules.ts'
+import type { PolicyRule } from './rbac-rules.ts'
+
+export interface Decision {
+  readonly allowed: boolean
+  /** Which binding allowed; for a refusal what went wrong on the way (`RBAC: role... not found`), often empty. */
+  readonly reason: string
+}
+
+export interface ResolvedRules {
+  readonly rules: readonly PolicyRule[]
+  /** Roles that bindings name and that do not exist. */
+  readonly errors: readonly string[]
+}
+
+export interface RbacAuthorizer extends Authorizer {
+  authorize(attributes: RequestAttributes): Decision
+  /** Everything RBAC gives a user in a namespace (empty: cluster-wide only). */
+  rulesFor(user: UserInfo, namespace: string): ResolvedRules
+  /** Rules of a role, or undefined when it does not exist. */
+  roleRules(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined
+  stop(): void
+}
+
+export function createAuthorizer(options: { readonly store: Store }): RbacAuthorizer {
+  return new ChainAuthorizer(options.store)
+}
+
+class ChainAuthorizer implements RbacAuthorizer {
+  readonly #index: RbacIndex
+  readonly #nodes: NodeAuthorizer
+
+  constructor(store: Store) {
+    this.#index = new RbacIndex(store)
+    this.#nodes = new NodeAuthorizer(store)
+  }
+
+  authorize(attributes: RequestAttributes): Decision {
+    const { user, namespace } = attributes
+    if (user.groups.includes(GROUP.masters)) return { allowed: true, reason: '' }
+    const nodeDecision = this.#nodes.authorize(attributes)
+    if (nodeDecision.allowed) return nodeDecision
+    const errors: string[] = []
+    for (const { binding, subject } of this.#index.grantsFor(user, namespace)) {
+      const rules = this.#index.rulesOf(binding)
+      if (rules === undefined) errors.push(missingRole(binding))
+      else if (rules.some((rule) => ruleAllows(rule, attributes))) return { allowed: true, reason: allowedReason(binding, subject) }
+    }
+    if (errors.length > 0) return { allowed: false, reason: `RBAC: ${joinErrors(errors)}` }
+    return nodeDecision
+  }
+
+  rulesFor(user: UserInfo, namespace: string): ResolvedRules {
+    const rules: PolicyRule[] = []
+    const errors: string[] = []
+    for (const { binding } of this.#index.grantsFor(user, namespace)) {
+      const found = this.#index.rulesOf(binding)
+      if (found === undefined) errors.push(missingRole(binding))
+      else rules.push(...found)
+    }
+    return { rules, errors: [...new Set(errors)] }
+  }
+
+  roleRules(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined {
+    return this.#index.roleRules(kind, namespace, name)
+  }
+
+  stop(): void {
+    this.#index.stop()
+  }
+}
+
+/** Several errors in brackets, one alone as it is; repeated ones once. */
+export function joinErrors(errors: readonly string[]): string {
+  const distinct = [...new Set(errors)]
+  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`
+}
+
+function missingRole(binding: Stored): string {
+  const { kind, name } = binding['roleRef']
+  return `${String(kind).toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`
+}
+
+function allowedReason(binding: Stored, subject: Stored): string {
+  const { namespace, name } = binding['metadata']
+  const { kind, name: role } = binding['roleRef']
+  const bindingText = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`
+  const subjectName = subject['kind'] === 'ServiceAccount' ? `${subject['name']}/${subject['namespace'] ?? namespace}` : subject['name']
+  return `RBAC: allowed by ${bindingText} of ${kind} ${JSON.stringify(role)} to ${subject['kind']} ${JSON.stringify(subjectName)}`
+}

@@ -1,0 +1,60 @@
+import type { UserInfo } from '../contracts.ts'
+
+export const GROUP = {
+  masters: 'system:masters',
+  authenticated: 'system:authenticated',
+  unauthenticated: 'system:unauthenticated',
+  nodes: 'system:nodes',
+  serviceAccounts: 'system:serviceaccounts',
+  bootstrappers: 'system:bootstrappers',
+} as const
+
+export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
+export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+
+export const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: [GROUP.unauthenticated], extra: {} }
+
+/** Who the server's own loops are. */
+export const SERVER_IDENTITY: UserInfo = {
+  name: 'system:apiserver',
+  groups: [GROUP.masters, GROUP.authenticated],
+  extra: {},
+}
+
+export function serviceAccountUserName(namespace: string, name: string): string {
+  return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`
+}
+
+/** `{namespace, name}` of a service account's user name, else undefined. */
+export function splitServiceAccountUserName(userName: string): { namespace: string; name: string } | undefined {
+  if (!userName.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined
+  const parts = userName.slice(SERVICE_ACCOUNT_PREFIX.length).split(':')
+  if (parts.length !== 2 || parts[0] === '' || parts[1] === '') return undefined
+  return { namespace: parts[0]!, name: parts[1]! }
+}
+
+export function serviceAccountGroups(namespace: string): string[] {
+  return [GROUP.serviceAccounts, `${GROUP.serviceAccounts}:${namespace}`]
+}
+
+/** Adds system:authenticated unless the groups already say whether there was a credential. */
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  if (user.groups.includes(GROUP.authenticated) || user.groups.includes(GROUP.unauthenticated)) return user
+  return { ...user, groups: [...user.groups, GROUP.authenticated] }
+}
+
+/** The wire form of TokenReview, SelfSubjectReview and AdmissionReview. */
+export function userInfoBody(user: UserInfo): Record<string, unknown> {
+  return {
+    username: user.name,
+    ...(user.uid === undefined || user.uid === '' ? {} : { uid: user.uid }),
+    ...(user.groups.length === 0 ? {} : { groups: user.groups }),
+    ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+  }
+}
+
+/** The node of a kubelet's identity (`system:node:n1` in group system:nodes), else undefined. */
+export function nodeNameOf(user: UserInfo): string | undefined {
+  if (!user.name.startsWith('system:node:') || !user.groups.includes(GROUP.nodes)) return undefined
+  return user.name.slice('system:node:'.length)
+}

@@ -1,0 +1,210 @@
+/**
+ * Issues and judges service account tokens: bound ones (KEP-1205) and those of kubernetes.io/service-account-token secrets.
+ * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Token requests" and "Authentication".
+ */
+import type { KeyObject } from 'node:crypto'
+import { uuid } from '@gyropilot/foundation'
+import type { Clock, RandomSource } from '@gyropilot/foundation'
+import type { UserInfo } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { Store } from '../storage/store.ts'
+import { CREDENTIAL_ID, serviceAccountGroups, serviceAccountUserName } from './identity.ts'
+import { algorithmOf, decodeToken, isSignedBy, keyIdOf, signToken } from './json-web-token.ts'
+import type { DecodedToken } from './json-web-token.ts'
+
+export const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
+const LEGACY_ISSUER = 'kubernetes/serviceaccount'
+/** Projected volumes ask for this; such tokens live a year and warn from then on, for clients that never reread the file. */
+const PROJECTED_EXPIRATION_SECONDS = 3607
+const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 3600
+/** Objects that go away keep their tokens alive this long, so that a pod can still say goodbye. */
+const DELETED_LEEWAY_MS = 60_000
+const VERIFIED_TOKENS_KEPT = 4096
+
+export interface ServiceAccountTokensOptions {
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly store: Store
+  readonly key: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
+  /** Default `https://kubernetes.default.svc`. */
+  readonly issuer?: string
+  /** Audiences that the server itself answers to. Default: the issuer. */
+  readonly audiences?: readonly string[]
+}
+
+export interface TokenGrant {
+  readonly serviceAccount: Stored
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+  readonly pod?: Stored
+  readonly secret?: Stored
+  /** The bound node, or the node of the bound pod (its object may be missing). */
+  readonly node?: { readonly name: string; readonly uid?: string }
+}
+
+export interface AuthenticatedToken {
+  readonly user: UserInfo
+  /** Those of the asked audiences that the token is for. */
+  readonly audiences: readonly string[]
+}
+
+interface BoundClaims {
+  readonly namespace?: string
+  readonly serviceaccount?: { readonly name?: string; readonly uid?: string }
+  readonly pod?: { readonly name: string; readonly uid: string }
+  readonly secret?: { readonly name: string; readonly uid: string }
+  readonly node?: { readonly name: string; readonly uid?: string }
+}
+
+export class ServiceAccountTokens {
+  readonly issuer: string
+  readonly audiences: readonly string[]
+  readonly #options: ServiceAccountTokensOptions
+  readonly #keyId: string
+  /** Tokens whose signature held. What the store says of their objects is asked every time. */
+  readonly #verified = new Map<string, DecodedToken>()
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#options = options
+    this.issuer = options.issuer ?? DEFAULT_ISSUER
+    this.audiences = options.audiences ?? [this.issuer]
+    this.#keyId = keyIdOf(options.key.publicKey)
+  }
+
+  issue(grant: TokenGrant): { token: string; expirationMs: number } {
+    const nowSeconds = Math.floor(this.#options.clock.nowMs() / 1000)
+    const isExtended =
+      grant.pod !== undefined &&
+      grant.expirationSeconds === PROJECTED_EXPIRATION_SECONDS &&
+      grant.audiences.every((audience) => this.audiences.includes(audience))
+    const lifetimeSeconds = isExtended ? EXTENDED_EXPIRATION_SECONDS : grant.expirationSeconds
+    const { metadata } = grant.serviceAccount
+    const claims = {
+      aud: grant.audiences,
+      exp: nowSeconds + lifetimeSeconds,
+      iat: nowSeconds,
+      iss: this.issuer,
+      jti: uuid(this.#options.random),
+      'kubernetes.io': {
+        namespace: metadata.namespace,
+        ...(grant.node === undefined ? {} : { node: grant.node }),
+        ...(grant.pod === undefined ? {} : { pod: reference(grant.pod) }),
+        ...(grant.secret === undefined ? {} : { secret: reference(grant.secret) }),
+        serviceaccount: reference(grant.serviceAccount),
+        ...(isExtended ? { warnafter: nowSeconds + grant.expirationSeconds } : {}),
+      },
+      nbf: nowSeconds,
+      sub: serviceAccountUserName(metadata.namespace, metadata.name),
+    }
+    const token = signToken(claims, this.#options.key.privateKey, this.#keyId)
+    return { token, expirationMs: (nowSeconds + grant.expirationSeconds) * 1000 }
+  }
+
+  /** Undefined: not a token of this server, or one that no longer holds. */
+  authenticate(token: string, askedAudiences: readonly string[] = this.audiences): AuthenticatedToken | undefined {
+    const decoded = this.#verified.get(token) ?? this.#verify(token)
+    if (decoded === undefined) return undefined
+    if (decoded.claims['iss'] === LEGACY_ISSUER) return this.#authenticateLegacy(token, decoded.claims, askedAudiences)
+    return this.#authenticateBound(decoded.claims, askedAudiences)
+  }
+
+  keySet(): object {
+    const jwk = this.#options.key.publicKey.export({ format: 'jwk' })
+    return { keys: [{ use: 'sig', kid: this.#keyId, alg: algorithmOf(this.#options.key.publicKey), ...jwk }] }
+  }
+
+  /** `serverUrl` is where clients reach this server: the key set's address. */
+  openidConfiguration(serverUrl: string): object {
+    return {
+      issuer: this.issuer,
+      jwks_uri: `${serverUrl}/openid/v1/jwks`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [algorithmOf(this.#options.key.publicKey)],
+    }
+  }
+
+  #verify(token: string): DecodedToken | undefined {
+    const decoded = decodeToken(token)
+    if (decoded === undefined) return undefined
+    if (decoded.claims['iss'] !== this.issuer && decoded.claims['iss'] !== LEGACY_ISSUER) return undefined
+    if (!isSignedBy(decoded, this.#options.key.publicKey)) return undefined
+    if (this.#verified.size >= VERIFIED_TOKENS_KEPT) this.#verified.delete(this.#verified.keys().next().value!)
+    this.#verified.set(token, decoded)
+    return decoded
+  }
+
+  #authenticateBound(claims: DecodedToken['claims'], askedAudiences: readonly string[]): AuthenticatedToken | undefined {
+    const nowSeconds = this.#options.clock.nowMs() / 1000
+    const { exp, nbf, aud, jti, sub } = claims
+    if (typeof exp !== 'number' || nowSeconds >= exp) return undefined
+    if (typeof nbf === 'number' && nowSeconds < nbf) return undefined
+    const tokenAudiences = Array.isArray(aud) ? aud : [aud]
+    const audiences = askedAudiences.filter((audience) => tokenAudiences.includes(audience))
+    if (audiences.length === 0) return undefined
+    const bound = claims['kubernetes.io'] as BoundClaims | undefined
+    const { namespace, serviceaccount } = bound ?? {}
+    if (bound === undefined || namespace === undefined || serviceaccount?.name === undefined) return undefined
+    if (sub !== serviceAccountUserName(namespace, serviceaccount.name)) return undefined
+    const { pod, secret, node } = bound
+    if (!this.#isAlive('serviceaccounts', `${namespace}/${serviceaccount.name}`, serviceaccount.uid)) return undefined
+    if (pod !== undefined && !this.#isAlive('pods', `${namespace}/${pod.name}`, pod.uid)) return undefined
+    if (secret !== undefined && !this.#isAlive('secrets', `${namespace}/${secret.name}`, secret.uid)) return undefined
+    if (pod === undefined && node !== undefined && !this.#isAlive('nodes', node.name, node.uid)) return undefined
+    const extra: Record<string, string[]> = {}
+    if (typeof jti === 'string') extra[CREDENTIAL_ID] = [`JTI=${jti}`]
+    if (node !== undefined) extra['authentication.kubernetes.io/node-name'] = [node.name]
+    if (node?.uid !== undefined) extra['authentication.kubernetes.io/node-uid'] = [node.uid]
+    if (pod !== undefined) {
+      extra['authentication.kubernetes.io/pod-name'] = [pod.name]
+      extra['authentication.kubernetes.io/pod-uid'] = [pod.uid]
+    }
+    return { user: serviceAccountUser(namespace, serviceaccount.name, serviceaccount.uid, extra), audiences }
+  }
+
+  /** Tokens in secrets are for the server itself, never end, and hold as long as the secret carries them. */
+  #authenticateLegacy(
+    token: string,
+    claims: DecodedToken['claims'],
+    askedAudiences: readonly string[],
+  ): AuthenticatedToken | undefined {
+    const audiences = askedAudiences.filter((audience) => this.audiences.includes(audience))
+    if (audiences.length === 0) return undefined
+    const namespace = String(claims['kubernetes.io/serviceaccount/namespace'] ?? '')
+    const secretName = String(claims['kubernetes.io/serviceaccount/secret.name'] ?? '')
+    const name = String(claims['kubernetes.io/serviceaccount/service-account.name'] ?? '')
+    const uid = String(claims['kubernetes.io/serviceaccount/service-account.uid'] ?? '')
+    if (claims['sub'] !== serviceAccountUserName(namespace, name)) return undefined
+    if (!this.#isAlive('serviceaccounts', `${namespace}/${name}`, uid)) return undefined
+    const secret = this.#options.store.get({ collection: 'secrets', key: `${namespace}/${secretName}` })?.object
+    if (secret === undefined || secret['metadata'].deletionTimestamp !== undefined) return undefined
+    if (secret['metadata'].labels?.['kubernetes.io/legacy-token-invalid-since'] !== undefined) return undefined
+    if (Buffer.from(secret['data']?.token ?? '', 'base64').toString() !== token) return undefined
+    return { user: serviceAccountUser(namespace, name, uid, {}), audiences }
+  }
+
+  #isAlive(collection: string, key: string, uid: string | undefined): boolean {
+    const object = this.#options.store.get({ collection, key })?.object
+    if (object === undefined || (uid !== undefined && object['metadata'].uid !== uid)) return false
+    const { deletionTimestamp } = object['metadata']
+    return deletionTimestamp === undefined || Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS >= this.#options.clock.nowMs()
+  }
+}
+
+function reference(object: Stored): { name: string; uid: string } {
+  return { name: object['metadata'].name, uid: object['metadata'].uid }
+}
+
+function serviceAccountUser(
+  namespace: string,
+  name: string,
+  uid: string | undefined,
+  extra: Readonly<Record<string, readonly string[]>>,
+): UserInfo {
+  return {
+    name: serviceAccountUserName(namespace, name),
+    ...(uid === undefined ? {} : { uid }),
+    groups: serviceAccountGroups(namespace),
+    extra,
+  }
+}

@@ -1,0 +1,46 @@
+/** APIService objects of the built-in groups, all served by this server. */
+import type { Stored } from '../registry/kind-rules.ts'
+
+/** Group -> priority among groups, and its versions with their priorities. */
+const PRIORITIES: readonly (readonly [group: string, groupPriority: number, versions: Readonly<Record<string, number>>])[] = [
+  ['', 18000, { v1: 1 }],
+  ['apps', 17800, { v1: 15 }],
+  ['events.k8s.io', 17750, { v1: 15 }],
+  ['authentication.k8s.io', 17700, { v1: 15 }],
+  ['authorization.k8s.io', 17600, { v1: 15 }],
+  ['autoscaling', 17500, { v1: 15, v2: 30 }],
+  ['batch', 17400, { v1: 15 }],
+  ['certificates.k8s.io', 17300, { v1: 15 }],
+  ['networking.k8s.io', 17200, { v1: 15 }],
+  ['policy', 17100, { v1: 15 }],
+  ['rbac.authorization.k8s.io', 17000, { v1: 15 }],
+  ['storage.k8s.io', 16800, { v1: 15 }],
+  ['admissionregistration.k8s.io', 16700, { v1: 15 }],
+  ['apiextensions.k8s.io', 16700, { v1: 15 }],
+  ['scheduling.k8s.io', 16600, { v1: 15 }],
+  ['coordination.k8s.io', 16500, { v1: 15 }],
+  ['node.k8s.io', 16300, { v1: 15 }],
+  ['discovery.k8s.io', 16200, { v1: 15 }],
+  ['resource.k8s.io', 16200, { v1: 15 }],
+  ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
+]
+
+export function builtInApiServices(time: string): Stored[] {
+  return PRIORITIES.flatMap(([group, groupPriorityMinimum, versions]) =>
+    Object.entries(versions).map(([version, versionPriority]) => ({
+      metadata: { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
+      spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority },
+      status: {
+        conditions: [
+          {
+            type: 'Available',
+            status: 'True',
+            lastTransitionTime: time,
+            reason: 'Local',
+            message: 'Local APIServices are always available',
+          },
+        ],
+      },
+    })),
+  )
+}

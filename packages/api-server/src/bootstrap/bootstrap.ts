@@ -1,0 +1,246 @@
+/**
+ * The objects that the server makes at its start and keeps alive.
+ * Contract: docs/behaviour/api-server/subresources-and-admission.md, "What the server itself keeps".
+ */
+import { semanticEqual } from '@gyropilot/api'
+import { every, formatMicroTime, formatTime } from '@gyropilot/foundation'
+import type { Clock, RandomSource } from '@gyropilot/foundation'
+import { SERVER_IDENTITY } from '../auth/index.ts'
+import type { ServerInternals } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { parseCidr } from '../schema/validation/ip.ts'
+import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
+import { ServiceRange } from '../service-ips/service-ranges.ts'
+import { builtInApiServices } from './api-services.ts'
+import recorded from './bootstrap-objects.json' with { type: 'json' }
+import { Keeper } from './keeper.ts'
+import type { KeptKind } from './keeper.ts'
+import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
+
+export interface BootstrapOptions {
+  readonly server: ServerInternals
+  readonly clock: Clock
+  readonly random: RandomSource
+  /** Where pods and nodes reach this server: the endpoint of the service `kubernetes`. */
+  readonly advertiseAddress: string
+  readonly securePort: number
+  /** Default `10.0.0.0/24`. */
+  readonly serviceRanges?: readonly string[]
+  readonly clientAuthorityPem?: string
+  readonly frontProxyAuthorityPem?: string
+  /** Keeps the Lease of this server, `apiserver-<identity>`, renewed. Absent: none. */
+  readonly identity?: string
+}
+
+export interface Bootstrapped {
+  /** No more reconciling. */
+  stop(): void
+}
+
+const RBAC = 'rbac.authorization.k8s.io'
+const FLOW = 'flowcontrol.apiserver.k8s.io'
+const KIND = {
+  namespaces: kept('', 'v1', 'namespaces', 'Namespace'),
+  configMaps: kept('', 'v1', 'configmaps', 'ConfigMap'),
+  endpoints: kept('', 'v1', 'endpoints', 'Endpoints'),
+  endpointSlices: { ...kept('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'), hasGeneration: true },
+  serviceCidrs: kept('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR'),
+  leases: kept('coordination.k8s.io', 'v1', 'leases', 'Lease'),
+  apiServices: kept('apiregistration.k8s.io', 'v1', 'apiservices', 'APIService'),
+  clusterRoles: kept(RBAC, 'v1', 'clusterroles', 'ClusterRole'),
+  clusterRoleBindings: kept(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding'),
+  roles: kept(RBAC, 'v1', 'roles', 'Role'),
+  roleBindings: kept(RBAC, 'v1', 'rolebindings', 'RoleBinding'),
+  priorityClasses: { ...kept('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass'), hasGeneration: true },
+  flowSchemas: { ...kept(FLOW, 'v1', 'flowschemas', 'FlowSchema'), hasGeneration: true },
+  priorityLevels: { ...kept(FLOW, 'v1', 'prioritylevelconfigurations', 'PriorityLevelConfiguration'), hasGeneration: true },
+} as const satisfies Record<string, KeptKind>
+
+const NAMESPACE_PERIOD_MS = 60_000
+const SERVICE_PERIOD_MS = 10_000
+const LEASE_PERIOD_MS = 10_000
+const LEASE_SECONDS = 3600
+const AUTO_UPDATE_SPEC = 'apf.kubernetes.io/autoupdate-spec'
+
+export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
+  const { clock, random, server } = options
+  const keeper = new Keeper(server.store, clock, random.fork('bootstrap'))
+  keepNamespaces(keeper)
+  keepRbac(keeper)
+  for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
+  keepFlowControl(keeper, clock)
+  for (const object of builtInApiServices(formatTime(clock.nowMs()))) keeper.ensure(KIND.apiServices, object)
+  keepServiceCidr(keeper, options)
+  keepConfigMaps(keeper, options)
+  await keepKubernetesService(keeper, options)
+  if (options.identity !== undefined) renewLease(keeper, clock, options.identity)
+  const timers = [
+    every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
+    // A failure (a full range, say) is tried again at the next tick.
+    every(clock, SERVICE_PERIOD_MS, () => void keepKubernetesService(keeper, options).catch(() => undefined)),
+  ]
+  const { identity } = options
+  if (identity !== undefined) timers.push(every(clock, LEASE_PERIOD_MS, () => renewLease(keeper, clock, identity)))
+  return {
+    stop() {
+      for (const timer of timers) timer.cancel()
+    },
+  }
+}
+
+function kept(group: string, version: string, resource: string, kind: string): KeptKind {
+  return group === ''
+    ? { collection: resource, apiVersion: version, kind }
+    : { collection: `${resource}.${group}`, apiVersion: `${group}/${version}`, kind }
+}
+
+function keepNamespaces(keeper: Keeper): void {
+  for (const object of recorded.namespaces) keeper.ensure(KIND.namespaces, object)
+}
+
+function keepRbac(keeper: Keeper): void {
+  for (const [kind, objects] of [
+    [KIND.clusterRoles, recorded.clusterRoles],
+    [KIND.roles, recorded.roles],
+  ] as const) {
+    for (const expected of objects as readonly Stored[]) {
+      const stored = keeper.get(kind, expected)
+      const wanted = stored === undefined ? undefined : reconciledRole(expected, stored)
+      if (stored === undefined) keeper.create(kind, expected)
+      else if (wanted !== undefined) keeper.replace(kind, wanted)
+    }
+  }
+  for (const [kind, objects] of [
+    [KIND.clusterRoleBindings, recorded.clusterRoleBindings],
+    [KIND.roleBindings, recorded.roleBindings],
+  ] as const) {
+    for (const expected of objects as readonly Stored[]) {
+      const stored = keeper.get(kind, expected)
+      const wanted = stored === undefined ? 'recreate' : reconciledBinding(expected, stored)
+      if (wanted === undefined) continue
+      if (wanted !== 'recreate') keeper.replace(kind, wanted)
+      else {
+        if (stored !== undefined) keeper.delete(kind, stored)
+        keeper.create(kind, expected)
+      }
+    }
+  }
+}
+
+/** Specs follow the release unless somebody turned that off. */
+function keepFlowControl(keeper: Keeper, clock: Clock): void {
+  const time = formatTime(clock.nowMs())
+  const all: readonly (readonly [KeptKind, readonly Stored[]])[] = [
+    [KIND.priorityLevels, recorded.priorityLevelConfigurations],
+    [KIND.flowSchemas, recorded.flowSchemas],
+  ]
+  for (const [kind, objects] of all) {
+    for (const expected of objects) {
+      const stored = keeper.get(kind, expected)
+      if (stored === undefined) keeper.create(kind, withTransitionTimes(expected, time))
+      else if (stored['metadata'].annotations?.[AUTO_UPDATE_SPEC] === 'true' && !semanticEqual(stored['spec'], expected['spec'])) {
+        const generation = (stored['metadata'].generation ?? 0) + 1
+        keeper.replace(kind, { ...stored, metadata: { ...stored['metadata'], generation }, spec: expected['spec'] })
+      }
+    }
+  }
+}
+
+function withTransitionTimes(object: Stored, time: string): Stored {
+  const conditions: Stored[] | undefined = object['status']?.conditions
+  if (conditions === undefined) return object
+  return { ...object, status: { ...object['status'], conditions: conditions.map((entry) => ({ ...entry, lastTransitionTime: time })) } }
+}
+
+function keepServiceCidr(keeper: Keeper, { clock, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES }: BootstrapOptions): void {
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    lastTransitionTime: formatTime(clock.nowMs()),
+    reason: '',
+    message: 'Kubernetes default Service CIDR is ready',
+  }
+  keeper.ensure(KIND.serviceCidrs, { metadata: { name: 'kubernetes' }, spec: { cidrs: [...cidrs] }, status: { conditions: [ready] } })
+}
+
+function keepConfigMaps(keeper: Keeper, { clock, clientAuthorityPem, frontProxyAuthorityPem }: BootstrapOptions): void {
+  const requestHeader = {
+    'requestheader-allowed-names': '["front-proxy-client"]',
+    'requestheader-client-ca-file': frontProxyAuthorityPem,
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    'requestheader-group-headers': '["X-Remote-Group"]',
+    'requestheader-uid-headers': '["X-Remote-Uid"]',
+    'requestheader-username-headers': '["X-Remote-User"]',
+  }
+  const data = {
+    ...(clientAuthorityPem === undefined ? {} : { 'client-ca-file': clientAuthorityPem }),
+    ...(frontProxyAuthorityPem === undefined ? {} : requestHeader),
+  }
+  const expected = { metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' }, data }
+  const stored = keeper.ensure(KIND.configMaps, expected)
+  if (!semanticEqual(stored['data'], data)) keeper.replace(KIND.configMaps, { ...stored, data })
+  keeper.ensure(KIND.configMaps, {
+    metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+    data: { since: formatTime(clock.nowMs()).slice(0, 10) },
+  })
+}
+
+async function keepKubernetesService(keeper: Keeper, options: BootstrapOptions): Promise<void> {
+  const { server, advertiseAddress, securePort, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES } = options
+  if (server.get('', 'services', 'default', 'kubernetes') === undefined) {
+    await server.create('', 'services', kubernetesService(cidrs, securePort), SERVER_IDENTITY)
+  }
+  const metadata = { name: 'kubernetes', namespace: 'default' }
+  const port = { name: 'https', port: securePort, protocol: 'TCP' }
+  keepContent(keeper, KIND.endpoints, {
+    metadata: { ...metadata, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip: advertiseAddress }], ports: [port] }],
+  })
+  keepContent(keeper, KIND.endpointSlices, {
+    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: advertiseAddress.includes(':') ? 'IPv6' : 'IPv4',
+    endpoints: [{ addresses: [advertiseAddress], conditions: { ready: true } }],
+    ports: [port],
+  })
+}
+
+function kubernetesService(cidrs: readonly string[], securePort: number): Stored {
+  const clusterIP = firstAddress(cidrs)
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP,
+      clusterIPs: [clusterIP],
+      ipFamilyPolicy: 'SingleStack',
+      sessionAffinity: 'None',
+      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: securePort }],
+    },
+  }
+}
+
+function firstAddress([cidr = '']: readonly string[]): string {
+  const range = parseCidr(cidr)
+  if (range === undefined) throw new Error(`the service range ${JSON.stringify(cidr)} is no CIDR`)
+  return new ServiceRange(range).address(0n)
+}
+
+/** Everything beside metadata is put back when somebody changed it. */
+function keepContent(keeper: Keeper, kind: KeptKind, expected: Stored): void {
+  const stored = keeper.ensure(kind, expected)
+  const wanted: Stored = { ...stored, ...expected, metadata: stored['metadata'] }
+  if (!semanticEqual(wanted, stored)) keeper.replace(kind, wanted)
+}
+
+function renewLease(keeper: Keeper, clock: Clock, identity: string): void {
+  const now = formatMicroTime(clock.nowMs())
+  const name = `apiserver-${identity}`
+  const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
+  const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime: now }
+  const object = { metadata: { name, namespace: 'kube-system', labels }, spec }
+  const stored = keeper.get(KIND.leases, object)
+  if (stored === undefined) keeper.create(KIND.leases, object)
+  else keeper.replace(KIND.leases, { ...stored, spec: { ...stored['spec'], renewTime: now } })
+}

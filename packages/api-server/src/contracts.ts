@@ -1,0 +1,211 @@
+/** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
+import type { Status, StatusCause, StatusDetails } from '@gyropilot/api'
+import type { Draft, Stored } from './registry/kind-rules.ts'
+import type { Store } from './storage/store.ts'
+
+/** A refusal on its way to the client; becomes a Status. `body` overrides the Status for the few plain-text answers. */
+export class ApiError extends Error {
+  readonly code: number
+  readonly reason: string
+  readonly details: StatusDetails | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    options: { details?: StatusDetails; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.reason = reason
+    this.details = options.details
+    this.headers = options.headers ?? {}
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    }
+  }
+}
+
+export type { StatusCause }
+
+/** One resource as the registry serves it, built-in or custom. */
+export interface ResourceInfo {
+  readonly group: string
+  readonly version: string
+  /** The plural in URLs. */
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly verbs: readonly string[]
+  readonly subresources: readonly { readonly name: string; readonly verbs: readonly string[]; readonly kind: string; readonly group: string; readonly version: string }[]
+}
+
+export interface UserInfo {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
+
+export interface Credentials {
+  /** Lower-case header names. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** DER of the client certificate that the TLS layer verified against the client CA. */
+  readonly clientCertificate?: Uint8Array
+}
+
+export interface Authenticator {
+  /** Undefined: no credential was shown (anonymous). Throws ApiError 401 for a credential that does not hold. */
+  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>
+}
+
+export interface RequestAttributes {
+  readonly user: UserInfo
+  /** get, list, watch, create, update, patch, delete, deletecollection; for other paths the lower-case method. */
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly path: string
+  readonly isResourceRequest: boolean
+  /** Copies for SubjectAccessReview. */
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
+}
+
+export interface Authorizer {
+  /** Synchronous: rules are read from the store. */
+  authorize(attributes: RequestAttributes): { readonly allowed: boolean; readonly reason: string }
+}
+
+export interface AdmissionRequest {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly resource: ResourceInfo
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  /** Mutating plug-ins edit it. Absent for DELETE. */
+  readonly object?: Draft
+  readonly oldObject?: Stored
+  readonly user: UserInfo
+  readonly dryRun: boolean
+  readonly options: Readonly<Record<string, unknown>>
+  /** Adds a Warning header to the answer. */
+  warn(message: string): void
+}
+
+export interface AdmissionPlugin {
+  readonly name: string
+  handles(request: AdmissionRequest): boolean
+  /** Throws ApiError to refuse. */
+  mutate?(request: AdmissionRequest): void | Promise<void>
+  validate?(request: AdmissionRequest): void | Promise<void>
+}
+
+/** What a subresource handler is given. The pipeline has authenticated, authorized and decoded. */
+export interface SubresourceCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly resource: ResourceInfo
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly query: URLSearchParams
+  readonly user: UserInfo
+  readonly nowMs: number
+  /** The decoded body, defaulted, or undefined. */
+  readonly body?: Draft
+  readonly dryRun: boolean
+  /** Who the fields written on behalf of this request belong to (managedFields). */
+  readonly manager?: string
+  readonly server: ServerInternals
+}
+
+export interface SubresourceAnswer {
+  readonly code: number
+  /** A JSON value, unless `contentType` is given. */
+  readonly body: unknown
+  /** Body is a string, or chunks that are sent as they come (logs); `204` has no body. */
+  readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * One subresource, or with an empty `subresource` a whole virtual resource (reviews, `bindings`, `componentstatuses`): then
+ * POST is its create, GET with a name its get and without one its list.
+ * For PATCH the pipeline calls GET, applies the patch to the answer and calls again with PATCH and the patched body.
+ */
+export interface SubresourceHandler {
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly methods: readonly SubresourceCall['method'][]
+  handle(call: SubresourceCall): Promise<SubresourceAnswer>
+}
+
+/** A step around the storage of one resource that takes something for good: addresses and ports of services. */
+export interface AllocationHook {
+  readonly group: string
+  readonly resource: string
+  /**
+   * Runs after mutating admission and the strategy's reset, before validation. Edits the object; throws ApiError to refuse.
+   * What it returns is called once, with whether the object was stored: what was taken is then kept or given back.
+   */
+  begin(request: AllocationRequest): (stored: boolean) => void
+  /** After the object is gone from the store. */
+  released(object: Stored): void
+}
+
+export interface AllocationRequest {
+  readonly object: Draft
+  readonly oldObject?: Stored
+  readonly nowMs: number
+  readonly dryRun: boolean
+}
+
+/** Writes done by the server itself (evictions, bindings, bootstrap), through the same rules as a client's. */
+export interface ServerInternals {
+  readonly store: Store
+  resource(group: string, resource: string): ResourceInfo | undefined
+  get(group: string, resource: string, namespace: string, name: string): Stored | undefined
+  list(group: string, resource: string, namespace?: string): readonly Stored[]
+  /** Runs defaults, strategy, admission and validation, then commits. Throws ApiError. */
+  create(group: string, resource: string, object: Draft, as: UserInfo, options?: { dryRun?: boolean }): Promise<Stored>
+  /**
+   * Reads, lets `change` edit a copy, runs the rules of the endpoint, commits; tries again when another write came between.
+   * `subresource` chooses whose rules apply; `internal` skips the endpoint's resets (binding sets spec.nodeName).
+   */
+  update(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    change: (draft: Draft) => void,
+    options?: {
+      subresource?: string
+      internal?: boolean
+      dryRun?: boolean
+      as?: UserInfo
+      /** Records in managedFields what the write sets. Absent: not recorded. */
+      manager?: string
+    },
+  ): Promise<Stored>
+  delete(group: string, resource: string, namespace: string, name: string, options: Readonly<Record<string, unknown>>, as: UserInfo): Promise<unknown>
+}

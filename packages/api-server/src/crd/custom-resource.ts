@@ -1,0 +1,254 @@
+/** One version of a custom resource as the registry serves it. Contract: docs/behaviour/api-server/custom-resources.md. */
+import { deepEqual } from '@gyropilot/api'
+import type { OwnershipSource } from '../apply/field-management.ts'
+import type { TypedKind } from '../apply/update.ts'
+import type { ResourceInfo } from '../contracts.ts'
+import { forbidden } from '../http/errors.ts'
+import { cloneJson } from '../registry/equality.ts'
+import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
+import { compareVersions } from '../registry/resource-registry.ts'
+import type { ServedResource, StorageMapping } from '../registry/resource-registry.ts'
+import type { DecodedObject } from '../schema/decode.ts'
+import type { FieldErrors } from '../schema/field-errors.ts'
+import type { Occurrences } from '../schema/json.ts'
+import { validateMetadata } from '../schema/validation/metadata.ts'
+import { pathSegment } from '../schema/validation/names.ts'
+import { columnsOf } from './columns.ts'
+import { applyDefaults } from './defaults.ts'
+import { duplicateFields } from './duplicate-fields.ts'
+import { mergeTypeOfResource } from './merge-type.ts'
+import { decodeMetadata, prune, walkEmbedded } from './prune.ts'
+import { customScale } from './scale.ts'
+import { hasRules, isObject, valueAt } from './structural-schema.ts'
+import type { JsonObject, Schema } from './structural-schema.ts'
+import { validateListTypes, validateValue } from './value-validation.ts'
+
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
+
+/** What a served custom resource remembers of its definition. */
+export interface CustomDefinition extends OwnershipSource {
+  readonly ownership: TypedKind
+  /** The definition from which it was made. */
+  readonly object: Stored
+  readonly schema: Schema | undefined
+}
+
+interface VersionFacts {
+  readonly definition: Stored
+  readonly version: Stored
+  readonly schema: Schema | undefined
+  readonly info: ResourceInfo
+  readonly hasStatus: boolean
+}
+
+/** The served versions of an established definition. */
+export function servedResources(definition: Stored): readonly ServedResource[] {
+  const versions: readonly Stored[] = definition['spec'].versions
+  return versions.filter(({ served }) => served === true).map((version) => servedResource(definition, version))
+}
+
+function servedResource(definition: Stored, version: Stored): ServedResource {
+  const { group } = definition['spec']
+  const schema: Schema | undefined = version['schema']?.openAPIV3Schema
+  const hasStatus = version['subresources']?.status !== undefined
+  const info = infoOf(definition, version)
+  const facts: VersionFacts = { definition, version, schema, info, hasStatus }
+  const scale: Stored | undefined = version['subresources']?.scale
+  const remembered: CustomDefinition = {
+    ownership: { type: mergeTypeOfResource(schema), zeroValue: {} },
+    object: definition,
+    schema,
+  }
+  return {
+    info,
+    rules: rulesOf(facts),
+    storage: storageOf(facts),
+    custom: true,
+    listKind: definition['status'].acceptedNames.listKind ?? `${info.kind}List`,
+    hasStatus,
+    virtual: false,
+    decode: (value, occurrences) => decode(facts, value, occurrences),
+    columns: columnsOf(version['additionalPrinterColumns']),
+    deprecationWarning: deprecationWarning(definition, version),
+    definition: remembered,
+    ...(scale === undefined ? {} : { subresources: [customScale(group, info.resource, scale)] }),
+  }
+}
+
+function infoOf(definition: Stored, version: Stored): ResourceInfo {
+  const { group, scope } = definition['spec']
+  const names: Stored = definition['status'].acceptedNames
+  const own = { kind: names['kind'], group, version: version['name'], verbs: SUBRESOURCE_VERBS }
+  const subresources: ResourceInfo['subresources'][number][] = []
+  if (version['subresources']?.status !== undefined) subresources.push({ ...own, name: 'status' })
+  if (version['subresources']?.scale !== undefined) {
+    subresources.push({ name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: SUBRESOURCE_VERBS })
+  }
+  return {
+    group,
+    version: version['name'],
+    resource: names['plural'],
+    singular: names['singular'] ?? '',
+    kind: names['kind'],
+    namespaced: scope === 'Namespaced',
+    shortNames: names['shortNames'] ?? [],
+    categories: names['categories'] ?? [],
+    verbs: VERBS,
+    subresources,
+  }
+}
+
+function apiVersionOf({ group, version }: ResourceInfo): string {
+  return `${group}/${version}`
+}
+
+/** From a request body to an object: unknown fields go, defaults come. Throws DecodeError for broken metadata. */
+function decode({ schema, info }: VersionFacts, value: unknown, occurrences: Occurrences | undefined): DecodedObject {
+  const sent = isObject(value) ? value : {}
+  const problems = [...duplicateFields(sent, occurrences)]
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
+  const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
+  problems.push(...prune(object, schema).map((path) => `unknown field ${JSON.stringify(path)}`))
+  problems.push(...decodeMetadata(object, schema))
+  applyDefaults(object, schema)
+  return { object, problems }
+}
+
+function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
+  const { group } = definition['spec']
+  const versions: readonly Stored[] = definition['spec'].versions
+  const storageVersion = versions.find(({ storage }) => storage === true)!
+  const apiVersion = `${group}/${storageVersion['name']}`
+  const served = apiVersionOf(info)
+  const views = new WeakMap<Stored, Stored>()
+  return {
+    collection: `${info.resource}.${group}`,
+    apiVersion,
+    toStored(draft) {
+      if (apiVersion === served) return draft
+      draft['apiVersion'] = apiVersion
+      prune(draft, storageVersion['schema']?.openAPIV3Schema)
+      return draft
+    },
+    fromStored(stored) {
+      let view = views.get(stored)
+      if (view === undefined) {
+        view = viewOf(stored, served, schema)
+        views.set(stored, view)
+      }
+      return view
+    },
+  }
+}
+
+/** A stored object in a version: with the defaults and without the fields that the schema has gained and lost since. */
+function viewOf(stored: Stored, apiVersion: string, schema: Schema | undefined): Stored {
+  const view = cloneJson(stored) as JsonObject
+  view['apiVersion'] = apiVersion
+  prune(view, schema)
+  applyDefaults(view, schema)
+  return deepEqual(view, stored) ? stored : Object.freeze(view)
+}
+
+function rulesOf(facts: VersionFacts): KindRules {
+  const { definition, version, info, hasStatus } = facts
+  const validateUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
+    validateObject(facts, object, storageViewOf(facts, stored), errors)
+  }
+  return {
+    group: info.group,
+    kind: info.kind,
+    unconditionalUpdate: false,
+    generationOf: (object) => {
+      const { metadata: _metadata, apiVersion: _apiVersion, status, ...rest } = object
+      return hasStatus ? rest : { ...rest, status }
+    },
+    prepareForCreate(object) {
+      refuseWhileTerminating(definition, object, info)
+      if (hasStatus) delete object['status']
+    },
+    // Every check tolerates what did not change, so one pass sees both states.
+    updateOrder: 'update-only',
+    validate: (object, errors) => validateObject(facts, object, undefined, errors),
+    validateUpdate,
+    status: { validateUpdate },
+    selectableFields: selectableFields(version),
+  }
+}
+
+function storageViewOf({ schema, info }: VersionFacts, stored: Stored): Stored {
+  return viewOf(stored, apiVersionOf(info), schema)
+}
+
+function refuseWhileTerminating(definition: Stored, object: Draft, info: ResourceInfo): void {
+  if (definition['metadata'].deletionTimestamp === undefined) return
+  throw forbidden(info, object['metadata']?.name ?? '', 'create not allowed while custom resource definition is terminating')
+}
+
+function selectableFields(version: Stored): KindRules['selectableFields'] {
+  const fields: readonly { readonly jsonPath: string }[] = version['selectableFields'] ?? []
+  return Object.fromEntries(
+    fields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), (object: Stored) => String(valueAt(object, jsonPath) ?? '')]),
+  )
+}
+
+/** Kinds of errors after which rules in CEL are not run. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  'FieldValueTypeInvalid',
+  'FieldValueRequired',
+  'FieldValueNotSupported',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+])
+
+const RULES_NOT_CHECKED =
+  'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+function validateObject({ schema, version }: VersionFacts, object: Stored, stored: Stored | undefined, errors: FieldErrors): void {
+  if (schema === undefined) return
+  const first = errors.list.length
+  validateValue(object, stored, schema, '', errors)
+  validateReplicas(version, object, errors)
+  validateEmbedded(object, schema, errors)
+  validateListTypes(object, stored, schema, '', errors)
+  const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))
+  if (blocked && hasRules(schema)) errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
+}
+
+function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
+  const scale: Stored | undefined = version['subresources']?.scale
+  if (scale === undefined) return
+  for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
+    const value = valueAt(object, path)
+    if (typeof value === 'number' && value < 0) errors.invalid(path, value, 'should be a non-negative integer')
+  }
+}
+
+function validateEmbedded(object: Stored, schema: Schema, errors: FieldErrors): void {
+  walkEmbedded(object, schema, '', (embedded, path) => {
+    for (const field of ['apiVersion', 'kind']) {
+      if (embedded[field] === undefined || embedded[field] === '') errors.required(`${path}.${field}`)
+    }
+    if (!isObject(embedded['metadata'])) return
+    const { namespace } = embedded['metadata']
+    // Only what is given is checked: an embedded object need not have a name yet.
+    const named = { metadata: { name: 'fakename', ...embedded['metadata'] } }
+    validateMetadata(named, namespace !== undefined, (name) => pathSegment(name), errors, `${path}.metadata`)
+  })
+}
+
+function deprecationWarning(definition: Stored, version: Stored): string | undefined {
+  if (version['deprecated'] !== true) return undefined
+  if (version['deprecationWarning'] !== undefined) return version['deprecationWarning']
+  const { group, versions } = definition['spec'] as { group: string; versions: readonly Stored[] }
+  const { kind } = definition['status'].acceptedNames
+  const newer = versions
+    .filter(({ served, deprecated }) => served === true && deprecated !== true)
+    .map(({ name }) => name as string)
+    .filter((name) => compareVersions(name, version['name']) < 0)
+    .toSorted(compareVersions)[0]
+  const text = `${group}/${version['name']} ${kind} is deprecated`
+  return newer === undefined ? text : `${text}; use ${group}/${newer} ${kind}`
+}
+

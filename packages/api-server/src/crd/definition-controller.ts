@@ -1,0 +1,281 @@
+/**
+ * Follows the definitions in the store: gives out names, serves what is established, clears up behind what is deleted. One
+ * definition at a time, in the order of its events. Contract: docs/behaviour/api-server/custom-resources.md.
+ */
+import { deepEqual } from '@gyropilot/api'
+import type { Clock, Logger } from '@gyropilot/foundation'
+import { ApiError } from '../contracts.ts'
+import type { ServerInternals, UserInfo } from '../contracts.ts'
+import { cloneJson } from '../registry/equality.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
+import type { StoreEvent, StoreWatch } from '../storage/store.ts'
+import { ESTABLISHED, TERMINATION_COMPLETED, TERMINATION_IN_PROGRESS, findCondition, isTrue, setCondition } from './conditions.ts'
+import type { Condition } from './conditions.ts'
+import { servedResources } from './custom-resource.ts'
+import { CLEANUP_FINALIZER } from './definition-rules.ts'
+import { judgeApproval, judgeNames } from './naming.ts'
+
+const GROUP = 'apiextensions.k8s.io'
+const RESOURCE = 'customresourcedefinitions'
+const COLLECTION = `${RESOURCE}.${GROUP}`
+const MANAGER = 'kube-apiserver'
+
+export interface DefinitionControllerParts {
+  readonly registry: ResourceRegistry
+  readonly server: ServerInternals
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The server's own identity. */
+  readonly user: UserInfo
+}
+
+export class DefinitionController {
+  readonly #parts: DefinitionControllerParts
+  /** What is served of each definition. */
+  readonly #served = new Map<string, readonly ServedResource[]>()
+  /** Instances of definitions that wait for their last finalizer. */
+  readonly #instanceWatches = new Map<string, StoreWatch>()
+  /** The group of each definition, known after it is gone. */
+  readonly #groups = new Map<string, string>()
+  #watch: StoreWatch | undefined
+  #queue: Promise<void> = Promise.resolve()
+  readonly #queued = new Set<string>()
+
+  constructor(parts: DefinitionControllerParts) {
+    this.#parts = parts
+  }
+
+  /** Serves what is stored and follows what comes. */
+  async start(): Promise<void> {
+    const { store } = this.#parts.server
+    const { revision } = store
+    for (const definition of this.#all()) {
+      this.#serve(definition)
+      this.#enqueue(nameOf(definition))
+    }
+    const watch = store.watch(COLLECTION, '', revision, (event) => this.#observe(event))
+    if (watch !== 'expired') this.#watch = watch
+    await this.idle()
+  }
+
+  stop(): void {
+    this.#watch?.stop()
+    for (const watch of this.#instanceWatches.values()) watch.stop()
+    this.#instanceWatches.clear()
+  }
+
+  /** Resolves when every definition has been looked at since its last event. */
+  async idle(): Promise<void> {
+    while (this.#queued.size > 0) await this.#queue
+    await this.#queue
+  }
+
+  #observe({ type, object }: StoreEvent): void {
+    const name = nameOf(object)
+    // Routes follow the store at once; names and conditions are written afterwards.
+    if (type === 'deleted') this.#withdraw(name)
+    else this.#serve(object)
+    this.#enqueue(name)
+  }
+
+  #enqueue(name: string): void {
+    if (this.#queued.has(name)) return
+    this.#queued.add(name)
+    this.#queue = this.#queue.then(async () => {
+      this.#queued.delete(name)
+      try {
+        await this.#sync(name)
+      } catch (error) {
+        this.#parts.logger.error(error, 'definition of a custom resource could not be synced', { name })
+      }
+    })
+  }
+
+  async #sync(name: string): Promise<void> {
+    const definition = this.#get(name)
+    if (definition === undefined) return this.#reconsider(this.#groups.get(name) ?? '', name)
+    this.#groups.set(name, definition['spec'].group)
+    if (definition['metadata'].deletionTimestamp !== undefined) return this.#terminate(definition)
+    await this.#giveNames(definition)
+    const named = this.#get(name)
+    if (named !== undefined && isTrue(named, 'NamesAccepted') && !isTrue(named, 'Established')) {
+      await this.#setConditions(name, [ESTABLISHED])
+    }
+    if (named !== undefined) await this.#registerApiServices(named)
+  }
+
+  /** A name that was given back may be what another definition of the group waits for. */
+  #reconsider(group: string, except: string): void {
+    for (const definition of this.#all()) {
+      if (definition['spec'].group !== group || nameOf(definition) === except) continue
+      if (!isTrue(definition, 'NamesAccepted')) this.#enqueue(nameOf(definition))
+    }
+  }
+
+  async #giveNames(definition: Stored): Promise<void> {
+    const name = nameOf(definition)
+    const { group } = definition['spec']
+    const others = this.#all().filter((other) => other['spec'].group === group && nameOf(other) !== name)
+    const { acceptedNames, namesAccepted, established } = judgeNames(definition, others)
+    const approval = judgeApproval(definition)
+    const conditions = [namesAccepted, established, approval].filter((condition) => condition !== undefined)
+    const before: Stored = definition['status'] ?? {}
+    const settled = conditions.every((condition) => sameCondition(findCondition(definition, condition.type), condition))
+    if (settled && deepEqual(before['acceptedNames'], acceptedNames)) return
+    await this.#setConditions(name, conditions, acceptedNames)
+    if (!deepEqual(before['acceptedNames'], acceptedNames)) this.#reconsider(group, name)
+  }
+
+  async #setConditions(name: string, conditions: readonly Condition[], acceptedNames?: Draft): Promise<void> {
+    const nowMs = this.#parts.clock.nowMs()
+    const change = (draft: Draft): void => {
+      const status = (draft['status'] ??= {}) as Draft
+      if (acceptedNames !== undefined) status['acceptedNames'] = cloneJson(acceptedNames)
+      for (const condition of conditions) setCondition(status, condition, nowMs)
+    }
+    await this.#update(name, change, { subresource: 'status', manager: MANAGER })
+  }
+
+  /** False when the definition is gone. */
+  async #update(name: string, change: (draft: Draft) => void, options: { subresource?: string; manager?: string }): Promise<boolean> {
+    try {
+      await this.#parts.server.update(GROUP, RESOURCE, '', name, change, { ...options, as: this.#parts.user })
+      return true
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 404) return false
+      throw error
+    }
+  }
+
+  #serve(definition: Stored): void {
+    const name = nameOf(definition)
+    const before = this.#served.get(name)
+    if (!isTrue(definition, 'Established')) return
+    const previous = before?.[0]?.definition as { readonly object: Stored } | undefined
+    if (previous !== undefined && servesTheSame(previous.object, definition)) return
+    const resources = servedResources(definition)
+    const { registry } = this.#parts
+    for (const { info } of before ?? []) {
+      if (!resources.some((resource) => resource.info.version === info.version)) {
+        registry.remove(info.group, info.version, info.resource)
+      }
+    }
+    for (const resource of resources) registry.add(resource)
+    this.#served.set(name, resources)
+  }
+
+  #withdraw(name: string): void {
+    for (const { info } of this.#served.get(name) ?? []) this.#parts.registry.remove(info.group, info.version, info.resource)
+    this.#served.delete(name)
+    this.#instanceWatches.get(name)?.stop()
+    this.#instanceWatches.delete(name)
+  }
+
+  /** Deletes the instances, and lets the definition go when none is left. */
+  async #terminate(definition: Stored): Promise<void> {
+    const name = nameOf(definition)
+    const finalizers: readonly string[] = definition['metadata'].finalizers ?? []
+    if (!finalizers.includes(CLEANUP_FINALIZER)) return
+    if (isTrue(definition, 'Terminating')) {
+      if (findCondition(definition, 'Terminating')?.['reason'] !== TERMINATION_IN_PROGRESS.reason) {
+        await this.#setConditions(name, [TERMINATION_IN_PROGRESS])
+      }
+      await this.#deleteInstances(definition)
+    }
+    if (this.#instances(definition).length > 0) return this.#awaitInstances(definition)
+    this.#instanceWatches.get(name)?.stop()
+    this.#instanceWatches.delete(name)
+    await this.#setConditions(name, [TERMINATION_COMPLETED])
+    await this.#update(name, removeCleanupFinalizer, {})
+  }
+
+  #instances(definition: Stored): readonly Stored[] {
+    const snapshot = this.#parts.server.store.list(instanceCollection(definition), '')
+    return snapshot === 'expired' ? [] : snapshot.entries.map(({ object }) => object)
+  }
+
+  async #deleteInstances(definition: Stored): Promise<void> {
+    const { server, user } = this.#parts
+    const { group } = definition['spec']
+    const plural: string = definition['spec'].names.plural
+    if (server.resource(group, plural) === undefined) return
+    for (const instance of this.#instances(definition)) {
+      const { namespace = '', name, deletionTimestamp } = instance['metadata']
+      if (deletionTimestamp !== undefined) continue
+      try {
+        await server.delete(group, plural, namespace, name, { propagationPolicy: 'Background' }, user)
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) throw error
+      }
+    }
+  }
+
+  #awaitInstances(definition: Stored): void {
+    const name = nameOf(definition)
+    if (this.#instanceWatches.has(name)) return
+    const { store } = this.#parts.server
+    const watch = store.watch(instanceCollection(definition), '', store.revision, ({ type }) => {
+      if (type === 'deleted') this.#enqueue(name)
+    })
+    if (watch !== 'expired') this.#instanceWatches.set(name, watch)
+  }
+
+  /** The aggregator's record of each group version that definitions serve. */
+  async #registerApiServices(definition: Stored): Promise<void> {
+    const { server, user } = this.#parts
+    const { group, versions } = definition['spec'] as { group: string; versions: readonly Stored[] }
+    if (server.resource('apiregistration.k8s.io', 'apiservices') === undefined) return
+    for (const { name: version, served } of versions) {
+      if (served !== true || server.get('apiregistration.k8s.io', 'apiservices', '', `${version}.${group}`) !== undefined) continue
+      const object: Draft = {
+        apiVersion: 'apiregistration.k8s.io/v1',
+        kind: 'APIService',
+        metadata: { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+        spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
+      }
+      await server.create('apiregistration.k8s.io', 'apiservices', object, user)
+    }
+  }
+
+  #get(name: string): Stored | undefined {
+    return this.#parts.server.get(GROUP, RESOURCE, '', name)
+  }
+
+  #all(): readonly Stored[] {
+    return this.#parts.server.list(GROUP, RESOURCE)
+  }
+}
+
+function nameOf(definition: Stored): string {
+  return definition['metadata'].name
+}
+
+function instanceCollection(definition: Stored): string {
+  return `${definition['spec'].names.plural}.${definition['spec'].group}`
+}
+
+function removeCleanupFinalizer(draft: Draft): void {
+  const rest = (draft['metadata'].finalizers ?? []).filter((name: string) => name !== CLEANUP_FINALIZER)
+  if (rest.length === 0) delete draft['metadata'].finalizers
+  else draft['metadata'].finalizers = rest
+}
+
+function sameCondition(found: Stored | undefined, condition: Condition): boolean {
+  return (
+    found !== undefined &&
+    found['status'] === condition.status &&
+    found['reason'] === condition.reason &&
+    found['message'] === condition.message
+  )
+}
+
+/** Whether two states of a definition are served alike: conditions and metadata do not matter, an ongoing deletion does. */
+function servesTheSame(a: Stored, b: Stored): boolean {
+  return (
+    deepEqual(a['spec'], b['spec']) &&
+    deepEqual(a['status']?.acceptedNames, b['status']?.acceptedNames) &&
+    a['metadata'].deletionTimestamp === b['metadata'].deletionTimestamp &&
+    a['metadata'].uid === b['metadata'].uid
+  )
+}

@@ -1,0 +1,7 @@
+/** Custom resources. Contract: docs/behaviour/api-server/custom-resources.md. */
+export { servedResources } from './custom-resource.ts'
+export type { CustomDefinition } from './custom-resource.ts'
+export { DefinitionController } from './definition-controller.ts'
+export type { DefinitionControllerParts } from './definition-controller.ts'
+export { definitionRules } from './definition-rules.ts'
+export { openApiSchemas } from './openapi.ts'

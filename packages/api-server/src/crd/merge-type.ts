@@ -1,0 +1,69 @@
+/** How server-side apply sees a custom resource. Contract: docs/behaviour/api-server/patch-and-apply.md, Merge rules by type. */
+import { UNTYPED_GRANULAR, UNTYPED_SCALAR, mapType, metadataMergeType } from '../apply/merge-type.ts'
+import type { MapField, MergeType } from '../apply/merge-type.ts'
+import { additionalOf, isEmbedded, isIntOrString, itemsOf, preservesUnknown, propertiesOf, propertyOf } from './structural-schema.ts'
+import type { Schema } from './structural-schema.ts'
+
+const STRING: MergeType = { scalar: 'string' }
+
+export function mergeTypeOfResource(schema: Schema | undefined): MergeType {
+  return structType(schema ?? { 'x-kubernetes-preserve-unknown-fields': true }, true)
+}
+
+function mergeTypeOf(schema: Schema): MergeType {
+  if (isIntOrString(schema)) return UNTYPED_SCALAR
+  switch (schema.type) {
+    case 'string':
+      return STRING
+    case 'integer':
+    case 'number':
+      return { scalar: 'numeric' }
+    case 'boolean':
+      return { scalar: 'boolean' }
+    case 'array':
+      return listType(schema)
+    case 'object':
+      return structType(schema, isEmbedded(schema))
+    default:
+      return UNTYPED_GRANULAR
+  }
+}
+
+function structType(schema: Schema, resource: boolean): MergeType {
+  const atomic = schema['x-kubernetes-map-type'] === 'atomic'
+  const additional = additionalOf(schema)
+  const fields = new Map<string, MapField>()
+  for (const [name, property] of Object.entries(propertiesOf(schema))) {
+    fields.set(name, { element: `f:${name}`, type: mergeTypeOf(property) })
+  }
+  if (resource) {
+    for (const name of ['apiVersion', 'kind']) fields.set(name, { element: `f:${name}`, type: STRING })
+    fields.set('metadata', { element: 'f:metadata', type: metadataMergeType() })
+  }
+  if (additional !== undefined) {
+    const values = additional === true ? UNTYPED_GRANULAR : mergeTypeOf(additional)
+    return fields.size === 0 ? mapType(atomic, values) : { map: { atomic, fields, values } }
+  }
+  // An object without any properties is taken for one that may hold anything.
+  const open = preservesUnknown(schema) || fields.size === 0
+  return { map: { atomic, fields, values: open ? UNTYPED_GRANULAR : undefined } }
+}
+
+function listType(schema: Schema): MergeType {
+  const items = itemsOf(schema)
+  const ownership = schema['x-kubernetes-list-type']
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const keyDefaults = new Map<string, unknown>()
+  for (const key of keys) {
+    const value = propertyOf(items, key)?.default
+    if (value !== undefined) keyDefaults.set(key, value)
+  }
+  return {
+    list: {
+      ownership: ownership === 'set' || ownership === 'map' ? ownership : 'atomic',
+      keys,
+      keyDefaults,
+      items: items === undefined ? UNTYPED_GRANULAR : mergeTypeOf(items),
+    },
+  }
+}

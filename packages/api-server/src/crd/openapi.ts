@@ -1,0 +1,73 @@
+/** What /openapi/v3 says of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, OpenAPI. */
+import { cloneJson } from '../registry/equality.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { JsonObject, Schema } from './structural-schema.ts'
+import { isEmbedded, isObject } from './structural-schema.ts'
+
+const API_VERSION_TEXT =
+  'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources'
+const KIND_TEXT =
+  'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds'
+const METADATA_TEXT =
+  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
+const LIST_METADATA_TEXT =
+  'Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds'
+const META = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
+
+/** `com.example.spec-x.v1.Thing` */
+export function openApiName(group: string, version: string, kind: string): string {
+  return `${group.split('.').toReversed().join('.')}.${version}.${kind}`
+}
+
+/** The schemas of one served version of an established definition: the kind and its list, by name. */
+export function openApiSchemas(definition: Stored, version: Stored): Readonly<Record<string, JsonObject>> {
+  const { group } = definition['spec']
+  const { kind, listKind = `${kind}List` } = definition['status'].acceptedNames
+  const name = openApiName(group, version['name'], kind)
+  const schema = cloneJson(version['schema']?.openAPIV3Schema ?? {}) as JsonObject
+  if (isObject(schema['properties'])) completeEmbedded(schema)
+  schema['type'] ??= 'object'
+  schema['properties'] = { ...typeProperties(), ...(schema['properties'] as JsonObject | undefined), ...typeProperties() }
+  schema['x-kubernetes-group-version-kind'] = [{ group, kind, version: version['name'] }]
+  const list: JsonObject = {
+    description: `${listKind} is a list of ${kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: API_VERSION_TEXT },
+      kind: { type: 'string', description: KIND_TEXT },
+      items: {
+        type: 'array',
+        description: `List of ${definition['status'].acceptedNames.plural}. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md`,
+        items: { allOf: [{ $ref: `#/components/schemas/${name}` }] },
+      },
+      metadata: { description: LIST_METADATA_TEXT, allOf: [{ $ref: `${META}.ListMeta` }] },
+    },
+    'x-kubernetes-group-version-kind': [{ group, kind: listKind, version: version['name'] }],
+  }
+  return { [name]: schema, [openApiName(group, version['name'], listKind)]: list }
+}
+
+function typeProperties(): JsonObject {
+  return {
+    apiVersion: { type: 'string', description: API_VERSION_TEXT },
+    kind: { type: 'string', description: KIND_TEXT },
+    metadata: { description: METADATA_TEXT, allOf: [{ $ref: `${META}.ObjectMeta` }] },
+  }
+}
+
+/** Embedded resources say what they embed: they have the properties of a resource and require its type. */
+function completeEmbedded(node: JsonObject): void {
+  for (const keyword of ['properties', 'items', 'additionalProperties'] as const) {
+    const below = node[keyword]
+    const nodes = keyword === 'properties' && isObject(below) ? Object.values(below) : [below]
+    for (const child of nodes) {
+      if (!isObject(child)) continue
+      completeEmbedded(child)
+      if (!isEmbedded(child as Schema)) continue
+      child['properties'] = { ...(child['properties'] as JsonObject | undefined), ...typeProperties() }
+      const required = (child['required'] as readonly string[] | undefined) ?? []
+      child['required'] = [...new Set([...required, 'apiVersion', 'kind'])]
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** Drops what a schema does not know. Contract: docs/behaviour/api-server/custom-resources.md, Pruning. */
+import { decodePart } from '../schema/decode.ts'
+import {
+  additionalOf,
+  childPath,
+  isEmbedded,
+  isObject,
+  itemsOf,
+  preservesUnknown,
+  propertyOf,
+} from './structural-schema.ts'
+import type { JsonObject, Schema } from './structural-schema.ts'
+
+/** Edits the object in place and answers the paths of what was dropped. Metadata is left to `decodeMetadata`. */
+export function prune(object: JsonObject, schema: Schema | undefined): readonly string[] {
+  const dropped: string[] = []
+  pruneMap(object, schema, true, '', dropped)
+  return dropped
+}
+
+function pruneValue(value: unknown, schema: Schema | undefined, path: string, dropped: string[]): void {
+  if (Array.isArray(value)) {
+    const items = itemsOf(schema)
+    // Under a node that keeps everything, lists without a schema of their own are kept as they are.
+    if (items === undefined && (schema === undefined || preservesUnknown(schema))) return
+    for (const [index, item] of value.entries()) pruneValue(item, items, `${path}[${index}]`, dropped)
+  } else if (isObject(value)) pruneMap(value, schema, isEmbedded(schema), path, dropped)
+}
+
+function pruneMap(value: JsonObject, schema: Schema | undefined, resource: boolean, path: string, dropped: string[]): void {
+  const additional = additionalOf(schema)
+  for (const name of Object.keys(value)) {
+    if (resource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) continue
+    const property = propertyOf(schema, name)
+    const child = childPath(path, name)
+    if (property !== undefined) pruneValue(value[name], property, child, dropped)
+    else if (additional !== undefined) {
+      if (additional !== true) pruneValue(value[name], additional, child, dropped)
+    } else if (!preservesUnknown(schema)) {
+      delete value[name]
+      dropped.push(child)
+    }
+  }
+}
+
+/**
+ * Brings the metadata of the object and of embedded resources to the form of ObjectMeta, in place, and answers the
+ * problems found (`unknown field "spec.emb.metadata.x"`). Throws DecodeError for a value of a wrong type.
+ */
+export function decodeMetadata(object: JsonObject, schema: Schema | undefined): readonly string[] {
+  const problems: string[] = []
+  decodeMetadataOf(object, 'metadata', problems)
+  walkEmbedded(object, schema, '', (embedded, path) => decodeMetadataOf(embedded, `${path}.metadata`, problems))
+  return problems
+}
+
+function decodeMetadataOf(object: JsonObject, path: string, problems: string[]): void {
+  if (object['metadata'] === undefined) return
+  const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
+  object['metadata'] = decoded.object
+  for (const problem of decoded.problems) problems.push(problem.replace(' field "', ` field "${path}.`))
+}
+
+/** Visits the embedded resources below the root. */
+export function walkEmbedded(
+  value: unknown,
+  schema: Schema | undefined,
+  path: string,
+  visit: (embedded: JsonObject, path: string) => void,
+): void {
+  if (schema === undefined) return
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) walkEmbedded(item, itemsOf(schema), `${path}[${index}]`, visit)
+  } else if (isObject(value)) {
+    if (path !== '' && isEmbedded(schema)) visit(value, path)
+    const additional = additionalOf(schema)
+    for (const name of Object.keys(value)) {
+      const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
+      if (child !== undefined) walkEmbedded(value[name], child, childPath(path, name), visit)
+    }
+  }
+}

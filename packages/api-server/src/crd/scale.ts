@@ -1,0 +1,76 @@
+/** The scale subresource of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, Subresources. */
+import { scaleEntries } from '../apply/scale-view.ts'
+import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
+import { STALE, badRequest, conflict, internalError, invalid, notFound } from '../http/errors.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { setAt, simplePath, valueAt } from './structural-schema.ts'
+
+export function customScale(group: string, resource: string, paths: Stored): SubresourceHandler {
+  return {
+    group,
+    resource,
+    subresource: 'scale',
+    methods: ['GET', 'PUT', 'PATCH'],
+    async handle(call) {
+      const current = call.server.get(group, resource, call.namespace, call.name)
+      if (current === undefined) throw notFound(call.resource, call.name)
+      if (call.method === 'GET') return { code: 200, body: scaleOf(current, paths) }
+      const wanted = call.body ?? {}
+      checkScale(call, wanted, current, paths)
+      const change = (draft: Draft): void => setReplicas(call, draft, wanted, paths)
+      const { manager } = call
+      const options = { subresource: 'scale', dryRun: call.dryRun, as: call.user, ...(manager === undefined ? {} : { manager }) }
+      const written = await call.server.update(group, resource, call.namespace, call.name, change, options)
+      return { code: 200, body: scaleOf(written, paths) }
+    },
+  }
+}
+
+function checkScale(call: SubresourceCall, wanted: Stored, current: Stored, paths: Stored): void {
+  const path: string = paths['specReplicasPath']
+  const replicas: number | undefined = wanted['spec']?.replicas
+  if (replicas === undefined && valueAt(current, path) === undefined) {
+    throw badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`)
+  }
+  if ((replicas ?? 0) >= 0) return
+  const errors = new FieldErrors()
+  errors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')
+  throw invalid('autoscaling', 'Scale', call.name, errors.list)
+}
+
+function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
+  const { resourceVersion } = wanted['metadata'] ?? {}
+  if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion) throw conflict(call.resource, call.name, STALE)
+  setAt(draft, paths['specReplicasPath'], wanted['spec']?.replicas ?? 0)
+}
+
+function scaleOf(object: Stored, paths: Stored): Stored {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths
+  const replicas = valueAt(object, specReplicasPath)
+  if (replicas === undefined) {
+    throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+  }
+  const { name, namespace, uid, resourceVersion, creationTimestamp, managedFields } = object['metadata']
+  const path = simplePath(specReplicasPath).map((field) => `f:${field}`)
+  const owners = scaleEntries(managedFields, () => path)
+  const selector = labelSelectorPath === undefined ? undefined : valueAt(object, labelSelectorPath)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      ...(owners.length === 0 ? {} : { managedFields: owners }),
+    },
+    // Zero is the empty value of the field.
+    spec: replicas ? { replicas } : {},
+    status: {
+      replicas: valueAt(object, statusReplicasPath) ?? 0,
+      ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+    },
+  }
+}

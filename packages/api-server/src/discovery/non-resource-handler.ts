@@ -1,0 +1,139 @@
+/** Paths that are no resources. Contract: docs/behaviour/api-server/requests.md, "Discovery" and "Other endpoints". */
+import { hash } from 'node:crypto'
+import type { MetricsRegistry } from '@gyropilot/foundation'
+import type { NonResourceHandler } from '../handlers/pipeline.ts'
+import { text, type Answer } from '../http/answer.ts'
+import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
+import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { negotiate, notAcceptable, parseAccept } from '../http/negotiation.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import { AGGREGATED_TYPE, aggregated, apiVersions, group, groupList, resourceList } from './documents.ts'
+import { healthAnswer, type HealthCheck } from './health.ts'
+import type { OpenApiDocuments } from './openapi.ts'
+import type { VersionInfo } from './version.ts'
+
+export interface NonResourceParts {
+  readonly registry: ResourceRegistry
+  readonly version: VersionInfo
+  readonly checks: readonly HealthCheck[]
+  readonly metrics: MetricsRegistry | undefined
+  readonly openApi: OpenApiDocuments
+  /** `/.well-known/openid-configuration` and `/openid/v1/jwks`. */
+  readonly openId?: { readonly configuration: unknown; readonly keySet: unknown }
+  /** `host:port` for clients that ask `/api`. */
+  serverAddress(): string
+}
+
+/** What `/` lists besides the API groups. */
+const PATHS = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openid/v1/jwks',
+  '/readyz',
+  '/version',
+]
+
+export class NonResources implements NonResourceHandler {
+  readonly #parts: NonResourceParts
+  readonly #aggregated = new Map<boolean, { readonly bytes: Uint8Array; readonly etag: string }>()
+
+  constructor(parts: NonResourceParts) {
+    this.#parts = parts
+    parts.registry.onChange(() => this.#aggregated.clear())
+  }
+
+  answer(request: ServerRequest, info: RequestInfo, pretty: boolean): Answer | undefined | Promise<Answer | undefined> {
+    const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
+    const health = healthAnswer(this.#parts.checks, path, info.query)
+    if (health !== undefined) return health
+    if (path.startsWith('/openapi/')) return this.#parts.openApi.answer(request, path, info.query)
+    const value = this.#document(request, path)
+    if (value === undefined) return undefined
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+    if (isAnswer(value)) return value
+    const accept = headerOf(request.headers, 'accept')
+    const output = negotiate(accept, { watch: false, watchable: false, transformable: false })
+    return { status: 200, mediaType: output.mediaType, pretty, body: { kind: 'object', value } }
+  }
+
+  /** A JSON value, or an answer of its own form. */
+  #document(request: ServerRequest, path: string): object | Answer | undefined {
+    const { registry, version, metrics, openId } = this.#parts
+    switch (path) {
+      case '/':
+        return { paths: this.#paths() }
+      case '/version':
+        return { status: 200, pretty: true, body: { kind: 'object', value: version } } satisfies Answer
+      case '/metrics':
+        return metrics === undefined ? undefined : prometheus(metrics.expose())
+      case '/api':
+        return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
+      case '/apis':
+        return this.#aggregatedAnswer(request, false) ?? groupList(registry)
+      case '/.well-known/openid-configuration':
+        return openId && cacheable(openId.configuration, 'application/json')
+      case '/openid/v1/jwks':
+        return openId && cacheable(openId.keySet, 'application/jwk-set+json')
+    }
+    const parts = path.slice(1).split('/')
+    if (parts[0] === 'api' && parts.length === 2) return this.#resources('', parts[1]!)
+    if (parts[0] !== 'apis') return undefined
+    const served = registry.groups().find(({ group: name }) => name === parts[1] && name !== '')
+    if (served === undefined) return undefined
+    return parts.length === 2 ? group(served) : parts.length === 3 ? this.#resources(served.group, parts[2]!) : undefined
+  }
+
+  #resources(groupName: string, version: string): object {
+    const served = this.#parts.registry.version(groupName, version)
+    if (served === undefined) throw routeNotFound()
+    return resourceList(served)
+  }
+
+  #paths(): string[] {
+    const own = this.#parts.registry.groups().filter(({ group: name }) => name !== '')
+    const groups = own.flatMap(({ group: name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)])
+    return [...PATHS, ...groups].sort()
+  }
+
+  /** Undefined when the client did not ask for the aggregated form. */
+  #aggregatedAnswer(request: ServerRequest, legacy: boolean): Answer | undefined {
+    const clause = parseAccept(headerOf(request.headers, 'accept') ?? '').find(
+      ({ type, parameters }) =>
+        (type === 'application/json' && (parameters['as'] === undefined || parameters['v'] === 'v2')) || type === '*/*' || type === 'application/yaml',
+    )
+    const wantsOther = clause === undefined && (headerOf(request.headers, 'accept') ?? '').includes('apidiscovery')
+    if (wantsOther) throw notAcceptable(false)
+    if (clause?.parameters['as'] !== 'APIGroupDiscoveryList' || clause.parameters['g'] !== 'apidiscovery.k8s.io') return undefined
+    let document = this.#aggregated.get(legacy)
+    if (document === undefined) {
+      const bytes = Buffer.from(`${JSON.stringify(aggregated(this.#parts.registry, legacy))}\n`)
+      document = { bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
+      this.#aggregated.set(legacy, document)
+    }
+    const headers = { 'cache-control': 'public', vary: 'Accept', etag: document.etag }
+    if (headerOf(request.headers, 'if-none-match') === document.etag) return { status: 304, headers, body: { kind: 'empty' } }
+    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: AGGREGATED_TYPE } }
+  }
+}
+
+function isAnswer(value: object): value is Answer {
+  return 'status' in value && 'body' in value
+}
+
+function prometheus(content: string): Answer {
+  return text(200, content, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+}
+
+function cacheable(value: unknown, contentType: string): Answer {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { status: 200, headers: { 'cache-control': 'public, max-age=3600' }, body: { kind: 'bytes', bytes, contentType } }
+}
+

@@ -1,0 +1,108 @@
+/** Writes that the server does itself, through the rules that hold for clients. */
+import type { ServerInternals, UserInfo, ResourceInfo } from '../contracts.ts'
+import { routeNotFound } from '../http/errors.ts'
+import { cloneJson } from '../registry/equality.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
+import type { Store } from '../storage/store.ts'
+import { decodeValue } from './decoding.ts'
+import type { Deleter } from './deletion.ts'
+import { namespacePrefix } from './list.ts'
+import { storageKey, type ObjectWriter, type Target, type WriteContext } from './object-writer.ts'
+import { deleteOptionsFromBody } from './options.ts'
+
+export interface InternalsParts {
+  readonly store: Store
+  readonly registry: ResourceRegistry
+  readonly writer: ObjectWriter
+  readonly deleter: Deleter
+  /** In whose name the server writes when nobody else is named. */
+  readonly self: UserInfo
+}
+
+/** The manager of fields that the server writes. */
+const SERVER_MANAGER = 'kube-apiserver'
+
+export class Internals implements ServerInternals {
+  readonly store: Store
+  readonly #parts: InternalsParts
+
+  constructor(parts: InternalsParts) {
+    this.#parts = parts
+    this.store = parts.store
+  }
+
+  resource(group: string, resource: string): ResourceInfo | undefined {
+    return this.#parts.registry.preferred(group, resource)?.info
+  }
+
+  get(group: string, resource: string, namespace: string, name: string): Stored | undefined {
+    const served = this.#served(group, resource)
+    return this.store.get({ collection: served.storage.collection, key: storageKey(served, namespace, name) })?.object
+  }
+
+  list(group: string, resource: string, namespace = ''): readonly Stored[] {
+    const served = this.#served(group, resource)
+    const snapshot = this.store.list(served.storage.collection, namespacePrefix(served, namespace))
+    return snapshot === 'expired' ? [] : snapshot.entries.map(({ object }) => object)
+  }
+
+  async create(group: string, resource: string, object: Draft, as: UserInfo, options: { dryRun?: boolean } = {}): Promise<Stored> {
+    const served = this.#served(group, resource)
+    const decoded = decodeValue(object, { occurrences: undefined }, { expected: served.info, resource: served })
+    const namespace: string = object['metadata']?.namespace ?? ''
+    const target: Target = { resource: served, namespace, name: '', subresource: '' }
+    const written = await this.#parts.writer.create(target, decoded.object, contextOf(as, options.dryRun === true, SERVER_MANAGER))
+    return written.object
+  }
+
+  async update(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    change: (draft: Draft) => void,
+    options: { subresource?: string; internal?: boolean; dryRun?: boolean; as?: UserInfo; manager?: string } = {},
+  ): Promise<Stored> {
+    const { subresource = '', internal = false, dryRun = false, as = this.#parts.self, manager = SERVER_MANAGER } = options
+    const manager = options.manager ?? (internal ? undefined : manager)
+    const target: Target = { resource: this.#served(group, resource), namespace, name, subresource }
+    const written = await this.#parts.writer.update(
+      target,
+      {
+        internal,
+        makeDraft(current) {
+          const draft = cloneJson(current) as Draft
+          change(draft)
+          return draft
+        },
+      },
+      contextOf(as, dryRun, manager),
+    )
+    return written.object
+  }
+
+  async delete(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    options: Readonly<Record<string, unknown>>,
+    as: UserInfo,
+  ): Promise<unknown> {
+    const target: Target = { resource: this.#served(group, resource), namespace, name, subresource: '' }
+    const parsed = deleteOptionsFromBody(options)
+    const deleted = await this.#parts.deleter.delete(target, parsed, contextOf(as, parsed.dryRun, undefined))
+    return deleted.object
+  }
+
+  #served(group: string, resource: string): ServedResource {
+    const served = this.#parts.registry.preferred(group, resource)
+    if (served === undefined) throw routeNotFound()
+    return served
+  }
+}
+
+function contextOf(user: UserInfo, dryRun: boolean, manager: string | undefined): WriteContext {
+  return { user, dryRun, options: {}, manager, bodyBytes: 0, warn() {} }
+}

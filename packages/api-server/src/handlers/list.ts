@@ -1,0 +1,123 @@
+/** Lists. Contract: docs/behaviour/api-server/storage-and-watch.md, "List" and "Pages". */
+import type { Clock } from '@gyropilot/foundation'
+import { ApiError } from '../contracts.ts'
+import { badRequest, expired } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { ServedResource } from '../registry/resource-registry.ts'
+import { lowerBound } from '../storage/sorted-entries.ts'
+import type { Store, StoredEntry, StoreSnapshot } from '../storage/store.ts'
+import type { FieldMatcher, LabelMatcher } from './field-selector.ts'
+import { parseVersion, type ListOptions } from './options.ts'
+import { decodeContinue, encodeContinue, encodeStart } from './pages.ts'
+import { reachRevision } from './revisions.ts'
+
+export interface Selection {
+  readonly labels: LabelMatcher | undefined
+  readonly fields: FieldMatcher | undefined
+}
+
+export interface ListRequest {
+  readonly resource: ServedResource
+  /** Empty: all namespaces, or a cluster-scoped resource. */
+  readonly namespace: string
+  readonly options: ListOptions
+  readonly selection: Selection
+}
+
+export interface ListedPage {
+  readonly revision: number
+  readonly entries: readonly StoredEntry[]
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+const TOO_OLD = 'The resourceVersion for the provided list is too old.'
+const TOKEN_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+
+export async function listPage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
+  const { options } = request
+  const version = listVersion(options)
+  if (options.continueToken !== '') return continuePage(store, clock, request)
+  // Version 0 is answered from memory as a whole: clients that send it expect everything.
+  if (options.resourceVersion === '0') return pageOf(request, snapshot(store, request), '', 0)
+  if (version > 0) await reachRevision(store, clock, version)
+  const exact = options.resourceVersionMatch === 'Exact' || (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
+  const found = exact ? snapshot(store, request, version) : snapshot(store, request)
+  if (found === 'expired') throw expired(TOO_OLD)
+  return pageOf(request, found, '', options.limit)
+}
+
+/** 0 when the request names none. */
+function listVersion(options: ListOptions): number {
+  const { resourceVersion, continueToken } = options
+  if (resourceVersion === '') return 0
+  const version = parseVersion(resourceVersion)
+  if (typeof version === 'object') {
+    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`)
+  }
+  if (continueToken !== '' && version > 0) throw badRequest('specifying resource version is not allowed when using continue')
+  return version
+}
+
+async function continuePage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
+  const { revision, start, rawStart } = decodeContinue(request.options.continueToken)
+  const limit = request.options.resourceVersion === '0' ? 0 : request.options.limit
+  if (revision < 0) return pageOf(request, snapshot(store, request), start, limit)
+  await reachRevision(store, clock, revision)
+  const found = snapshot(store, request, revision)
+  if (found !== 'expired') return pageOf(request, found, start, limit)
+  throw new ExpiredTokenError(encodeStart(-1, rawStart))
+}
+
+/** 410 whose metadata carries a token that goes on with the present state. */
+export class ExpiredTokenError extends ApiError {
+  readonly #token: string
+
+  constructor(token: string) {
+    super(410, 'Expired', TOKEN_TOO_OLD)
+    this.#token = token
+  }
+
+  override toStatus() {
+    return { ...super.toStatus(), metadata: { continue: this.#token } as object }
+  }
+}
+
+function snapshot(store: Store, request: ListRequest): StoreSnapshot
+function snapshot(store: Store, request: ListRequest, revision: number): StoreSnapshot | 'expired'
+function snapshot(store: Store, { resource, namespace }: ListRequest, revision?: number): StoreSnapshot | 'expired' {
+  return store.list(resource.storage.collection, namespacePrefix(resource, namespace), revision)
+}
+
+export function namespacePrefix({ info }: ServedResource, namespace: string): string {
+  return info.namespaced && namespace !== '' ? `${namespace}/` : ''
+}
+
+function pageOf({ resource, namespace, selection, ...request }: ListRequest, { revision, entries }: StoreSnapshot, start: string, limit: number): ListedPage {
+  const prefix = namespacePrefix(resource, namespace)
+  const from = start === '' ? 0 : lowerBound(entries, prefix + start)
+  const { labels, fields } = selection
+  const selected = labels !== undefined || fields !== undefined
+  if (!selected && limit === 0) return { revision, entries: from === 0 ? entries : entries.slice(from) }
+  const found: StoredEntry[] = []
+  for (let i = from; i < entries.length; i++) {
+    const entry = entries[i]!
+    if (selected && !matches(resource, selection, entry.object)) continue
+    if (limit > 0 && found.length === limit) {
+      const token = encodeContinue(revision, found.at(-1)!.key.slice(prefix.length))
+      return { revision, entries: found, continue: token, ...(hasSelector(request.options) ? {} : { remainingItemCount: entries.length - i }) }
+    }
+    found.push(entry)
+  }
+  return { revision, entries: found }
+}
+
+function hasSelector({ labelSelector, fieldSelector }: ListOptions): boolean {
+  return labelSelector !== '' || fieldSelector !== ''
+}
+
+export function matches({ storage }: ServedResource, { labels, fields }: Selection, stored: Stored): boolean {
+  if (labels !== undefined && !labels(stored['metadata'].labels)) return false
+  return fields === undefined || fields(storage.fromStored?.(stored) ?? stored)
+}

@@ -1,0 +1,245 @@
+/** Query options: decoding (400) and validation (422). Contract: docs/behaviour/api-server/requests.md, "Query parameters". */
+import { badRequest, invalid } from '../http/errors.ts'
+import { isTrue } from '../http/request-info.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export interface WriteOptions {
+  readonly dryRun: boolean
+  /** Empty when the request names none. */
+  readonly fieldManager: string
+  readonly fieldValidation: FieldValidation
+  readonly force: boolean | undefined
+}
+
+export interface DeleteOptions {
+  readonly dryRun: boolean
+  readonly gracePeriodSeconds: number | undefined
+  readonly propagationPolicy: string | undefined
+  readonly orphanDependents: boolean | undefined
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined
+}
+
+export interface ListOptions {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  /** 0: no limit. */
+  readonly limit: number
+  readonly continueToken: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number | undefined
+}
+
+const GROUP = 'meta.k8s.io'
+
+export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions', applyPatch = false): WriteOptions {
+  if (query.size === 0 && !applyPatch) return DEFAULTS
+  const errors = new FieldErrors()
+  const force = query.get('force')
+  const forced = force === null ? undefined : isTrue(force)
+  const fieldManager = query.get('fieldManager') ?? ''
+  if (kind === 'PatchOptions') {
+    if (applyPatch && fieldManager === '') errors.required('fieldManager', 'is required for apply patch')
+    if (!applyPatch && forced !== undefined) errors.forbidden('force', 'may not be specified for non-apply patch')
+  }
+  validateFieldManager(fieldManager, errors)
+  validateDryRun(query.getAll('dryRun'), errors)
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
+    errors.notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn'])
+  }
+  if (errors.list.length > 0) throw invalid(GROUP, kind, '', errors.list)
+  return {
+    dryRun: query.has('dryRun'),
+    fieldManager,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    force: forced,
+  }
+}
+
+const DEFAULTS: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined }
+
+function validateDryRun(values: readonly string[], errors: FieldErrors): void {
+  if (values.some((value) => value !== 'All')) errors.notSupported('dryRun', values, ['All'])
+}
+
+function validateFieldManager(manager: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(manager) > 128) errors.tooLong('fieldManager', 128)
+  let position = 0
+  for (const char of manager) {
+    if (!isPrintable(char)) {
+      const code = char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+      const shown = goQuote(manager)
+      errors.list.push({
+        type: 'FieldValueInvalid',
+        field: 'fieldManager',
+        message: `Invalid value: ${shown}: invalid character U+${code} (at position ${position})`,
+      })
+    }
+    position += Buffer.byteLength(char)
+  }
+}
+
+/** Go's idea of a printable rune: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+function isPrintable(char: string): boolean {
+  return char === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char)
+}
+
+const GO_ESCAPES: Readonly<Record<string, string>> = { '\u0007': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' }
+
+/** A string as Go's %q prints it. */
+export function goQuote(text: string): string {
+  let quoted = '"'
+  for (const char of text) {
+    if (char === '"' || char === '\\') quoted += `\\${char}`
+    else if (isPrintable(char)) quoted += char
+    else if (GO_ESCAPES[char] !== undefined) quoted += GO_ESCAPES[char]
+    else {
+      const code = char.codePointAt(0)!
+      quoted += code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+    }
+  }
+  return `${quoted}"`
+}
+
+/** From the query string, when the request has no body. */
+export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
+  if (query.size === 0) return validDeleteOptions({}, [])
+  const grace = query.get('gracePeriodSeconds')
+  const orphan = query.get('orphanDependents')
+  return validDeleteOptions(
+    {
+      gracePeriodSeconds: grace === null ? undefined : parseInteger(grace),
+      propagationPolicy: query.get('propagationPolicy') ?? undefined,
+      orphanDependents: orphan === null ? undefined : isTrue(orphan),
+    },
+    query.getAll('dryRun'),
+  )
+}
+
+/** From a decoded DeleteOptions body. */
+export function deleteOptionsFromBody(body: Readonly<Record<string, unknown>>): DeleteOptions {
+  const dryRun = Array.isArray(body['dryRun']) ? body['dryRun'].map(String) : []
+  return validDeleteOptions(body, dryRun)
+}
+
+function validDeleteOptions(raw: Readonly<Record<string, unknown>>, dryRun: readonly string[]): DeleteOptions {
+  const errors = new FieldErrors()
+  const policy = raw['propagationPolicy'] as string | undefined | null
+  const orphanDependents = (raw['orphanDependents'] ?? undefined) as boolean | undefined
+  if (policy !== undefined && policy !== null && orphanDependents !== undefined) {
+    errors.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')
+  }
+  if (policy !== undefined && policy !== null && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
+    errors.notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil'])
+  }
+  validateDryRun(dryRun, errors)
+  if (errors.list.length > 0) throw invalid(GROUP, 'DeleteOptions', '', errors.list)
+  const grace = raw['gracePeriodSeconds'] as number | undefined | null
+  return {
+    dryRun: dryRun.length > 0,
+    // A negative period counts as one second.
+    gracePeriodSeconds: grace === undefined || grace === null ? undefined : grace < 0 ? 1 : grace,
+    propagationPolicy: policy ?? undefined,
+    orphanDependents,
+    preconditions: (raw['preconditions'] ?? undefined) as DeleteOptions['preconditions'],
+  }
+}
+
+export function listOptions(query: URLSearchParams, watch: boolean): ListOptions {
+  if (query.size === 0) return NO_LIST_OPTIONS
+  const limit = query.get('limit')
+  const timeout = query.get('timeoutSeconds')
+  const initial = query.get('sendInitialEvents')
+  const options: ListOptions = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    limit: limit === null || limit === '' ? 0 : Math.max(0, parseInteger(limit)),
+    continueToken: query.get('continue') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    allowWatchBookmarks: query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+    timeoutSeconds: timeout === null || timeout === '' ? undefined : parseInteger(timeout),
+  }
+  const errors = new FieldErrors()
+  if (watch) validateWatch(options, errors)
+  else validateList(options, errors)
+  if (errors.list.length > 0) throw invalid(GROUP, 'ListOptions', '', errors.list)
+  return options
+}
+
+const NO_LIST_OPTIONS: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  limit: 0,
+  continueToken: '',
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
+  timeoutSeconds: undefined,
+}
+
+function validateList(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersion, resourceVersionMatch: match } = options
+  if (options.sendInitialEvents !== undefined) errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
+  if (match === '') return
+  if (options.continueToken !== '') {
+    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+  }
+  if (resourceVersion === '') {
+    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')
+  }
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', ''])
+  }
+  if (match === 'Exact' && resourceVersion === '0') {
+    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  }
+}
+
+function validateWatch(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersionMatch: match, sendInitialEvents } = options
+  // Without an explicit choice these two mean: the present state first, then changes.
+  const implied = sendInitialEvents === undefined && match === '' && (options.resourceVersion === '' || options.resourceVersion === '0')
+  if (implied) {
+    if (options.continueToken !== '') {
+      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+    }
+    return
+  }
+  if (match !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+    } else if (match !== 'NotOlderThan') {
+      errors.forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+      errors.notSupported('resourceVersionMatch', match, ['NotOlderThan'])
+    }
+    if (options.continueToken !== '') {
+      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+    }
+  } else if (sendInitialEvents === true) {
+    errors.forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+  }
+}
+
+/** Go's strconv.ParseInt, base 10. */
+export function parseInteger(text: string): number {
+  if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  const value = Number(text)
+  if (Math.abs(value) > 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+  return value
+}
+
+/** Go's strconv.ParseUint, base 10: a message when it does not parse. */
+export function parseVersion(text: string): number | { readonly error: string } {
+  if (!/^[0-9]+$/.test(text)) return { error: `strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax` }
+  const value = Number(text)
+  if (value >= 2 ** 64) return { error: `strconv.ParseUint: parsing ${goQuote(text)}: value out of range` }
+  return value
+}

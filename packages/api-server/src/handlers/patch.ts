@@ -1,0 +1,134 @@
+/** The four patch types as functions from the current object to the wanted one. Contract: docs/behaviour/api-server/patch-and-apply.md. */
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  goFormat,
+  JsonPatchError,
+  MergePatchError,
+  schemaOf,
+  StrategicMergeError,
+  type JsonPatchOperation,
+} from '@gyropilot/api'
+import { ApiError } from '../contracts.ts'
+import { badRequest, bodyTooLarge, unclassified } from '../http/errors.ts'
+import { goJsonError } from '../http/go-json-error.ts'
+import { unsupportedMediaType } from '../http/negotiation.ts'
+import { parseJson, type Occurrences } from '../schema/json.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { DecodeError } from '../schema/index.ts'
+import { decodeValue, type Decoding } from './decoding.ts'
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+const TYPES: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+const MOST_OPERATIONS = 10_000
+
+/** 415 for other types, for none, and for strategic merge on kinds that have no schema of their own. */
+export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
+  const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()]
+  if (type === undefined) throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
+  if (type === 'strategic' && !strategic) {
+    throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
+  }
+  return type
+}
+
+export interface PatchBody {
+  readonly value: unknown
+  readonly problems: readonly string[]
+  readonly occurrences: Occurrences | undefined
+}
+
+/** The patch as a JSON value; 400 when it is none. */
+export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): PatchBody {
+  try {
+    const { value, occurrences } = parseJson(text)
+    return { value, occurrences, problems: [] }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const detail = goJsonError(text)
+    throw badRequest(type === 'strategic' ? detail : `error decoding patch: ${detail}`)
+  }
+}
+
+/** The patched object, decoded and defaulted. Throws ApiError. */
+export function patchObject(type: Exclude<PatchType, 'apply'>, patch: unknown, current: Stored, decoding: Decoding): Draft {
+  const problems: string[] = []
+  const patched = applyOf(type, patch, current, decoding, problems)
+  let decoded
+  try {
+    decoded = decodeValue(patched, { occurrences: undefined }, decoding)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error.message))
+    throw invalidPatch(JSON.stringify(patched), error.message)
+  }
+  problems.push(...decoded.problems)
+  if (problems.length > 0 && decoding.validation === 'Strict') {
+    throw invalidPatch(JSON.stringify(patched), `strict decoding error: ${problems.join(', ')}`)
+  }
+  if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
+  return decoded.object
+}
+
+function applyOf(type: Exclude<PatchType, 'apply'>, patch: unknown, current: Stored, { expected }: Decoding, problems: string[]): unknown {
+  try {
+    if (type === 'merge') return applyMergePatch(current, patch)
+    if (type === 'strategic') {
+      return applyStrategicMergePatch(current, patch, schemaOf(expected.group, expected.version, expected.kind)!)
+    }
+    return applyJsonPatch(current, operationsOf(patch, problems))
+  } catch (error) {
+    if (error instanceof MergePatchError) throw badRequest(error.message)
+    if (error instanceof StrategicMergeError) throw error.badRequest ? badRequest(error.message) : unclassified(error.message)
+    if (error instanceof JsonPatchError) {
+      throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', { details: {} })
+    }
+    throw error
+  }
+}
+
+const MEMBERS = new Set(['op', 'path', 'from', 'value'])
+
+function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOperation[] {
+  if (!Array.isArray(patch)) {
+    const type = patch === null ? 'null' : typeof patch === 'object' ? 'object' : typeof patch === 'boolean' ? 'bool' : typeof patch
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`)
+  }
+  if (patch.length > MOST_OPERATIONS) {
+    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
+    throw new ApiError(413, bodyTooLarge(0).reason, message)
+  }
+  patch.forEach((operation: unknown, index) => {
+    if (typeof operation !== 'object' || operation === null) return
+    for (const member of Object.keys(operation)) {
+      if (!MEMBERS.has(member)) problems.push(`json patch unknown field "[${index}].${member}"`)
+    }
+  })
+  return patch as JsonPatchOperation[]
+}
+
+/** Strategic merge fills the Go type directly, without the JSON decoder: its errors have other words. */
+function unconverted(decodeError: string): string {
+  const match = /cannot unmarshal (\S+) .*of type (\S+)$/.exec(decodeError)
+  if (match === null) return decodeError
+  const [, given, wanted] = match
+  if (wanted!.startsWith('[]')) return `cannot restore slice from ${given}`
+  if (wanted!.startsWith('map[')) return `cannot restore map from ${given}`
+  if (wanted!.includes('.')) return `cannot restore struct from: ${given}`
+  return `unrecognized type: ${wanted}`
+}
+
+/** The result of a patch is blamed on the patch: no kind and no name. */
+function invalidPatch(shown: string, why: string): ApiError {
+  const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`
+  return new ApiError(422, 'Invalid', ` "" is invalid: patch: ${message}`, {
+    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+  })
+}

@@ -1,0 +1,222 @@
+/** Watches. Contract: docs/behaviour/api-server/storage-and-watch.md, "Watch". */
+import type { Clock, RandomSource, Timer } from '@gyropilot/foundation'
+import { integerBetween } from '@gyropilot/foundation'
+import { ApiError } from '../contracts.ts'
+import { expired, unclassified } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { ServedResource } from '../registry/resource-registry.ts'
+import { withRevision } from '../storage/revision-log.ts'
+import type { Store, StoreEvent, StoreWatch } from '../storage/store.ts'
+import { matches, namespacePrefix, type ListRequest } from './list.ts'
+import { parseVersion, type ListOptions } from './options.ts'
+import { reachRevision } from './revisions.ts'
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+
+/** Where the events of a watch go. `send` is called in the turn of the commit and must not wait. */
+export interface WatchSink {
+  /** False: the reader is too slow and its buffer is full; the watch ends. */
+  send(type: WatchEventType, object: Stored): boolean
+  /** Resolves when more can be sent without filling the buffer: between the objects of a large initial state. */
+  ready(): Promise<void> | undefined
+  end(): void
+}
+
+const BOOKMARK_PERIOD_MS = 60_000
+/** A last bookmark goes out this long before the watch times out. */
+const LAST_BOOKMARK_MS = 2000
+const SHORTEST_TIMEOUT_SECONDS = 1800
+/** Initial objects sent without asking the sink whether it can take more. */
+const INITIAL_BATCH = 100
+
+export interface WatchParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: RandomSource
+}
+
+interface Plan {
+  /** Changes above this revision are sent. */
+  readonly revision: number
+  readonly initial: boolean
+}
+
+/** A watch that was checked and can start. */
+export interface PreparedWatch {
+  readonly resource: ServedResource
+  readonly allowBookmarks: boolean
+  /** Starts sending; the returned function ends the watch. */
+  start(sink: WatchSink): () => void
+}
+
+/** Throws for what is refused before the stream begins. */
+export function prepareWatch(parts: WatchParts, request: ListRequest): PreparedWatch {
+  const { options, resource } = request
+  const version = watchVersion(options)
+  const implied = options.sendInitialEvents === undefined && version === 0
+  const initial = options.sendInitialEvents === true || implied
+  return {
+    resource,
+    allowBookmarks: options.allowWatchBookmarks,
+    start(sink) {
+      const session = new WatchSession(parts, request, sink)
+      void session.run({ revision: version, initial }, implied)
+      return () => session.stop()
+    },
+  }
+}
+
+function watchVersion({ resourceVersion }: ListOptions): number {
+  if (resourceVersion === '') return 0
+  const version = parseVersion(resourceVersion)
+  if (typeof version === 'object') {
+    throw unclassified(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`)
+  }
+  return version
+}
+
+class WatchSession {
+  readonly #parts: WatchParts
+  readonly #request: ListRequest
+  readonly #sink: WatchSink
+  #subscription: StoreWatch | undefined
+  #timers: Timer[] = []
+  #ended = false
+  /** Events that arrive while the initial state is still being sent. */
+  #held: StoreEvent[] | undefined
+
+  constructor(parts: WatchParts, request: ListRequest, sink: WatchSink) {
+    this.#parts = parts
+    this.#request = request
+    this.#sink = sink
+  }
+
+  async run(plan: Plan, implied: boolean): Promise<void> {
+    const { store, clock } = this.#parts
+    this.#startTimeout()
+    try {
+      if (plan.initial) {
+        if (!implied && plan.revision > store.revision) await reachRevision(store, clock, plan.revision)
+        if (this.#ended) return
+        await this.#sendInitialState()
+      } else this.#subscribe(plan.revision === 0 ? store.revision : plan.revision)
+      if (!this.#ended && this.#request.options.allowWatchBookmarks) this.#startBookmarks()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  stop(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#subscription?.stop()
+    for (const timer of this.#timers) timer.cancel()
+    this.#sink.end()
+  }
+
+  async #sendInitialState(): Promise<void> {
+    const { store } = this.#parts
+    const { resource, namespace, selection, options } = this.#request
+    const snapshot = store.list(resource.storage.collection, namespacePrefix(resource, namespace))
+    if (snapshot === 'expired') throw expired('The resourceVersion for the provided watch is too old.')
+    this.#held = []
+    this.#subscribe(snapshot.revision)
+    let sent = 0
+    for (const { object } of snapshot.entries) {
+      if (!matches(resource, selection, object)) continue
+      if (!this.#send('ADDED', object)) return
+      if (++sent % INITIAL_BATCH !== 0) continue
+      const ready = this.#sink.ready()
+      if (ready !== undefined) await ready
+      if (this.#ended) return
+    }
+    if (options.allowWatchBookmarks) {
+      this.#bookmark(snapshot.revision, { 'k8s.io/initial-events-end': 'true' })
+    }
+    const held = this.#held
+    this.#held = undefined
+    for (const event of held) this.#change(event)
+  }
+
+  #subscribe(revision: number): void {
+    const { store } = this.#parts
+    const { resource, namespace } = this.#request
+    const { collection } = resource.storage
+    const prefix = namespacePrefix(resource, namespace)
+    const subscription = store.watch(collection, prefix, revision, (event) => this.#change(event))
+    if (subscription === 'expired') {
+      throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
+    }
+    if (this.#ended) subscription.stop()
+    else this.#subscription = subscription
+  }
+
+  #change(event: StoreEvent): void {
+    if (this.#ended) return
+    if (this.#held !== undefined) {
+      this.#held.push(event)
+      return
+    }
+    const { resource, selection } = this.#request
+    if (selection.labels === undefined && selection.fields === undefined) {
+      if (event.type === 'deleted') this.#send('DELETED', event.object)
+      else this.#send(event.type === 'created' ? 'ADDED' : 'MODIFIED', event.object)
+      return
+    }
+    const before = event.previous !== undefined && matches(resource, selection, event.previous)
+    const now = event.type !== 'deleted' && matches(resource, selection, event.object)
+    if (now) this.#send(before ? 'MODIFIED' : 'ADDED', event.object)
+    else if (before) {
+      this.#send('DELETED', event.type === 'deleted' ? event.object : withRevision(event.previous!, event.revision))
+    }
+  }
+
+  #send(type: WatchEventType, stored: Stored): boolean {
+    const view = this.#request.resource.storage.fromStored?.(stored) ?? stored
+    if (this.#sink.send(type, view)) return true
+    this.stop()
+    return false
+  }
+
+  #bookmark(revision: number, annotations?: Readonly<Record<string, string>>): void {
+    const metadata = { resourceVersion: String(revision), ...(annotations === undefined ? {} : { annotations }) }
+    const { info, emptyObject } = this.#request.resource
+    const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
+    const object: Stored = { kind: info.kind, apiVersion, metadata, ...emptyObject?.() }
+    if (!this.#sink.send('BOOKMARK', object)) this.stop()
+  }
+
+  #startTimeout(): void {
+    const { clock, random } = this.#parts
+    const { timeoutSeconds, allowWatchBookmarks } = this.#request.options
+    const timeoutMs =
+      timeoutSeconds === undefined || timeoutSeconds <= 0
+        ? integerBetween(random, SHORTEST_TIMEOUT_SECONDS * 1000, 2 * SHORTEST_TIMEOUT_SECONDS * 1000)
+        : timeoutSeconds * 1000
+    this.#timers.push(clock.after(timeoutMs, () => this.stop()))
+    if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
+      this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#periodicBookmark()))
+    }
+  }
+
+  #startBookmarks(): void {
+    const tick = (): void => {
+      this.#periodicBookmark()
+      if (!this.#ended) this.#timers[0] = this.#parts.clock.after(BOOKMARK_PERIOD_MS, tick)
+    }
+    this.#timers.unshift(this.#parts.clock.after(BOOKMARK_PERIOD_MS, tick))
+  }
+
+  /** Everything up to the store's revision has been sent: events are sent in the turn of their commit. */
+  #periodicBookmark(): void {
+    if (!this.#ended && this.#held === undefined) this.#bookmark(this.#parts.store.revision)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return
+    const refusal = error instanceof ApiError ? error : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
+    this.#sink.send('ERROR', refusal.toStatus())
+    this.stop()
+  }
+}
+

@@ -1,0 +1,36 @@
+/** What a handler answers, before anybody decided whether it becomes bytes. */
+import type { PreparedWatch } from '../handlers/watch.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+
+export type AnswerBody =
+  /** One JSON value. `stored`: it is frozen and shared, its encoding is worth keeping. */
+  | { readonly kind: 'object'; readonly value: unknown; readonly stored?: boolean }
+  | {
+      readonly kind: 'list'
+      /** kind, apiVersion, metadata. */
+      readonly head: Readonly<Record<string, unknown>>
+      /** Frozen objects with kind and apiVersion. */
+      readonly items: readonly Stored[]
+      /** True: items are written with their kind and apiVersion (custom resources). */
+      readonly selfDescribing: boolean
+    }
+  | { readonly kind: 'watch'; readonly watch: PreparedWatch; readonly transform: ((object: Stored) => unknown) | undefined }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string; readonly compressible?: boolean }
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array>; readonly contentType: string }
+  | { readonly kind: 'empty' }
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly body: AnswerBody
+  /** Content type of objects and lists. Default `application/json`. */
+  readonly mediaType?: 'application/json' | 'application/yaml'
+  /** Overrides the content type written for `mediaType`: aggregated discovery repeats its parameters. */
+  readonly contentType?: string
+  readonly pretty?: boolean
+}
+
+export function text(status: number, content: string, headers?: Readonly<Record<string, string>>): Answer {
+  return { status, headers, body: { kind: 'bytes', bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8' } }
+}
+

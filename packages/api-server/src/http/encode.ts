@@ -1,0 +1,68 @@
+/** JSON and YAML on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
+import type { Stored } from '../registry/kind-rules.ts'
+import { encodedItem, encodedObject } from '../storage/encoding.ts'
+import type { AnswerBody } from './answer.ts'
+
+type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
+
+/** Lists are sent in pieces of about this size, so that no list exists as one string. */
+const CHUNK_CHARACTERS = 262_144
+
+/** The text of an answer in pieces; ends with one newline. */
+export async function encodeBody(body: Encodable, mediaType: 'application/json' | 'application/yaml', pretty: boolean): Promise<Buffer[]> {
+  if (mediaType === 'application/json' && !pretty) {
+    if (body.kind === 'list') return encodeList(body)
+    const json = body.stored === true ? encodedObject(body.value as Stored) : JSON.stringify(body.value)
+    return [Buffer.from(`${json}\n`)]
+  }
+  const value = body.kind === 'object' ? body.value : { ...body.head, items: body.items.map((item) => (body.selfDescribing ? item : withoutType(item))) }
+  return [Buffer.from(await encodeValue(value, mediaType, pretty))]
+}
+
+export async function encodeValue(value: unknown, mediaType: 'application/json' | 'application/yaml', pretty: boolean): Promise<string> {
+  if (mediaType === 'application/yaml') {
+    const { formatYaml } = await import('./yaml.ts')
+    return formatYaml(value)
+  }
+  return `${pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`
+}
+
+function encodeList({ head, items, selfDescribing }: Extract<AnswerBody, { kind: 'list' }>): Buffer[] {
+  const encode = selfDescribing ? encodedObject : encodedItem
+  const chunks: Buffer[] = []
+  let parts: string[] = [`${JSON.stringify(head).slice(0, -1)},"items":[`]
+  let characters = 0
+  for (let i = 0; i < items.length; i++) {
+    const json = encode(items[i]!)
+    parts.push(i === 0 ? '' : ',', json)
+    characters += json.length
+    if (characters < CHUNK_CHARACTERS) continue
+    chunks.push(Buffer.from(parts.join('')))
+    parts = []
+    characters = 0
+  }
+  parts.push(']}\n')
+  chunks.push(Buffer.from(parts.join('')))
+  return chunks
+}
+
+function withoutType(item: Stored): Stored {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = item
+  return rest
+}
+
+/** The last line that was encoded: one event goes to all its watchers in one turn, and they share its bytes. */
+let lastType = ''
+let lastObject: unknown
+let lastLine: Buffer | undefined
+
+/** One line of a watch. */
+export function encodeEvent(type: string, object: Stored, shown: unknown): Buffer {
+  if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine
+  const json = shown === object && Object.isFrozen(object) ? encodedObject(object) : JSON.stringify(shown)
+  const line = Buffer.from(`{"type":"${type}","object":${json}}\n`)
+  lastType = type
+  lastObject = shown
+  lastLine = line
+  return line
+}

@@ -1,0 +1,308 @@
+/** The listening socket: HTTP/2 and HTTP/1.1 with TLS on one port. The only place of the server that knows the network. */
+import { once } from 'node:events'
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { constants, createGzip, gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import type { WatchEventType, WatchSink } from '../handlers/watch.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { Answer } from './answer.ts'
+import { encodeBody, encodeEvent } from './encode.ts'
+import type { ServerRequest } from './exchange.ts'
+import { BODY_LIMIT_BYTES } from './request-body.ts'
+
+type Incoming = IncomingMessage | Http2ServerRequest
+type Outgoing = Http1Response | Http2ServerResponse
+
+export interface ListenerOptions {
+  readonly certificatePem: string
+  readonly keyPem: string
+  /** Asks clients for certificates; the authenticator judges them. */
+  readonly requestClientCertificates: boolean
+  answer(request: ServerRequest): Promise<Answer>
+  /** WebSocket and SPDY upgrades; absent: refused. */
+  upgrade?(request: ServerRequest, socket: Duplex, head: Buffer): void
+}
+
+export interface Listener {
+  readonly port: number
+  readonly host: string
+  /** Stops accepting, lets requests finish within the time, ends streams. */
+  stop(graceMs: number): Promise<void>
+}
+
+const MOST_STREAMS_PER_CONNECTION = 1000
+const MOST_HEADER_BYTES = 131_072
+const HEADERS_TIMEOUT_MS = 30_000
+const REQUEST_TIMEOUT_MS = 60_000
+const IDLE_CONNECTION_MS = 180_000
+/** Smaller answers are not worth compressing. */
+const COMPRESS_FROM_BYTES = 131_072
+/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
+const MOST_UNREAD_BYTES = 8_388_608
+/** The initial state of a watch waits for its reader at this much. */
+const COMFORTABLE_BYTES = 1_048_576
+const compress = promisify(gzip)
+
+export async function listen(host: string, port: number, options: ListenerOptions): Promise<Listener> {
+  const connection = new HttpsListener(options)
+  await connection.open(host, port)
+  return connection
+}
+
+class HttpsListener implements Listener {
+  readonly #options: ListenerOptions
+  readonly #server: Http2SecureServer
+  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #sockets = new Set<Duplex>()
+  readonly #watches = new Set<() => void>()
+  #busy = 0
+  #whenIdle: (() => void) | undefined
+  port = 0
+  host = ''
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+    this.#server = createSecureServer({
+      allowHTTP1: true,
+      cert: options.certificatePem,
+      key: options.keyPem,
+      minVersion: 'TLSv1.2',
+      requestCert: options.requestClientCertificates,
+      rejectUnauthorized: false,
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      settings: { maxConcurrentStreams: MOST_STREAMS_PER_CONNECTION, maxHeaderListSize: MOST_HEADER_BYTES, initialWindowSize: 1_048_576 },
+    } as Parameters<typeof createSecureServer>[0])
+    this.#server.on('request', (incoming: Incoming, outgoing: Outgoing) => void this.#serve(incoming, outgoing))
+    this.#server.on('session', (session) => {
+      this.#sessions.add(session)
+      session.once('close', () => this.#sessions.delete(session))
+      session.on('error', () => session.destroy())
+      session.setTimeout(IDLE_CONNECTION_MS, () => session.ping(() => {}))
+    })
+    this.#server.on('secureConnection', (socket) => {
+      socket.setNoDelay(true)
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+      socket.on('error', () => socket.destroy())
+    })
+    this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(incoming, socket, head))
+  }
+
+  async open(host: string, port: number): Promise<void> {
+    this.#server.listen(port, host)
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    if (typeof address === 'object' && address !== null) this.port = address.port
+    this.host = host
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#server.close()
+    for (const stop of [...this.#watches]) stop()
+    if (this.#busy > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, graceMs)
+      this.#whenIdle = resolve
+      await promise
+      clearTimeout(timer)
+    }
+    for (const session of this.#sessions) session.close()
+    for (const socket of this.#sockets) socket.end()
+    // Peers that do not answer the goodbye.
+    const timer = setTimeout(() => this.#destroyAll(), 100)
+    await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
+    clearTimeout(timer)
+  }
+
+  #destroyAll(): void {
+    for (const session of this.#sessions) session.destroy()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (this.#options.upgrade === undefined) {
+      socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
+      return
+    }
+    this.#options.upgrade(requestOf(incoming, undefined), socket, head)
+  }
+
+  async #serve(incoming: Incoming, outgoing: Outgoing): Promise<void> {
+    this.#busy++
+    outgoing.on('error', () => {})
+    try {
+      const bytes = await readBody(incoming)
+      const answer = await this.#options.answer(requestOf(incoming, bytes))
+      if (answer.body.kind === 'watch') this.#busy--
+      try {
+        await this.#write(incoming, outgoing, answer)
+      } finally {
+        if (answer.body.kind === 'watch') this.#busy++
+      }
+    } catch {
+      // The peer went away while it was being read or answered.
+      outgoing.destroy?.()
+    } finally {
+      this.#busy--
+      if (this.#busy === 0) this.#whenIdle?.()
+    }
+  }
+
+  async #write(incoming: Incoming, outgoing: Outgoing, answer: Answer): Promise<void> {
+    const { body, mediaType = 'application/json' } = answer
+    for (const [name, value] of Object.entries(answer.headers ?? {})) outgoing.setHeader(name, value)
+    if (incoming.method === 'HEAD' && body.kind !== 'watch') {
+      writeHead(outgoing, answer.status)
+      outgoing.end()
+      return
+    }
+    switch (body.kind) {
+      case 'object':
+      case 'list':
+        outgoing.setHeader('content-type', answer.contentType ?? mediaType)
+        return writeChunks(incoming, outgoing, answer.status, await encodeBody(body, mediaType, answer.pretty === true), COMPRESS_FROM_BYTES)
+      case 'bytes':
+        outgoing.setHeader('content-type', body.contentType)
+        return writeChunks(incoming, outgoing, answer.status, [body.bytes], body.compressible === true ? 0 : COMPRESS_FROM_BYTES)
+      case 'empty':
+        writeHead(outgoing, answer.status)
+        outgoing.end()
+        return
+      case 'stream':
+        outgoing.setHeader('content-type', body.contentType)
+        writeHead(outgoing, answer.status)
+        for await (const chunk of body.chunks) {
+          if (!(outgoing as Http1Response).write(chunk)) await once(outgoing, 'drain')
+        }
+        outgoing.end()
+        return
+      case 'watch': {
+        outgoing.setHeader('content-type', 'application/json')
+        writeHead(outgoing, answer.status)
+        ;(outgoing as Http1Response).flushHeaders()
+        const sink = new StreamSink(outgoing, body.transform)
+        const stop = body.watch.start(sink)
+        this.#watches.add(stop)
+        outgoing.once('close', stop)
+        await sink.ended
+        this.#watches.delete(stop)
+      }
+    }
+  }
+}
+
+function writeHead(outgoing: Outgoing, status: number): void {
+  outgoing.statusCode = status
+}
+
+async function writeChunks(incoming: Incoming, outgoing: Outgoing, status: number, chunks: readonly Uint8Array[], compressFrom: number): Promise<void> {
+  const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
+  writeHead(outgoing, status)
+  if (size > compressFrom && acceptsGzip(incoming)) {
+    outgoing.setHeader('content-encoding', 'gzip')
+    outgoing.setHeader('vary', 'Accept-Encoding')
+    if (chunks.length === 1) {
+      const packed = await compress(chunks[0]!, { level: constants.Z_BEST_SPEED })
+      outgoing.setHeader('content-length', packed.length)
+      ;(outgoing as Http1Response).end(packed)
+      return
+    }
+    const packer = createGzip({ level: constants.Z_BEST_SPEED })
+    packer.pipe(outgoing as Http1Response)
+    for (const chunk of chunks) if (!packer.write(chunk)) await once(packer, 'drain')
+    packer.end()
+    return
+  }
+  outgoing.setHeader('content-length', size)
+  for (let i = 0; i < chunks.length - 1; i++) {
+    if (!(outgoing as Http1Response).write(chunks[i]!)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')])
+    if (outgoing.destroyed) return
+  }
+  ;(outgoing as Http1Response).end(chunks.at(-1))
+}
+
+function acceptsGzip(incoming: Incoming): boolean {
+  return /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''))
+}
+
+/** At most one byte more than is allowed: the pipeline refuses what is larger. */
+async function readBody(incoming: Incoming): Promise<Uint8Array | undefined> {
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    if (size > BODY_LIMIT_BYTES) continue
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  return size === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+function requestOf(incoming: Incoming, bytes: Uint8Array | undefined): ServerRequest {
+  const certificate = certificateOf(incoming)
+  return {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: incoming.headers,
+    ...(bytes === undefined ? {} : { body: { bytes } }),
+    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+  }
+}
+
+const certificates = new WeakMap<object, Uint8Array | null>()
+
+/** The leaf that the peer showed, once per connection. */
+function certificateOf(incoming: Incoming): Uint8Array | undefined {
+  const socket = 'stream' in incoming ? incoming.stream.session?.socket : incoming.socket
+  if (!(socket instanceof TLSSocket)) return undefined
+  let certificate = certificates.get(socket)
+  if (certificate === undefined) {
+    const { raw } = socket.getPeerCertificate()
+    certificate = raw ?? null
+    certificates.set(socket, certificate)
+  }
+  return certificate ?? undefined
+}
+
+/** A watch as lines of JSON. */
+class StreamSink implements WatchSink {
+  readonly #outgoing: Outgoing
+  readonly #transform: ((object: Stored) => unknown) | undefined
+  readonly #done = Promise.withResolvers<void>()
+
+  constructor(outgoing: Outgoing, transform: ((object: Stored) => unknown) | undefined) {
+    this.#outgoing = outgoing
+    this.#transform = transform
+  }
+
+  get ended(): Promise<void> {
+    return this.#done.promise
+  }
+
+  send(type: WatchEventType, object: Stored): boolean {
+    if (this.#outgoing.destroyed || this.#unread() > MOST_UNREAD_BYTES) return false
+    const shown = this.#transform === undefined ? object : this.#transform(object)
+    ;(this.#outgoing as Http1Response).write(encodeEvent(type, object, shown))
+    return true
+  }
+
+  ready(): Promise<void> | undefined {
+    if (this.#unread() < COMFORTABLE_BYTES) return undefined
+    return Promise.race([once(this.#outgoing, 'drain'), once(this.#outgoing, 'close')]).then(() => undefined)
+  }
+
+  end(): void {
+    if (this.#unread() > MOST_UNREAD_BYTES) this.#outgoing.destroy?.()
+    else this.#outgoing.end()
+    this.#done.resolve()
+  }
+
+  #unread(): number {
+    return 'stream' in this.#outgoing ? (this.#outgoing.stream?.writableLength ?? 0) : this.#outgoing.writableLength
+  }
+}

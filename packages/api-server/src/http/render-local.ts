@@ -1,0 +1,93 @@
+/** Answers for callers within the process: values as they are, nothing encoded unless YAML was asked for. */
+import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
+import type { WatchEventType, WatchSink } from '../handlers/watch.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { Answer } from './answer.ts'
+import { encodeValue } from './encode.ts'
+import { oneChunk, type ServerResponse } from './exchange.ts'
+
+/** Events that wait for the reader of a watch; more cut it off. Objects are shared, so a waiting event costs a pointer. */
+const BUFFERED_EVENTS = 100_000
+
+export async function renderLocally(answer: Answer, signal: AbortSignal | undefined): Promise<ServerResponse> {
+  const { status, body, headers = {} } = answer
+  const mediaType = answer.mediaType ?? 'application/json'
+  switch (body.kind) {
+    case 'object':
+      if (mediaType === 'application/yaml') return yaml(answer, body.value)
+      return { status, headers: { ...headers, 'content-type': answer.contentType ?? mediaType }, body: { kind: 'value', value: body.value } }
+    case 'list': {
+      const value = { ...body.head, items: body.items }
+      if (mediaType === 'application/yaml') return yaml(answer, value)
+      return { status, headers: { ...headers, 'content-type': mediaType }, body: { kind: 'value', value } }
+    }
+    case 'watch': {
+      const queue = new EventQueue(body.transform)
+      const stop = body.watch.start(queue)
+      queue.onStop = stop
+      signal?.addEventListener('abort', stop, { once: true })
+      return { status, headers: { ...headers, 'content-type': 'application/json' }, body: { kind: 'events', events: queue } }
+    }
+    case 'bytes':
+      return { status, headers: { ...headers, 'content-type': body.contentType }, body: { kind: 'bytes', chunks: oneChunk(body.bytes) } }
+    case 'stream':
+      return { status, headers: { ...headers, 'content-type': body.contentType }, body: { kind: 'bytes', chunks: body.chunks } }
+    case 'empty':
+      return { status, headers, body: { kind: 'bytes', chunks: oneChunk(new Uint8Array(0)) } }
+  }
+}
+
+async function yaml(answer: Answer, value: unknown): Promise<ServerResponse> {
+  const bytes = Buffer.from(await encodeValue(value, 'application/yaml', false))
+  return { status: answer.status, headers: { ...answer.headers, 'content-type': 'application/yaml' }, body: { kind: 'bytes', chunks: oneChunk(bytes) } }
+}
+
+/** The events of one watch, for one reader. */
+class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject>> {
+  readonly #transform: ((object: Stored) => unknown) | undefined
+  #events: WatchEvent<KubernetesObject>[] = []
+  #next = 0
+  #ended = false
+  #wake: (() => void) | undefined
+  onStop: (() => void) | undefined
+
+  constructor(transform: ((object: Stored) => unknown) | undefined) {
+    this.#transform = transform
+  }
+
+  send(type: WatchEventType, object: Stored): boolean {
+    if (this.#events.length - this.#next >= BUFFERED_EVENTS) return false
+    const shown = this.#transform === undefined ? object : this.#transform(object)
+    this.#events.push({ type, object: shown } as WatchEvent<KubernetesObject>)
+    this.#wakeUp()
+    return true
+  }
+
+  ready(): Promise<void> | undefined {
+    return undefined
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wakeUp()
+  }
+
+  #wakeUp(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchEvent<KubernetesObject>> {
+    try {
+      for (;;) {
+        while (this.#next < this.#events.length) yield this.#events[this.#next++]!
+        this.#events = []
+        this.#next = 0
+        if (this.#ended) return
+        await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      this.onStop?.()
+    }
+  }
+}

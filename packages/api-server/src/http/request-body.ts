@@ -1,0 +1,104 @@
+/** From the bytes of a request to a JSON value. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
+import { badRequest, bodyTooLarge } from './errors.ts'
+import { goJsonError } from './go-json-error.ts'
+import { parseJson, type Occurrences } from '../schema/json.ts'
+import type { ServerRequest } from './exchange.ts'
+import type { InputType } from './negotiation.ts'
+
+export const BODY_LIMIT_BYTES = 3_145_728
+/** Go's limit. Deeper documents are refused before anything walks them. */
+const DEEPEST_NESTING = 1000
+const PROTOBUF_PREFIX = [0x6b, 0x38, 0x73, 0x00]
+
+export interface ParsedBody {
+  readonly value: unknown
+  /** Keys that the document repeats. */
+  readonly occurrences: Occurrences | undefined
+  /** Problems that the parser itself found: repeated keys of YAML. */
+  readonly problems: readonly string[]
+  /** For the parenthesis at the end of messages. */
+  readonly bytes: Uint8Array
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+export function bodySize(request: ServerRequest): number {
+  return request.body !== undefined && 'bytes' in request.body ? request.body.bytes.length : 0
+}
+
+export function checkBodySize(request: ServerRequest): void {
+  if (bodySize(request) > BODY_LIMIT_BYTES) throw bodyTooLarge(BODY_LIMIT_BYTES)
+}
+
+export function isEmptyBody(request: ServerRequest): boolean {
+  if (request.body === undefined) return true
+  return 'bytes' in request.body && request.body.bytes.length === 0
+}
+
+/** Throws 400 in the words of the real decoder; `expected` is the kind of the endpoint. */
+export async function parseBody(request: ServerRequest, type: InputType, expected: string, decodeProtobuf: ProtobufDecoder): Promise<ParsedBody> {
+  const { body } = request
+  if (body !== undefined && 'json' in body) return { value: body.json, occurrences: undefined, problems: [], bytes: NO_BYTES }
+  const bytes = body?.bytes ?? NO_BYTES
+  if (type === 'application/vnd.kubernetes.protobuf') {
+    if (!PROTOBUF_PREFIX.every((byte, index) => bytes[index] === byte)) {
+      const first = [...bytes.subarray(0, 4)].join(' ')
+      throw unrecognized(expected, `provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]`, first)
+    }
+    return { value: await decodeProtobuf(bytes, expected), occurrences: undefined, problems: [], bytes }
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (type === 'application/yaml' && !text.trimStart().startsWith('{')) return parseYaml(text, bytes, expected)
+  checkNesting(text)
+  try {
+    const { value, occurrences } = parseJson(text)
+    return { value, occurrences, problems: [], bytes }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw unrecognized(expected, `couldn't get version/kind; json parse error: ${goJsonError(text)}`, excerpt(bytes))
+  }
+}
+
+export type ProtobufDecoder = (bytes: Uint8Array, expectedKind: string) => unknown
+
+export function unrecognized(expected: string, why: string, shown: string): Error {
+  return badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${shown})`)
+}
+
+async function parseYaml(text: string, bytes: Uint8Array, expected: string): Promise<ParsedBody> {
+  const { parseYamlText } = await import('./yaml.ts')
+  const { value, problems, error } = parseYamlText(text)
+  if (error !== undefined) throw unrecognized(expected, error, excerpt(bytes))
+  checkValueNesting(value, 0)
+  return { value, occurrences: undefined, problems, bytes }
+}
+
+/** Up to 30 bytes of the body: as they are when they start an object, otherwise in hex. */
+export function excerpt(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const cut = Buffer.from(bytes.subarray(0, 30))
+  const shown = bytes[0] === 0x7b ? cut.toString('utf8') : cut.toString('hex')
+  return bytes.length > 30 ? `${shown} ...` : shown
+}
+
+function checkNesting(text: string): void {
+  if (text.length < 2 * DEEPEST_NESTING) return
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (inString) {
+      if (code === 0x5c) i++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > DEEPEST_NESTING) throw badRequest('exceeded max depth')
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+}
+
+function checkValueNesting(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > DEEPEST_NESTING) throw badRequest('exceeded max depth')
+  for (const child of Object.values(value)) checkValueNesting(child, depth + 1)
+}

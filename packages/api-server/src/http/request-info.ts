@@ -1,0 +1,121 @@
+/** What a URL and a method ask for. Contract: docs/behaviour/api-server/requests.md, "URL grammar". */
+export interface RequestInfo {
+  /** Below `/api/v1` or `/apis/group/version`, with a resource named. */
+  readonly isResourceRequest: boolean
+  readonly path: string
+  /** get, list, watch, create, update, patch, delete, deletecollection; the lower-case method for other paths. */
+  readonly verb: string
+  /** The first segment, `api` or `apis`, of resource requests. */
+  readonly prefix: string
+  readonly group: string
+  readonly version: string
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  /** Segments after the resource: `[name, subresource, ...]`. */
+  readonly parts: readonly string[]
+  readonly query: URLSearchParams
+  /** The deprecated `/watch/` form. */
+  readonly watchPath: boolean
+  /** Segments are empty or escaped slashes: no route has such a path. */
+  readonly malformed: boolean
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+const EMPTY_QUERY = new URLSearchParams()
+
+/** Undefined when the path cannot be taken apart (`/api/v1/watch`). */
+export function parseRequestInfo(method: string, target: string): RequestInfo | undefined {
+  const questionMark = target.indexOf('?')
+  const path = questionMark < 0 ? target : target.slice(0, questionMark)
+  const query = questionMark < 0 ? EMPTY_QUERY : new URLSearchParams(target.slice(questionMark + 1))
+  const { segments, malformed } = splitPath(path)
+  const other = nonResource(method, path, query, malformed)
+  const grouped = segments[0] === 'apis'
+  if ((!grouped && segments[0] !== 'api') || segments.length < (grouped ? 4 : 3)) return other
+
+  const group = grouped ? segments[1]! : ''
+  const version = grouped ? segments[2]! : segments[1]!
+  let parts = segments.slice(grouped ? 3 : 2)
+  let verb = VERBS[method] ?? ''
+  const watchPath = parts[0] === 'watch'
+  if (watchPath) {
+    if (parts.length < 2) return undefined
+    verb = 'watch'
+    parts = parts.slice(1)
+  }
+  let namespace = ''
+  if (parts[0] === 'namespaces') {
+    if (parts.length > 1) {
+      namespace = parts[1]!
+      if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)) parts = parts.slice(2)
+    }
+  }
+  const [resource = '', name = '', subresource = ''] = parts
+  if (name === '' && verb === 'get' && method !== 'HEAD') verb = isWatch(query) ? 'watch' : 'list'
+  if (name === '' && verb === 'get') verb = 'list'
+  if (name === '' && verb === 'delete') verb = 'deletecollection'
+  return {
+    isResourceRequest: true,
+    path,
+    verb,
+    prefix: segments[0]!,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+    parts: parts.slice(1),
+    query,
+    watchPath,
+    malformed,
+  }
+}
+
+function nonResource(method: string, path: string, query: URLSearchParams, malformed: boolean): RequestInfo {
+  const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', parts: [], watchPath: false }
+  return { isResourceRequest: false, path, verb: method.toLowerCase(), query, malformed, ...none }
+}
+
+/** Any value except `false` and `0` is true, also the empty one. */
+export function isWatch(query: URLSearchParams): boolean {
+  return isTrue(query.get('watch'))
+}
+
+/** How the server reads boolean parameters. */
+export function isTrue(value: string | null): boolean {
+  if (value === null) return false
+  const lower = value.toLowerCase()
+  return lower !== 'false' && lower !== '0'
+}
+
+/** One trailing slash is tolerated; an empty namespace segment stays and means all namespaces. */
+function splitPath(path: string): { segments: string[]; malformed: boolean } {
+  if (path.startsWith('//')) return { segments: [], malformed: true }
+  const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1)
+  const segments = trimmed.split('/')
+  if (!path.includes('%')) return { segments, malformed: false }
+  let malformed = false
+  const decoded = segments.map((segment) => {
+    try {
+      const text = decodeURIComponent(segment)
+      if (text.includes('/')) malformed = true
+      return text
+    } catch {
+      malformed = true
+      return segment
+    }
+  })
+  return { segments: decoded, malformed }
+}

@@ -1,0 +1,20 @@
+export { ApiError } from './contracts.ts'
+export type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  ResourceInfo,
+  ServerInternals,
+  SubresourceAnswer,
+  SubresourceCall,
+  SubresourceHandler,
+  UserInfo,
+} from './contracts.ts'
+export type { ServerRequest, ServerResponse, ServerResponseBody } from './http/exchange.ts'
+export type { Listener } from './http/listener.ts'
+export { createApiServer } from './server.ts'
+export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
+export { createMemoryStore } from './storage/memory-store.ts'
+export { openSqliteStore } from './storage/sqlite-store.ts'
+export type { Store, StoredEntry, StoreEvent, StoreKey, StoreSnapshot, StoreWatch } from './storage/store.ts'
+export { createClusterCertificates, kubeconfigText } from './tls/index.ts'
+export type { CertificateFiles, ClusterCertificates } from './tls/index.ts'

@@ -1,0 +1,109 @@
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { isZeroIntOrPercent, validateAtMost100Percent, validateIntOrPercent, validateNonNegative } from '../../schema/validation/numbers.ts'
+import { isConvertibleSelector, isEmptySelector, selectorMatches, validateLabelSelector } from '../../schema/validation/labels.ts'
+import { givenValue } from '../../schema/decode.ts'
+import { containerCells, labelsText, selectorText, tableColumns } from '../columns.ts'
+import { defaultTemplate } from '../core/pod/defaults.ts'
+import { validateTemplate } from '../core/pod/spec.ts'
+import { sameJson, validateReplicaCounters, validateSelectorUnchanged } from '../workload-template.ts'
+import { templateWarnings } from './deployment.ts'
+
+const GENERATION = 'deprecated.daemonset.template.generation'
+
+function setTemplateGeneration(object: Draft, generation: number): void {
+  object.metadata.annotations = { ...object.metadata.annotations, [GENERATION]: String(generation) }
+}
+
+function validateStrategy(strategy: Stored, errors: FieldErrors): void {
+  const rolling: Stored | undefined = strategy.rollingUpdate
+  const at = 'spec.updateStrategy.rollingUpdate'
+  if (strategy.type === 'OnDelete') return
+  if (strategy.type !== 'RollingUpdate') {
+    errors.notSupported('spec.updateStrategy', { Type: strategy.type ?? '', RollingUpdate: rolling ? { MaxUnavailable: rolling.maxUnavailable, MaxSurge: rolling.maxSurge } : null }, ['RollingUpdate', 'OnDelete'])
+    return
+  }
+  if (!rolling) {
+    errors.required(at)
+    return
+  }
+  validateIntOrPercent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
+  validateIntOrPercent(rolling.maxSurge, errors, `${at}.maxSurge`)
+  const unavailable = !isZeroIntOrPercent(rolling.maxUnavailable)
+  const surge = !isZeroIntOrPercent(rolling.maxSurge)
+  if (unavailable && surge) errors.invalid(`${at}.maxSurge`, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero')
+  if (!unavailable && !surge) errors.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+  validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
+  validateAtMost100Percent(rolling.maxSurge, errors, `${at}.maxSurge`)
+}
+
+export const daemonSet: KindRules = {
+  group: 'apps',
+  kind: 'DaemonSet',
+  defaults(object) {
+    const spec: Draft = (object.spec ??= {})
+    spec.updateStrategy ??= {}
+    spec.updateStrategy.type ||= 'RollingUpdate'
+    if (spec.updateStrategy.type === 'RollingUpdate') {
+      const rolling = (spec.updateStrategy.rollingUpdate ??= {})
+      rolling.maxUnavailable ??= 1
+      rolling.maxSurge ??= 0
+    }
+    spec.revisionHistoryLimit ??= 10
+    defaultTemplate(spec.template)
+    object.metadata ??= {}
+    if (object.metadata.annotations?.[GENERATION] === undefined) setTemplateGeneration(object, 0)
+  },
+  prepareForCreate(object) {
+    setTemplateGeneration(object, 1)
+    object.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
+  },
+  prepareForUpdate(object, stored) {
+    object.status = stored.status
+    const before = Number(stored.metadata?.annotations?.[GENERATION] ?? 0)
+    setTemplateGeneration(object, sameJson(object.spec?.template, stored.spec?.template) ? before : before + 1)
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    const selector: Stored | undefined = spec.selector
+    const template: Stored = spec.template ?? {}
+    validateLabelSelector(selector, errors, 'spec.selector')
+    const convertible = selector !== undefined && isConvertibleSelector(selector)
+    if (convertible && !isEmptySelector(selector) && !selectorMatches(selector, template.metadata?.labels)) {
+      errors.invalid('spec.template.metadata.labels', givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+    }
+    if (selector === undefined) {
+      errors.invalid('spec.template.metadata.labels', givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+    }
+    if (selector !== undefined && isEmptySelector(selector)) errors.invalid('spec.selector', {}, 'empty selector is invalid for daemonset')
+    validateTemplate(template, errors, 'spec.template')
+    const policy = template.spec?.restartPolicy
+    if (policy !== 'Always') errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
+    if (template.spec?.activeDeadlineSeconds !== undefined) {
+      errors.forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in DaemonSet is not Supported')
+    }
+    validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
+    validateStrategy(spec.updateStrategy ?? {}, errors)
+    validateNonNegative(spec.revisionHistoryLimit, errors, 'spec.revisionHistoryLimit')
+  },
+  validateUpdate: validateSelectorUnchanged,
+  status: {
+    validateUpdate: (object, _stored, errors) =>
+      validateReplicaCounters(
+        object.status ?? {},
+        ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable', 'collisionCount'],
+        errors,
+      ),
+  },
+  warnings: templateWarnings,
+  columns: tableColumns('apps/daemonsets', {
+    Desired: (object) => object.status?.desiredNumberScheduled ?? 0,
+    Current: (object) => object.status?.currentNumberScheduled ?? 0,
+    Ready: (object) => object.status?.numberReady ?? 0,
+    'Up-to-date': (object) => object.status?.updatedNumberScheduled ?? 0,
+    Available: (object) => object.status?.numberAvailable ?? 0,
+    'Node Selector': (object) => labelsText(object.spec?.template?.spec?.nodeSelector),
+    ...containerCells,
+    Selector: (object) => selectorText(object.spec?.selector),
+  }),
+}

@@ -1,0 +1,100 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { isZeroIntOrPercent, validateAtMost100Percent, validateIntOrPercent, validateNonNegative } from '../../schema/validation/numbers.ts'
+import { containerCells, selectorText, tableColumns } from '../columns.ts'
+import { defaultTemplate } from '../core/pod/defaults.ts'
+import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { validateReplicaCounters, validateSelectorAndTemplate, validateSelectorUnchanged } from '../workload-template.ts'
+
+export function templateWarnings(object: Stored): string[] {
+  const template: Stored | undefined = object.spec?.template
+  return [...workloadNameWarnings(object), ...podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec')]
+}
+
+function validateStrategy(strategy: Stored, errors: FieldErrors): void {
+  const rolling: Stored | undefined = strategy.rollingUpdate
+  const at = 'spec.strategy.rollingUpdate'
+  if (strategy.type === 'Recreate') {
+    if (rolling) errors.forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
+  } else if (strategy.type === 'RollingUpdate') {
+    if (!rolling) {
+      errors.required(at, 'this should be defaulted and never be nil')
+      return
+    }
+    validateIntOrPercent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
+    validateIntOrPercent(rolling.maxSurge, errors, `${at}.maxSurge`)
+    if (isZeroIntOrPercent(rolling.maxUnavailable) && isZeroIntOrPercent(rolling.maxSurge)) {
+      errors.invalid(`${at}.maxUnavailable`, rolling.maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0')
+    }
+    validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
+  } else {
+    const printed = rolling && { MaxUnavailable: rolling.maxUnavailable ?? 0, MaxSurge: rolling.maxSurge ?? 0 }
+    errors.notSupported('spec.strategy', { Type: strategy.type ?? '', RollingUpdate: printed ?? null }, ['Recreate', 'RollingUpdate'])
+  }
+}
+
+const COUNTERS = ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'terminatingReplicas', 'collisionCount']
+
+function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const status: Stored = object.status ?? {}
+  validateReplicaCounters(status, COUNTERS, errors)
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
+  const limit = (field: string, value: number, maximum: number, name: string): void => {
+    if (value > maximum) errors.invalid(`status.${field}`, value, `cannot be greater than ${name}`)
+  }
+  limit('updatedReplicas', updatedReplicas, replicas, 'status.replicas')
+  limit('readyReplicas', readyReplicas, replicas, 'status.replicas')
+  limit('availableReplicas', availableReplicas, replicas, 'status.replicas')
+  limit('availableReplicas', availableReplicas, readyReplicas, 'readyReplicas')
+  const before: number | undefined = stored.status?.collisionCount
+  if (before !== undefined && (status.collisionCount ?? -1) < before) {
+    errors.invalid('status.collisionCount', status.collisionCount ?? null, status.collisionCount === undefined ? 'cannot be unset' : 'cannot be decremented')
+  }
+}
+
+export const deployment: KindRules = {
+  group: 'apps',
+  kind: 'Deployment',
+  defaults(object) {
+    const spec = (object.spec ??= {})
+    spec.replicas ??= 1
+    spec.strategy ??= {}
+    spec.strategy.type ||= 'RollingUpdate'
+    if (spec.strategy.type === 'RollingUpdate') {
+      const rolling = (spec.strategy.rollingUpdate ??= {})
+      rolling.maxUnavailable ??= '25%'
+      rolling.maxSurge ??= '25%'
+    }
+    spec.revisionHistoryLimit ??= 10
+    spec.progressDeadlineSeconds ??= 600
+    defaultTemplate(spec.template)
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    validateNonNegative(spec.replicas, errors, 'spec.replicas')
+    validateSelectorAndTemplate(spec, 'deployment', errors)
+    validateStrategy(spec.strategy ?? {}, errors)
+    validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
+    validateNonNegative(spec.revisionHistoryLimit, errors, 'spec.revisionHistoryLimit')
+    validateNonNegative(spec.progressDeadlineSeconds, errors, 'spec.progressDeadlineSeconds')
+    if (spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
+      errors.invalid('spec.progressDeadlineSeconds', spec.progressDeadlineSeconds, 'must be greater than minReadySeconds')
+    }
+  },
+  validateUpdate: validateSelectorUnchanged,
+  status: {
+    prepareForUpdate(object, stored) {
+      if (stored.metadata.labels === undefined) delete object.metadata.labels
+      else object.metadata.labels = stored.metadata.labels
+    },
+    validateUpdate: validateStatus,
+  },
+  warnings: templateWarnings,
+  columns: tableColumns('apps/deployments', {
+    Ready: (object) => `${object.status?.readyReplicas ?? 0}/${object.spec?.replicas ?? 0}`,
+    'Up-to-date': (object) => object.status?.updatedReplicas ?? 0,
+    Available: (object) => object.status?.availableReplicas ?? 0,
+    ...containerCells,
+    Selector: (object) => selectorText(object.spec?.selector),
+  }),
+}

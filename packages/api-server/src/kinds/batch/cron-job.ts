@@ -1,0 +1,82 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
+import { dnsSubdomain } from '../../schema/validation/names.ts'
+import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { age, selectorText, tableColumns } from '../columns.ts'
+import { defaultTemplate } from '../core/pod/defaults.ts'
+import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { scheduleError, isKnownTimeZone } from './schedule.ts'
+import { validateSpecFields } from './job-spec.ts'
+
+const POLICIES = ['Allow', 'Forbid', 'Replace']
+const MAX_NAME = 52
+
+function validateSchedule(spec: Stored, errors: FieldErrors): void {
+  const schedule: string = spec.schedule ?? ''
+  if (schedule === '') {
+    errors.required('spec.schedule')
+    return
+  }
+  const problem = scheduleError(schedule)
+  if (problem !== undefined) errors.invalid('spec.schedule', schedule, problem)
+  if (schedule.includes('TZ')) errors.invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')
+}
+
+function validateTimeZone(zone: string | undefined, errors: FieldErrors): void {
+  if (zone === undefined) return
+  if (zone === '') errors.invalid('spec.timeZone', zone, 'timeZone must be nil or non-empty string')
+  else if (zone.toLowerCase() === 'local') errors.invalid('spec.timeZone', zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+  else if (!isKnownTimeZone(zone)) errors.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
+}
+
+const template = (object: Stored): Stored => object.spec?.jobTemplate?.spec?.template ?? {}
+const containers = (object: Stored): readonly Stored[] => template(object).spec?.containers ?? []
+
+export const cronJob: KindRules = {
+  group: 'batch',
+  kind: 'CronJob',
+  name(name, generated) {
+    const messages = dnsSubdomain(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name)
+    return messages
+  },
+  defaults(object) {
+    const spec = (object.spec ??= {})
+    spec.concurrencyPolicy ||= 'Allow'
+    spec.suspend ??= false
+    spec.successfulJobsHistoryLimit ??= 3
+    spec.failedJobsHistoryLimit ??= 1
+    defaultTemplate(spec.jobTemplate?.spec?.template)
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    validateSchedule(spec, errors)
+    if (typeof spec.startingDeadlineSeconds === 'number') validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
+    validateTimeZone(spec.timeZone, errors)
+    if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
+    else if (!POLICIES.includes(spec.concurrencyPolicy)) errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
+    validateTemplateMetadata(spec.jobTemplate?.metadata, errors, 'spec.jobTemplate')
+    const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
+    validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
+    if (jobSpec.manualSelector === true) errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
+    validateNonNegative(spec.successfulJobsHistoryLimit, errors, 'spec.successfulJobsHistoryLimit')
+    validateNonNegative(spec.failedJobsHistoryLimit, errors, 'spec.failedJobsHistoryLimit')
+    const name: string = object.metadata?.name ?? ''
+    if (name.length > MAX_NAME && !object.metadata?.resourceVersion) errors.invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)
+  },
+  defaultDeletionPolicy: 'Orphan',
+  warnings: (object) => [
+    ...workloadNameWarnings(object),
+    ...podSpecWarnings(template(object).spec ?? {}, template(object).metadata, 'spec.jobTemplate.spec.template.spec'),
+  ],
+  columns: tableColumns('batch/cronjobs', {
+    Schedule: (object) => object.spec?.schedule ?? '',
+    Timezone: (object) => object.spec?.timeZone ?? '<none>',
+    Suspend: (object) => (object.spec?.suspend === true ? 'True' : 'False'),
+    Active: (object) => (object.status?.active ?? []).length,
+    'Last Schedule': (object, nowMs) => (object.status?.lastScheduleTime ? age(object.status.lastScheduleTime, nowMs) : '<none>'),
+    Containers: (object) => containers(object).map(({ name }) => name).join(','),
+    Images: (object) => containers(object).map(({ image }) => image).join(','),
+    Selector: (object) => selectorText(object.spec?.jobTemplate?.spec?.selector),
+  }),
+}

@@ -1,0 +1,99 @@
+/** Jobs. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "batch". */
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { containerCells, selectorText, shortDuration, tableColumns } from '../columns.ts'
+import { defaultTemplate } from '../core/pod/defaults.ts'
+import { labelsFromTemplate } from '../workload-template.ts'
+import { templateWarnings } from '../apps/deployment.ts'
+import { validateJobSpec } from './job-spec.ts'
+import { validateJobStatusUpdate } from './job-status.ts'
+import { validateJobUpdate } from './job-update.ts'
+
+const UID_LABEL = 'batch.kubernetes.io/controller-uid'
+const NAME_LABEL = 'batch.kubernetes.io/job-name'
+
+function defaults(object: Draft): void {
+  const spec: Draft = (object.spec ??= {})
+  if (spec.completions === undefined && spec.parallelism === undefined) {
+    spec.completions = 1
+    spec.parallelism = 1
+  }
+  spec.parallelism ??= 1
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647
+  labelsFromTemplate(object)
+  spec.completionMode ??= 'NonIndexed'
+  spec.suspend ??= false
+  spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'
+  spec.manualSelector ??= false
+  for (const rule of spec.podFailurePolicy?.rules ?? []) {
+    for (const pattern of rule.onPodConditions ?? []) pattern.status ||= 'True'
+  }
+  defaultTemplate(spec.template)
+}
+
+/** Without manualSelector the pods of a job are told by its uid. */
+function generateSelector(object: Draft): void {
+  const { spec, metadata } = object
+  if (spec.manualSelector === true) return
+  spec.template ??= { metadata: {}, spec: {} }
+  const labels: Record<string, string> = { ...spec.template.metadata?.labels }
+  const { uid, name } = metadata
+  labels['controller-uid'] = uid
+  labels[UID_LABEL] = uid
+  labels[NAME_LABEL] ??= name
+  labels['job-name'] ??= name
+  spec.template.metadata = { ...spec.template.metadata, labels }
+  spec.selector ??= {}
+  spec.selector.matchLabels = { ...spec.selector.matchLabels, [UID_LABEL]: uid }
+}
+
+function statusText(object: Stored): string {
+  const condition = (type: string): boolean => (object.status?.conditions ?? []).some((entry: Stored) => entry.type === type && entry.status === 'True')
+  if (condition('Complete')) return 'Complete'
+  if (condition('Failed')) return 'Failed'
+  if (object.metadata?.deletionTimestamp) return 'Terminating'
+  if (condition('Suspended')) return 'Suspended'
+  if (condition('FailureTarget')) return 'FailureTarget'
+  if (condition('SuccessCriteriaMet')) return 'SuccessCriteriaMet'
+  return 'Running'
+}
+
+function completionsText(object: Stored): string {
+  const { completions, parallelism = 0 } = object.spec ?? {}
+  const succeeded = object.status?.succeeded ?? 0
+  if (completions !== undefined) return `${succeeded}/${completions}`
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
+}
+
+function durationText(object: Stored, nowMs: number): string {
+  const { startTime, completionTime } = object.status ?? {}
+  if (!startTime) return ''
+  return shortDuration((completionTime ? Date.parse(completionTime) : nowMs) - Date.parse(startTime))
+}
+
+export const job: KindRules = {
+  group: 'batch',
+  kind: 'Job',
+  defaults,
+  prepareForCreate(object) {
+    generateSelector(object)
+    object.status = {}
+  },
+  prepareForUpdate(object, stored) {
+    if (stored.status === undefined) delete object.status
+    else object.status = stored.status
+  },
+  validate: (object, errors) => validateJobSpec(object, errors),
+  validateUpdate: validateJobUpdate,
+  updateOrder: 'update-only',
+  status: { validateUpdate: validateJobStatusUpdate },
+  selectableFields: { 'status.successful': (object) => String(object.status?.succeeded ?? 0) },
+  defaultDeletionPolicy: 'Orphan',
+  warnings: templateWarnings,
+  columns: tableColumns('batch/jobs', {
+    Status: statusText,
+    Completions: completionsText,
+    Duration: durationText,
+    ...containerCells,
+    Selector: (object) => selectorText(object.spec?.selector),
+  }),
+}

@@ -1,0 +1,46 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll, sortedKeys } from '../../schema/validation/labels.ts'
+import { configMapKey } from '../../schema/validation/names.ts'
+import { tableColumns } from '../columns.ts'
+import { sameJson } from '../workload-template.ts'
+
+const LIMIT_BYTES = 1024 * 1024
+const FROZEN = 'field is immutable when `immutable` is set'
+
+/** Of base64 text. */
+export function decodedLength(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  return (text.length / 4) * 3 - padding
+}
+
+/** Once `immutable` is true it stays so, and with it the named fields. */
+export function validateImmutableData(object: Stored, stored: Stored, fields: readonly string[], errors: FieldErrors): void {
+  if (stored.immutable !== true) return
+  if (object.immutable !== true) errors.forbidden('immutable', FROZEN)
+  for (const field of fields) if (!sameJson(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
+}
+
+export const configMap: KindRules = {
+  group: '',
+  kind: 'ConfigMap',
+  generationOf: null,
+  updateOrder: 'update-first',
+  validate(object, errors) {
+    let total = 0
+    for (const key of sortedKeys(object.data)) {
+      invalidAll(errors, `data[${key}]`, key, configMapKey(key))
+      if (object.binaryData && Object.hasOwn(object.binaryData, key)) errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')
+      total += Buffer.byteLength(object.data[key])
+    }
+    for (const key of sortedKeys(object.binaryData)) {
+      invalidAll(errors, `binaryData[${key}]`, key, configMapKey(key))
+      total += decodedLength(object.binaryData[key])
+    }
+    if (total > LIMIT_BYTES) errors.tooLong('[]', LIMIT_BYTES)
+  },
+  validateUpdate: (object, stored, errors) => validateImmutableData(object, stored, ['data', 'binaryData'], errors),
+  columns: tableColumns('configmaps', {
+    Data: (object) => Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,
+  }),
+}

@@ -1,0 +1,129 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { emptyStatus } from '../../schema/decode.ts'
+import { invalidAll } from '../../schema/validation/labels.ts'
+import { validateCidr, parseCidr } from '../../schema/validation/ip.ts'
+import { labelValue, qualifiedName } from '../../schema/validation/names.ts'
+import { tableColumns } from '../columns.ts'
+import { sameJson } from '../workload-template.ts'
+import { validateResourceName, validateResourceQuantity } from './pod/resources.ts'
+import { TAINT_EFFECTS } from './pod/scheduling.ts'
+import { deprecatedNodeLabelWarnings } from './pod/warnings.ts'
+
+/** The path is kube-apiserver's, although taints stand in the spec. */
+function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErrors): void {
+  const seen = new Set<string>()
+  for (const [index, { key = '', value = '', effect = '' }] of (taints ?? []).entries()) {
+    const at = `metadata.taints[${index}]`
+    invalidAll(errors, `${at}.key`, key, qualifiedName(key))
+    const messages = labelValue(value)
+    if (messages.length > 0) errors.invalid(`${at}.value`, value, messages.join(';'))
+    if (effect === '') errors.required(`${at}.effect`)
+    else if (!TAINT_EFFECTS.includes(effect)) errors.notSupported(`${at}.effect`, effect, TAINT_EFFECTS)
+    if (seen.has(`${effect}:${key}`)) errors.duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: null })
+    seen.add(`${effect}:${key}`)
+  }
+}
+
+function validateAddresses(addresses: readonly Stored[] | undefined, errors: FieldErrors): void {
+  const seen = new Set<string>()
+  for (const [index, { type, address }] of (addresses ?? []).entries()) {
+    const key = `${type}/${address}`
+    if (seen.has(key)) errors.duplicate(`status.addresses[${index}]`, { Type: type ?? '', Address: address ?? '' })
+    seen.add(key)
+  }
+}
+
+function validateResources(list: Stored | undefined, errors: FieldErrors, field: string): void {
+  for (const name of Object.keys(list ?? {}).toSorted()) {
+    validateResourceName(name, errors, `${field}.${name}`)
+    validateResourceQuantity(name, list![name], errors, `${field}.${name}`)
+  }
+}
+
+function validateStatus(status: Stored | undefined, errors: FieldErrors): void {
+  validateAddresses(status?.addresses, errors)
+  validateResources(status?.capacity, errors, 'status.capacity')
+  validateResources(status?.allocatable, errors, 'status.allocatable')
+}
+
+function roles(object: Stored): string {
+  const found = new Set<string>()
+  for (const [key, value] of Object.entries<string>(object.metadata?.labels ?? {})) {
+    if (key.startsWith('node-role.kubernetes.io/')) {
+      const role = key.slice('node-role.kubernetes.io/'.length)
+      if (role !== '') found.add(role)
+    } else if (key === 'kubernetes.io/role' && value !== '') found.add(value)
+  }
+  return found.size === 0 ? '<none>' : [...found].toSorted().join(',')
+}
+
+function statusText(object: Stored): string {
+  const ready = (object.status?.conditions ?? []).find(({ type }: Stored) => type === 'Ready')
+  const parts = [ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady']
+  if (object.spec?.unschedulable === true) parts.push('SchedulingDisabled')
+  return parts.join(',')
+}
+
+const address = (type: string) => (object: Stored): string =>
+  (object.status?.addresses ?? []).find((entry: Stored) => entry.type === type)?.address ?? '<none>'
+const info = (field: string) => (object: Stored): string => object.status?.nodeInfo?.[field] || '<unknown>'
+
+export const node: KindRules = {
+  group: '',
+  kind: 'Node',
+  generationOf: null,
+  defaults(object) {
+    const { spec = {}, status } = object
+    if (spec.podCIDR && !spec.podCIDRs) spec.podCIDRs = [spec.podCIDR]
+    if (spec.podCIDRs?.length > 0) spec.podCIDR = spec.podCIDRs[0]
+    else delete spec.podCIDR
+    if (status?.capacity && !status.allocatable) status.allocatable = { ...status.capacity }
+  },
+  // Unlike all others, nodes keep the status they are created with.
+  prepareForCreate(object) {
+    object.status ??= emptyStatus({ group: '', version: 'v1', kind: 'Node' })
+  },
+  prepareForUpdate(object, stored) {
+    object.status = stored.status
+  },
+  validate(object, errors) {
+    validateTaints(object.spec?.taints, errors)
+    validateStatus(object.status, errors)
+    const cidrs: readonly string[] = object.spec?.podCIDRs ?? []
+    for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, errors, `spec.podCIDRs[${index}]`)
+    const families = cidrs.map((cidr) => parseCidr(cidr)?.family)
+    if (cidrs.length > 1 && (cidrs.length > 2 || families[0] === families[1])) {
+      errors.invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family')
+    }
+  },
+  validateUpdate(object, stored, errors) {
+    const before: Stored = stored.spec ?? {}
+    const now: Stored = object.spec ?? {}
+    if (before.podCIDRs?.length > 0 && !sameJson(before.podCIDRs, now.podCIDRs)) {
+      errors.forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid')
+    }
+    if (before.providerID && before.providerID !== now.providerID) {
+      errors.forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid')
+    }
+    if ((before.externalID ?? '') !== (now.externalID ?? '')) errors.forbidden('spec.externalID', 'may not be updated')
+  },
+  status: { validateUpdate: (object, _stored, errors) => validateStatus(object.status, errors) },
+  selectableFields: { 'spec.unschedulable': (object) => String(object.spec?.unschedulable === true) },
+  warnings(object) {
+    const warnings = deprecatedNodeLabelWarnings(object.metadata?.labels, 'metadata.labels')
+    if (object.spec?.configSource !== undefined) warnings.push('spec.configSource: the dynamic kubelet config feature was removed in 1.24, so this field is ignored')
+    if (object.spec?.externalID) warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
+    return warnings
+  },
+  columns: tableColumns('nodes', {
+    Status: statusText,
+    Roles: roles,
+    Version: (object) => object.status?.nodeInfo?.kubeletVersion ?? '',
+    'Internal-IP': address('InternalIP'),
+    'External-IP': address('ExternalIP'),
+    'OS-Image': info('osImage'),
+    'Kernel-Version': info('kernelVersion'),
+    'Container-Runtime': info('containerRuntimeVersion'),
+  }),
+}

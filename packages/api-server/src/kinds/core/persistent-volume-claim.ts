@@ -1,0 +1,95 @@
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { internalDiff, internalForm } from '../../schema/internal-form.ts'
+import { compareQuantities } from '../../schema/quantity.ts'
+import { ageColumn, column, nameColumn } from '../columns.ts'
+import { sameJson } from '../workload-template.ts'
+import { validateClaimSpec } from './persistent-volume-claim-spec.ts'
+import { accessModesText } from './persistent-volume.ts'
+
+const IMMUTABLE = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
+
+export function defaultClaim(object: Draft): void {
+  object.spec ??= {}
+  object.spec.volumeMode ??= 'Filesystem'
+  object.status ??= {}
+  object.status.phase ||= 'Pending'
+}
+
+/** dataSource shows only what old clients understand; dataSourceRef mirrors it. */
+function mirrorDataSource(object: Draft): void {
+  const spec: Draft = object.spec ?? {}
+  if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
+  if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
+  else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace && isOldSource(spec.dataSourceRef)) {
+    spec.dataSource = { ...spec.dataSourceRef }
+  }
+}
+
+function isOldSource({ kind, apiGroup = '' }: Draft): boolean {
+  return (kind === 'PersistentVolumeClaim' && apiGroup === '') || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
+}
+
+function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const now: Draft = structuredClone(object.spec ?? {})
+  const before: Stored = stored.spec ?? {}
+  const size: string | undefined = now.resources?.requests?.storage
+  const oldSize: string | undefined = before.resources?.requests?.storage
+  if (!before.volumeName) keep(now, before, 'volumeName')
+  if (before.storageClassName === undefined) {
+    const annotated: string | undefined = stored.metadata?.annotations?.[CLASS_ANNOTATION]
+    if (annotated === undefined || annotated === now.storageClassName) delete now.storageClassName
+  }
+  const bound = stored.status?.phase === 'Bound'
+  if (bound) {
+    now.resources = before.resources
+    keep(now, before, 'volumeAttributesClassName')
+  }
+  if (!sameJson(now, before)) {
+    const diff = internalDiff(internalForm(before, 'PersistentVolumeClaimSpec'), internalForm(now, 'PersistentVolumeClaimSpec'))
+    errors.forbidden('spec', `${IMMUTABLE}\n${diff}`)
+    return
+  }
+  if (bound && size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
+    const capacity: string | undefined = stored.status?.capacity?.storage
+    if (capacity === undefined || compareQuantities(size, capacity) <= 0) {
+      errors.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')
+    }
+  }
+}
+
+function keep(draft: Draft, before: Stored, field: string): void {
+  if (before[field] === undefined) delete draft[field]
+  else draft[field] = before[field]
+}
+
+const claimClass = (object: Stored): string => object.metadata?.annotations?.[CLASS_ANNOTATION] ?? object.spec?.storageClassName ?? ''
+
+export const persistentVolumeClaim: KindRules = {
+  group: '',
+  kind: 'PersistentVolumeClaim',
+  generationOf: null,
+  defaults: defaultClaim,
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending' }
+    mirrorDataSource(object)
+  },
+  prepareForUpdate(object, stored) {
+    object.status = stored.status
+    mirrorDataSource(object)
+  },
+  validate: (object, errors) => validateClaimSpec(object.spec ?? {}, errors, 'spec'),
+  validateUpdate,
+  columns: [
+    nameColumn,
+    column('Status', 'string', 'phase represents the current phase of PersistentVolumeClaim.', (object) => (object.metadata?.deletionTimestamp ? 'Terminating' : (object.status?.phase ?? ''))),
+    column('Volume', 'string', 'volumeName is the binding reference to the PersistentVolume backing this claim.', (object) => object.spec?.volumeName ?? ''),
+    column('Capacity', 'string', 'capacity represents the actual resources of the underlying volume.', (object) => (object.spec?.volumeName ? (object.status?.capacity?.storage ?? '0') : '')),
+    column('Access Modes', 'string', 'accessModes contains the actual access modes the volume backing the PVC has. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1', (object) => (object.spec?.volumeName ? accessModesText(object.status?.accessModes) : '')),
+    column('StorageClass', 'string', 'storageClassName is the name of the StorageClass required by the claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#class-1', claimClass),
+    column('VolumeAttributesClass', 'string', 'volumeAttributesClassName may be used to set the VolumeAttributesClass used by this claim.', (object) => object.spec?.volumeAttributesClassName ?? '<unset>'),
+    ageColumn,
+    column('VolumeMode', 'string', 'volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.', (object) => object.spec?.volumeMode ?? '<unset>', 1),
+  ],
+}

@@ -1,0 +1,135 @@
+/** The row of a pod: what kubectl get shows. */
+import type { Stored } from '../../../registry/kind-rules.ts'
+import { age, tableColumns } from '../../columns.ts'
+
+function restartsText(pod: Stored, nowMs: number): string {
+  const { restarts, lastRestart } = summarize(pod)
+  return restarts > 0 && lastRestart !== '' ? `${restarts} (${age(lastRestart, nowMs)} ago)` : `${restarts}`
+}
+
+interface Summary {
+  ready: number
+  total: number
+  restarts: number
+  lastRestart: string
+  reason: string
+}
+
+const isSidecar = (container: Stored | undefined): boolean => container?.restartPolicy === 'Always'
+
+function summarize(pod: Stored): Summary {
+  const { spec = {}, status = {} } = pod as { spec?: Stored; status?: Stored }
+  const summary: Summary = {
+    ready: 0,
+    total: (spec.containers ?? []).length,
+    restarts: 0,
+    lastRestart: '',
+    reason: status.reason || status.phase || '',
+  }
+  for (const condition of status.conditions ?? []) {
+    if (condition.type === 'PodScheduled' && condition.reason === 'SchedulingGated') summary.reason = 'SchedulingGated'
+  }
+  const initializing = addInitContainers(spec, status, summary)
+  if (!initializing || isInitialized(status)) addContainers(status, summary)
+  if (pod.metadata?.deletionTimestamp) {
+    if (status.reason === 'NodeLost') summary.reason = 'Unknown'
+    else if (status.phase !== 'Succeeded' && status.phase !== 'Failed') summary.reason = 'Terminating'
+  }
+  return summary
+}
+
+function isInitialized(status: Stored): boolean {
+  return (status.conditions ?? []).some((condition: Stored) => condition.type === 'Initialized' && condition.status === 'True')
+}
+
+function note(summary: Summary, container: Stored): void {
+  const finished: string = container.lastState?.terminated?.finishedAt ?? ''
+  if (finished > summary.lastRestart) summary.lastRestart = finished
+}
+
+function terminatedText(terminated: Stored): string {
+  if (terminated.reason) return terminated.reason
+  return terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode ?? 0}`
+}
+
+/** True when the pod stands at an init container. */
+function addInitContainers(spec: Stored, status: Stored, summary: Summary): boolean {
+  const specs = new Map<string, Stored>((spec.initContainers ?? []).map((container: Stored) => [container.name, container]))
+  for (const container of specs.values()) if (isSidecar(container)) summary.total++
+  let sidecarRestarts = 0
+  let sidecarLast = ''
+  for (const [index, container] of (status.initContainerStatuses ?? []).entries()) {
+    const sidecar = isSidecar(specs.get(container.name))
+    summary.restarts += container.restartCount ?? 0
+    note(summary, container)
+    if (sidecar) {
+      sidecarRestarts += container.restartCount ?? 0
+      const finished: string = container.lastState?.terminated?.finishedAt ?? ''
+      if (finished > sidecarLast) sidecarLast = finished
+    }
+    const { terminated, waiting } = container.state ?? {}
+    if (terminated && (terminated.exitCode ?? 0) === 0) continue
+    if (sidecar && container.started === true) {
+      if (container.ready === true) summary.ready++
+      continue
+    }
+    if (terminated) summary.reason = `Init:${terminatedText(terminated)}`
+    else if (waiting?.reason && waiting.reason !== 'PodInitializing') summary.reason = `Init:${waiting.reason}`
+    else summary.reason = `Init:${index}/${specs.size}`
+    return true
+  }
+  // Finished init containers no longer count: from here on the restarts are those of sidecars and regular containers.
+  summary.restarts = sidecarRestarts
+  summary.lastRestart = sidecarLast
+  return false
+}
+
+function addContainers(status: Stored, summary: Summary): void {
+  let hasRunning = false
+  for (const container of [...(status.containerStatuses ?? [])].toReversed()) {
+    summary.restarts += container.restartCount ?? 0
+    note(summary, container)
+    const { waiting, terminated, running } = container.state ?? {}
+    if (waiting?.reason) summary.reason = waiting.reason
+    else if (terminated) summary.reason = terminatedText(terminated)
+    else if (container.ready === true && running) {
+      hasRunning = true
+      summary.ready++
+    }
+  }
+  if (summary.reason === 'Completed' && hasRunning) {
+    const ready = (status.conditions ?? []).some((condition: Stored) => condition.type === 'Ready' && condition.status === 'True')
+    summary.reason = ready ? 'Running' : 'NotReady'
+  }
+}
+
+function readinessGates(pod: Stored): string {
+  const gates: readonly Stored[] = pod.spec?.readinessGates ?? []
+  if (gates.length === 0) return '<none>'
+  const passed = gates.filter((gate) =>
+    (pod.status?.conditions ?? []).some((condition: Stored) => condition.type === gate.conditionType && condition.status === 'True'),
+  )
+  return `${passed.length}/${gates.length}`
+}
+
+export const podColumns = tableColumns('pods', {
+  Ready: (pod) => {
+    const { ready, total } = summarize(pod)
+    return `${ready}/${total}`
+  },
+  Status: (pod) => summarize(pod).reason,
+  Restarts: restartsText,
+  IP: (pod) => pod.status?.podIPs?.[0]?.ip || pod.status?.podIP || '<none>',
+  Node: (pod) => pod.spec?.nodeName || '<none>',
+  'Nominated Node': (pod) => pod.status?.nominatedNodeName || '<none>',
+  'Readiness Gates': readinessGates,
+})
+
+export function podRowConditions(pod: Stored): readonly unknown[] | undefined {
+  const phase = pod.status?.phase
+  if (phase === 'Succeeded') {
+    return [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }]
+  }
+  if (phase === 'Failed') return [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]
+  return undefined
+}

@@ -1,0 +1,154 @@
+/** Containers, init containers and ephemeral containers. */
+import type { Stored } from '../../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../../schema/field-errors.ts'
+import { invalidAll } from '../../../schema/validation/labels.ts'
+import { dnsLabel, portName } from '../../../schema/validation/names.ts'
+import { validatePortNumber } from '../../../schema/validation/numbers.ts'
+import { validateEnv, validateEnvFrom } from './env.ts'
+import { validateProbesAndHooks } from './probes.ts'
+import { validateResourceRequirements } from './resources.ts'
+import { validateContainerSecurityContext } from './security.ts'
+import { validateMounts } from './volumes.ts'
+
+const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
+export const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+
+interface PodOfContainer {
+  readonly spec: Stored
+  readonly volumes: ReadonlyMap<string, Stored>
+  readonly claims: ReadonlySet<string>
+  readonly graceSeconds: number
+}
+
+function validateCommon(container: Stored, pod: PodOfContainer, errors: FieldErrors, field: string): void {
+  if (!container.name) errors.required(`${field}.name`)
+  else invalidAll(errors, `${field}.name`, container.name, dnsLabel(container.name))
+  const image: string = container.image ?? ''
+  if (image === '') errors.required(`${field}.image`)
+  else if (image !== image.trim()) errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
+  const policy: string = container.terminationMessagePolicy ?? ''
+  if (policy === '') errors.required(`${field}.terminationMessagePolicy`)
+  else if (policy !== 'File' && policy !== 'FallbackToLogsOnError') {
+    errors.notSupported(`${field}.terminationMessagePolicy`, policy, ['File', 'FallbackToLogsOnError'])
+  }
+  validatePorts(container.ports, errors, `${field}.ports`)
+  validateEnv(container.env, errors, `${field}.env`)
+  validateEnvFrom(container.envFrom, errors, `${field}.envFrom`)
+  validateMounts(container, pod.volumes, errors, field)
+  if (!container.imagePullPolicy) errors.required(`${field}.imagePullPolicy`)
+  else if (!PULL_POLICIES.includes(container.imagePullPolicy)) errors.notSupported(`${field}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES)
+  validateResourceRequirements(container.resources, errors, `${field}.resources`, pod.claims)
+  validateResizePolicy(container.resizePolicy, errors, `${field}.resizePolicy`)
+  validateContainerSecurityContext(container.securityContext, errors, `${field}.securityContext`)
+}
+
+function validatePorts(ports: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+  const names = new Set<string>()
+  for (const [index, port] of (ports ?? []).entries()) {
+    const at = `${field}[${index}]`
+    if (port.name) {
+      const messages = portName(port.name)
+      invalidAll(errors, `${at}.name`, port.name, messages)
+      if (messages.length === 0) {
+        if (names.has(port.name)) errors.duplicate(`${at}.name`, port.name)
+        names.add(port.name)
+      }
+    }
+    if (!port.containerPort) errors.required(`${at}.containerPort`)
+    else validatePortNumber(port.containerPort, errors, `${at}.containerPort`)
+    if (port.hostPort) validatePortNumber(port.hostPort, errors, `${at}.hostPort`)
+    if (!port.protocol) errors.required(`${at}.protocol`)
+    else if (!PROTOCOLS.includes(port.protocol)) errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
+  }
+}
+
+function validateResizePolicy(policies: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+  const seen = new Set<string>()
+  for (const policy of policies ?? []) {
+    if (seen.has(policy.resourceName)) errors.duplicate(field, policy.resourceName)
+    seen.add(policy.resourceName)
+    if (policy.resourceName !== 'cpu' && policy.resourceName !== 'memory') errors.notSupported(field, policy.resourceName ?? '', ['cpu', 'memory'])
+    if (policy.restartPolicy !== 'NotRequired' && policy.restartPolicy !== 'RestartContainer') {
+      errors.notSupported(field, policy.restartPolicy ?? '', ['NotRequired', 'RestartContainer'])
+    }
+  }
+}
+
+function checkHostPorts(containers: readonly Stored[], errors: FieldErrors, field: string): void {
+  const seen = new Set<string>()
+  for (const [index, container] of containers.entries()) {
+    for (const [position, port] of (container.ports ?? []).entries()) {
+      if (!port.hostPort) continue
+      const key = `${port.protocol}/${port.hostIP ?? ''}/${port.hostPort}`
+      if (seen.has(key)) errors.duplicate(`${field}[${index}].ports[${position}].hostPort`, key)
+      seen.add(key)
+    }
+  }
+}
+
+export function validateContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
+  const containers: readonly Stored[] = pod.spec.containers ?? []
+  if (containers.length === 0) {
+    errors.required(field)
+    return
+  }
+  for (const [index, container] of containers.entries()) {
+    const at = `${field}[${index}]`
+    validateCommon(container, pod, errors, at)
+    if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
+    else if (container.name) names.add(container.name)
+    validateProbesAndHooks(container, pod.graceSeconds, errors, at)
+    validateRestartPolicy(container.restartPolicy, errors, `${at}.restartPolicy`)
+  }
+  checkHostPorts(containers, errors, field)
+}
+
+function validateRestartPolicy(policy: string | undefined, errors: FieldErrors, field: string): void {
+  if (policy !== undefined && !RESTART_POLICIES.includes(policy)) errors.notSupported(field, policy, RESTART_POLICIES)
+}
+
+/** Init containers share the name space of the regular ones; only sidecars have probes and hooks. */
+export function validateInitContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
+  for (const [index, container] of (pod.spec.initContainers ?? []).entries()) {
+    const at = `${field}[${index}]`
+    validateCommon(container, pod, errors, at)
+    validateRestartPolicy(container.restartPolicy, errors, `${at}.restartPolicy`)
+    if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
+    else if (container.name) names.add(container.name)
+    checkHostPorts([container], errors, field)
+    if (container.restartPolicy === 'Always') validateProbesAndHooks(container, pod.graceSeconds, errors, at)
+    else {
+      for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
+        if (container[name]) errors.forbidden(`${at}.${name}`, 'may not be set for init containers without restartPolicy=Always')
+      }
+    }
+  }
+}
+
+const EPHEMERAL_ALLOWED = new Set([
+  'name', 'image', 'command', 'args', 'workingDir', 'envFrom', 'env', 'volumeMounts', 'volumeDevices', 'terminationMessagePath',
+  'terminationMessagePolicy', 'imagePullPolicy', 'securityContext', 'stdin', 'stdinOnce', 'tty', 'targetContainerName',
+])
+
+export function validateEphemeralContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
+  const targets = new Set([...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(({ name }: Stored) => name))
+  for (const [index, container] of (pod.spec.ephemeralContainers ?? []).entries()) {
+    const at = `${field}[${index}]`
+    validateCommon(container, pod, errors, at)
+    if (container.name) {
+      if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
+      names.add(container.name)
+    }
+    if (container.targetContainerName && !targets.has(container.targetContainerName)) {
+      errors.notFound(`${at}.targetContainerName`, container.targetContainerName)
+    }
+    for (const name of Object.keys(container)) {
+      const empty = name === 'resources' && Object.keys(container.resources).length === 0
+      if (!EPHEMERAL_ALLOWED.has(name) && !empty) errors.forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')
+    }
+    for (const [position, mount] of (container.volumeMounts ?? []).entries()) {
+      if (mount.subPath) errors.forbidden(`${at}.volumeMounts[${position}].subPath`, 'cannot be set for an Ephemeral Container')
+    }
+  }
+}

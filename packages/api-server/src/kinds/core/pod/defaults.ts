@@ -1,0 +1,139 @@
+/** Defaults of pod specs, shared by pods and templates. Contract: defaulting-and-validation.md, "Pod defaults". */
+import type { Draft } from '../../../registry/kind-rules.ts'
+import { addQuantities } from '../../../schema/quantity.ts'
+
+/** `template`: requests, hostPort and enableServiceLinks are left to the pod. */
+export function defaultPodSpec(spec: Draft, template: boolean): void {
+  spec.dnsPolicy ||= 'ClusterFirst'
+  spec.restartPolicy ||= 'Always'
+  if (spec.hostNetwork === true && !template) {
+    for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+      for (const port of container.ports ?? []) if (!port.hostPort && port.containerPort) port.hostPort = port.containerPort
+    }
+  }
+  spec.securityContext ??= {}
+  spec.terminationGracePeriodSeconds ??= 30
+  spec.schedulerName ||= 'default-scheduler'
+  if (!template) spec.enableServiceLinks ??= true
+  if (spec.serviceAccountName || spec.serviceAccount) {
+    spec.serviceAccountName ||= spec.serviceAccount
+    spec.serviceAccount = spec.serviceAccountName
+  }
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers']) {
+    for (const container of spec[list] ?? []) defaultContainer(container, template)
+  }
+  for (const volume of spec.volumes ?? []) defaultVolume(volume)
+  if (!template) defaultPodResources(spec)
+}
+
+function defaultContainer(container: Draft, template: boolean): void {
+  container.imagePullPolicy ||= pullPolicyOf(container.image ?? '')
+  container.terminationMessagePath ||= '/dev/termination-log'
+  container.terminationMessagePolicy ||= 'File'
+  container.resources ??= {}
+  for (const port of container.ports ?? []) port.protocol ||= 'TCP'
+  for (const variable of container.env ?? []) {
+    if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= 'v1'
+  }
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) if (container[name]) defaultProbe(container[name])
+  for (const hook of ['postStart', 'preStop']) defaultHttpGet(container.lifecycle?.[hook]?.httpGet)
+  const { limits } = container.resources
+  if (template || !limits) return
+  const requests: Draft = (container.resources.requests ??= {})
+  for (const name of Object.keys(limits)) requests[name] ??= limits[name]
+}
+
+/** `x` and `x:latest` are pulled always; other tags and digests when absent. */
+export function pullPolicyOf(image: string): string {
+  const [name = '', digest] = image.split('@')
+  const tag = name.slice(name.lastIndexOf('/') + 1).split(':')[1]
+  if (tag === 'latest') return 'Always'
+  return tag === undefined && digest === undefined ? 'Always' : 'IfNotPresent'
+}
+
+function defaultProbe(probe: Draft): void {
+  probe.timeoutSeconds ||= 1
+  probe.periodSeconds ||= 10
+  probe.successThreshold ||= 1
+  probe.failureThreshold ||= 3
+  defaultHttpGet(probe.httpGet)
+  if (probe.grpc) probe.grpc.service ??= ''
+}
+
+function defaultHttpGet(action: Draft | undefined): void {
+  if (!action) return
+  action.path ||= '/'
+  action.scheme ||= 'HTTP'
+}
+
+const DEFAULT_MODE = 420
+
+/** A volume with nothing but a name is an emptyDir. */
+export function defaultVolume(volume: Draft): void {
+  if (Object.keys(volume).every((key) => key === 'name')) volume.emptyDir = {}
+  if (volume.secret) volume.secret.defaultMode ??= DEFAULT_MODE
+  if (volume.configMap) volume.configMap.defaultMode ??= DEFAULT_MODE
+  if (volume.hostPath) volume.hostPath.type ??= ''
+  if (volume.downwardAPI) {
+    volume.downwardAPI.defaultMode ??= DEFAULT_MODE
+    defaultFieldRefs(volume.downwardAPI.items)
+  }
+  if (volume.projected) {
+    volume.projected.defaultMode ??= DEFAULT_MODE
+    for (const source of volume.projected.sources ?? []) {
+      defaultFieldRefs(source.downwardAPI?.items)
+      if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600
+      if (source.podCertificate) source.podCertificate.maxExpirationSeconds ??= 86400
+    }
+  }
+  if (volume.ephemeral?.volumeClaimTemplate?.spec) volume.ephemeral.volumeClaimTemplate.spec.volumeMode ??= 'Filesystem'
+  if (volume.image) volume.image.pullPolicy ||= pullPolicyOf(volume.image.reference ?? '')
+  defaultNetworkVolume(volume)
+}
+
+function defaultFieldRefs(items: Draft[] | undefined): void {
+  for (const item of items ?? []) if (item.fieldRef) item.fieldRef.apiVersion ||= 'v1'
+}
+
+/** The sources that persistent volumes share with pods. */
+export function defaultNetworkVolume(volume: Draft): void {
+  if (volume.iscsi) volume.iscsi.iscsiInterface ||= 'default'
+  if (volume.rbd) {
+    volume.rbd.pool ||= 'rbd'
+    volume.rbd.user ||= 'admin'
+    volume.rbd.keyring ||= '/etc/ceph/keyring'
+  }
+  if (volume.azureDisk) {
+    volume.azureDisk.cachingMode ??= 'ReadWrite'
+    volume.azureDisk.kind ??= 'Shared'
+    volume.azureDisk.fsType ??= 'ext4'
+    volume.azureDisk.readOnly ??= false
+  }
+  if (volume.scaleIO) {
+    volume.scaleIO.storageMode ||= 'ThinProvisioned'
+    volume.scaleIO.fsType ||= 'xfs'
+  }
+}
+
+/** Requests of the pod as a whole: the sum of the containers' requests where there are any, else the pod's limits. */
+function defaultPodResources(spec: Draft): void {
+  if (!spec.resources?.limits && !spec.resources?.requests) return
+  const requests: Draft = { ...spec.resources.requests }
+  for (const name of ['cpu', 'memory']) {
+    if (requests[name] !== undefined) continue
+    let total: string | undefined
+    for (const container of spec.containers ?? []) {
+      const request = container.resources?.requests?.[name]
+      if (request !== undefined) total = total === undefined ? request : addQuantities(total, request)
+    }
+    const value = total ?? spec.resources.limits?.[name]
+    if (value !== undefined) requests[name] = value
+  }
+  if (Object.keys(requests).length > 0) spec.resources.requests = requests
+}
+
+/** Metadata and spec of a pod template. */
+export function defaultTemplate(template: Draft | undefined): void {
+  if (!template) return
+  if (template.spec) defaultPodSpec(template.spec, true)
+}

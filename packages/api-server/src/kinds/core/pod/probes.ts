@@ -1,0 +1,74 @@
+/** Probes and lifecycle hooks. */
+import type { Stored } from '../../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../../schema/field-errors.ts'
+import { invalidAll } from '../../../schema/validation/labels.ts'
+import { httpHeaderName } from '../../../schema/validation/names.ts'
+import { validateNonNegative, validatePortNumber, validatePortOrName } from '../../../schema/validation/numbers.ts'
+
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
+
+/** Exactly one handler; those after the first are forbidden, and not looked at. */
+function validateHandler(handler: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+  let count = 0
+  for (const name of HANDLERS) {
+    const action: Stored | undefined = handler[name]
+    if (!action) continue
+    const at = `${field}.${name}`
+    if (++count > 1) {
+      errors.forbidden(at, 'may not specify more than 1 handler type')
+      continue
+    }
+    if (name === 'exec') {
+      if ((action.command ?? []).length === 0) errors.required(`${at}.command`)
+    } else if (name === 'httpGet') validateHttpGet(action, errors, at)
+    else if (name === 'sleep') validateSleep(action, graceSeconds, errors, at)
+    else if (name === 'grpc') validatePortNumber(action.port, errors, `${at}.port`)
+    else validatePortOrName(action.port, errors, `${at}.port`)
+  }
+  if (count === 0) errors.required(field, 'must specify a handler type')
+}
+
+function validateSleep(action: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+  const seconds: number = action.seconds ?? 0
+  if (seconds < 0 || seconds > graceSeconds) {
+    errors.invalid(field, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`)
+  }
+}
+
+function validateHttpGet(action: Stored, errors: FieldErrors, field: string): void {
+  if (!action.path) errors.required(`${field}.path`)
+  validatePortOrName(action.port, errors, `${field}.port`)
+  if (action.scheme !== 'HTTP' && action.scheme !== 'HTTPS') {
+    errors.notSupported(`${field}.scheme`, action.scheme ?? '', ['HTTP', 'HTTPS'])
+  }
+  for (const header of action.httpHeaders ?? []) {
+    invalidAll(errors, `${field}.httpHeaders`, header.name ?? '', httpHeaderName(header.name ?? ''))
+  }
+}
+
+function validateProbe(probe: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+  validateHandler(probe, graceSeconds, errors, field)
+  for (const name of ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold']) {
+    validateNonNegative(probe[name], errors, `${field}.${name}`)
+  }
+  const grace = probe.terminationGracePeriodSeconds
+  if (typeof grace === 'number' && grace <= 0) errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
+}
+
+export function validateProbesAndHooks(container: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+  for (const hook of ['postStart', 'preStop']) {
+    if (container.lifecycle?.[hook]) validateHandler(container.lifecycle[hook], graceSeconds, errors, `${field}.lifecycle.${hook}`)
+  }
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const probe: Stored | undefined = container[name]
+    if (!probe) continue
+    validateProbe(probe, graceSeconds, errors, `${field}.${name}`)
+    if (name === 'readinessProbe') {
+      if (probe.terminationGracePeriodSeconds !== undefined) {
+        errors.invalid(`${field}.${name}.terminationGracePeriodSeconds`, probe.terminationGracePeriodSeconds, 'must not be set for readinessProbes')
+      }
+    } else if (probe.successThreshold !== 1) {
+      errors.invalid(`${field}.${name}.successThreshold`, probe.successThreshold ?? 0, 'must be 1')
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/** Warnings about pod specs, of pods and templates. Contract: defaulting-and-validation.md, "Warnings on create and update". */
+import type { Stored } from '../../../registry/kind-rules.ts'
+import { parseQuantity } from '../../../schema/quantity.ts'
+import { dnsLabel } from '../../../schema/validation/names.ts'
+
+const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
+  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+}
+
+const DEPRECATED_VOLUMES: Readonly<Record<string, string>> = {
+  gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
+  photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
+  scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
+  flocker: 'deprecated in v1.22, non-functional in v1.25+',
+  storageos: 'deprecated in v1.22, non-functional in v1.25+',
+  quobyte: 'deprecated in v1.22, non-functional in v1.25+',
+  glusterfs: 'deprecated in v1.25, non-functional in v1.26+',
+  cephfs: 'deprecated in v1.28, non-functional in v1.31+',
+  rbd: 'deprecated in v1.28, non-functional in v1.31+',
+}
+
+export function deprecatedNodeLabelWarnings(labels: Stored | undefined, field: string): string[] {
+  return Object.keys(labels ?? {})
+    .toSorted()
+    .filter((key) => DEPRECATED_NODE_LABELS[key] !== undefined)
+    .map((key) => `${field}[${key}]: ${DEPRECATED_NODE_LABELS[key]}`)
+}
+
+export function podNameWarnings(object: Stored): string[] {
+  const messages = dnsLabel(object.metadata?.name ?? '')
+  if (messages.length === 0) return []
+  return [
+    `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
+  ]
+}
+
+/** Workloads whose names become part of pod names. */
+export function workloadNameWarnings(object: Stored): string[] {
+  const messages = dnsLabel(object.metadata?.name ?? '')
+  if (messages.length === 0) return []
+  return [
+    `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
+  ]
+}
+
+export function podSpecWarnings(spec: Stored, metadata: Stored | undefined, field: string): string[] {
+  const warnings = deprecatedNodeLabelWarnings(spec.nodeSelector, `${field}.nodeSelector`)
+  for (const [index, constraint] of (spec.topologySpreadConstraints ?? []).entries()) {
+    const at = `${field}.topologySpreadConstraints[${index}]`
+    if (DEPRECATED_NODE_LABELS[constraint.topologyKey]) warnings.push(`${at}.topologyKey: ${constraint.topologyKey} is ${DEPRECATED_NODE_LABELS[constraint.topologyKey]}`)
+    if (!constraint.labelSelector) warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
+  }
+  for (const key of Object.keys(metadata?.annotations ?? {}).toSorted()) {
+    const text = annotationWarning(key)
+    if (text) warnings.push(`${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations[${key}]: ${text}`)
+  }
+  warnings.push(...imageSecretWarnings(spec, field), ...aliasWarnings(spec, field), ...volumeWarnings(spec, field))
+  for (const list of ['initContainers', 'containers']) {
+    for (const [index, container] of (spec[list] ?? []).entries()) warnings.push(...containerWarnings(container, `${field}.${list}[${index}]`))
+  }
+  warnings.push(...portWarnings(spec, field))
+  if (spec.terminationGracePeriodSeconds < 0) {
+    warnings.push(`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
+  }
+  return [...warnings, ...affinityWarnings(spec.affinity, `${field}.affinity`)]
+}
+
+function annotationWarning(key: string): string | undefined {
+  if (key === 'seccomp.security.alpha.kubernetes.io/pod') return 'non-functional in v1.27+; use the "seccompProfile" field instead'
+  if (key.startsWith('container.seccomp.security.alpha.kubernetes.io/')) return 'non-functional in v1.27+; use the "seccompProfile" field instead'
+  if (key.startsWith('container.apparmor.security.beta.kubernetes.io/')) return 'deprecated since v1.30; use the "appArmorProfile" field instead'
+  if (key === 'scheduler.alpha.kubernetes.io/critical-pod') return 'non-functional in v1.16+; use the "priorityClassName" field instead'
+  return undefined
+}
+
+function imageSecretWarnings(spec: Stored, field: string): string[] {
+  const warnings: string[] = []
+  const seen = new Set<string>()
+  for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
+    const at = `${field}.imagePullSecrets[${index}].name`
+    if (name === '') warnings.push(`${at}: invalid empty name ${JSON.stringify(name)}`)
+    else if (seen.has(name)) warnings.push(`${at}: duplicate name ${JSON.stringify(name)}`)
+    seen.add(name)
+  }
+  return warnings
+}
+
+function aliasWarnings(spec: Stored, field: string): string[] {
+  const warnings: string[] = []
+  const seen = new Set<string>()
+  for (const [index, { ip }] of (spec.hostAliases ?? []).entries()) {
+    if (seen.has(ip)) warnings.push(`${field}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ip)}`)
+    seen.add(ip)
+  }
+  return warnings
+}
+
+function volumeWarnings(spec: Stored, field: string): string[] {
+  const warnings: string[] = []
+  for (const [index, volume] of (spec.volumes ?? []).entries()) {
+    for (const [source, text] of Object.entries(DEPRECATED_VOLUMES)) {
+      if (volume[source]) warnings.push(`${field}.volumes[${index}].${source}: ${text}`)
+    }
+  }
+  return warnings
+}
+
+function containerWarnings(container: Stored, field: string): string[] {
+  const warnings: string[] = []
+  for (const list of ['limits', 'requests']) {
+    for (const name of ['memory', 'ephemeral-storage']) {
+      const quantity: string | undefined = container.resources?.[list]?.[name]
+      if (quantity !== undefined && parseQuantity(quantity).exponent < 0) {
+        warnings.push(`${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`)
+      }
+    }
+  }
+  const values = new Set<string>()
+  for (const [index, { name = '' }] of (container.env ?? []).entries()) {
+    if (values.has(name)) warnings.push(`${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`)
+    values.add(name)
+  }
+  return warnings
+}
+
+function portWarnings(spec: Stored, field: string): string[] {
+  const warnings: string[] = []
+  const seen = new Map<string, string>()
+  for (const list of ['containers', 'initContainers']) {
+    for (const [index, container] of (spec[list] ?? []).entries()) {
+      if (list === 'initContainers' && container.restartPolicy !== 'Always') continue
+      for (const [position, port] of (container.ports ?? []).entries()) {
+        const at = `${field}.${list}[${index}].ports[${position}]`
+        const key = `${port.containerPort}/${port.protocol ?? 'TCP'}/${port.hostPort ?? 0}/${port.hostIP ?? ''}`
+        const first = seen.get(key)
+        if (first !== undefined) warnings.push(`${at}: duplicate port definition with ${first}`)
+        else seen.set(key, at)
+      }
+    }
+  }
+  return warnings
+}
+
+function affinityWarnings(affinity: Stored | undefined, field: string): string[] {
+  const warnings: string[] = []
+  for (const kind of ['podAffinity', 'podAntiAffinity']) {
+    for (const list of ['requiredDuringSchedulingIgnoredDuringExecution', 'preferredDuringSchedulingIgnoredDuringExecution']) {
+      for (const [index, entry] of (affinity?.[kind]?.[list] ?? []).entries()) {
+        const preferred = list.startsWith('preferred')
+        const term: Stored = preferred ? (entry.podAffinityTerm ?? {}) : entry
+        const at = `${field}.${kind}.${list}[${index}]${preferred ? '.podAffinityTerm' : ''}`
+        if (!term.labelSelector) warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
+      }
+    }
+  }
+  return warnings
+}

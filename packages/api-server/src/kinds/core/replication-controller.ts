@@ -1,0 +1,64 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { emptyStatus } from '../../schema/decode.ts'
+import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { containerCells, labelsText, tableColumns } from '../columns.ts'
+import { labelsFromTemplate, validateMatchingTemplate, validateReplicaCounters } from '../workload-template.ts'
+import { defaultTemplate } from './pod/defaults.ts'
+import { validateTemplate } from './pod/spec.ts'
+import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
+
+export const replicationController: KindRules = {
+  group: '',
+  kind: 'ReplicationController',
+  defaults(object) {
+    object.spec ??= {}
+    const labels = object.spec.template?.metadata?.labels
+    if (labels) {
+      if (Object.keys(object.spec.selector ?? {}).length === 0) object.spec.selector = { ...labels }
+      labelsFromTemplate(object)
+    }
+    object.spec.replicas ??= 1
+    defaultTemplate(object.spec.template)
+  },
+  prepareForCreate(object) {
+    object.status = emptyStatus({ group: '', version: 'v1', kind: 'ReplicationController' })
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
+    const selector: Record<string, string> = spec.selector ?? {}
+    const keys = Object.keys(selector)
+    if (keys.length === 0) errors.required('spec.selector')
+    validateNonNegative(spec.replicas, errors, 'spec.replicas')
+    if (!spec.template) errors.required('spec.template')
+    else {
+      const labels: Record<string, string> = spec.template.metadata?.labels ?? {}
+      validateMatchingTemplate(spec.template, keys.every((key) => labels[key] === selector[key]), errors, 'spec.template')
+    }
+  },
+  status: {
+    validateUpdate: (object, _stored, errors) =>
+      validateReplicaCounters(object.status ?? {}, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'], errors),
+  },
+  selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
+  warnings: (object) => [
+    ...workloadNameWarnings(object),
+    ...(object.spec?.template ? podSpecWarnings(object.spec.template.spec ?? {}, object.spec.template.metadata, 'spec.template.spec') : []),
+  ],
+  columns: tableColumns('replicationcontrollers', {
+    Desired: (object) => object.spec?.replicas ?? 0,
+    Current: (object) => object.status?.replicas ?? 0,
+    Ready: (object) => object.status?.readyReplicas ?? 0,
+    ...containerCells,
+    Selector: (object) => labelsText(object.spec?.selector),
+  }),
+}
+
+export const podTemplate: KindRules = {
+  group: '',
+  kind: 'PodTemplate',
+  generationOf: (object) => object.template,
+  defaults: (object) => defaultTemplate(object.template),
+  validate: (object, errors) => validateTemplate(object.template ?? {}, errors, 'template'),
+  warnings: (object) => podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
+}

@@ -1,0 +1,86 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll, sortedKeys } from '../../schema/validation/labels.ts'
+import { configMapKey } from '../../schema/validation/names.ts'
+import { tableColumns } from '../columns.ts'
+import { decodedLength, validateImmutableData } from './config-map.ts'
+
+const LIMIT_BYTES = 1024 * 1024
+const ACCOUNT = 'kubernetes.io/service-account.name'
+
+function validateType(object: Stored, errors: FieldErrors): void {
+  const data: Stored = object.data ?? {}
+  switch (object.type) {
+    case 'kubernetes.io/service-account-token':
+      if (!object.metadata?.annotations?.[ACCOUNT]) errors.required(`metadata.annotations[${ACCOUNT}]`)
+      return
+    case 'kubernetes.io/dockercfg':
+      return validateJsonKey(data, '.dockercfg', errors)
+    case 'kubernetes.io/dockerconfigjson':
+      return validateJsonKey(data, '.dockerconfigjson', errors)
+    case 'kubernetes.io/basic-auth':
+      if (data.username === undefined && data.password === undefined) {
+        errors.required('data[username]')
+        errors.required('data[password]')
+      }
+      return
+    case 'kubernetes.io/ssh-auth':
+      if (!data['ssh-privatekey']) errors.required('data[ssh-privatekey]')
+      return
+    case 'kubernetes.io/tls':
+      for (const key of ['tls.crt', 'tls.key']) if (data[key] === undefined) errors.required(`data[${key}]`)
+  }
+}
+
+function validateJsonKey(data: Stored, key: string, errors: FieldErrors): void {
+  if (data[key] === undefined) {
+    errors.required(`data[${key}]`)
+    return
+  }
+  const text = Buffer.from(data[key], 'base64').toString()
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && !Array.isArray(value)) return
+    errors.invalid(`data[${key}]`, '<secret contents redacted>', 'json: cannot unmarshal into Go value of type map[string]interface {}')
+  } catch {
+    const detail = text === '' ? 'unexpected end of JSON input' : `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`
+    errors.invalid(`data[${key}]`, '<secret contents redacted>', detail)
+  }
+}
+
+export const secret: KindRules = {
+  group: '',
+  kind: 'Secret',
+  generationOf: null,
+  updateOrder: 'update-first',
+  defaults(object) {
+    object.type ||= 'Opaque'
+    if (object.stringData) {
+      const data: Record<string, string> = { ...object.data }
+      for (const key of Object.keys(object.stringData)) data[key] = Buffer.from(object.stringData[key]).toString('base64')
+      object.data = data
+      delete object.stringData
+    }
+  },
+  prepareForUpdate(object, stored) {
+    object.type ||= stored.type
+  },
+  validate(object, errors) {
+    let total = 0
+    for (const key of sortedKeys(object.data)) {
+      invalidAll(errors, `data[${key}]`, key, configMapKey(key))
+      total += decodedLength(object.data[key])
+    }
+    if (total > LIMIT_BYTES) errors.tooLong('data', LIMIT_BYTES)
+    validateType(object, errors)
+  },
+  validateUpdate(object, stored, errors) {
+    if (object.type !== stored.type) errors.invalid('type', object.type, 'field is immutable')
+    validateImmutableData(object, stored, ['data'], errors)
+  },
+  selectableFields: { type: (object) => object.type ?? '' },
+  columns: tableColumns('secrets', {
+    Type: (object) => object.type ?? '',
+    Data: (object) => Object.keys(object.data ?? {}).length,
+  }),
+}

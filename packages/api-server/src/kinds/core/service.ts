@@ -1,0 +1,107 @@
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { emptyStatus } from '../../schema/decode.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { labelsText, tableColumns } from '../columns.ts'
+import { validateServiceSpec, validateServiceUpdate } from './service-rules.ts'
+
+const hasNodePorts = (type: string): boolean => type === 'NodePort' || type === 'LoadBalancer'
+
+function defaults(object: Draft): void {
+  const spec: Draft = (object.spec ??= {})
+  spec.sessionAffinity ||= 'None'
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
+  else if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } }
+  }
+  spec.type ||= 'ClusterIP'
+  for (const port of spec.ports ?? []) {
+    port.protocol ||= 'TCP'
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port ?? 0
+  }
+  if (hasNodePorts(spec.type)) spec.externalTrafficPolicy ||= 'Cluster'
+  if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster'
+  if (spec.type === 'LoadBalancer') {
+    spec.allocateLoadBalancerNodePorts ??= true
+    for (const ingress of object.status?.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
+  }
+}
+
+/** What a type does not have is dropped, so that a type can be changed without naming every field. */
+function dropFieldsOfOtherTypes(object: Draft, stored: Stored | undefined): void {
+  const spec: Draft = object.spec ?? {}
+  const before: Stored = stored?.spec ?? {}
+  const left = (type: string): boolean => before.type === type && spec.type !== type
+  if (stored === undefined) return
+  if (hasNodePorts(before.type) && !hasNodePorts(spec.type)) {
+    for (const [index, port] of (spec.ports ?? []).entries()) if (port.nodePort === before.ports?.[index]?.nodePort) delete port.nodePort
+    if (spec.externalTrafficPolicy === before.externalTrafficPolicy) delete spec.externalTrafficPolicy
+  }
+  if (left('LoadBalancer')) {
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass']) if (spec[field] === before[field]) delete spec[field]
+  }
+  if (needsHealthCheck(before) && !needsHealthCheck(spec) && spec.healthCheckNodePort === before.healthCheckNodePort) delete spec.healthCheckNodePort
+  if (left('ExternalName') && spec.externalName === before.externalName) delete spec.externalName
+}
+
+export function needsHealthCheck(spec: Stored): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+}
+
+function externalIps(object: Stored): string {
+  const spec: Stored = object.spec ?? {}
+  const own: readonly string[] = spec.externalIPs ?? []
+  if (spec.type === 'ExternalName') return spec.externalName ?? ''
+  if (spec.type === 'LoadBalancer') {
+    const assigned = (object.status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }: Stored) => ip || hostname)
+    const all = [...new Set([...assigned.toSorted(), ...own])]
+    return all.length > 0 ? all.join(',') : '<pending>'
+  }
+  return own.length > 0 ? own.join(',') : '<none>'
+}
+
+function portsText(object: Stored): string {
+  const ports: readonly Stored[] = object.spec?.ports ?? []
+  if (ports.length === 0) return '<none>'
+  return ports.map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`).join(',')
+}
+
+function warnings(object: Stored): string[] {
+  const spec: Stored = object.spec ?? {}
+  const list: string[] = []
+  if (spec.clusterIP === 'None') {
+    if (spec.loadBalancerIP) list.push('spec.loadBalancerIP is ignored for headless services')
+    if ((spec.externalIPs ?? []).length > 0) list.push('spec.externalIPs is ignored for headless services')
+    if (spec.sessionAffinity !== 'None') list.push('spec.SessionAffinity is ignored for headless services')
+  }
+  if (spec.type !== 'ExternalName' && spec.externalName) list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  return list
+}
+
+export const service: KindRules = {
+  group: '',
+  kind: 'Service',
+  name: 'label',
+  generationOf: null,
+  defaults,
+  prepareForCreate(object) {
+    object.status = emptyStatus({ group: '', version: 'v1', kind: 'Service' })
+  },
+  prepareForUpdate(object, stored) {
+    object.status = stored.status
+    dropFieldsOfOtherTypes(object, stored)
+  },
+  validate: (object, errors: FieldErrors) => validateServiceSpec(object.spec ?? {}, errors),
+  validateUpdate: validateServiceUpdate,
+  selectableFields: {
+    'spec.clusterIP': (object) => object.spec?.clusterIP ?? '',
+    'spec.type': (object) => object.spec?.type ?? '',
+  },
+  warnings,
+  columns: tableColumns('services', {
+    Type: (object) => object.spec?.type ?? '',
+    'Cluster-IP': (object) => object.spec?.clusterIPs?.[0] || object.spec?.clusterIP || '<none>',
+    'External-IP': externalIps,
+    'Port(s)': portsText,
+    Selector: (object) => labelsText(object.spec?.selector),
+  }),
+}

@@ -1,0 +1,71 @@
+/** The part that ReplicaSet, Deployment, StatefulSet, DaemonSet and ReplicationController have in common: selector and template. */
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { givenValue } from '../schema/decode.ts'
+import type { FieldErrors } from '../schema/field-errors.ts'
+import { isConvertibleSelector, isEmptySelector, selectorMatches, validateLabelSelector } from '../schema/validation/labels.ts'
+import { validateNonNegative } from '../schema/validation/numbers.ts'
+import { validateTemplate } from './core/pod/spec.ts'
+
+/** `noun`: the word in `empty selector is invalid for deployment`. */
+export function validateSelectorAndTemplate(spec: Stored, noun: string, errors: FieldErrors, field = 'spec'): void {
+  const selector: Stored | undefined = spec.selector
+  if (!selector) errors.required(`${field}.selector`)
+  else {
+    validateLabelSelector(selector, errors, `${field}.selector`)
+    if (isEmptySelector(selector)) errors.invalid(`${field}.selector`, printedSelector(selector), `empty selector is invalid for ${noun}`)
+  }
+  if (selector && !isConvertibleSelector(selector)) {
+    errors.invalid(`${field}.selector`, selector, 'invalid label selector')
+    return
+  }
+  const template: Stored = spec.template ?? {}
+  const matches = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
+  validateMatchingTemplate(template, matches, errors, `${field}.template`)
+}
+
+export function validateMatchingTemplate(template: Stored, matches: boolean, errors: FieldErrors, field: string): void {
+  if (!matches) {
+    errors.invalid(`${field}.metadata.labels`, givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+  }
+  validateTemplate(template, errors, field)
+  const policy = template.spec?.restartPolicy
+  if (policy !== 'Always') errors.notSupported(`${field}.spec.restartPolicy`, policy ?? '', ['Always'])
+  if (template.spec?.activeDeadlineSeconds !== undefined) {
+    errors.forbidden(`${field}.spec.activeDeadlineSeconds`, 'activeDeadlineSeconds in ReplicaSet is not Supported')
+  }
+}
+
+/** `{}`, whatever empty parts it was sent with. */
+function printedSelector(selector: Stored): Stored {
+  return isEmptySelector(selector) ? {} : selector
+}
+
+/** Selectors are chosen once. Nil is printed as null. */
+export function validateSelectorUnchanged(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const now = object.spec?.selector
+  if (!sameJson(now, stored.spec?.selector)) errors.invalid('spec.selector', now ?? null, 'field is immutable')
+}
+
+/** Equality of decoded values: the order of keys does not count. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a, sortKeys) === JSON.stringify(b, sortKeys)
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+}
+
+/** Status counters of ReplicaSets, Deployments and ReplicationControllers. */
+export function validateReplicaCounters(status: Stored, names: readonly string[], errors: FieldErrors): void {
+  for (const name of names) validateNonNegative(status[name], errors, `status.${name}`)
+}
+
+/** ReplicationControllers and Jobs take their labels from the template when they have none. */
+export function labelsFromTemplate(object: Draft): void {
+  const labels = object.spec?.template?.metadata?.labels
+  if (labels && Object.keys(object.metadata?.labels ?? {}).length === 0) {
+    object.metadata ??= {}
+    object.metadata.labels = { ...labels }
+  }
+}

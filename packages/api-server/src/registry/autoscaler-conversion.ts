@@ -1,0 +1,103 @@
+/**
+ * The autoscaling/v1 view of a HorizontalPodAutoscaler. What v1 has no field for travels in annotations.
+ */
+import type { Draft, Stored } from './kind-rules.ts'
+
+const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
+const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
+const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions'
+const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics'
+const CARRIERS = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS]
+
+export function autoscalerToStored(draft: Draft): Draft {
+  const { targetCPUUtilizationPercentage, ...spec } = (draft['spec'] ?? {}) as Draft
+  const { currentCPUUtilizationPercentage, ...status } = (draft['status'] ?? {}) as Draft
+  const annotations = { ...draft['metadata']?.annotations } as Record<string, string>
+  const metrics: unknown[] = []
+  if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuTarget(targetCPUUtilizationPercentage))
+  metrics.push(...listIn(annotations[METRICS]))
+  const currentMetrics: unknown[] = []
+  if (currentCPUUtilizationPercentage !== undefined) currentMetrics.push(cpuCurrent(currentCPUUtilizationPercentage))
+  currentMetrics.push(...listIn(annotations[CURRENT_METRICS]))
+  const conditions = listIn(annotations[CONDITIONS])
+  const behavior = valueIn(annotations[BEHAVIOR])
+  for (const carrier of CARRIERS) delete annotations[carrier]
+  const metadata = { ...draft['metadata'], annotations }
+  if (Object.keys(annotations).length === 0) delete metadata['annotations']
+  return {
+    ...draft,
+    apiVersion: 'autoscaling/v2',
+    metadata,
+    spec: { ...spec, ...(metrics.length > 0 ? { metrics } : {}), ...(behavior === undefined ? {} : { behavior }) },
+    ...(draft['status'] === undefined
+      ? {}
+      : {
+          status: {
+            ...status,
+            ...(currentMetrics.length > 0 ? { currentMetrics } : {}),
+            ...(conditions.length > 0 ? { conditions } : {}),
+          },
+        }),
+  }
+}
+
+export function autoscalerFromStored(stored: Stored): Stored {
+  const { metrics = [], behavior, ...spec } = (stored['spec'] ?? {}) as Draft
+  const { currentMetrics = [], conditions = [], ...status } = (stored['status'] ?? {}) as Draft
+  const annotations = { ...stored['metadata']?.annotations } as Record<string, string>
+  const cpu = (metrics as Draft[]).find(isCpuUtilization)
+  const others = (metrics as Draft[]).filter((metric) => metric !== cpu)
+  const currentCpu = (currentMetrics as Draft[]).find(
+    (metric) => metric['resource']?.name === 'cpu' && metric['resource'].current?.averageUtilization !== undefined,
+  )
+  const otherCurrent = (currentMetrics as Draft[]).filter((metric) => metric !== currentCpu)
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others)
+  if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(behavior)
+  if (conditions.length > 0) annotations[CONDITIONS] = JSON.stringify(conditions)
+  if (otherCurrent.length > 0) annotations[CURRENT_METRICS] = JSON.stringify(otherCurrent)
+  return Object.freeze({
+    ...stored,
+    apiVersion: 'autoscaling/v1',
+    metadata: { ...stored['metadata'], ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
+    spec: {
+      ...spec,
+      ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu['resource'].target.averageUtilization }),
+    },
+    status: {
+      currentReplicas: 0,
+      desiredReplicas: 0,
+      ...status,
+      ...(currentCpu === undefined
+        ? {}
+        : { currentCPUUtilizationPercentage: currentCpu['resource'].current.averageUtilization }),
+    },
+  })
+}
+
+function isCpuUtilization(metric: Draft): boolean {
+  const resource = metric['type'] === 'Resource' ? metric['resource'] : undefined
+  return resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
+}
+
+function cpuTarget(averageUtilization: number): Draft {
+  return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
+}
+
+function cpuCurrent(averageUtilization: number): Draft {
+  return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
+}
+
+/** Annotations are the client's text: what does not parse is as good as absent. */
+function valueIn(text: string | undefined): unknown {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function listIn(text: string | undefined): unknown[] {
+  const value = valueIn(text)
+  return Array.isArray(value) ? value : []
+}

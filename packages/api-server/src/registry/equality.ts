@@ -1,0 +1,71 @@
+/** Semantic equality of JSON values: an absent, null or empty map or list is equal to another; order of keys does not count. */
+export function semanticallyEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (isEmpty(a) && isEmpty(b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => semanticallyEqual(item, b[index]))
+  }
+  if (Array.isArray(b)) return false
+  const left = a as Record<string, unknown>
+  const right = b as Record<string, unknown>
+  for (const key of Object.keys(left)) if (!semanticallyEqual(left[key], ownValue(right, key))) return false
+  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key) && !semanticallyEqual(undefined, right[key])) return false
+  return true
+}
+
+function ownValue(object: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (typeof value !== 'object') return false
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+}
+
+/**
+ * The new value built from parts of the old one wherever they are equal, so that states of an object share what did not
+ * change; the old value itself when nothing did. The order of keys does not count.
+ */
+export function shareUnchanged(next: unknown, previous: unknown): unknown {
+  if (next === previous) return previous
+  if (typeof next !== 'object' || typeof previous !== 'object' || next === null || previous === null) return next
+  if (Array.isArray(next)) {
+    if (!Array.isArray(previous)) return next
+    let equal = next.length === previous.length
+    const shared = next.map((item, index) => {
+      const kept = shareUnchanged(item, previous[index])
+      if (kept !== previous[index]) equal = false
+      return kept
+    })
+    return equal ? previous : shared
+  }
+  if (Array.isArray(previous)) return next
+  const from = next as Record<string, unknown>
+  const old = previous as Record<string, unknown>
+  const keys = Object.keys(from)
+  let equal = keys.length === Object.keys(old).length
+  const shared: Record<string, unknown> = {}
+  for (const key of keys) {
+    const kept = Object.hasOwn(old, key) ? shareUnchanged(from[key], old[key]) : from[key]
+    if (!Object.hasOwn(old, key) || kept !== old[key]) equal = false
+    setOwn(shared, key, kept)
+  }
+  return equal ? previous : shared
+}
+
+/** Assigns a key that may be `__proto__` as plain data. */
+export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  else object[key] = value
+}
+
+/** A copy of a JSON value that may be edited. */
+export function cloneJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cloneJson) as T
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson((value as Record<string, unknown>)[key]))
+  return copy as T
+}

@@ -1,0 +1,29 @@
+/** Events are kept in the form of core/v1; events.k8s.io/v1 names some fields otherwise. */
+import type { Draft, Stored } from './kind-rules.ts'
+
+/** Field of events.k8s.io/v1 -> field of core/v1. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ['regarding', 'involvedObject'],
+  ['note', 'message'],
+  ['deprecatedSource', 'source'],
+  ['deprecatedFirstTimestamp', 'firstTimestamp'],
+  ['deprecatedLastTimestamp', 'lastTimestamp'],
+  ['deprecatedCount', 'count'],
+  ['reportingController', 'reportingComponent'],
+]
+const TO_CORE = new Map(RENAMED)
+const FROM_CORE = new Map(RENAMED.map(([events, core]) => [core, events]))
+
+export function eventToStored(draft: Draft): Draft {
+  return { ...rename(draft, TO_CORE), kind: 'Event', apiVersion: 'v1' }
+}
+
+export function eventFromStored(stored: Stored): Stored {
+  return Object.freeze({ ...rename(stored, FROM_CORE), kind: 'Event', apiVersion: 'events.k8s.io/v1' })
+}
+
+function rename(object: Stored, names: ReadonlyMap<string, string>): Draft {
+  const result: Draft = { kind: '', apiVersion: '' }
+  for (const key of Object.keys(object)) result[names.get(key) ?? key] = object[key]
+  return result
+}

@@ -1,0 +1,91 @@
+/**
+ * Everything the server knows about one kind beyond its schema: what it fills in, resets, refuses and prints. One small file
+ * per kind under `kinds/<group>/`, collected in `kinds/index.ts`. Adding a kind is adding a file.
+ * Contract: docs/behaviour/api-server/defaulting-and-validation.md.
+ */
+import type { FieldErrors } from '../schema/field-errors.ts'
+
+/** An object that is still being made and may be edited. Only the request that decoded it holds it. */
+// oxlint-disable-next-line no-explicit-any -- rules walk schemas of ninety kinds; the schema engine has checked the shapes
+export type Draft = Record<string, any>
+
+/** A stored object: shared with caches and watchers, never edited. */
+// oxlint-disable-next-line no-explicit-any -- as above
+export type Stored = Readonly<Record<string, any>>
+
+export interface RuleContext {
+  /** Wall time of the request. */
+  readonly nowMs: number
+  /** `create`, `update` or `patch` of the object itself, or of this subresource. */
+  readonly subresource?: string
+  readonly userName: string
+  /** The whole identity, for kinds that record their requester. */
+  readonly user?: { readonly name: string; readonly uid?: string; readonly groups: readonly string[]; readonly extra: Readonly<Record<string, readonly string[]>> }
+  /** Feature gates of 1.36 at their defaults. */
+  featureEnabled(gate: string): boolean
+}
+
+export interface KindRules {
+  readonly group: string
+  readonly kind: string
+  /** How names are checked; default `subdomain`. */
+  readonly name?: 'subdomain' | 'label' | 'path-segment' | ((name: string, generated: boolean) => readonly string[])
+  /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
+  defaults?(object: Draft): void
+  /** The strategy's reset before a create is validated: status dropped, generated fields set. */
+  prepareForCreate?(object: Draft, context: RuleContext): void
+  /** The same before an update; by default status is taken from `stored` when the kind has a status subresource. */
+  prepareForUpdate?(object: Draft, stored: Stored, context: RuleContext): void
+  validate?(object: Stored, errors: FieldErrors, context: RuleContext): void
+  /**
+   * What an update is checked for; default `validate-first`: `validate`, then `validateUpdate`. Secrets and ConfigMaps report
+   * `validateUpdate` first. `update-only` never calls `validate`.
+   */
+  readonly updateOrder?: 'validate-first' | 'update-first' | 'update-only'
+  /** Called in addition to `validate`. */
+  validateUpdate?(object: Stored, stored: Stored, errors: FieldErrors, context: RuleContext): void
+  /** The last change to an object that has passed validation. */
+  canonicalize?(object: Draft): void
+  /** Rules of the status subresource: by default everything but status and metadata is taken from `stored`. */
+  readonly status?: SubresourceRules
+  /** Rules of other subresources whose body is the object: `approval`, `ephemeralcontainers`, `resize`. */
+  readonly subresources?: Readonly<Record<string, SubresourceRules>>
+  /** Kinds with a generation start at 1; it grows when this part changes. Default for kinds with a status: `spec`. Null: none. */
+  readonly generationOf?: ((object: Stored) => unknown) | null
+  /** PUT and PATCH apply may create (leases, endpoints, events, ...). */
+  readonly createOnUpdate?: boolean
+  /** PUT without a resourceVersion is refused with 422 when false. Default: allowed. */
+  readonly unconditionalUpdate?: boolean
+  /** Field selectors beyond metadata.name and metadata.namespace: label -> value in the object. */
+  readonly selectableFields?: Readonly<Record<string, (object: Stored) => string>>
+  /** Columns of the Table; default Name and Created At. */
+  readonly columns?: readonly PrinterColumn[]
+  /** Conditions of a Table row. */
+  rowConditions?(object: Stored): readonly unknown[] | undefined
+  /** Warnings in the answer's Warning headers. */
+  warnings?(object: Stored, stored: Stored | undefined): readonly string[]
+  /** Grace period for a delete, in seconds, or undefined for kinds that end at once. */
+  gracePeriodSeconds?(object: Stored, requestedSeconds: number | undefined): number | undefined
+  /**
+   * Kinds that end in their own way: edits the object on DELETE and answers true when it stays until others have done
+   * their part. False: the ordinary steps of deletion.
+   */
+  terminate?(object: Draft, nowMs: number): boolean
+  /** Default deletion policy when the request names none: most kinds `Background`. */
+  readonly defaultDeletionPolicy?: 'Background' | 'Orphan'
+}
+
+export interface SubresourceRules {
+  prepareForUpdate?(object: Draft, stored: Stored, context: RuleContext): void
+  validateUpdate?(object: Stored, stored: Stored, errors: FieldErrors, context: RuleContext): void
+}
+
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format?: 'name' | ''
+  readonly description: string
+  /** 0 is shown always, 1 with `-o wide`. Default 0. */
+  readonly priority?: number
+  cell(object: Stored, nowMs: number): string | number | boolean
+}

@@ -1,0 +1,53 @@
+/**
+ * Subresources whose body is the object itself: each takes one part from the request and the rest from the store.
+ * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
+ */
+import type { Draft, RuleContext, Stored } from './kind-rules.ts'
+import type { ServedResource } from './resource-registry.ts'
+
+/** Kinds whose status subresource changes nothing of metadata but managedFields. */
+const METADATA_KEPT = new Set([
+  'VolumeAttachment.storage.k8s.io',
+  'ValidatingAdmissionPolicy.admissionregistration.k8s.io',
+  'ServiceCIDR.networking.k8s.io',
+  'FlowSchema.flowcontrol.apiserver.k8s.io',
+  'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io',
+  'APIService.apiregistration.k8s.io',
+  'CustomResourceDefinition.apiextensions.k8s.io',
+])
+
+export function prepareSubresource(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+  const { rules, info } = resource
+  const subresource = context.subresource ?? ''
+  if (subresource === 'status') {
+    keepOnly(draft, stored, ['status'])
+    if (resource.custom || METADATA_KEPT.has(`${info.kind}.${info.group}`)) keepMetadata(draft, stored)
+    rules.status?.prepareForUpdate?.(draft, stored, context)
+    return
+  }
+  const own = rules.subresources?.[subresource]
+  if (own?.prepareForUpdate !== undefined) own.prepareForUpdate(draft, stored, context)
+  else if (subresource === 'finalize') {
+    const finalizers = draft['spec']?.finalizers
+    keepOnly(draft, stored, [])
+    draft['spec'] = { ...stored['spec'], finalizers }
+    if (finalizers === undefined || finalizers === null || finalizers.length === 0) delete draft['spec'].finalizers
+  }
+}
+
+/** Everything but metadata and these fields is as stored. */
+function keepOnly(draft: Draft, stored: Stored, fields: readonly string[]): void {
+  for (const key of Object.keys(draft)) {
+    if (key !== 'metadata' && !fields.includes(key) && !Object.hasOwn(stored, key)) delete draft[key]
+  }
+  for (const key of Object.keys(stored)) {
+    if (key !== 'metadata' && !fields.includes(key)) draft[key] = stored[key]
+  }
+}
+
+function keepMetadata(draft: Draft, stored: Stored): void {
+  const { managedFields, resourceVersion } = draft['metadata']
+  draft['metadata'] = { ...stored['metadata'], resourceVersion }
+  if (managedFields === undefined) delete draft['metadata'].managedFields
+  else draft['metadata'].managedFields = managedFields
+}

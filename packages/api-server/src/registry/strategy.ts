@@ -1,0 +1,114 @@
+/**
+ * What happens to every object on its way into the store, whatever its kind: metadata that the server owns, generation,
+ * the kind's own rules, validation. Contract: docs/behaviour/api-server/storage-and-watch.md, "Writes".
+ */
+import { formatTime } from '@gyropilot/foundation'
+import { invalid } from '../http/errors.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { emptyStatus } from '../schema/index.ts'
+import { nameCheckOf, validateMetadata, validateMetadataUpdate } from '../schema/validation/metadata.ts'
+import { semanticallyEqual } from './equality.ts'
+import type { Draft, RuleContext, Stored } from './kind-rules.ts'
+import { prepareSubresource } from './object-subresources.ts'
+import type { ServedResource } from './resource-registry.ts'
+
+/** Metadata that a create takes from the client is cut to what a client may say; the server fills in the rest. */
+export function prepareCreate(resource: ServedResource, draft: Draft, context: RuleContext & { readonly uid: string }): void {
+  const metadata = (draft['metadata'] ??= {}) as Draft
+  delete metadata['deletionTimestamp']
+  delete metadata['deletionGracePeriodSeconds']
+  delete metadata['selfLink']
+  delete metadata['resourceVersion']
+  metadata['uid'] = context.uid
+  metadata['creationTimestamp'] = formatTime(context.nowMs)
+  if (resource.rules.prepareForCreate !== undefined) resource.rules.prepareForCreate(draft, context)
+  else if (resource.hasStatus) resetStatus(resource, draft)
+  
+  if (hasGeneration(resource)) metadata['generation'] = 1
+}
+
+/** The status of an object that nobody has acted on. */
+function resetStatus({ info, custom }: ServedResource, draft: Draft): void {
+  const status = custom ? undefined : emptyStatus(info)
+  if (status === undefined) delete draft['status']
+  else draft['status'] = status
+}
+
+export function validateCreate(resource: ServedResource, draft: Draft, context: RuleContext): void {
+  const errors = new FieldErrors()
+  validateMetadata(draft, resource.info.namespaced, nameCheckOf(resource.rules), errors)
+  resource.rules.validate?.(draft, errors, context)
+  refuse(resource, draft, errors)
+}
+
+/** Restores what no update changes, lets the endpoint's rules reset their part, and counts the generation. */
+export function prepareUpdate(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+  restoreMetadata(draft, stored)
+  const { rules } = resource
+  const subresource = context.subresource ?? ''
+  if (subresource !== '') prepareSubresource(resource, draft, stored, context)
+  else {
+    if (resource.hasStatus && rules.prepareForUpdate === undefined) restore(draft, stored, 'status')
+    rules.prepareForUpdate?.(draft, stored, context)
+  }
+  const before = stored['metadata'].generation
+  if (before === undefined) return
+  if (subresource !== 'status' && hasGeneration(resource) && generationChanged(resource, draft, stored)) {
+    draft['metadata'].generation = before + 1
+  }
+}
+
+export function validateUpdate(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+  const errors = new FieldErrors()
+  const { rules, info } = resource
+  // Once as every kind's, once as the kind's own: the causes list metadata errors twice.
+  for (let pass = 0; pass < 2; pass++) {
+    validateMetadataUpdate(draft, stored, errors)
+    validateMetadata(draft, info.namespaced, nameCheckOf(rules), errors)
+  }
+  const subresource = context.subresource ?? ''
+  const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
+  if (subresource === '') {
+    rules.validate?.(draft, errors, context)
+    rules.validateUpdate?.(draft, stored, errors, context)
+  } else own?.validateUpdate?.(draft, stored, errors, context)
+  refuse(resource, draft, errors)
+}
+
+function refuse({ info }: ServedResource, draft: Draft, errors: FieldErrors): void {
+  if (errors.list.length > 0) throw invalid(info.group, info.kind, draft['metadata']?.name ?? '', errors.list)
+}
+
+function restoreMetadata(draft: Draft, stored: Stored): void {
+  const metadata = (draft['metadata'] ??= {}) as Draft
+  const before = stored['metadata'] as Stored
+  delete metadata['selfLink']
+  if (!metadata['uid']) metadata['uid'] = before['uid']
+  metadata['creationTimestamp'] = before['creationTimestamp']
+  if (before['generation'] === undefined) delete metadata['generation']
+  else metadata['generation'] = before['generation']
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
+    if (before[field] !== undefined) metadata[field] = before[field]
+    else if (metadata[field] === null) delete metadata[field]
+  }
+}
+
+export function restore(draft: Draft, stored: Stored, field: string): void {
+  if (stored[field] === undefined) delete draft[field]
+  else draft[field] = stored[field]
+}
+
+/** Kinds with a status have one unless their rules say otherwise; others only when their rules name the part that counts. */
+export function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
+  if (rules.generationOf === null) return false
+  return rules.generationOf !== undefined || hasStatus
+}
+
+function generationChanged({ rules }: ServedResource, draft: Draft, stored: Stored): boolean {
+  const part = rules.generationOf ?? specOf
+  return !semanticallyEqual(part(draft), part(stored))
+}
+
+function specOf(object: Stored): unknown {
+  return object['spec']
+}

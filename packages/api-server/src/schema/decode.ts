@@ -1,0 +1,323 @@
+/**
+ * Turns a JSON value into an object of a kind as kube-apiserver would store it: checked, unknown fields dropped and
+ * reported, values in canonical form, empty optional fields left out, fields that are always written filled in.
+ * A struct is compiled once, when first met. Contract: docs/behaviour/api-server/requests.md, Decoding.
+ */
+import { schemaNamed, schemaOf } from '@gyropilot/api'
+import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
+import type { Draft } from '../registry/kind-rules.ts'
+import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-scalars.ts'
+import type { Mismatch } from './decode-scalars.ts'
+import { errorPathOf, presenceOf } from './go-facts.ts'
+import { bareStructName, goTypeOf } from './go-types.ts'
+import type { Occurrences } from './json.ts'
+
+/** At most so many problems are reported. */
+const PROBLEM_LIMIT = 100
+
+interface Walk {
+  /** Field names and list positions, outermost first. */
+  readonly path: (string | number)[]
+  /** Structs on the way, with the depth of `path` at which their fields stand. */
+  readonly structs: { readonly plan: StructPlan; readonly depth: number }[]
+  readonly problems: string[]
+  readonly occurrences: Occurrences | undefined
+}
+
+type Decoder = (value: unknown, walk: Walk) => unknown
+
+interface FieldPlan {
+  readonly name: string
+  readonly decode: Decoder
+  /** The value left out when the field is `plain`. */
+  readonly isEmpty: ((value: unknown) => boolean) | undefined
+  readonly isStruct: boolean
+}
+
+interface StructPlan {
+  readonly name: string
+  readonly fields: Map<string, FieldPlan>
+  /** Fields that are written when they are absent. */
+  readonly always: readonly { readonly name: string; readonly zero: () => unknown }[]
+}
+
+const plans = new Map<string, StructPlan>()
+
+function planOf(schema: ObjectSchema): StructPlan {
+  const known = plans.get(schema.name)
+  if (known !== undefined) return known
+  const fields = new Map<string, FieldPlan>()
+  const always: { name: string; zero: () => unknown }[] = []
+  const plan: StructPlan = { name: schema.name, fields, always }
+  // Known before its fields are compiled, because JSONSchemaProps contains itself.
+  plans.set(schema.name, plan)
+  for (const [name, field] of schema.properties) {
+    const presence = presenceOf(schema.name, name, field, schema.required.includes(name))
+    fields.set(name, {
+      name,
+      decode: decoderOf(schema.name, name, field),
+      isEmpty: presence === 'plain' ? isEmptyValue : undefined,
+      isStruct: field.type === 'object',
+    })
+    if (presence === 'always') always.push({ name, zero: zeroOf(field) })
+  }
+  return plan
+}
+
+function isEmptyValue(value: unknown): boolean {
+  if (value === '' || value === 0 || value === false) return true
+  if (typeof value !== 'object' || value === null) return value === undefined || value === null
+  if (Array.isArray(value)) return value.length === 0
+  for (const _ in value) return false
+  return true
+}
+
+function zeroOf(field: FieldSchema): () => unknown {
+  if (field.type === 'object') return () => zeroStruct(field.schema!)
+  if (field.type === 'quantity') return () => '0'
+  if (field.type === 'int-or-string') return () => 0
+  const value = field.default ?? null
+  return () => value
+}
+
+function zeroStruct(schema: ObjectSchema): Draft {
+  const zero: Draft = {}
+  for (const { name, zero: make } of planOf(schema).always) zero[name] = make()
+  return zero
+}
+
+function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
+  switch (field.type) {
+    case 'object': {
+      const { schema } = field
+      const goType = goTypeOf(struct, name, field)
+      let plan: StructPlan | undefined
+      return (value, walk) => {
+        if (typeof value !== 'object' || value === null || Array.isArray(value))
+          throw mismatchOf(walk, goType, false)(value)
+        return decodeStruct((plan ??= planOf(schema!)), value as Draft, walk)
+      }
+    }
+    case 'array':
+      return arrayDecoder(struct, name, field)
+    case 'map':
+      return mapDecoder(struct, name, field)
+    default: {
+      const decode = scalarDecoders[field.type]
+      if (decode === undefined) return (value) => value
+      const goType = goTypeOf(struct, name, field)
+      const integer = wantsInteger(field.type)
+      return (value, walk) =>
+        decode(value, (wrong, type) => mismatchOf(walk, type ?? goType, integer)(wrong))
+    }
+  }
+}
+
+/** What Go's decoder leaves for null inside lists and maps. */
+function zeroElement(field: FieldSchema): () => unknown {
+  if (field.type === 'string' || field.type === 'bytes') return () => ''
+  if (field.type === 'int32' || field.type === 'int64' || field.type === 'double') return () => 0
+  if (field.type === 'boolean') return () => false
+  return zeroOf(field)
+}
+
+function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder {
+  const decode = decoderOf(struct, name, field.items!)
+  const zero = zeroElement(field.items!)
+  const goType = goTypeOf(struct, name, field)
+  return (value, walk) => {
+    if (!Array.isArray(value)) throw mismatchOf(walk, goType, false)(value)
+    const items: unknown[] = []
+    for (let index = 0; index < value.length; index++) {
+      if (value[index] === null) {
+        items.push(zero())
+        continue
+      }
+      walk.path.push(index)
+      items.push(decode(value[index], walk))
+      walk.path.pop()
+    }
+    return items
+  }
+}
+
+function mapDecoder(struct: string, name: string, field: FieldSchema): Decoder {
+  const decode = decoderOf(struct, name, field.values!)
+  const zero = zeroElement(field.values!)
+  const goType = goTypeOf(struct, name, field)
+  return (value, walk) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw mismatchOf(walk, goType, false)(value)
+    const map: Draft = {}
+    forEachMember(value as Draft, walk, (key, member) => {
+      walk.path.push(key)
+      setOwn(map, key, member === null ? zero() : decode(member, walk))
+      walk.path.pop()
+    })
+    return map
+  }
+}
+
+/** Plain assignment of `__proto__` would change the prototype and lose the key. */
+function setOwn(target: Draft, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  else target[key] = value
+}
+
+/** Members in document order, repeated ones as often as they stand there. */
+function forEachMember(
+  value: Draft,
+  walk: Walk,
+  visit: (key: string, member: unknown) => void,
+): void {
+  const repeated = walk.occurrences?.get(value)
+  if (repeated === undefined) {
+    for (const key of Object.keys(value)) visit(key, value[key])
+    return
+  }
+  const seen = new Set<string>()
+  for (const [key, member] of repeated) {
+    if (seen.has(key)) report(walk, 'duplicate', key)
+    seen.add(key)
+    visit(key, member)
+  }
+}
+
+function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
+  const object: Draft = {}
+  walk.structs.push({ plan, depth: walk.path.length })
+  forEachMember(value, walk, (key, member) => {
+    const field = plan.fields.get(key)
+    if (field === undefined) {
+      report(walk, 'unknown', key)
+      return
+    }
+    if (member === null || member === undefined) return
+    walk.path.push(key)
+    const decoded = field.decode(member, walk)
+    walk.path.pop()
+    if (field.isEmpty?.(decoded)) {
+      delete object[key]
+      if (typeof decoded === 'object') rememberEmpty(object, key, decoded)
+    } else if (field.isStruct && object[key] !== undefined) Object.assign(object[key], decoded)
+    else object[key] = decoded
+  })
+  walk.structs.pop()
+  for (const { name, zero } of plan.always) if (object[name] === undefined) object[name] = zero()
+  return object
+}
+
+/** Empty lists and maps that were left out: messages about them print `[]` and `{}`, not `null`. */
+const emptyGiven = new WeakMap<object, Draft>()
+
+function rememberEmpty(holder: Draft, field: string, value: unknown): void {
+  const known = emptyGiven.get(holder)
+  if (known === undefined) emptyGiven.set(holder, { [field]: value })
+  else known[field] = value
+}
+
+/** The value of a field as the client gave it, for messages: null when it gave none. */
+export function givenValue(holder: Readonly<Record<string, unknown>> | undefined, field: string): unknown {
+  if (holder === undefined) return null
+  return holder[field] ?? emptyGiven.get(holder)?.[field] ?? null
+}
+
+function report(walk: Walk, what: 'unknown' | 'duplicate', key: string): void {
+  if (walk.problems.length >= PROBLEM_LIMIT) return
+  walk.problems.push(`${what} field ${JSON.stringify(pathText([...walk.path, key]))}`)
+}
+
+/** `spec.containers[0].env` */
+function pathText(path: readonly (string | number)[]): string {
+  let text = ''
+  for (const part of path)
+    text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`
+  return text
+}
+
+/** `json: cannot unmarshal string into Go struct field Container.spec.containers.env of type []v1.EnvVar` */
+function mismatchOf(walk: Walk, goType: string, integer: boolean): Mismatch {
+  return (value) => {
+    const kind = jsonKind(value, integer)
+    const innermost = walk.structs.at(-1)
+    if (innermost === undefined)
+      return new DecodeError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`)
+    const names: string[] = []
+    for (const { plan, depth } of walk.structs) {
+      const name = walk.path.slice(depth).find((part) => typeof part === 'string') as string
+      names.push(errorPathOf(plan.name, name))
+    }
+    return new DecodeError(
+      `json: cannot unmarshal ${kind} into Go struct field ${bareStructName(innermost.plan.name)}.${names.join('.')} of type ${goType}`,
+    )
+  }
+}
+
+export interface DecodedObject {
+  readonly object: Draft
+  /** `unknown field "spec.foo"`, `duplicate field "metadata"`, in document order. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Decodes a value of a built-in kind; undefined when the kind is not built in. Throws DecodeError for the first field of
+ * a wrong type. `kind` and `apiVersion` are written first, as the endpoint has them.
+ */
+export function decodeObject(
+  type: { readonly group: string; readonly version: string; readonly kind: string },
+  value: unknown,
+  occurrences?: Occurrences,
+): DecodedObject | undefined {
+  const schema = schemaOf(type.group, type.version, type.kind)
+  if (schema === undefined) return undefined
+  const decoded = decodeWith(schema, value, occurrences)
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = decoded.object
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  const head: Draft = { kind: type.kind, apiVersion }
+  if (metadata !== undefined) head.metadata = metadata
+  return { object: Object.assign(head, rest), problems: decoded.problems }
+}
+
+/** A part of an object by the name of its type, as `core-v1.PodTemplateSpec`. */
+export function decodePart(
+  schemaName: string,
+  value: unknown,
+  occurrences?: Occurrences,
+): DecodedObject {
+  return decodeWith(schemaNamed(schemaName)!, value, occurrences)
+}
+
+function decodeWith(
+  schema: ObjectSchema,
+  value: unknown,
+  occurrences: Occurrences | undefined,
+): DecodedObject {
+  const walk: Walk = { path: [], structs: [], problems: [], occurrences }
+  if (value === null || value === undefined) return { object: zeroStruct(schema), problems: [] }
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new DecodeError(
+      `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${goTypeOf('', '', { type: 'object', schema })}`,
+    )
+  }
+  return { object: decodeStruct(planOf(schema), value as Draft, walk), problems: walk.problems }
+}
+
+/** The status of an object that has just been made: only the fields that are always written. */
+export function emptyStatus(type: {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}): Draft | undefined {
+  const field = schemaOf(type.group, type.version, type.kind)?.properties.get('status')
+  return field?.schema === undefined || field.default === undefined
+    ? undefined
+    : zeroStruct(field.schema)
+}
+
+export { DecodeError }

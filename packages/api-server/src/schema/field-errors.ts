@@ -1,0 +1,87 @@
+/** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+  | 'FieldValueTypeInvalid'
+
+export interface FieldError {
+  readonly type: FieldErrorType
+  /** `spec.containers[0].name` */
+  readonly field: string
+  /** Without the field: `Invalid value: "x": must be ...`. */
+  readonly message: string
+}
+
+/** Collects all errors of an object, in the order in which they were found. */
+export class FieldErrors {
+  readonly list: FieldError[] = []
+
+  required(field: string, detail = ''): void {
+    this.#add(
+      'FieldValueRequired',
+      field,
+      detail === '' ? 'Required value' : `Required value: ${detail}`,
+    )
+  }
+
+  invalid(field: string, value: unknown, detail: string): void {
+    this.#add(
+      'FieldValueInvalid',
+      field,
+      `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
+    )
+  }
+
+  typeInvalid(field: string, value: unknown, detail: string): void {
+    this.#add('FieldValueTypeInvalid', field, `Invalid value: ${printValue(value)}: ${detail}`)
+  }
+
+  notSupported(field: string, value: unknown, supported: readonly string[]): void {
+    const list = supported.map((text) => JSON.stringify(text)).join(', ')
+    this.#add(
+      'FieldValueNotSupported',
+      field,
+      `Unsupported value: ${printValue(value)}: supported values: ${list}`,
+    )
+  }
+
+  forbidden(field: string, detail: string): void {
+    this.#add('FieldValueForbidden', field, `Forbidden: ${detail}`)
+  }
+
+  duplicate(field: string, value: unknown): void {
+    this.#add('FieldValueDuplicate', field, `Duplicate value: ${printValue(value)}`)
+  }
+
+  notFound(field: string, value: unknown): void {
+    this.#add('FieldValueNotFound', field, `Not found: ${printValue(value)}`)
+  }
+
+  tooLong(field: string, maximumBytes: number): void {
+    this.#add('FieldValueTooLong', field, `Too long: may not be more than ${maximumBytes} bytes`)
+  }
+
+  tooMany(field: string, actual: number, maximum: number): void {
+    this.#add('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${maximum} items`)
+  }
+
+  internal(field: string, detail: string): void {
+    this.#add('InternalError', field, `Internal error: ${detail}`)
+  }
+
+  #add(type: FieldErrorType, field: string, message: string): void {
+    this.list.push({ type, field, message })
+  }
+}
+
+/** Values as they appear in messages: strings quoted, null as `null`, objects as JSON. */
+function printValue(value: unknown): string {
+  return value === undefined ? 'null' : JSON.stringify(value)
+}

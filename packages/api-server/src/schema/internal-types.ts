@@ -1,0 +1,104 @@
+/**
+ * Go order and kinds of fields of the internal types that messages print: plain text, `#` number, `!` flag, `?` null when
+ * absent, `*Type` pointer, `=Type` struct, `[]Type` list, `+` a field of the struct around it; `~name` the JSON name.
+ */
+export const internalTypes: Readonly<Record<string, string>> = {
+  PodTemplateSpec: 'Spec=PodSpec',
+  PodSpec:
+    'Volumes[]Volume InitContainers[]Container Containers[]Container EphemeralContainers[]EphemeralContainer RestartPolicy TerminationGracePeriodSeconds? ActiveDeadlineSeconds? DNSPolicy NodeSelector? ServiceAccountName AutomountServiceAccountToken? NodeName SecurityContext*PodSecurityContext ImagePullSecrets[]LocalObjectReference Hostname Subdomain SetHostnameAsFQDN? Affinity*Affinity SchedulerName Tolerations[]Toleration HostAliases[]HostAlias PriorityClassName Priority? PreemptionPolicy? DNSConfig*PodDNSConfig ReadinessGates[]PodReadinessGate RuntimeClassName? Overhead? EnableServiceLinks? TopologySpreadConstraints[]TopologySpreadConstraint OS*PodOS SchedulingGates[]PodSchedulingGate ResourceClaims[]PodResourceClaim Resources*ResourceRequirements HostnameOverride? SchedulingGroup?',
+  Volume:
+    'Name HostPath*HostPathVolumeSource EmptyDir*EmptyDirVolumeSource GCEPersistentDisk*GCEPersistentDiskVolumeSource AWSElasticBlockStore*AWSElasticBlockStoreVolumeSource GitRepo*GitRepoVolumeSource Secret*SecretVolumeSource NFS*NFSVolumeSource ISCSI*ISCSIVolumeSource Glusterfs*GlusterfsVolumeSource PersistentVolumeClaim*PersistentVolumeClaimVolumeSource RBD? Quobyte? FlexVolume? Cinder? CephFS?~cephfs Flocker? DownwardAPI*DownwardAPIVolumeSource FC?~fc AzureFile? ConfigMap*ConfigMapVolumeSource VsphereVolume? AzureDisk? PhotonPersistentDisk? Projected*ProjectedVolumeSource PortworxVolume? ScaleIO? StorageOS?~storageos CSI*CSIVolumeSource Ephemeral*EphemeralVolumeSource Image*ImageVolumeSource',
+  PersistentVolumeSource:
+    'GCEPersistentDisk*GCEPersistentDiskVolumeSource AWSElasticBlockStore*AWSElasticBlockStoreVolumeSource HostPath*HostPathVolumeSource Glusterfs? NFS*NFSVolumeSource RBD? Quobyte? ISCSI? FlexVolume? Cinder? CephFS?~cephfs FC?~fc Flocker? AzureFile? VsphereVolume? AzureDisk? PhotonPersistentDisk? PortworxVolume? ScaleIO? Local*LocalVolumeSource StorageOS?~storageos CSI*CSIPersistentVolumeSource',
+  HostPathVolumeSource: 'Path Type?',
+  LocalVolumeSource: 'Path FSType?~fsType',
+  EmptyDirVolumeSource: 'Medium SizeLimit?',
+  GCEPersistentDiskVolumeSource: 'PDName~pdName FSType~fsType Partition# ReadOnly!',
+  AWSElasticBlockStoreVolumeSource: 'VolumeID FSType~fsType Partition# ReadOnly!',
+  GitRepoVolumeSource: 'Repository Revision Directory',
+  SecretVolumeSource: 'SecretName Items[]KeyToPath DefaultMode? Optional?',
+  NFSVolumeSource: 'Server Path ReadOnly!',
+  ISCSIVolumeSource:
+    'TargetPortal IQN Lun# ISCSIInterface~iscsiInterface FSType~fsType ReadOnly! Portals? DiscoveryCHAPAuth!~chapAuthDiscovery SessionCHAPAuth!~chapAuthSession SecretRef*LocalObjectReference InitiatorName?',
+  GlusterfsVolumeSource: 'EndpointsName~endpoints Path ReadOnly!',
+  PersistentVolumeClaimVolumeSource: 'ClaimName ReadOnly!',
+  DownwardAPIVolumeSource: 'Items[]DownwardAPIVolumeFile DefaultMode?',
+  DownwardAPIProjection: 'Items[]DownwardAPIVolumeFile',
+  DownwardAPIVolumeFile: 'Path FieldRef*ObjectFieldSelector ResourceFieldRef*ResourceFieldSelector Mode?',
+  ObjectFieldSelector: 'APIVersion FieldPath',
+  ResourceFieldSelector: 'ContainerName Resource Divisor#',
+  ConfigMapVolumeSource: 'Name Items[]KeyToPath DefaultMode? Optional?',
+  ConfigMapProjection: 'Name Items[]KeyToPath Optional?',
+  KeyToPath: 'Key Path Mode?',
+  ProjectedVolumeSource: 'Sources[]VolumeProjection DefaultMode?',
+  VolumeProjection:
+    'Secret*ConfigMapProjection DownwardAPI*DownwardAPIProjection ConfigMap*ConfigMapProjection ServiceAccountToken*ServiceAccountTokenProjection ClusterTrustBundle? PodCertificate?',
+  ServiceAccountTokenProjection: 'Audience ExpirationSeconds# Path',
+  CSIVolumeSource: 'Driver ReadOnly? FSType?~fsType VolumeAttributes? NodePublishSecretRef*LocalObjectReference',
+  CSIPersistentVolumeSource:
+    'Driver VolumeHandle ReadOnly! FSType~fsType VolumeAttributes? ControllerPublishSecretRef? NodeStageSecretRef? NodePublishSecretRef? ControllerExpandSecretRef? NodeExpandSecretRef?',
+  EphemeralVolumeSource: 'VolumeClaimTemplate*PersistentVolumeClaimTemplate',
+  PersistentVolumeClaimTemplate: 'Spec=PersistentVolumeClaimSpec',
+  PersistentVolumeClaimSpec:
+    'AccessModes? Selector? Resources=VolumeResourceRequirements VolumeName StorageClassName? VolumeMode? DataSource*TypedLocalObjectReference DataSourceRef*TypedObjectReference VolumeAttributesClassName?',
+  VolumeResourceRequirements: 'Limits? Requests?',
+  TypedLocalObjectReference: 'APIGroup? Kind Name',
+  TypedObjectReference: 'APIGroup? Kind Name Namespace?',
+  ImageVolumeSource: 'Reference PullPolicy',
+  Container:
+    'Name Image Command? Args? WorkingDir Ports[]ContainerPort EnvFrom[]EnvFromSource Env[]EnvVar Resources=ResourceRequirements ResizePolicy[]ContainerResizePolicy RestartPolicy? RestartPolicyRules? VolumeMounts[]VolumeMount VolumeDevices[]VolumeDevice LivenessProbe*Probe ReadinessProbe*Probe StartupProbe*Probe Lifecycle*Lifecycle TerminationMessagePath TerminationMessagePolicy ImagePullPolicy SecurityContext*SecurityContext Stdin! StdinOnce! TTY!',
+  EphemeralContainer:
+    'Name Image Command? Args? WorkingDir Ports[]ContainerPort EnvFrom[]EnvFromSource Env[]EnvVar Resources=ResourceRequirements ResizePolicy[]ContainerResizePolicy RestartPolicy? RestartPolicyRules? VolumeMounts[]VolumeMount VolumeDevices[]VolumeDevice LivenessProbe*Probe ReadinessProbe*Probe StartupProbe*Probe Lifecycle*Lifecycle TerminationMessagePath TerminationMessagePolicy ImagePullPolicy SecurityContext*SecurityContext Stdin! StdinOnce! TTY! TargetContainerName',
+  ContainerPort: 'Name HostPort# ContainerPort# Protocol HostIP',
+  EnvFromSource: 'Prefix ConfigMapRef*OptionalReference SecretRef*OptionalReference',
+  OptionalReference: 'Name Optional?',
+  EnvVar: 'Name Value ValueFrom*EnvVarSource',
+  EnvVarSource:
+    'FieldRef*ObjectFieldSelector ResourceFieldRef*ResourceFieldSelector ConfigMapKeyRef*KeySelector SecretKeyRef*KeySelector FileKeyRef?',
+  KeySelector: 'Name Key Optional?',
+  ResourceRequirements: 'Limits? Requests? Claims[]ResourceClaim',
+  ResourceClaim: 'Name Request',
+  ContainerResizePolicy: 'ResourceName RestartPolicy',
+  VolumeMount: 'Name ReadOnly! RecursiveReadOnly? MountPath SubPath MountPropagation? SubPathExpr',
+  VolumeDevice: 'Name DevicePath',
+  Probe:
+    'Exec*ExecAction HTTPGet*HTTPGetAction TCPSocket*TCPSocketAction GRPC*GRPCAction InitialDelaySeconds# TimeoutSeconds# PeriodSeconds# SuccessThreshold# FailureThreshold# TerminationGracePeriodSeconds?',
+  ExecAction: 'Command?',
+  HTTPGetAction: 'Path Port# Host Scheme HTTPHeaders[]HTTPHeader',
+  HTTPHeader: 'Name Value',
+  TCPSocketAction: 'Port# Host',
+  GRPCAction: 'Port# Service?',
+  Lifecycle: 'PostStart*LifecycleHandler PreStop*LifecycleHandler StopSignal?',
+  LifecycleHandler: 'Exec*ExecAction HTTPGet*HTTPGetAction TCPSocket*TCPSocketAction Sleep*SleepAction',
+  SleepAction: 'Seconds#',
+  SecurityContext:
+    'Capabilities*Capabilities Privileged? SELinuxOptions*SELinuxOptions~seLinuxOptions WindowsOptions? RunAsUser? RunAsGroup? RunAsNonRoot? ReadOnlyRootFilesystem? AllowPrivilegeEscalation? ProcMount? SeccompProfile*SeccompProfile AppArmorProfile*SeccompProfile',
+  Capabilities: 'Add? Drop?',
+  SELinuxOptions: 'User Role Type Level',
+  SeccompProfile: 'Type LocalhostProfile?',
+  PodSecurityContext:
+    'HostNetwork+Flag HostPID+Flag HostIPC+Flag ShareProcessNamespace+Null HostUsers+Null SELinuxOptions*SELinuxOptions~seLinuxOptions WindowsOptions? RunAsUser? RunAsGroup? RunAsNonRoot? SupplementalGroups? SupplementalGroupsPolicy? FSGroup?~fsGroup FSGroupChangePolicy?~fsGroupChangePolicy Sysctls[]Sysctl SeccompProfile*SeccompProfile AppArmorProfile*SeccompProfile SELinuxChangePolicy?~seLinuxChangePolicy',
+  Sysctl: 'Name Value',
+  LocalObjectReference: 'Name',
+  Affinity: 'NodeAffinity*NodeAffinity PodAffinity*PodAffinity PodAntiAffinity*PodAffinity',
+  NodeAffinity:
+    'RequiredDuringSchedulingIgnoredDuringExecution*NodeSelector PreferredDuringSchedulingIgnoredDuringExecution[]PreferredSchedulingTerm',
+  NodeSelector: 'NodeSelectorTerms[]NodeSelectorTerm',
+  PreferredSchedulingTerm: 'Weight# Preference=NodeSelectorTerm',
+  NodeSelectorTerm: 'MatchExpressions[]NodeSelectorRequirement MatchFields[]NodeSelectorRequirement',
+  NodeSelectorRequirement: 'Key Operator Values?',
+  PodAffinity:
+    'RequiredDuringSchedulingIgnoredDuringExecution[]PodAffinityTerm PreferredDuringSchedulingIgnoredDuringExecution[]WeightedPodAffinityTerm',
+  WeightedPodAffinityTerm: 'Weight# PodAffinityTerm=PodAffinityTerm',
+  PodAffinityTerm: 'LabelSelector? Namespaces? TopologyKey NamespaceSelector? MatchLabelKeys? MismatchLabelKeys?',
+  Toleration: 'Key Operator Value Effect TolerationSeconds?',
+  HostAlias: 'IP Hostnames?',
+  PodDNSConfig: 'Nameservers? Searches? Options[]PodDNSConfigOption',
+  PodDNSConfigOption: 'Name Value?',
+  PodReadinessGate: 'ConditionType',
+  TopologySpreadConstraint:
+    'MaxSkew# TopologyKey WhenUnsatisfiable LabelSelector? MinDomains? NodeAffinityPolicy? NodeTaintsPolicy? MatchLabelKeys?',
+  PodOS: 'Name',
+  PodSchedulingGate: 'Name',
+  PodResourceClaim: 'Name ResourceClaimName? ResourceClaimTemplateName?',
+}

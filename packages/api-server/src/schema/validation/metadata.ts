@@ -1,0 +1,192 @@
+/** Rules of metadata, the same for all kinds. Contract: docs/behaviour/api-server/defaulting-and-validation.md, Metadata. */
+import { schemaOf } from '@gyropilot/api'
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../field-errors.ts'
+import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
+import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
+
+export type NameCheck = (name: string, generated: boolean) => readonly string[]
+
+/** A generated name is checked without the hyphen that its random part follows. */
+function withPrefix(check: (name: string) => readonly string[]): NameCheck {
+  return (name, generated) =>
+    check(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name)
+}
+
+const checks: Record<string, NameCheck> = {
+  subdomain: withPrefix(dnsSubdomain),
+  label: withPrefix(dnsLabel),
+  'path-segment': (name) => pathSegment(name),
+}
+
+export function nameCheckOf(rules: Pick<KindRules, 'name'> | undefined): NameCheck {
+  const name = rules?.name ?? 'subdomain'
+  return typeof name === 'string' ? checks[name]! : name
+}
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+export function validateMetadata(
+  object: Stored,
+  namespaced: boolean,
+  check: NameCheck,
+  errors: FieldErrors,
+  field = 'metadata',
+): void {
+  const metadata: Stored = object.metadata ?? {}
+  if (metadata.generateName) {
+    invalidAll(
+      errors,
+      `${field}.generateName`,
+      metadata.generateName,
+      check(metadata.generateName, true),
+    )
+  }
+  if (!metadata.name) errors.required(`${field}.name`, 'name or generateName is required')
+  else invalidAll(errors, `${field}.name`, metadata.name, check(metadata.name, false))
+  if (namespaced) {
+    if (!metadata.namespace) errors.required(`${field}.namespace`)
+    else invalidAll(errors, `${field}.namespace`, metadata.namespace, dnsLabel(metadata.namespace))
+  } else if (metadata.namespace) errors.forbidden(`${field}.namespace`, 'not allowed on this type')
+  if (metadata.generation < 0) {
+    errors.invalid(`${field}.generation`, metadata.generation, 'must be greater than or equal to 0')
+  }
+  validateLabels(metadata.labels, errors, `${field}.labels`)
+  validateAnnotations(metadata.annotations, errors, `${field}.annotations`)
+  validateOwners(metadata.ownerReferences, errors, `${field}.ownerReferences`)
+  validateFinalizers(metadata.finalizers, errors, `${field}.finalizers`, isStrict(object))
+  validateManagedFields(metadata.managedFields, errors, `${field}.managedFields`)
+}
+
+function validateOwners(
+  owners: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  let first: Stored | undefined
+  for (const owner of owners ?? []) {
+    const version = (owner.apiVersion ?? '').split('/').at(-1)!
+    if (version === '')
+      errors.invalid(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty')
+    for (const part of ['kind', 'name', 'uid']) {
+      if (!owner[part]) errors.invalid(`${field}.${part}`, owner[part] ?? '', 'must not be empty')
+    }
+    if (
+      owner.kind === 'Event' &&
+      (owner.apiVersion === 'v1' || owner.apiVersion === 'events.k8s.io/v1')
+    ) {
+      errors.invalid(field, owner, `/v1, Kind=Event is disallowed from being an owner`)
+    }
+    if (owner.controller !== true) continue
+    if (first === undefined) first = owner
+    else {
+      errors.invalid(
+        field,
+        owners,
+        `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${owner.kind}/${owner.name}`,
+      )
+    }
+  }
+}
+
+/** Definitions, API services and custom resources may have finalizers without a slash. */
+function isStrict(object: Stored): boolean {
+  const apiVersion: string = object.apiVersion ?? 'v1'
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return false
+  return schemaOf(group, apiVersion.slice(slash + 1), object.kind ?? '') !== undefined
+}
+
+/** The order of checks: all qualified names, the conflict of the two deletion policies, then the core kinds' stricter rule. */
+function validateFinalizers(
+  finalizers: readonly string[] | undefined,
+  errors: FieldErrors,
+  field: string,
+  standardOnly: boolean,
+): void {
+  const list = finalizers ?? []
+  for (const finalizer of list) invalidAll(errors, field, finalizer, qualifiedName(finalizer))
+  if (list.includes('orphan') && list.includes('foregroundDeletion')) {
+    errors.invalid(field, list, 'finalizer orphan and foregroundDeletion cannot be both set')
+  }
+  if (!standardOnly) return
+  for (const [index, finalizer] of list.entries()) {
+    if (qualifiedName(finalizer).length > 0) continue
+    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
+      errors.invalid(
+        `${field}[${index}]`,
+        finalizer,
+        'name is neither a standard finalizer name nor is it fully qualified',
+      )
+    }
+  }
+}
+
+function validateManagedFields(
+  entries: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  for (const [index, entry] of (entries ?? []).entries()) {
+    const at = `${field}[${index}]`
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      errors.invalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`')
+    }
+    if ((entry.fieldsType ?? '') !== '' && entry.fieldsType !== 'FieldsV1') {
+      errors.invalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`')
+    }
+  }
+}
+
+/** Names, uids and times stay what they were; finalizers may not be added to an object that is being deleted. */
+export function validateMetadataUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const metadata: Stored = object.metadata ?? {}
+  const before: Stored = stored.metadata ?? {}
+  const same = (field: string): void => {
+    const now = metadata[field]
+    if (JSON.stringify(now ?? '') !== JSON.stringify(before[field] ?? '')) {
+      errors.invalid(
+        `metadata.${field}`,
+        now ?? (typeof before[field] === 'number' ? null : ''),
+        'field is immutable',
+      )
+    }
+  }
+  if (before.deletionTimestamp) {
+    const kept = new Set(before.finalizers ?? [])
+    const added: string[] = (metadata.finalizers ?? [])
+      .filter((name: string) => !kept.has(name))
+      .toSorted()
+    if (added.length > 0) {
+      errors.forbidden(
+        'metadata.finalizers',
+        `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((name) => JSON.stringify(name)).join(', ')}}`,
+      )
+    }
+  }
+  if ((metadata.generation ?? 0) < (before.generation ?? 0)) {
+    errors.invalid('metadata.generation', metadata.generation ?? 0, 'must not be decremented')
+  }
+  for (const field of [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ])
+    same(field)
+}
+
+/** ObjectMeta in a template: labels and annotations only. */
+export function validateTemplateMetadata(
+  metadata: Stored | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  validateLabels(metadata?.labels, errors, `${field}.labels`)
+  validateAnnotations(metadata?.annotations, errors, `${field}.annotations`)
+}
+
+export { sortedKeys }

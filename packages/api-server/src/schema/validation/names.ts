@@ -1,0 +1,169 @@
+/** Checks of single strings: each answers the messages that kube-apiserver gives, empty when the string is good. */
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`
+const QUALIFIED_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+
+const labelPattern = new RegExp(`^${LABEL}$`)
+const label1035Pattern = new RegExp(`^${LABEL_1035}$`)
+const subdomainPattern = new RegExp(`^${SUBDOMAIN}$`)
+const wildcardPattern = new RegExp(`^\\*\\.${SUBDOMAIN}$`)
+const qualifiedPartPattern = new RegExp(`^${QUALIFIED_PART}$`)
+const labelValuePattern = new RegExp(`^(${QUALIFIED_PART})?$`)
+
+const LABEL_MESSAGE = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`
+const LABEL_1035_MESSAGE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`
+const SUBDOMAIN_MESSAGE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`
+const WILDCARD_MESSAGE = `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${SUBDOMAIN}')`
+const QUALIFIED_MESSAGE = `must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED_PART}')`
+const LABEL_VALUE_MESSAGE = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${QUALIFIED_PART})?')`
+const CONFIG_KEY_MESSAGE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+const PERCENT_MESSAGE =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+const ENV_NAME_MESSAGE =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='"
+const HTTP_HEADER_MESSAGE =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
+
+type Check = (value: string) => readonly string[]
+
+const NONE: readonly string[] = []
+
+function tooLong(maximum: number): string {
+  return `must be no more than ${maximum} characters`
+}
+
+export const dnsLabel: Check = (value) => {
+  if (value.length <= 63 && labelPattern.test(value)) return NONE
+  const messages: string[] = []
+  if (value.length > 63) messages.push(tooLong(63))
+  if (!labelPattern.test(value)) {
+    messages.push(subdomainPattern.test(value) ? 'must not contain dots' : LABEL_MESSAGE)
+  }
+  return messages
+}
+
+export const dns1035Label: Check = (value) => {
+  const messages: string[] = []
+  if (value.length > 63) messages.push(tooLong(63))
+  if (!label1035Pattern.test(value)) messages.push(LABEL_1035_MESSAGE)
+  return messages
+}
+
+export const dnsSubdomain: Check = (value) => {
+  if (value.length <= 253 && subdomainPattern.test(value)) return NONE
+  const messages: string[] = []
+  if (value.length > 253) messages.push(tooLong(253))
+  if (!subdomainPattern.test(value)) messages.push(SUBDOMAIN_MESSAGE)
+  return messages
+}
+
+export const wildcardSubdomain: Check = (value) => {
+  const messages: string[] = []
+  if (value.length > 253) messages.push(tooLong(253))
+  if (!wildcardPattern.test(value)) messages.push(WILDCARD_MESSAGE)
+  return messages
+}
+
+/** `[prefix/]name`. */
+export const qualifiedName: Check = (value) => {
+  const parts = value.split('/')
+  const messages: string[] = []
+  let name = value
+  if (parts.length === 2) {
+    const prefix = parts[0]!
+    name = parts[1]!
+    if (prefix === '') messages.push('prefix part must be non-empty')
+    else messages.push(...dnsSubdomain(prefix).map((message) => `prefix part ${message}`))
+  } else if (parts.length > 2) {
+    return [
+      `a qualified name ${QUALIFIED_MESSAGE.replace(/\)$/, '')}) with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  }
+  if (name === '') messages.push('name part must be non-empty')
+  else if (name.length > 63) messages.push('name part must be no more than 63 bytes')
+  if (!qualifiedPartPattern.test(name)) messages.push(`name part ${QUALIFIED_MESSAGE}`)
+  return messages
+}
+
+export const labelValue: Check = (value) => {
+  if (value.length <= 63 && labelValuePattern.test(value)) return NONE
+  const messages: string[] = []
+  if (value.length > 63) messages.push('must be no more than 63 bytes')
+  if (!labelValuePattern.test(value)) messages.push(LABEL_VALUE_MESSAGE)
+  return messages
+}
+
+/** Names of container ports and named probe ports. */
+export const portName: Check = (value) => {
+  const messages: string[] = []
+  if (value.length > 15) messages.push(tooLong(15))
+  if (!/^[-a-z0-9]+$/.test(value)) {
+    messages.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  }
+  if (!/[a-z]/.test(value)) messages.push('must contain at least one letter (a-z)')
+  if (value.includes('--')) messages.push('must not contain consecutive hyphens')
+  if (value.startsWith('-') || value.endsWith('-')) {
+    messages.push('must not begin or end with a hyphen')
+  }
+  return messages
+}
+
+export const pathSegment: Check = (value) => {
+  if (value === '.' || value === '..') return [`may not be '${value}'`]
+  const messages: string[] = []
+  for (const character of ['/', '%']) {
+    if (value.includes(character)) messages.push(`may not contain '${character}'`)
+  }
+  return messages
+}
+
+export const environmentName: Check = (value) =>
+  /^[\x20-\x3c\x3e-\x7e]+$/.test(value) ? NONE : [ENV_NAME_MESSAGE]
+
+export const configMapKey: Check = (value) => {
+  const messages: string[] = []
+  if (value.length > 253) messages.push('must be no more than 253 bytes')
+  if (!/^[-._a-zA-Z0-9]+$/.test(value)) messages.push(CONFIG_KEY_MESSAGE)
+  if (value === '.') messages.push("must not be '.'")
+  if (value === '..') messages.push("must not be '..'")
+  else if (value.startsWith('..')) messages.push("must not start with '..'")
+  return messages
+}
+
+export const percentString: Check = (value) => (/^[0-9]+%$/.test(value) ? NONE : [PERCENT_MESSAGE])
+
+export const httpHeaderName: Check = (value) =>
+  /^[-A-Za-z0-9]+$/.test(value) ? NONE : [HTTP_HEADER_MESSAGE]
+
+/** `acme.io/foo`. */
+export const domainPrefixedPath: Check = (value) => {
+  const slash = value.indexOf('/')
+  const domain = slash < 0 ? '' : value.slice(0, slash)
+  const path = slash < 0 ? '' : value.slice(slash + 1)
+  if (domain === '' || path === '') {
+    return ['must be a domain-prefixed path (such as "acme.io/foo")']
+  }
+  const messages = [...dnsSubdomain(domain)]
+  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
+    messages.push(
+      "path must consist of alphanumeric characters or one of '/', '-', '.', '_', '~', '%', '!', '$', '&', ''', '(', ')', '*', '+', ',', ';', '=', ':', '@' (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
+    )
+  }
+  return messages
+}
+
+/** At least `segments` labels separated by dots. */
+export function fullyQualifiedName(value: string, segments = 2): readonly string[] {
+  const messages = [...dnsSubdomain(value)]
+  if (messages.length === 0 && value.split('.').length < segments) {
+    messages.push(
+      segments === 2
+        ? 'should be a domain with at least two segments separated by dots'
+        : 'should be a domain with at least three segments separated by dots',
+    )
+  }
+  return messages
+}

@@ -1,0 +1,207 @@
+/** The embedded API server: its parts put together. It behaves as kube-apiserver 1.36 does, for one machine. */
+import type { KeyObject } from 'node:crypto'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import { admissionPlugins } from './admission/index.ts'
+import { fieldManagement } from './apply/index.ts'
+import { createAuthentication, createAuthorizer, SERVER_IDENTITY, ServiceAccountTokens } from './auth/index.ts'
+import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
+import type { AdmissionPlugin, AllocationHook, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
+import { NonResources } from './discovery/non-resource-handler.ts'
+import { OpenApiDocuments } from './discovery/openapi.ts'
+import { VERSION } from './discovery/version.ts'
+import { Deleter } from './handlers/deletion.ts'
+import { ExpirySweeper } from './handlers/expiry.ts'
+import { flowControlUids } from './handlers/flow-control.ts'
+import { Internals } from './handlers/internals.ts'
+import { ObjectWriter } from './handlers/object-writer.ts'
+import { Pipeline } from './handlers/pipeline.ts'
+import { ResourceHandler } from './handlers/resource-handler.ts'
+import type { ServerRequest, ServerResponse } from './http/exchange.ts'
+import { listen, type Listener } from './http/listener.ts'
+import { renderLocally } from './http/render-local.ts'
+import { DefinitionController, definitionRules } from './crd/index.ts'
+import { ResourceRegistry } from './registry/resource-registry.ts'
+import { serviceAllocation } from './service-ips/index.ts'
+import type { Store } from './storage/store.ts'
+import { subresourceHandlers, type ContainerLogs } from './subresources/index.ts'
+
+export interface ApiServerOptions {
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly store: Store
+  /** Shown under `/metrics` when given. */
+  readonly metrics?: MetricsRegistry
+  /** Signs and checks tokens of service accounts. */
+  readonly serviceAccountKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
+  /** Static bearer tokens. */
+  readonly tokens?: ReadonlyMap<string, UserInfo>
+  readonly clientAuthorityPem?: string
+  readonly frontProxyAuthorityPem?: string
+  /** Of services; the first family is the cluster's. Default `10.0.0.0/24`. */
+  readonly serviceRanges?: readonly string[]
+  /** Where clients outside the process reach this server. Default `127.0.0.1`. */
+  readonly advertiseAddress?: string
+  /** Keeps a Lease of this name for the server. Absent: none. */
+  readonly identity?: string
+  /** Added behind the default plug-ins. */
+  readonly admission?: readonly AdmissionPlugin[]
+  /** What containers have written. Absent: logs answer as a node whose kubelet is down. */
+  readonly logs?: ContainerLogs
+  /** Replace the server's own: connections to simulated pods. */
+  readonly subresources?: readonly SubresourceHandler[]
+}
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly certificatePem: string
+  readonly keyPem: string
+}
+
+export interface ApiServer {
+  readonly store: Store
+  readonly registry: ResourceRegistry
+  readonly internals: ServerInternals
+  /** Creates what every cluster has and starts the server's own loops. Requests may be sent before; call it after `listen`. */
+  start(): Promise<void>
+  /** Within the process: values are the store's own frozen objects and must not be edited. */
+  handle(request: ServerRequest): Promise<ServerResponse>
+  listen(options: ListenOptions): Promise<Listener>
+  /** Ends listeners and loops. The store stays open: it belongs to the caller. */
+  stop(graceMs?: number): Promise<void>
+}
+
+const STOP_GRACE_MS = 10_000
+const DEFAULT_PORT = 6443
+
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  return new EmbeddedApiServer(options)
+}
+
+class EmbeddedApiServer implements ApiServer {
+  readonly store: Store
+  readonly registry: ResourceRegistry
+  readonly internals: ServerInternals
+  readonly #pipeline: Pipeline
+  readonly #expiry: ExpirySweeper
+  readonly #definitions: DefinitionController
+  readonly #listeners: Listener[] = []
+  readonly #options: ApiServerOptions
+  #bootstrapped: Bootstrapped | undefined
+  #ready = false
+  #address = ''
+
+  constructor(options: ApiServerOptions) {
+    const { clock, random, store } = options
+    this.#options = options
+    this.store = store
+    this.registry = new ResourceRegistry((group, kind) =>
+      group === definitionRules.group && kind === definitionRules.kind ? definitionRules : undefined,
+    )
+    const authorizer = createAuthorizer({ store })
+    const serviceAccountTokens = new ServiceAccountTokens({ clock, random, store, key: options.serviceAccountKey })
+    const authentication = createAuthentication({ ...options, serviceAccountTokens })
+    const world = { store, authorizer, clock, random: random.fork('admission'), server: () => this.internals }
+    const allocations: AllocationHook[] = [serviceAllocation({ store, random, ranges: options.serviceRanges })]
+    const writer = new ObjectWriter({
+      store,
+      clock,
+      random,
+      admission: [...admissionPlugins(world), ...(options.admission ?? [])],
+      allocations,
+      fields: fieldManagement,
+      featureEnabled: () => true,
+    })
+    const deleter = new Deleter(store, clock, writer)
+    this.internals = new Internals({ store, registry: this.registry, writer, deleter, self: SERVER_IDENTITY })
+    const resources = new ResourceHandler({
+      store,
+      clock,
+      random: random.fork('watches'),
+      registry: this.registry,
+      writer,
+      deleter,
+      fields: fieldManagement,
+      authorizer,
+      decodeProtobuf,
+    })
+    this.#expiry = new ExpirySweeper(store, clock)
+    this.#definitions = new DefinitionController({
+      registry: this.registry,
+      server: this.internals,
+      clock,
+      logger: options.logger.named('custom-resources'),
+      user: SERVER_IDENTITY,
+    })
+    this.#pipeline = new Pipeline({
+      clock,
+      random,
+      logger: options.logger.named('api-server'),
+      registry: this.registry,
+      authenticator: authentication,
+      authorizer,
+      resources,
+      nonResources: new NonResources({
+        registry: this.registry,
+        version: VERSION,
+        checks: [
+          { name: 'ping', healthy: () => true },
+          { name: 'log', healthy: () => true },
+          { name: 'etcd', healthy: () => true },
+          { name: 'poststarthook/bootstrap', readiness: true, healthy: () => this.#ready },
+          { name: 'shutdown', readiness: true, healthy: () => true },
+        ],
+        metrics: options.metrics,
+        openApi: new OpenApiDocuments(),
+        serverAddress: () => this.#address,
+      }),
+      subresources: [
+        ...subresourceHandlers({ clock, authentication, authorizer, serviceAccountTokens, logs: options.logs }),
+        ...(options.subresources ?? []),
+      ],
+      internals: this.internals,
+      flowControlUids: (user) => flowControlUids(store, user),
+    })
+  }
+
+  async start(): Promise<void> {
+    const { clock, random, advertiseAddress = '127.0.0.1', serviceRanges } = this.#options
+    const { clientAuthorityPem, frontProxyAuthorityPem, identity } = this.#options
+    this.#expiry.start()
+    const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
+    const server = this.internals
+    const options = { server, clock, random, advertiseAddress, securePort, serviceRanges, clientAuthorityPem, frontProxyAuthorityPem, identity }
+    this.#bootstrapped = await bootstrap(options)
+    this.#ready = true
+  }
+
+  async handle(request: ServerRequest): Promise<ServerResponse> {
+    return renderLocally(await this.#pipeline.answer(request), request.signal)
+  }
+
+  async listen({ host, port, certificatePem, keyPem }: ListenOptions): Promise<Listener> {
+    const listener = await listen(host, port, {
+      certificatePem,
+      keyPem,
+      requestClientCertificates: true,
+      answer: (request) => this.#pipeline.answer(request),
+    })
+    this.#listeners.push(listener)
+    this.#address = `${host}:${listener.port}`
+    return listener
+  }
+
+  async stop(graceMs = STOP_GRACE_MS): Promise<void> {
+    this.#ready = false
+    this.#expiry.stop()
+    this.#bootstrapped?.stop()
+    this.#definitions.stop()
+    await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
+  }
+}
+
+function decodeProtobuf(): never {
+  throw new Error('protobuf bodies are not decoded yet')
+}

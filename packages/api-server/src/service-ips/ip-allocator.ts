@@ -1,0 +1,126 @@
+import { formatTime, integerBetween, uuid } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
+import type { Stored } from '../registry/kind-rules.ts'
+import { formatIp, parseIp } from '../schema/validation/ip.ts'
+import type { Store } from '../storage/store.ts'
+import type { IpFamily } from './ip-families.ts'
+import { serviceRanges } from './service-ranges.ts'
+import type { ServiceRange } from './service-ranges.ts'
+
+export const IP_ADDRESSES = 'ipaddresses.networking.k8s.io'
+
+export interface Owner {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Each taken address is an IPAddress object named by its canonical text: the objects are the truth, nothing is kept beside. */
+export class IpAllocator {
+  readonly #store: Store
+  readonly #random: RandomSource
+  readonly #defaultRanges: readonly string[]
+
+  constructor(store: Store, random: RandomSource, defaultRanges: readonly string[]) {
+    this.#store = store
+    this.#random = random
+    this.#defaultRanges = defaultRanges
+  }
+
+  /** Why the address cannot be had, or undefined when it is taken now. */
+  take(text: string, owner: Owner, nowMs: number, dryRun: boolean): string | undefined {
+    const ip = parseIp(text)
+    if (ip === undefined || !this.#ranges().some((range) => range.contains(ip))) {
+      return 'the provided network does not match the current range'
+    }
+    if (dryRun) return undefined
+    const name = formatIp(ip)
+    if (this.#isTaken(name)) return 'provided IP is already allocated'
+    this.#commit(name, owner, nowMs)
+    return undefined
+  }
+
+  /** Undefined when every range of the family is full. */
+  takeAny(family: IpFamily, owner: Owner, nowMs: number, dryRun: boolean): string | undefined {
+    for (const range of this.#ranges()) {
+      if (range.family !== family) continue
+      if (dryRun) return range.address(0n)
+      const found = this.#findFree(range)
+      if (found === undefined) continue
+      this.#commit(found, owner, nowMs)
+      return found
+    }
+    return undefined
+  }
+
+  /** Of this owner only: an address that somebody else holds meanwhile stays. */
+  release(text: string, owner: Owner): void {
+    const ip = parseIp(text)
+    if (ip === undefined) return
+    const key = { collection: IP_ADDRESSES, key: formatIp(ip) }
+    const parent = this.#store.get(key)?.object['spec'].parentRef
+    if (parent === undefined || parent.namespace !== owner.namespace || parent.name !== owner.name) return
+    this.#store.commit(key, () => undefined)
+  }
+
+  #ranges(): ServiceRange[] {
+    return serviceRanges(this.#store, this.#defaultRanges)
+  }
+
+  /** Random in the upper band; when that is full, random in the band for chosen addresses. */
+  #findFree(range: ServiceRange): string | undefined {
+    const band = range.staticBandSize
+    return this.#findFreeBetween(range, band, range.size) ?? this.#findFreeBetween(range, 0n, band)
+  }
+
+  #findFreeBetween(range: ServiceRange, from: bigint, to: bigint): string | undefined {
+    // Larger ranges (IPv6) are sampled in their first 2^48 addresses.
+    const count = Number(to - from > 2n ** 48n ? 2n ** 48n : to - from)
+    if (count <= 0) return undefined
+    const start = integerBetween(this.#random, 0, count)
+    for (let i = 0; i < count; i++) {
+      const address = range.address(from + BigInt((start + i) % count))
+      if (!this.#isTaken(address)) return address
+    }
+    return undefined
+  }
+
+  #isTaken(name: string): boolean {
+    return this.#store.get({ collection: IP_ADDRESSES, key: name }) !== undefined
+  }
+
+  #commit(name: string, owner: Owner, nowMs: number): void {
+    const object = ipAddressObject(name, owner, nowMs, uuid(this.#random))
+    this.#store.commit({ collection: IP_ADDRESSES, key: name }, (revision) => ({
+      ...object,
+      metadata: { ...object['metadata'], resourceVersion: String(revision) },
+    }))
+  }
+}
+
+export function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: string): Stored {
+  const time = formatTime(nowMs)
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: {
+      name,
+      uid,
+      creationTimestamp: time,
+      labels: {
+        'ipaddress.kubernetes.io/ip-family': name.includes(':') ? 'IPv6' : 'IPv4',
+        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+      },
+      managedFields: [
+        { manager: 'kube-apiserver', operation: 'Update', apiVersion: 'networking.k8s.io/v1', time, fieldsType: 'FieldsV1', fieldsV1: OWNED },
+      ],
+    },
+    spec: { parentRef: { resource: 'services', namespace: owner.namespace, name: owner.name } },
+  }
+}
+
+const OWNED = {
+  'f:metadata': {
+    'f:labels': { '.': {}, 'f:ipaddress.kubernetes.io/ip-family': {}, 'f:ipaddress.kubernetes.io/managed-by': {} },
+  },
+  'f:spec': { 'f:parentRef': { '.': {}, 'f:name': {}, 'f:namespace': {}, 'f:resource': {} } },
+}

@@ -1,0 +1,78 @@
+import { integerBetween } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
+import type { Store } from '../storage/store.ts'
+import { nodePortsOf } from './service-fields.ts'
+
+export interface PortRange {
+  readonly first: number
+  readonly last: number
+}
+
+export const DEFAULT_NODE_PORTS: PortRange = { first: 30000, last: 32767 }
+
+/** Ports of all nodes. Which are taken is read from the services at the first use; from then on every change comes by here. */
+export class NodePortAllocator {
+  readonly range: PortRange
+  readonly #store: Store
+  readonly #random: RandomSource
+  #taken: Set<number> | undefined
+
+  constructor(store: Store, random: RandomSource, range: PortRange = DEFAULT_NODE_PORTS) {
+    this.#store = store
+    this.#random = random
+    this.range = range
+  }
+
+  /** Why the port cannot be had, or undefined when it is taken now. */
+  take(port: number, dryRun: boolean): string | undefined {
+    const { first, last } = this.range
+    if (port < first || port > last) {
+      return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
+    }
+    if (dryRun) return undefined
+    const taken = this.#ports()
+    if (taken.has(port)) return 'provided port is already allocated'
+    taken.add(port)
+    return undefined
+  }
+
+  /** Random above the band for chosen ports, then within it; undefined when all are taken. */
+  takeAny(dryRun: boolean): number | undefined {
+    const { first, last } = this.range
+    if (dryRun) return first
+    const band = staticBandSize(last - first + 1)
+    const found = this.#findFree(first + band, last) ?? this.#findFree(first, first + band - 1)
+    if (found !== undefined) this.#ports().add(found)
+    return found
+  }
+
+  release(port: number): void {
+    this.#ports().delete(port)
+  }
+
+  #findFree(from: number, to: number): number | undefined {
+    const count = to - from + 1
+    if (count <= 0) return undefined
+    const taken = this.#ports()
+    const start = integerBetween(this.#random, 0, count)
+    for (let i = 0; i < count; i++) {
+      const port = from + ((start + i) % count)
+      if (!taken.has(port)) return port
+    }
+    return undefined
+  }
+
+  #ports(): Set<number> {
+    if (this.#taken === undefined) {
+      const snapshot = this.#store.list('services', '')
+      const services = snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
+      this.#taken = new Set(services.flatMap(nodePortsOf))
+    }
+    return this.#taken
+  }
+}
+
+export function staticBandSize(size: number): number {
+  if (size <= 16) return 0
+  return Math.min(128, Math.max(16, Math.floor(size / 32)))
+}

@@ -1,0 +1,189 @@
+/**
+ * Gives Services their cluster addresses and node ports, and takes them back.
+ * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Service allocation".
+ */
+import type { RandomSource } from '@gyropilot/foundation'
+import type { AllocationHook, AllocationRequest } from '../contracts.ts'
+import { internalError, invalid } from '../http/errors.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { parseIp } from '../schema/validation/ip.ts'
+import type { Store } from '../storage/store.ts'
+import { IpAllocator } from './ip-allocator.ts'
+import type { Owner } from './ip-allocator.ts'
+import { familyOf, setIpFamilies } from './ip-families.ts'
+import type { IpFamily } from './ip-families.ts'
+import { NodePortAllocator } from './node-port-allocator.ts'
+import type { PortRange } from './node-port-allocator.ts'
+import {
+  allocatedIps,
+  dropFieldsOfOtherType,
+  isHeadless,
+  keepAllocated,
+  mirrorClusterIps,
+  needsClusterIp,
+  needsHealthCheckPort,
+  needsNodePorts,
+  nodePortsOf,
+} from './service-fields.ts'
+
+export interface ServiceAllocationOptions {
+  readonly store: Store
+  readonly random: RandomSource
+  /** One range per family, the cluster's first family first. Default `10.0.0.0/24`. */
+  readonly ranges?: readonly string[]
+  /** Default 30000-32767. */
+  readonly nodePorts?: PortRange
+}
+
+export const DEFAULT_SERVICE_RANGES: readonly string[] = ['10.0.0.0/24']
+
+export function serviceAllocation(options: ServiceAllocationOptions): AllocationHook {
+  return new ServiceAllocation(options)
+}
+
+class ServiceAllocation implements AllocationHook {
+  readonly group = ''
+  readonly resource = 'services'
+  readonly #ips: IpAllocator
+  readonly #ports: NodePortAllocator
+  readonly #families: readonly IpFamily[]
+
+  constructor({ store, random, ranges = DEFAULT_SERVICE_RANGES, nodePorts }: ServiceAllocationOptions) {
+    this.#ips = new IpAllocator(store, random.fork('service-ips'), ranges)
+    this.#ports = new NodePortAllocator(store, random.fork('node-ports'), nodePorts)
+    this.#families = ranges.map((range) => familyOf(range.split('/')[0]!))
+  }
+
+  begin(request: AllocationRequest): (stored: boolean) => void {
+    const { object: service, oldObject, dryRun } = request
+    if (oldObject !== undefined) {
+      mirrorClusterIps(service, oldObject)
+      dropFieldsOfOtherType(service, oldObject)
+      keepAllocated(service, oldObject)
+    }
+    mirrorClusterIps(service, undefined)
+    const taken = new Taken(this.#ips, this.#ports, ownerOf(service))
+    try {
+      this.#takeAll(request, taken)
+    } catch (error) {
+      taken.giveBack()
+      throw error
+    }
+    return (stored) => {
+      if (!stored) taken.giveBack()
+      else if (oldObject !== undefined && !dryRun) this.#release(oldObject, service)
+    }
+  }
+
+  released(service: Stored): void {
+    this.#release(service, undefined)
+  }
+
+  #takeAll(request: AllocationRequest, taken: Taken): void {
+    const { object: service, oldObject } = request
+    const errors = new FieldErrors()
+    const refuse = (): void => {
+      if (errors.list.length > 0) throw invalid('', 'Service', service['metadata'].name ?? '', errors.list)
+    }
+    setIpFamilies(service, this.#families, errors)
+    refuse()
+    const had = oldObject === undefined ? [] : allocatedIps(oldObject)
+    if (needsClusterIp(service) && !isHeadless(service) && (had.length === 0 || had.length < service['spec'].ipFamilies.length)) {
+      this.#takeIps(request, had, taken, errors)
+    }
+    refuse()
+    const ports = new Set(oldObject === undefined ? [] : nodePortsOf(oldObject))
+    this.#takeNodePorts(request, ports, taken, errors)
+    refuse()
+  }
+
+  #takeIps({ object: service, nowMs, dryRun }: AllocationRequest, had: readonly string[], taken: Taken, errors: FieldErrors): void {
+    const { spec } = service
+    const owner = ownerOf(service)
+    const wanted: string[] = [...(spec.clusterIPs ?? [])]
+    const families: IpFamily[] = spec.ipFamilies ?? []
+    for (const [i, family] of families.entries()) {
+      const given = wanted[i]
+      if (given !== undefined && had.includes(given)) continue
+      if (given === undefined || given === '') {
+        const found = this.#ips.takeAny(family, owner, nowMs, dryRun)
+        if (found === undefined) throw internalError('failed to allocate a serviceIP: range is full')
+        if (!dryRun) taken.ips.push(found)
+        wanted[i] = found
+      } else if (parseIp(given) !== undefined) {
+        const problem = this.#ips.take(given, owner, nowMs, dryRun)
+        if (problem === undefined) {
+          if (!dryRun) taken.ips.push(given)
+        } else errors.invalid('spec.clusterIPs', wanted, `failed to allocate IP ${given}: ${problem}`)
+      }
+    }
+    if (wanted.length === 0) return
+    spec.clusterIPs = wanted
+    spec.clusterIP = wanted[0]
+  }
+
+  #takeNodePorts({ object: service, dryRun }: AllocationRequest, had: ReadonlySet<number>, taken: Taken, errors: FieldErrors): void {
+    const { spec } = service
+    const isWanted = needsNodePorts(service)
+    const own = new Set<number>(had)
+    const byServicePort = new Map<number, number>()
+    for (const [i, port] of ((spec.ports ?? []) as Draft[]).entries()) {
+      if (!isWanted && !(spec.type === 'LoadBalancer' && port['nodePort'])) continue
+      // One number serves all protocols of a service port.
+      port['nodePort'] ||= byServicePort.get(port['port']) ?? 0
+      if (port['nodePort'] === 0) port['nodePort'] = this.#takeAnyPort(taken, dryRun)
+      else if (!own.has(port['nodePort'])) this.#takePort(`spec.ports[${i}].nodePort`, port['nodePort'], taken, dryRun, errors)
+      own.add(port['nodePort'])
+      byServicePort.set(port['port'], port['nodePort'])
+    }
+    if (!needsHealthCheckPort(service)) return
+    if (!spec.healthCheckNodePort) spec.healthCheckNodePort = this.#takeAnyPort(taken, dryRun)
+    else if (!had.has(spec.healthCheckNodePort)) this.#takePort('spec.healthCheckNodePort', spec.healthCheckNodePort, taken, dryRun, errors)
+  }
+
+  #takeAnyPort(taken: Taken, dryRun: boolean): number {
+    const port = this.#ports.takeAny(dryRun)
+    if (port === undefined) throw internalError('failed to allocate a nodePort: range is full')
+    if (!dryRun) taken.ports.push(port)
+    return port
+  }
+
+  #takePort(field: string, port: number, taken: Taken, dryRun: boolean, errors: FieldErrors): void {
+    const problem = this.#ports.take(port, dryRun)
+    if (problem !== undefined) errors.invalid(field, port, problem)
+    else if (!dryRun) taken.ports.push(port)
+  }
+
+  /** Gives back what `before` had and `after` has not. */
+  #release(before: Stored, after: Stored | undefined): void {
+    const keptIps = new Set(after === undefined ? [] : allocatedIps(after))
+    const keptPorts = new Set(after === undefined ? [] : nodePortsOf(after))
+    for (const ip of allocatedIps(before)) if (!keptIps.has(ip)) this.#ips.release(ip, ownerOf(before))
+    for (const port of nodePortsOf(before)) if (!keptPorts.has(port)) this.#ports.release(port)
+  }
+}
+
+/** What one request took, to be given back when it fails. */
+class Taken {
+  readonly ips: string[] = []
+  readonly ports: number[] = []
+  readonly #ipAllocator: IpAllocator
+  readonly #portAllocator: NodePortAllocator
+  readonly #owner: Owner
+
+  constructor(ips: IpAllocator, ports: NodePortAllocator, owner: Owner) {
+    this.#ipAllocator = ips
+    this.#portAllocator = ports
+    this.#owner = owner
+  }
+
+  giveBack(): void {
+    for (const ip of this.ips.splice(0)) this.#ipAllocator.release(ip, this.#owner)
+    for (const port of this.ports.splice(0)) this.#portAllocator.release(port)
+  }
+}
+
+function ownerOf({ metadata }: Stored): Owner {
+  return { namespace: metadata.namespace, name: metadata.name }
+}

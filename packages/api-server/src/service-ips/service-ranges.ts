@@ -1,0 +1,54 @@
+/** Address ranges for services: those of the ServiceCIDR objects. Contract: "Service allocation" in docs/behaviour/api-server/subresources-and-admission.md. */
+import type { Store } from '../storage/store.ts'
+import { formatIp, parseCidr } from '../schema/validation/ip.ts'
+import type { Cidr } from '../schema/validation/ip.ts'
+import type { IpFamily } from './ip-families.ts'
+
+export const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
+
+export class ServiceRange {
+  readonly family: IpFamily
+  /** Number of addresses that services may have. */
+  readonly size: bigint
+  readonly #first: bigint
+  readonly #cidr: Cidr
+
+  constructor(cidr: Cidr) {
+    this.#cidr = cidr
+    this.family = cidr.family === 4 ? 'IPv4' : 'IPv6'
+    const hostBits = BigInt((cidr.family === 4 ? 32 : 128) - cidr.bits)
+    const network = (cidr.value >> hostBits) << hostBits
+    const total = 1n << hostBits
+    // The network's address, and IPv4's broadcast address, are nobody's.
+    this.#first = network + 1n
+    this.size = cidr.family === 4 ? total - 2n : total - 1n
+  }
+
+  /** How many addresses at the start are left to people who choose their own. */
+  get staticBandSize(): bigint {
+    const total = this.size + (this.family === 'IPv4' ? 2n : 1n)
+    if (this.size <= 16n) return 0n
+    const band = total / 16n
+    return band < 16n ? 16n : band > 256n ? 256n : band
+  }
+
+  address(offset: bigint): string {
+    return formatIp({ family: this.#cidr.family, value: this.#first + offset })
+  }
+
+  contains(ip: { readonly family: 4 | 6; readonly value: bigint }): boolean {
+    return ip.family === this.#cidr.family && ip.value >= this.#first && ip.value < this.#first + this.size
+  }
+}
+
+/** Ranges that may be allocated from: of ServiceCIDRs that are ready and not going away, oldest first. */
+export function serviceRanges(store: Store, defaults: readonly string[]): ServiceRange[] {
+  const snapshot = store.list(SERVICE_CIDRS, '')
+  const objects = snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
+  const usable = objects.filter(({ metadata, status }) => {
+    const ready = (status?.conditions ?? []).find((condition: { type: string }) => condition.type === 'Ready')
+    return metadata.deletionTimestamp === undefined && ready?.status !== 'False'
+  })
+  const texts = usable.length === 0 ? defaults : usable.flatMap(({ spec }) => spec.cidrs as string[])
+  return texts.map((text) => parseCidr(text)).filter((cidr) => cidr !== undefined).map((cidr) => new ServiceRange(cidr))
+}

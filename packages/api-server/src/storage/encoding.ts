@@ -1,0 +1,26 @@
+/**
+ * The JSON of stored objects, made once per state and shared by gets, lists and watches of network clients. In-process
+ * callers never ask for it, so a cluster in one process holds none.
+ */
+import type { Stored } from '../registry/kind-rules.ts'
+
+const encodings = new WeakMap<Stored, string>()
+
+/** The JSON of a frozen object. */
+export function encodedObject(object: Stored): string {
+  let json = encodings.get(object)
+  if (json === undefined) {
+    json = JSON.stringify(object)
+    encodings.set(object, json)
+  }
+  return json
+}
+
+/** The JSON of an item of a list, which has no kind and apiVersion of its own. */
+export function encodedItem(object: Stored): string {
+  const json = encodedObject(object)
+  const head = `{"kind":${JSON.stringify(object['kind'])},"apiVersion":${JSON.stringify(object['apiVersion'])},`
+  if (json.startsWith(head)) return `{${json.slice(head.length)}`
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
+  return JSON.stringify(rest)
+}

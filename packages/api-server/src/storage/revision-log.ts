@@ -1,0 +1,203 @@
+import type { Clock } from '@gyropilot/foundation'
+import type { Stored } from '../registry/kind-rules.ts'
+import { deepFreeze } from './deep-freeze.ts'
+import { History, type LoggedEvent } from './history.ts'
+import { compareKeys } from './key-order.ts'
+import { SortedEntries } from './sorted-entries.ts'
+import type { Store, StoreEvent, StoreKey, StoreSnapshot, StoreWatch, StoredEntry } from './store.ts'
+
+/** Where writes are made durable. Called before the write is visible to anybody; what it throws undoes the write. */
+export interface Journal {
+  write(collection: string, key: string, revision: number, object: Stored | undefined, writtenAtMs: number): void
+  close(): void
+}
+
+/** What a journal had on disk. */
+export interface InitialState {
+  readonly revision: number
+  readonly entries: Iterable<StoredEntry & { readonly collection: string }>
+}
+
+type Listener = (event: StoreEvent) => void
+
+interface Collection {
+  readonly entries: SortedEntries
+  readonly history: History
+  /** Watchers by prefix: `''` or `namespace/`. */
+  readonly watchers: Map<string, Set<Listener>>
+}
+
+/** The store: current entries, recent events and watchers in memory; durable through a journal when there is one. */
+export class RevisionLog implements Store {
+  readonly #clock: Clock
+  readonly #journal: Journal | undefined
+  readonly #collections = new Map<string, Collection>()
+  readonly #commitListeners = new Set<Listener>()
+  /** Events that were committed by a listener of an earlier event: they wait, so that everybody sees revisions in order. */
+  readonly #undelivered: LoggedEvent[] = []
+  #delivering = false
+  #revision: number
+  #floor: number
+
+  constructor(clock: Clock, journal?: Journal, initial?: InitialState) {
+    this.#clock = clock
+    this.#journal = journal
+    this.#revision = initial?.revision ?? 0
+    this.#floor = this.#revision
+    for (const entry of initial?.entries ?? []) {
+      const { collection, key, object, revision, writtenAtMs } = entry
+      this.#collection(collection).entries.set({ key, object: deepFreeze(object), revision, writtenAtMs })
+    }
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get(key: StoreKey): StoredEntry | undefined {
+    return this.#collections.get(key.collection)?.entries.get(key.key)
+  }
+
+  count(collection: string): number {
+    return this.#collections.get(collection)?.entries.size ?? 0
+  }
+
+  collections(): readonly string[] {
+    return [...this.#collections].filter(([, { entries }]) => entries.size > 0).map(([name]) => name)
+  }
+
+  oldestRevision(collection: string): number {
+    return Math.max(this.#floor, this.#collections.get(collection)?.history.floor ?? 0)
+  }
+
+  commit({ collection: name, key }: StoreKey, build: (revision: number) => Stored | undefined): StoreEvent {
+    const collection = this.#collection(name)
+    const before = collection.entries.get(key)
+    const revision = this.#revision + 1
+    const built = build(revision)
+    if (built === undefined && before === undefined) throw new Error(`deletion of ${name} ${key}, which does not exist`)
+    const writtenAtMs = this.#clock.nowMs()
+    const object = deepFreeze(built ?? withRevision(before!.object, revision))
+    this.#journal?.write(name, key, revision, built === undefined ? undefined : object, writtenAtMs)
+    this.#revision = revision
+    const entry: StoredEntry | undefined = built === undefined ? undefined : { key, object, revision, writtenAtMs }
+    if (entry === undefined) collection.entries.delete(key)
+    else collection.entries.set(entry)
+    const event: LoggedEvent = {
+      type: entry === undefined ? 'deleted' : before === undefined ? 'created' : 'updated',
+      collection: name,
+      key,
+      revision,
+      object,
+      previous: before?.object,
+      entry,
+      before,
+      atMs: this.#clock.monotonicMs(),
+    }
+    collection.history.append(event)
+    this.#deliver(event)
+    return event
+  }
+
+  list(name: string, prefix: string, revision?: number): StoreSnapshot | 'expired' {
+    const collection = this.#collections.get(name)
+    if (revision === undefined || revision === this.#revision) {
+      return { revision: this.#revision, entries: collection?.entries.range(prefix) ?? [] }
+    }
+    if (revision > this.#revision) throw new Error(`revision ${revision} is in the future (${this.#revision})`)
+    if (revision < this.oldestRevision(name)) return 'expired'
+    return { revision, entries: collection === undefined ? [] : entriesAt(collection, prefix, revision) }
+  }
+
+  watch(name: string, prefix: string, revision: number, listener: Listener): StoreWatch | 'expired' {
+    if (revision < this.oldestRevision(name)) return 'expired'
+    const collection = this.#collection(name)
+    let current = this.#revision
+    // A listener may commit while it is shown the past: what it commits is past too until it has registered.
+    for (let from = revision; ; from = current) {
+      for (const event of collection.history.after(from)) if (event.key.startsWith(prefix)) listener(event)
+      if (this.#revision === current) break
+      current = this.#revision
+    }
+    // Events that are still being delivered to others were replayed above.
+    const seen = Math.max(revision, current)
+    const watcher: Listener = (event) => {
+      if (event.revision > seen) listener(event)
+    }
+    const bucket = collection.watchers.get(prefix) ?? new Set()
+    collection.watchers.set(prefix, bucket.add(watcher))
+    return {
+      stop(): void {
+        bucket.delete(watcher)
+        if (bucket.size === 0 && collection.watchers.get(prefix) === bucket) collection.watchers.delete(prefix)
+      },
+    }
+  }
+
+  onCommit(listener: Listener): StoreWatch {
+    const registered: Listener = (event) => listener(event)
+    this.#commitListeners.add(registered)
+    return { stop: () => void this.#commitListeners.delete(registered) }
+  }
+
+  compact(revision: number): void {
+    this.#floor = Math.max(this.#floor, Math.min(revision, this.#revision))
+    for (const { history } of this.#collections.values()) history.compact(this.#floor)
+  }
+
+  close(): void {
+    this.#journal?.close()
+  }
+
+  #collection(name: string): Collection {
+    let collection = this.#collections.get(name)
+    if (collection === undefined) {
+      collection = { entries: new SortedEntries(), history: new History(this.#floor), watchers: new Map() }
+      this.#collections.set(name, collection)
+    }
+    return collection
+  }
+
+  #deliver(event: LoggedEvent): void {
+    this.#undelivered.push(event)
+    if (this.#delivering) return
+    this.#delivering = true
+    try {
+      for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
+        const { watchers } = this.#collection(next.collection)
+        notify(watchers.get(''), next)
+        const slash = next.key.indexOf('/')
+        if (slash >= 0) notify(watchers.get(next.key.slice(0, slash + 1)), next)
+        notify(this.#commitListeners, next)
+      }
+    } finally {
+      this.#delivering = false
+    }
+  }
+}
+
+function notify(listeners: ReadonlySet<Listener> | undefined, event: StoreEvent): void {
+  if (listeners === undefined) return
+  for (const listener of listeners) listener(event)
+}
+
+/** The collection as it was: the present, with the first change after `revision` of each key undone. */
+function entriesAt(collection: Collection, prefix: string, revision: number): StoredEntry[] {
+  const then = new Map<string, StoredEntry | undefined>()
+  for (const event of collection.history.after(revision)) {
+    if (event.key.startsWith(prefix) && !then.has(event.key)) then.set(event.key, event.before)
+  }
+  const now = collection.entries.range(prefix)
+  if (then.size === 0) return now
+  const result: StoredEntry[] = []
+  for (const entry of now) {
+    if (!then.has(entry.key)) result.push(entry)
+  }
+  for (const entry of then.values()) if (entry !== undefined) result.push(entry)
+  return result.sort((a, b) => compareKeys(a.key, b.key))
+}
+
+/** The same object with another resourceVersion. */
+export function withRevision(object: Stored, revision: number): Stored {
+  return { ...object, metadata: { ...object['metadata'], resourceVersion: String(revision) } }
+}

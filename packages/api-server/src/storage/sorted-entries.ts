@@ -1,0 +1,84 @@
+import { compareKeys } from './key-order.ts'
+import type { StoredEntry } from './store.ts'
+
+/** Blocks split when they reach this size: an insert moves at most this many pointers. */
+const BLOCK_LIMIT = 512
+
+/** Entries by key and in key order: a list of sorted blocks beside a hash map. */
+export class SortedEntries {
+  readonly #byKey = new Map<string, StoredEntry>()
+  readonly #blocks: StoredEntry[][] = []
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  get(key: string): StoredEntry | undefined {
+    return this.#byKey.get(key)
+  }
+
+  set(entry: StoredEntry): void {
+    const known = this.#byKey.has(entry.key)
+    this.#byKey.set(entry.key, entry)
+    if (this.#blocks.length === 0) {
+      this.#blocks.push([entry])
+      return
+    }
+    const blockIndex = this.#blockOf(entry.key)
+    const block = this.#blocks[blockIndex]!
+    const index = lowerBound(block, entry.key)
+    if (known) {
+      block[index] = entry
+      return
+    }
+    block.splice(index, 0, entry)
+    if (block.length > BLOCK_LIMIT) this.#blocks.splice(blockIndex + 1, 0, block.splice(block.length >> 1))
+  }
+
+  delete(key: string): void {
+    if (!this.#byKey.delete(key)) return
+    const blockIndex = this.#blockOf(key)
+    const block = this.#blocks[blockIndex]!
+    block.splice(lowerBound(block, key), 1)
+    if (block.length === 0) this.#blocks.splice(blockIndex, 1)
+  }
+
+  /** All entries whose key starts with `prefix`, in order. A new array. */
+  range(prefix: string): StoredEntry[] {
+    if (prefix === '') return this.#blocks.length === 1 ? this.#blocks[0]!.slice() : this.#blocks.flat()
+    const found: StoredEntry[] = []
+    if (this.#blocks.length === 0) return found
+    for (let b = this.#blockOf(prefix); b < this.#blocks.length; b++) {
+      const block = this.#blocks[b]!
+      for (let i = lowerBound(block, prefix); i < block.length; i++) {
+        if (!block[i]!.key.startsWith(prefix)) return found
+        found.push(block[i]!)
+      }
+    }
+    return found
+  }
+
+  /** The last block whose first key is not above `key`. */
+  #blockOf(key: string): number {
+    let low = 0
+    let high = this.#blocks.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (compareKeys(this.#blocks[middle]![0]!.key, key) <= 0) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+/** Index of the first entry whose key is not below `key`. */
+export function lowerBound(entries: readonly StoredEntry[], key: string): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareKeys(entries[middle]!.key, key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,31 @@
+import { ApiError } from '../contracts.ts'
+import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
+import { badRequest, notFound } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+
+/** The object a subresource belongs to. Throws 404. */
+export function parentOf(call: SubresourceCall): Stored {
+  const { group, resource } = call.resource
+  const stored = call.server.get(group, resource, call.namespace, call.name)
+  if (stored === undefined) throw notFound(call.resource, call.name)
+  return stored
+}
+
+export function created(body: unknown): SubresourceAnswer {
+  return { code: 201, body }
+}
+
+export function success(code: number): SubresourceAnswer {
+  return { code, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code } }
+}
+
+/** Binding and Eviction say twice whom they are for. An empty name in the body is taken from the URL. */
+export function checkNameInUrl(call: SubresourceCall, kind: string): void {
+  const name = call.body?.['metadata']?.name
+  if (name && name !== call.name) throw badRequest(`name in URL does not match name in ${kind} object`)
+}
+
+/** Conflicts of optimistic concurrency, which the server resolves by trying again. */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 409 && error.reason === 'Conflict'
+}

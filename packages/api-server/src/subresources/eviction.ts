@@ -1,0 +1,185 @@
+/** Deletes a pod if its disruption budget allows. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Eviction". */
+import { formatTime, sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
+import { labelQueryOf } from '@gyropilot/api'
+import { SERVER_IDENTITY } from '../auth/index.ts'
+import { ApiError } from '../contracts.ts'
+import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
+import { forbidden, notFound, unclassified } from '../http/errors.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { checkNameInUrl, isConflict, success } from './answers.ts'
+import { withCondition } from './binding.ts'
+
+const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
+const MAX_DISRUPTED_PODS = 2000
+const RETRY_AFTER_SECONDS = 10
+const PENDING_ATTEMPTS = 20
+const PENDING_PAUSE_MS = 500
+
+export function podEviction(clock: Clock): SubresourceHandler {
+  return {
+    group: '',
+    resource: 'pods',
+    subresource: 'eviction',
+    methods: ['POST'],
+    async handle(call) {
+      checkNameInUrl(call, 'Eviction')
+      await evict(call, clock)
+      return success(201)
+    },
+  }
+}
+
+async function evict(call: SubresourceCall, clock: Clock): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const pod = findPod(call)
+    if (!needsNoBudget(pod)) return evictWithBudget(call, pod)
+    const isPending = pod['status']?.phase === 'Pending'
+    try {
+      // A pod that starts to run meanwhile is judged again.
+      return await remove(call, isPending ? pod : undefined)
+    } catch (error) {
+      if (!isPending || !isConflict(error) || attempt >= PENDING_ATTEMPTS) throw error
+    }
+    await sleep(clock, PENDING_PAUSE_MS)
+  }
+}
+
+function findPod(call: SubresourceCall): Stored {
+  const pod = call.server.get('', 'pods', call.namespace, call.name)
+  if (pod === undefined) throw notFound(call.resource, call.name)
+  return pod
+}
+
+function needsNoBudget({ metadata, status }: Stored): boolean {
+  return metadata.deletionTimestamp !== undefined || ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '')
+}
+
+async function evictWithBudget(call: SubresourceCall, pod: Stored): Promise<void> {
+  const budgets = call.server
+    .list(BUDGETS.group, BUDGETS.resource, call.namespace)
+    .filter((budget) => labelQueryOf(budget['spec'].selector).matches(pod['metadata'].labels))
+  if (budgets.length > 1) {
+    throw unclassified('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  }
+  const [budget] = budgets
+  if (budget === undefined) return remove(call, undefined)
+  if (!isReady(pod) && maySkipUnhealthy(budget)) return removeUnhealthy(call, pod)
+  await spend(call, budget, pod)
+  return remove(call, undefined)
+}
+
+function isReady({ status }: Stored): boolean {
+  return (status?.conditions ?? []).some(({ type, status: value }: Stored) => type === 'Ready' && value === 'True')
+}
+
+function maySkipUnhealthy({ spec, status }: Stored): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
+  const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {}
+  return currentHealthy >= desiredHealthy && desiredHealthy > 0
+}
+
+async function removeUnhealthy(call: SubresourceCall, pod: Stored): Promise<void> {
+  try {
+    await remove(call, pod)
+  } catch (error) {
+    if (isConflict(error)) throw tooManyRequests(error.message, undefined)
+    throw error
+  }
+}
+
+/** Takes one disruption from the budget, with optimistic concurrency. */
+async function spend(call: SubresourceCall, budget: Stored, pod: Stored): Promise<void> {
+  const podName: string = pod['metadata'].name
+  if (call.dryRun) {
+    checkBudget(budget)
+    return
+  }
+  const { namespace, name } = budget['metadata']
+  const change = (draft: Draft): void => {
+    checkBudget(draft)
+    const time = formatTime(call.nowMs)
+    const status = draft['status']
+    status.disruptionsAllowed -= 1
+    status.disruptedPods = { ...status.disruptedPods, [podName]: time }
+    if (status.disruptionsAllowed > 0) return
+    const observedGeneration = draft['metadata'].generation ?? 0
+    const exhausted = { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '', observedGeneration, lastTransitionTime: time }
+    status.conditions = withCondition(status.conditions ?? [], exhausted)
+  }
+  const options = { subresource: 'status', as: SERVER_IDENTITY, manager: 'kube-apiserver' }
+  await call.server.update(BUDGETS.group, BUDGETS.resource, namespace, name, change, options)
+}
+
+function checkBudget(budget: Stored): void {
+  const { name, generation = 0 } = budget['metadata']
+  const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {} } = budget['status'] ?? {}
+  if (observedGeneration < generation) {
+    throw tooManyRequests(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER_SECONDS)
+  }
+  if (disruptionsAllowed < 0) throw forbidden(BUDGETS, name, 'pdb disruptions allowed is negative')
+  if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) {
+    throw forbidden(BUDGETS, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  }
+  if (disruptionsAllowed === 0) throw tooManyRequests(whyNone(budget), undefined)
+}
+
+function whyNone(budget: Stored): string {
+  const { name } = budget['metadata']
+  const { conditions = [], currentHealthy = 0, desiredHealthy = 0 } = budget['status'] ?? {}
+  const condition = conditions.find((entry: Stored) => entry['type'] === 'DisruptionAllowed')
+  const isFalse = condition?.status === 'False' && Boolean(condition.message)
+  const refused = `The disruption budget ${name} does not allow evicting pods currently`
+  if (isFalse && condition.reason === 'SyncFailed') return `${refused} because it failed sync: ${condition.message}`
+  if (currentHealthy <= desiredHealthy) {
+    return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  }
+  return isFalse ? `${refused} (${condition.reason}): ${condition.message}` : refused
+}
+
+function tooManyRequests(cause: string, retryAfterSeconds: number | undefined): ApiError {
+  const message = "Cannot evict pod as it would violate the pod's disruption budget."
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  return new ApiError(429, 'TooManyRequests', message, {
+    details: { causes: [{ reason: 'DisruptionBudget', message: cause }], ...retry },
+    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+  })
+}
+
+/** Says on the pod why it goes, then deletes it. `unchanged`: only while the pod is as it was read. */
+async function remove(call: SubresourceCall, unchanged: Stored | undefined): Promise<void> {
+  const { server, namespace, name } = call
+  const own: Draft = call.body?.['deleteOptions'] ?? {}
+  const dryRun = call.dryRun || (own['dryRun'] ?? []).length > 0
+  let resourceVersion: string | undefined = unchanged?.['metadata'].resourceVersion
+  if (!dryRun) {
+    const marked = await server.update('', 'pods', namespace, name, (pod) => mark(pod, resourceVersion, call.nowMs), {
+      internal: true,
+      subresource: 'status',
+      as: call.user,
+    })
+    if (resourceVersion !== undefined) resourceVersion = marked['metadata'].resourceVersion
+  }
+  const preconditions = { ...own['preconditions'], ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+  const options = {
+    ...own,
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+  }
+  await server.delete('', 'pods', namespace, name, options, call.user)
+}
+
+function mark(pod: Draft, expectedVersion: string | undefined, nowMs: number): void {
+  if (expectedVersion !== undefined && pod['metadata'].resourceVersion !== expectedVersion) {
+    throw new ApiError(409, 'Conflict', `Operation cannot be fulfilled on pods ${JSON.stringify(pod['metadata'].name)}: the pod changed while it was judged`)
+  }
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(nowMs),
+  }
+  pod['status'] = { ...pod['status'], conditions: withCondition(pod['status']?.conditions ?? [], condition) }
+}

@@ -1,0 +1,154 @@
+/**
+ * Questions that are answered and forgotten: who is this, may they do that.
+ * Contract: docs/behaviour/api-server/requests.md, "Reviews".
+ */
+import { formatTime } from '@gyropilot/foundation'
+import type { Authentication, RbacAuthorizer } from '../auth/index.ts'
+import { joinErrors } from '../auth/authorizer.ts'
+import { withAuthenticatedGroup, userInfoBody } from '../auth/identity.ts'
+import type { RequestAttributes, SubresourceCall, SubresourceHandler, UserInfo } from '../contracts.ts'
+import { badRequest, invalid } from '../http/errors.ts'
+import type { Draft } from '../registry/kind-rules.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { created } from './answers.ts'
+
+const AUTHORIZATION = 'authorization.k8s.io'
+const AUTHENTICATION = 'authentication.k8s.io'
+
+export interface ReviewParts {
+  readonly authentication: Authentication
+  readonly authorizer: RbacAuthorizer
+}
+
+export function reviews({ authentication, authorizer }: ReviewParts): SubresourceHandler[] {
+  return [
+    review(AUTHENTICATION, 'tokenreviews', (call) => tokenStatus(authentication, call)),
+    review(AUTHENTICATION, 'selfsubjectreviews', (call) => {
+      call.body!['metadata'] = { ...call.body!['metadata'], creationTimestamp: formatTime(call.nowMs) }
+      return { userInfo: userInfoBody(call.user) }
+    }),
+    review(AUTHORIZATION, 'subjectaccessreviews', (call) => {
+      const errors = new FieldErrors()
+      checkAttributes(call.body!['spec'] ?? {}, errors)
+      checkSubject(call.body!['spec'] ?? {}, errors)
+      refuse(errors)
+      return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
+    }),
+    review(AUTHORIZATION, 'localsubjectaccessreviews', (call) => {
+      checkLocal(call)
+      return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
+    }),
+    review(AUTHORIZATION, 'selfsubjectaccessreviews', (call) => {
+      const errors = new FieldErrors()
+      checkAttributes(call.body!['spec'] ?? {}, errors)
+      refuse(errors)
+      return accessStatus(authorizer, call.body!['spec'], call.user)
+    }),
+    review(AUTHORIZATION, 'selfsubjectrulesreviews', (call) => rulesStatus(authorizer, call)),
+  ]
+}
+
+function review(group: string, resource: string, status: (call: SubresourceCall) => unknown): SubresourceHandler {
+  return {
+    group,
+    resource,
+    subresource: '',
+    methods: ['POST'],
+    async handle(call) {
+      const body = call.body!
+      body['metadata'] ??= {}
+      const answer = status(call)
+      return created({ ...body, status: answer })
+    },
+  }
+}
+
+function tokenStatus(authentication: Authentication, call: SubresourceCall): unknown {
+  const { token = '', audiences } = call.body!['spec'] ?? {}
+  if (token === '') throw badRequest('token is required for TokenReview in authentication')
+  const found = authentication.authenticateToken(token, audiences?.length > 0 ? audiences : undefined)
+  if (found === undefined) return { user: {}, error: 'invalid bearer token' }
+  return { authenticated: true, user: userInfoBody(found.user), audiences: found.audiences }
+}
+
+function checkAttributes({ resourceAttributes, nonResourceAttributes }: Draft, errors: FieldErrors): void {
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    errors.invalid('spec.nonResourceAttributes', nonResourceAttributes, 'cannot be specified in combination with resourceAttributes')
+  }
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
+    errors.invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')
+  }
+}
+
+function checkSubject({ user = '', groups = [] }: Draft, errors: FieldErrors): void {
+  if (user === '' && groups.length === 0) errors.invalid('spec.user', user, 'at least one of user or group must be specified')
+}
+
+function checkLocal(call: SubresourceCall): void {
+  const spec = call.body!['spec'] ?? {}
+  const errors = new FieldErrors()
+  checkAttributes(spec, errors)
+  checkSubject(spec, errors)
+  if (spec.resourceAttributes !== undefined && (spec.resourceAttributes.namespace ?? '') !== call.namespace) {
+    errors.invalid('spec.resourceAttributes.namespace', spec.resourceAttributes.namespace ?? '', 'must match metadata.namespace')
+  }
+  if (spec.nonResourceAttributes !== undefined) {
+    errors.invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request')
+  }
+  refuse(errors)
+}
+
+/** These kinds print no name of their own in the message. */
+function refuse(errors: FieldErrors): void {
+  if (errors.list.length > 0) throw invalid(AUTHORIZATION, '', '', errors.list)
+}
+
+function subjectOfReview({ user = '', groups = [], uid, extra = {} }: Draft): UserInfo {
+  return { name: user, groups, extra, ...(uid ? { uid } : {}) }
+}
+
+function accessStatus(authorizer: RbacAuthorizer, spec: Draft, user: UserInfo): unknown {
+  const { allowed, reason } = authorizer.authorize(attributesOf(spec, user))
+  return { allowed, ...(reason === '' ? {} : { reason }) }
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: Draft, user: UserInfo): RequestAttributes {
+  const none = { user, group: '', version: '', resource: '', subresource: '', namespace: '', name: '', path: '' }
+  if (nonResourceAttributes !== undefined) {
+    const { path = '', verb = '' } = nonResourceAttributes
+    return { ...none, verb, path, isResourceRequest: false }
+  }
+  const { namespace = '', verb = '', group = '', version = '', resource = '', subresource = '', name = '' } = resourceAttributes
+  const fieldSelector = selectorText(resourceAttributes.fieldSelector)
+  const labelSelector = selectorText(resourceAttributes.labelSelector)
+  const attributes = { ...none, verb, group, version, resource, subresource, namespace, name, isResourceRequest: true }
+  return { ...attributes, ...(fieldSelector === undefined ? {} : { fieldSelector }), ...(labelSelector === undefined ? {} : { labelSelector }) }
+}
+
+function selectorText(selector: Draft | undefined): string | undefined {
+  if (selector === undefined) return undefined
+  if (selector['rawSelector']) return selector['rawSelector']
+  const equal = (selector['requirements'] ?? []).filter(({ operator, values = [] }: Draft) => operator === 'In' && values.length === 1)
+  return equal.map(({ key, values }: Draft) => `${key}=${values[0]}`).join(',')
+}
+
+function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown {
+  const namespace: string = call.body!['spec']?.namespace ?? ''
+  if (namespace === '') throw badRequest('no namespace on request')
+  call.body!['spec'] = {}
+  const { rules, errors } = authorizer.rulesFor(withAuthenticatedGroup(call.user), namespace)
+  const resourceRules = rules.filter((rule) => (rule.resources ?? []).length > 0)
+  const nonResourceRules = rules.filter((rule) => (rule.nonResourceURLs ?? []).length > 0)
+  return {
+    resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
+      verbs,
+      apiGroups,
+      resources,
+      ...(resourceNames === undefined ? {} : { resourceNames }),
+    })),
+    nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    // The node authorizer cannot list what it would allow.
+    incomplete: true,
+    evaluationError: joinErrors(['node authorizer does not support user rule resolution', ...errors]),
+  }
+}

@@ -1,0 +1,74 @@
+/** The number of replicas of a workload, in one shape for all kinds. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Scale". */
+import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
+import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
+import { conflict, invalid, STALE } from '../http/errors.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { parentOf } from './answers.ts'
+
+export const scales: readonly SubresourceHandler[] = [
+  scaleOf('apps', 'deployments'),
+  scaleOf('apps', 'replicasets'),
+  scaleOf('apps', 'statefulsets'),
+  scaleOf('', 'replicationcontrollers'),
+]
+
+function scaleOf(group: string, resource: string): SubresourceHandler {
+  return {
+    group,
+    resource,
+    subresource: 'scale',
+    methods: ['GET', 'PUT', 'PATCH'],
+    async handle(call) {
+      const current = parentOf(call)
+      if (call.method === 'GET') return { code: 200, body: scaleView(current) }
+      const wanted = call.body!
+      checkScale(call, wanted)
+      const written = await call.server.update(group, resource, call.namespace, call.name, (parent) => setReplicas(call, parent, wanted), {
+        subresource: 'scale',
+        dryRun: call.dryRun,
+        as: call.user,
+        ...(call.manager === undefined ? {} : { manager: call.manager }),
+      })
+      return { code: 200, body: scaleView(written) }
+    },
+  }
+}
+
+function checkScale(call: SubresourceCall, wanted: Stored): void {
+  const errors = new FieldErrors()
+  const replicas: number = wanted['spec']?.replicas ?? 0
+  if (replicas < 0) errors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')
+  if (errors.list.length > 0) throw invalid('autoscaling', 'Scale', call.name, errors.list)
+}
+
+/** Only spec.replicas is taken; uid and version are preconditions when given. */
+function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void {
+  const { uid, resourceVersion } = wanted['metadata'] ?? {}
+  const { metadata } = parent
+  if (uid && uid !== metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+    throw conflict(call.resource, call.name, why)
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) throw conflict(call.resource, call.name, STALE)
+  parent['spec'].replicas = wanted['spec']?.replicas ?? 0
+}
+
+function scaleView({ metadata, spec, status }: Stored): Stored {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  const selector = spec.selector === undefined ? '' : selectorText(spec.selector)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    // Zero is the empty value of the field.
+    spec: spec.replicas ? { replicas: spec.replicas } : {},
+    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+  }
+}
+
+/** ReplicationControllers select by a plain map. */
+function selectorText(selector: Stored): string {
+  const isLabelSelector = Object.values(selector).every((value) => typeof value !== 'string')
+  return (isLabelSelector ? labelQueryOf(selector) : labelQueryOfLabels(selector)).toString()
+}

@@ -1,0 +1,88 @@
+/** Issues service account tokens. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Token requests". */
+import { formatTime } from '@gyropilot/foundation'
+import type { ServiceAccountTokens } from '../auth/index.ts'
+import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
+import { badRequest, conflict, invalid, notFound } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { created, parentOf } from './answers.ts'
+
+const DEFAULT_SECONDS = 3600
+const MINIMUM_SECONDS = 600
+const MAXIMUM_SECONDS = 2 ** 32
+const BINDABLE: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' }
+
+export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHandler {
+  return {
+    group: '',
+    resource: 'serviceaccounts',
+    subresource: 'token',
+    methods: ['POST'],
+    async handle(call) {
+      const body = call.body ?? {}
+      if (body['metadata']?.name && body['metadata'].name !== call.name) {
+        throw badRequest('the name of the object does not match the name on the URL')
+      }
+      const spec = { ...body['spec'] }
+      const expirationSeconds: number = spec.expirationSeconds ?? DEFAULT_SECONDS
+      const audiences: readonly string[] = spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
+      const account = parentOf(call)
+      checkExpiration(expirationSeconds)
+      const bound = boundObjects(call, spec.boundObjectRef)
+      const { token, expirationMs } = tokens.issue({ serviceAccount: account, audiences, expirationSeconds, ...bound })
+      const { name, namespace, uid } = account['metadata']
+      const { managedFields } = body['metadata'] ?? {}
+      const metadata = { name, namespace, uid, creationTimestamp: formatTime(call.nowMs), ...(managedFields === undefined ? {} : { managedFields }) }
+      return created({
+        kind: 'TokenRequest',
+        apiVersion: 'authentication.k8s.io/v1',
+        metadata,
+        spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
+        status: { token, expirationTimestamp: formatTime(expirationMs) },
+      })
+    },
+  }
+}
+
+function checkExpiration(seconds: number): void {
+  const errors = new FieldErrors()
+  const field = 'spec.expirationSeconds'
+  if (seconds < MINIMUM_SECONDS) errors.invalid(field, seconds, 'may not specify a duration less than 10 minutes')
+  if (seconds > MAXIMUM_SECONDS) errors.invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')
+  if (errors.list.length > 0) throw invalid('authentication.k8s.io', 'TokenRequest', '', errors.list)
+}
+
+interface Bound {
+  readonly pod?: Stored
+  readonly secret?: Stored
+  readonly node?: { readonly name: string; readonly uid?: string }
+}
+
+/** The object a token lives and dies with; a bound pod brings its node along. */
+function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bound {
+  if (reference === undefined || reference === null) return {}
+  const { kind = '', apiVersion = '', name = '', uid = '' } = reference as Record<string, string>
+  const resource = BINDABLE[kind]
+  if (resource === undefined || apiVersion !== 'v1') {
+    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+    throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
+  }
+  const type = { group: '', resource, kind }
+  const object = call.server.get('', resource, kind === 'Node' ? '' : call.namespace, name)
+  if (object === undefined) throw notFound(type, name)
+  const actualUid: string = object['metadata'].uid
+  if (uid !== '' && uid !== actualUid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict(type, name, why)
+  }
+  if (kind === 'Secret') return { secret: object }
+  if (kind === 'Node') return { node: { name, uid: actualUid } }
+  const accountName = object['spec'].serviceAccountName
+  if (accountName !== call.name) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`)
+  }
+  const nodeName: string = object['spec'].nodeName ?? ''
+  if (nodeName === '') return { pod: object }
+  const nodeUid = call.server.get('', 'nodes', '', nodeName)?.['metadata'].uid
+  return { pod: object, node: { name: nodeName, ...(nodeUid === undefined ? {} : { uid: nodeUid }) } }
+}

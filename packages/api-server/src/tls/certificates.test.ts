@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { X509Certificate, createPrivateKey } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import { describe, test } from 'node:test'
+import { SeededRandom, SystemClock, VirtualClock } from '@gyropilot/foundation'
+import { parse } from 'yaml'
+import { ipAddressBytes } from './certificate.ts'
+import { createClusterCertificates, subjectOf } from './cluster-certificates.ts'
+import type { CertificateFiles } from './cluster-certificates.ts'
+import * as der from './der.ts'
+import { kubeconfigText } from './kubeconfig.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21)
+
+function virtualClock(startMs = NOW_MS): VirtualClock {
+  return new VirtualClock({ startMs, settle: () => Promise.resolve() })
+}
+
+function memoryFiles(): CertificateFiles & { readonly texts: Map<string, string>; readonly secrets: Set<string> } {
+  const texts = new Map<string, string>()
+  const secrets = new Set<string>()
+  return {
+    texts,
+    secrets,
+    read: (name) => texts.get(name),
+    write(name, text, secret) {
+      texts.set(name, text)
+      if (secret) secrets.add(name)
+    },
+  }
+}
+
+describe('DER', () => {
+  for (const [title, bytes, hex] of [
+    ['a short sequence', der.sequence(der.boolean(true)), '30030101ff'],
+    ['an integer that would look negative', der.integer(Uint8Array.of(0x80)), '02020080'],
+    ['an integer without its leading zeros', der.integer(Uint8Array.of(0, 0, 5)), '020105'],
+    ['an object identifier with long arcs', der.objectIdentifier('1.2.840.10045.4.3.2'), '06082a8648ce3d040302'],
+    ['a time before 2050', der.time(Date.UTC(2049, 11, 31, 23, 59, 59)), `170d${Buffer.from('491231235959Z').toString('hex')}`],
+    ['a time from 2050 on', der.time(Date.UTC(2050, 0, 1)), `180f${Buffer.from('20500101000000Z').toString('hex')}`],
+  ] as const) {
+    test(`writes ${title}`, () => assert.equal(bytes.toString('hex'), hex))
+  }
+
+  test('writes lengths above 127 in the long form', () => {
+    assert.equal(der.octetString(new Uint8Array(200)).subarray(0, 3).toString('hex'), '0481c8')
+    assert.equal(der.octetString(new Uint8Array(300)).subarray(0, 4).toString('hex'), '0482012c')
+  })
+
+  test('knows addresses of both families', () => {
+    assert.deepEqual([...ipAddressBytes('10.0.0.1')], [10, 0, 0, 1])
+    assert.equal(Buffer.from(ipAddressBytes('::1')).toString('hex'), '0'.repeat(31) + '1')
+    assert.equal(Buffer.from(ipAddressBytes('fd00:1::2')).toString('hex'), 'fd000001000000000000000000000002')
+  })
+})
+
+describe('cluster certificates', () => {
+  const made = createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), serverNames: ['api.example', '192.0.2.9'] })
+
+  test('the serving certificate is for every name under which clients and pods reach the server', () => {
+    const certificate = new X509Certificate(made.serving.certificatePem)
+    const dns = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'api.example']
+    for (const name of dns) assert.equal(certificate.checkHost(name), name)
+    for (const address of ['127.0.0.1', '::1', '10.0.0.1', '192.0.2.9']) assert.equal(certificate.checkIP(address), address)
+    assert.equal(certificate.checkHost('example.com'), undefined)
+    assert.ok(certificate.verify(new X509Certificate(made.authority.certificatePem).publicKey))
+    assert.equal(certificate.ca, false)
+  })
+
+  test('the authority may sign, its certificate is its own and lasts ten years', () => {
+    const authority = new X509Certificate(made.authority.certificatePem)
+    assert.ok(authority.ca)
+    assert.ok(authority.checkIssued(authority))
+    assert.equal(authority.validToDate.getUTCFullYear(), 2036)
+  })
+
+  test('the admin is kubernetes-admin of system:masters', () => {
+    assert.deepEqual(subjectOf(made.admin.certificatePem), { commonName: 'kubernetes-admin', organizations: ['system:masters'] })
+  })
+
+  test('client certificates carry several organizations, and match their keys', () => {
+    const client = made.issueClient({ commonName: 'system:node:n1', organizations: ['system:nodes', 'b'] })
+    const certificate = new X509Certificate(client.certificatePem)
+    assert.deepEqual(subjectOf(certificate.raw), { commonName: 'system:node:n1', organizations: ['system:nodes', 'b'] })
+    assert.ok(certificate.checkPrivateKey(createPrivateKey(client.privateKeyPem)))
+    assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
+  })
+
+  test('a TLS client that trusts the authority gets through, and shows who it is', async (t) => {
+    // OpenSSL judges by the machine's clock: this pair is made for its present.
+    const real = createClusterCertificates({ clock: new SystemClock(), random: new SeededRandom(2) })
+    const server = createServer({
+      key: real.serving.privateKeyPem,
+      cert: real.serving.certificatePem,
+      ca: real.authority.certificatePem,
+      requestCert: true,
+    })
+    t.after(() => server.close())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const accepted = once(server, 'secureConnection') as Promise<[TLSSocket]>
+    const client = connect({
+      port,
+      host: '127.0.0.1',
+      ca: real.authority.certificatePem,
+      key: real.admin.privateKeyPem,
+      cert: real.admin.certificatePem,
+    })
+    await once(client, 'secureConnect')
+    const [socket] = await accepted
+    assert.equal(client.authorized, true)
+    assert.equal(socket.authorized, true)
+    assert.equal(subjectOf(socket.getPeerCertificate().raw).commonName, 'kubernetes-admin')
+    client.destroy()
+    socket.destroy()
+  })
+})
+
+describe('files', () => {
+  test('a second start reads what the first one wrote', () => {
+    const files = memoryFiles()
+    const options = { clock: virtualClock(), random: new SeededRandom(1), files }
+    const first = createClusterCertificates(options)
+    const second = createClusterCertificates(options)
+    assert.equal(second.authority.certificatePem, first.authority.certificatePem)
+    assert.equal(second.serving.certificatePem, first.serving.certificatePem)
+    assert.equal(second.admin.privateKeyPem, first.admin.privateKeyPem)
+    assert.equal(second.serviceAccountKey.publicKeyPem, first.serviceAccountKey.publicKeyPem)
+    assert.deepEqual(
+      [...files.texts.keys()].filter((name) => name.endsWith('.key') !== files.secrets.has(name)),
+      [],
+      'exactly the keys are secret',
+    )
+  })
+
+  test('a serving certificate that ends within a month, or lacks a name, is made anew under the same authority', () => {
+    const files = memoryFiles()
+    const first = createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), files })
+    const later = virtualClock(NOW_MS + 340 * 24 * 3600 * 1000)
+    const renewed = createClusterCertificates({ clock: later, random: new SeededRandom(2), files })
+    assert.equal(renewed.authority.certificatePem, first.authority.certificatePem)
+    assert.notEqual(renewed.serving.certificatePem, first.serving.certificatePem)
+    const named = createClusterCertificates({ clock: later, random: new SeededRandom(3), files, serverNames: ['other.example'] })
+    assert.equal(new X509Certificate(named.serving.certificatePem).checkHost('other.example'), 'other.example')
+    assert.equal(named.admin.certificatePem, renewed.admin.certificatePem)
+  })
+})
+
+test('the kubeconfig holds server, authority and client', () => {
+  const client = { certificatePem: 'C', privateKeyPem: 'K' }
+  const config = parse(kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'A', client }))
+  assert.equal(config['current-context'], 'gyro')
+  assert.deepEqual(config.clusters[0].cluster, { server: 'https://127.0.0.1:6443', 'certificate-authority-data': 'QQ==' })
+  assert.deepEqual(config.users[0].user, { 'client-certificate-data': 'Qw==', 'client-key-data': 'Sw==' })
+  assert.deepEqual(config.contexts[0], { name: 'gyro', context: { cluster: 'gyro', user: 'admin' } })
+})

@@ -1,0 +1,6 @@
+export { generateKeyPair, issueCertificate, pem } from './certificate.ts'
+export type { CertificateAndKey, CertificateRequest, DistinguishedName, Issuer } from './certificate.ts'
+export { createClusterCertificates, subjectOf } from './cluster-certificates.ts'
+export type { CertificateFiles, ClusterCertificates, ClusterCertificatesOptions, ServiceAccountKey } from './cluster-certificates.ts'
+export { kubeconfigText } from './kubeconfig.ts'
+export type { KubeconfigOptions } from './kubeconfig.ts'

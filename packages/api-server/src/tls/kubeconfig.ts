@@ -1,0 +1,52 @@
+import { stringify } from 'yaml'
+import type { CertificateAndKey } from './certificate.ts'
+
+export interface KubeconfigOptions {
+  /** `https://127.0.0.1:6443` */
+  readonly server: string
+  readonly authorityPem: string
+  readonly client: CertificateAndKey
+  /** Names of cluster and context. Default `gyro`. */
+  readonly clusterName?: string
+  /** Default `admin`. */
+  readonly userName?: string
+  readonly namespace?: string
+  /** A bearer token besides the client certificate, for clients that take no certificate. */
+  readonly token?: string
+}
+
+/** A kubeconfig with everything in it: no paths, so it can be moved. */
+export function kubeconfigText(options: KubeconfigOptions): string {
+  const cluster = options.clusterName ?? 'gyro'
+  const user = options.userName ?? 'admin'
+  return stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: cluster, cluster: { server: options.server, 'certificate-authority-data': base64(options.authorityPem) } }],
+      users: [
+        {
+          name: user,
+          user: {
+            'client-certificate-data': base64(options.client.certificatePem),
+            'client-key-data': base64(options.client.privateKeyPem),
+            ...(options.token === undefined ? {} : { token: options.token }),
+          },
+        },
+      ],
+      contexts: [
+        {
+          name: cluster,
+          context: { cluster, user, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) },
+        },
+      ],
+      'current-context': cluster,
+      preferences: {},
+    },
+    { lineWidth: 0 },
+  )
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64')
+}

@@ -1,0 +1,140 @@
+import { silentLogger, silentMetrics } from '@gyropilot/foundation'
+import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
+import { clientErrors } from '../errors.ts'
+import { HttpTransport } from '../http/http-transport.ts'
+import type { RestConfig } from '../kubeconfig/rest-config.ts'
+import { usesTls } from '../kubeconfig/rest-config.ts'
+import type { Transport } from '../transport.ts'
+import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
+import { ExecCredentials } from './exec-credentials.ts'
+import { impersonatingTransport } from './impersonation.ts'
+import { proxyFromEnvironment } from './proxy.ts'
+import { tlsFromFiles } from './tls-files.ts'
+import { TokenFile } from './token-file.ts'
+
+const DEFAULT_PING_AFTER_IDLE_SECONDS = 30
+const DEFAULT_PING_TIMEOUT_SECONDS = 15
+
+export interface ConnectionOptions {
+  readonly host: HostEnvironment
+  readonly clock: Clock
+  readonly logger?: Logger
+  readonly metrics?: MetricsRegistry
+}
+
+/**
+ * The transports of one process. Those with equal server and TLS settings share their connections, whatever their token
+ * or impersonation; closing one of them leaves the connections to the others, `close` ends them all.
+ */
+export class TransportPool {
+  readonly #options: ConnectionOptions
+  readonly #shared = new Map<string, Transport>()
+  readonly #unshared: Transport[] = []
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  /** A transport with the identity of `config`. Throws GyropilotError for what cannot be used. */
+  transport(config: RestConfig): Transport {
+    const exec = this.#execOf(config)
+    let transport = exec === undefined ? this.#sharedFor(config) : this.#newFor(config, exec)
+    if (exec !== undefined) this.#unshared.push(transport)
+    transport = { send: transport.send.bind(transport), close: async () => {} }
+    transport = withIdentity(transport, config, exec, this.#options)
+    return config.impersonate === undefined ? transport : impersonatingTransport(transport, config.impersonate)
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#shared.values(), ...this.#unshared.splice(0)]
+    this.#shared.clear()
+    await Promise.all(all.map((transport) => transport.close()))
+  }
+
+  #sharedFor(config: RestConfig): Transport {
+    const key = JSON.stringify([config.server, config.tls, config.proxyUrl, config.disableCompression ?? false])
+    const found = this.#shared.get(key)
+    this.#count(found === undefined ? 'miss' : 'hit')
+    if (found !== undefined) return found
+    const made = this.#newFor(config, undefined)
+    this.#shared.set(key, made)
+    this.#metrics()
+      .gauge({
+        name: 'rest_client_transport_cache_entries',
+        help: 'Number of transport entries in the internal cache.',
+      })
+      .set(this.#shared.size)
+    return made
+  }
+
+  #newFor(config: RestConfig, exec: ExecCredentials | undefined): Transport {
+    const { host, clock, logger } = this.#options
+    const files = tlsFromFiles(config.tls, host)
+    if (exec !== undefined) this.#count('uncacheable')
+    return new HttpTransport({
+      server: config.server,
+      clock,
+      ...(logger === undefined ? {} : { logger }),
+      tls: exec === undefined ? files : exec.tls(files),
+      proxyUrl: config.proxyUrl ?? proxyFromEnvironment(config.server, host),
+      disableCompression: config.disableCompression ?? false,
+      pingAfterIdleMs: secondsFrom(host, 'HTTP2_READ_IDLE_TIMEOUT_SECONDS', DEFAULT_PING_AFTER_IDLE_SECONDS) * 1000,
+      pingTimeoutMs: secondsFrom(host, 'HTTP2_PING_TIMEOUT_SECONDS', DEFAULT_PING_TIMEOUT_SECONDS) * 1000,
+      http1Only: Boolean(host.env('DISABLE_HTTP2')),
+    })
+  }
+
+  #execOf(config: RestConfig): ExecCredentials | undefined {
+    if (config.exec === undefined || !usesTls(config)) return undefined
+    return new ExecCredentials(config, this.#options)
+  }
+
+  #count(result: 'hit' | 'miss' | 'uncacheable'): void {
+    this.#metrics()
+      .counter({
+        name: 'rest_client_transport_create_calls_total',
+        help: 'Number of calls to get a new transport, partitioned by the result of the operation hit: obtained from the cache, miss: created and added to the cache, uncacheable: created and not cached',
+        labels: ['result'],
+      })
+      .increment({ result })
+  }
+
+  #metrics(): MetricsRegistry {
+    return this.#options.metrics ?? silentMetrics
+  }
+}
+
+function withIdentity(
+  transport: Transport,
+  config: RestConfig,
+  exec: ExecCredentials | undefined,
+  options: ConnectionOptions,
+): Transport {
+  const { host, clock, logger = silentLogger } = options
+  if (config.authProvider !== undefined) throw unsupportedProvider(config.authProvider.name)
+  if (config.bearerTokenFile !== undefined) {
+    return authenticatedTransport(transport, new TokenFile(config.bearerTokenFile, host, clock, logger))
+  }
+  if (config.bearerToken) return authenticatedTransport(transport, bearerToken(config.bearerToken))
+  if (config.username || config.password) {
+    return authenticatedTransport(transport, basicCredentials(config.username ?? '', config.password ?? ''))
+  }
+  return exec === undefined ? transport : authenticatedTransport(transport, exec)
+}
+
+function unsupportedProvider(name: string): Error {
+  const plugins: Readonly<Record<string, string>> = { gcp: 'gke-gcloud-auth-plugin', azure: 'kubelogin' }
+  const plugin = plugins[name]
+  if (plugin !== undefined) {
+    return clientErrors.make(
+      'AUTH_PROVIDER_UNSUPPORTED',
+      `The ${name} auth plugin has been removed. Please use the ${JSON.stringify(plugin)} credential plugin instead.`,
+    )
+  }
+  return clientErrors.make('AUTH_PROVIDER_UNSUPPORTED', `no Auth Provider found for name ${JSON.stringify(name)}`)
+}
+
+function secondsFrom(host: Pick<HostEnvironment, 'env'>, name: string, fallback: number): number {
+  const text = host.env(name)
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : fallback
+}

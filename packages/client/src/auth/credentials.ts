@@ -1,0 +1,32 @@
+import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
+
+/** Who a request is from, as headers. */
+export interface Credentials {
+  /** Lower-case names. Rejects when there is no way to get a credential. */
+  headers(): Promise<Readonly<Record<string, string | readonly string[]>>>
+  /** The server answered 401 to a request with these headers: they are no good any more. */
+  rejected?(headers: Readonly<Record<string, string | readonly string[]>>): void | Promise<void>
+}
+
+/** Adds credentials to requests. One that has an Authorization header already is left alone. */
+export function authenticatedTransport(transport: Transport, credentials: Credentials): Transport {
+  return {
+    async send(request: TransportRequest): Promise<TransportResponse> {
+      if (request.headers['authorization'] !== undefined) return transport.send(request)
+      const added = await credentials.headers()
+      const response = await transport.send({ ...request, headers: { ...request.headers, ...added } })
+      if (response.status === 401) await credentials.rejected?.(added)
+      return response
+    },
+    close: () => transport.close(),
+  }
+}
+
+export function bearerToken(token: string): Credentials {
+  return { headers: async () => ({ authorization: `Bearer ${token}` }) }
+}
+
+export function basicCredentials(username: string, password: string): Credentials {
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  return { headers: async () => ({ authorization }) }
+}

@@ -1,0 +1,203 @@
+import { FileError, silentMetrics } from '@gyropilot/foundation'
+import type { Clock, Counter, Gauge, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
+import { clientErrors } from '../errors.ts'
+import type { TlsMaterial, TlsSource } from '../http/tls-source.ts'
+import type { RestConfig } from '../kubeconfig/rest-config.ts'
+import type { Credentials } from './credentials.ts'
+
+const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
+
+interface Credential {
+  readonly token: string | undefined
+  readonly certificate: { readonly cert: string; readonly key: string } | undefined
+  readonly expiresMs: number | undefined
+}
+
+export interface ExecContext {
+  readonly host: Pick<HostEnvironment, 'runCommand' | 'interactive'>
+  readonly clock: Clock
+  readonly logger?: Logger
+  readonly metrics?: MetricsRegistry
+}
+
+/**
+ * Credentials from a program: a bearer token, a client certificate, or both. It runs on first use, when its credential has
+ * expired, and after the server answered 401. Only a new certificate closes connections.
+ */
+export class ExecCredentials implements Credentials {
+  readonly #config: RestConfig
+  readonly #context: ExecContext
+  readonly #calls: Counter
+  readonly #ttlSeconds: Gauge
+  readonly #listeners: (() => void)[] = []
+  #credential: Credential | undefined
+  #refreshing: Promise<Credential> | undefined
+
+  constructor(config: RestConfig, context: ExecContext) {
+    this.#config = config
+    this.#context = context
+    const metrics = context.metrics ?? silentMetrics
+    this.#calls = metrics.counter({
+      name: 'rest_client_exec_plugin_call_total',
+      help: 'Number of calls to an exec plugin, partitioned by the type of event encountered (no_error, plugin_execution_error, plugin_not_found_error, client_internal_error) and an optional exit code. The exit code will be set to 0 if and only if the plugin call was successful.',
+      labels: ['call_status', 'code'],
+    })
+    this.#ttlSeconds = metrics.gauge({
+      name: 'rest_client_exec_plugin_ttl_seconds',
+      help: 'Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are unused or manage no TLS certificates, the value will be +INF.',
+    })
+    metrics.onCollect(() => this.#ttlSeconds.set(this.#ttl()))
+  }
+
+  async headers(): Promise<Readonly<Record<string, string>>> {
+    const { token } = await this.#current()
+    return token === undefined ? {} : { authorization: `Bearer ${token}` }
+  }
+
+  async rejected(headers: Readonly<Record<string, string | readonly string[]>>): Promise<void> {
+    const current = this.#credential
+    // Somebody else's 401 has brought a new token already.
+    if (current?.token !== undefined && headers['authorization'] !== `Bearer ${current.token}`) return
+    try {
+      await this.#refresh()
+    } catch (error) {
+      this.#context.logger?.error(error, 'refreshing credentials')
+    }
+  }
+
+  /** TLS settings with the plug-in's certificate in place of the configured one. */
+  tls(base: TlsSource): TlsSource {
+    return {
+      load: async (): Promise<TlsMaterial> => {
+        const [material, { certificate }] = await Promise.all([base.load(), this.#current()])
+        return certificate === undefined ? material : { ...material, ...certificate }
+      },
+      onChange: (listener) => void this.#listeners.push(listener),
+    }
+  }
+
+  async #current(): Promise<Credential> {
+    const { expiresMs } = this.#credential ?? {}
+    const expired = expiresMs !== undefined && this.#context.clock.nowMs() >= expiresMs
+    return this.#credential === undefined || expired ? this.#refresh() : this.#credential
+  }
+
+  #refresh(): Promise<Credential> {
+    this.#refreshing ??= this.#run().finally(() => (this.#refreshing = undefined))
+    return this.#refreshing
+  }
+
+  async #run(): Promise<Credential> {
+    const before = this.#credential
+    const credential = this.#decode(await this.#output())
+    this.#credential = credential
+    if (before !== undefined && credential.certificate?.cert !== before.certificate?.cert) {
+      for (const listener of this.#listeners) listener()
+    }
+    return credential
+  }
+
+  async #output(): Promise<string> {
+    const { command, args, env, apiVersion, interactiveMode, installHint } = this.#config.exec!
+    const { host } = this.#context
+    const mode = interactiveMode === '' ? 'IfAvailable' : interactiveMode
+    if (mode === 'Always' && !host.interactive) {
+      throw failed('exec plugin cannot support interactive mode: standard input is not a terminal')
+    }
+    const interactive = mode !== 'Never' && host.interactive
+    const info = JSON.stringify({
+      kind: 'ExecCredential',
+      apiVersion,
+      spec: { ...this.#clusterInfo(), interactive },
+    })
+    const variables = { ...Object.fromEntries(env.map(({ name, value }) => [name, value])), KUBERNETES_EXEC_INFO: info }
+    let result
+    try {
+      result = await host.runCommand({ command, args, env: variables, interactive })
+    } catch (error) {
+      const notFound = error instanceof FileError && error.code === 'ENOENT'
+      this.#calls.increment({ call_status: notFound ? 'plugin_not_found_error' : 'client_internal_error', code: '1' })
+      if (!notFound) throw failed(`exec: ${String(error)}`, error)
+      const hint = installHint === '' ? '' : `; ${installHint.trim().replaceAll(/\s+/g, ' ')}`
+      throw clientErrors.make(
+        'EXEC_PLUGIN_NOT_FOUND',
+        `getting credentials: exec: executable ${command} not found: ` +
+          `it is a client-go credential plugin that is not installed${hint}`,
+        { cause: error },
+      )
+    }
+    if (result.exitCode !== 0) {
+      this.#calls.increment({ call_status: 'plugin_execution_error', code: String(result.exitCode) })
+      throw failed(`exec: executable ${command} failed with exit code ${result.exitCode}`)
+    }
+    this.#calls.increment({ call_status: 'no_error', code: '0' })
+    return result.stdout
+  }
+
+  #clusterInfo(): { cluster?: unknown } {
+    const { exec, server, tls, proxyUrl, disableCompression, execClusterConfig } = this.#config
+    if (!exec!.provideClusterInfo) return {}
+    return {
+      cluster: {
+        server,
+        ...(tls.serverName ? { 'tls-server-name': tls.serverName } : {}),
+        ...(tls.insecure ? { 'insecure-skip-tls-verify': true } : {}),
+        ...(tls.caData ? { 'certificate-authority-data': Buffer.from(tls.caData).toString('base64') } : {}),
+        ...(proxyUrl ? { 'proxy-url': proxyUrl } : {}),
+        ...(disableCompression ? { 'disable-compression': true } : {}),
+        ...(execClusterConfig === undefined ? {} : { config: execClusterConfig }),
+      },
+    }
+  }
+
+  #decode(output: string): Credential {
+    const wanted = this.#config.exec!.apiVersion
+    if (!API_VERSIONS.includes(wanted)) throw failed(`exec plugin: invalid apiVersion ${JSON.stringify(wanted)}`)
+    let answer: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> | null }
+    try {
+      answer = JSON.parse(output) as typeof answer
+    } catch (error) {
+      throw failed(`decoding stdout: ${String(error)}`, error)
+    }
+    if (answer === null || typeof answer !== 'object' || answer.kind !== 'ExecCredential') {
+      throw failed('decoding stdout: the answer is no ExecCredential')
+    }
+    if (answer.apiVersion !== wanted) {
+      throw failed(
+        `exec plugin is configured to use API version ${wanted}, plugin returned version ${String(answer.apiVersion)}`,
+      )
+    }
+    if (typeof answer.status !== 'object' || answer.status === null) {
+      throw failed("exec plugin didn't return a status field")
+    }
+    const text = (name: string): string | undefined => {
+      const value = answer.status![name]
+      return typeof value === 'string' && value !== '' ? value : undefined
+    }
+    const token = text('token')
+    const cert = text('clientCertificateData')
+    const key = text('clientKeyData')
+    if (token === undefined && cert === undefined && key === undefined) {
+      throw failed("exec plugin didn't return a token or cert/key pair")
+    }
+    if ((cert === undefined) !== (key === undefined)) {
+      throw failed('exec plugin returned only certificate or key, not both')
+    }
+    const expires = text('expirationTimestamp')
+    return {
+      token,
+      certificate: cert === undefined || key === undefined ? undefined : { cert, key },
+      expiresMs: expires === undefined ? undefined : Date.parse(expires),
+    }
+  }
+
+  #ttl(): number {
+    const { expiresMs } = this.#credential ?? {}
+    return expiresMs === undefined ? Infinity : (expiresMs - this.#context.clock.nowMs()) / 1000
+  }
+}
+
+function failed(text: string, cause?: unknown): Error {
+  return clientErrors.make('EXEC_PLUGIN_FAILED', `getting credentials: ${text}`, { cause })
+}
+

@@ -1,0 +1,95 @@
+import type { KubernetesObject, ObjectList, ResourceType, WatchEvent } from '@gyropilot/api'
+
+/** One identity talking to one API server, with its own rate limit. */
+export interface Client {
+  /** The verbs of a resource, in one namespace, or in all of them (list and watch only) or cluster-scoped when left out. */
+  resource<T extends KubernetesObject>(type: ResourceType<T>, namespace?: string): ResourceClient<T>
+  /** Any other path: discovery, /healthz, a review. Rejects with StatusError for an answer of 400 or more. */
+  raw<T = unknown>(request: RawRequest): Promise<T>
+}
+
+export interface RawRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly json?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** Every verb rejects with StatusError for an answer of 400 or more, and with TransportError for no answer. */
+export interface ResourceClient<T extends KubernetesObject> {
+  get(name: string, options?: GetOptions): Promise<T>
+  list(options?: ListOptions): Promise<ObjectList<T>>
+  /** Page after page until `continue` is empty. */
+  pages(options?: ListOptions): AsyncIterable<ObjectList<T>>
+  /** Resolves once the server answered 200. The stream ends when the server closes it or `signal` aborts. */
+  watch(options?: WatchOptions): Promise<AsyncIterable<WatchEvent<T>>>
+  create(object: T, options?: WriteOptions): Promise<T>
+  update(object: T, options?: WriteOptions): Promise<T>
+  patch(name: string, patch: Patch, options?: PatchOptions): Promise<T>
+  /** Server-side apply under `options.fieldManager`, which is required. */
+  apply(name: string, object: T, options: PatchOptions & { readonly fieldManager: string }): Promise<T>
+  /** Answers the object while finalizers or a grace period hold it, else a Status. */
+  delete(name: string, options?: DeleteOptions): Promise<KubernetesObject>
+  deleteCollection(options?: DeleteOptions & ListOptions): Promise<KubernetesObject>
+  /** `pods/binding`, `serviceaccounts/token`, `pods/eviction`: create on a subresource. */
+  createSubresource<R extends KubernetesObject>(name: string, subresource: string, body: KubernetesObject): Promise<R>
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface GetOptions extends RequestOptions {
+  readonly resourceVersion?: string
+  readonly subresource?: string
+  /** Ask for PartialObjectMetadata only. */
+  readonly metadataOnly?: boolean
+}
+
+export interface ListOptions extends RequestOptions {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  readonly limit?: number
+  readonly continue?: string
+  /** Ask for PartialObjectMetadata only. */
+  readonly metadataOnly?: boolean
+}
+
+export interface WatchOptions extends RequestOptions {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'NotOlderThan'
+  readonly sendInitialEvents?: boolean
+  readonly allowWatchBookmarks?: boolean
+  readonly timeoutSeconds?: number
+  readonly metadataOnly?: boolean
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** `status`, `scale`, `finalize`, `approval`. */
+  readonly subresource?: string
+  readonly fieldManager?: string
+  readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+  readonly dryRun?: boolean
+}
+
+export interface PatchOptions extends WriteOptions {
+  /** Server-side apply only: take over fields of other managers. */
+  readonly force?: boolean
+}
+
+export type Patch =
+  | { readonly type: 'json'; readonly operations: readonly unknown[] }
+  | { readonly type: 'merge'; readonly value: unknown }
+  | { readonly type: 'strategic'; readonly value: unknown }
+
+export interface DeleteOptions extends RequestOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly dryRun?: boolean
+}

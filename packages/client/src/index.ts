@@ -1,0 +1,58 @@
+export { authenticatedTransport, basicCredentials, bearerToken } from './auth/credentials.ts'
+export type { Credentials } from './auth/credentials.ts'
+export { TransportPool } from './auth/connect.ts'
+export type { ConnectionOptions } from './auth/connect.ts'
+export { impersonatingTransport, impersonationHeaders } from './auth/impersonation.ts'
+export { ApiClient } from './api-client.ts'
+export type { ApiClientOptions } from './api-client.ts'
+export type * from './client.ts'
+export { ResourceLookup, asType, discover } from './discovery.ts'
+export type { Discovered } from './discovery.ts'
+export { clientErrors } from './errors.ts'
+export { HttpTransport } from './http/http-transport.ts'
+export type { HttpTransportOptions } from './http/http-transport.ts'
+export { staticTls } from './http/tls-source.ts'
+export type { TlsMaterial, TlsSource } from './http/tls-source.ts'
+export { mergeKubeconfigs } from './kubeconfig/kubeconfig.ts'
+export type {
+  ClusterEntry,
+  ContextEntry,
+  ExecConfig,
+  Impersonation,
+  Kubeconfig,
+  UserEntry,
+} from './kubeconfig/kubeconfig.ts'
+export {
+  inClusterConfig,
+  kubeconfigPaths,
+  loadClientConfig,
+  loadKubeconfig,
+  loadManagerConfig,
+} from './kubeconfig/load.ts'
+export { parseKubeconfig } from './kubeconfig/parse.ts'
+export { anonymousConfig } from './kubeconfig/rest-config.ts'
+export type { RestConfig, TlsFiles } from './kubeconfig/rest-config.ts'
+export { selectConfig } from './kubeconfig/select.ts'
+export type { ConfigOverrides } from './kubeconfig/select.ts'
+export { memoryTransport } from './memory-transport.ts'
+export type { MemoryTransportOptions } from './memory-transport.ts'
+export { TokenBucket, noRateLimit, rateLimiterFor } from './rate-limit.ts'
+export type { RequestRateLimiter } from './rate-limit.ts'
+export * from './request.ts'
+export {
+  WaitTimeoutError,
+  backoffStep,
+  defaultBackoff,
+  defaultRetry,
+  exponentialBackoff,
+  retryOnConflict,
+  retryOnError,
+} from './retry.ts'
+export type { Backoff, RetryContext } from './retry.ts'
+export * from './status-error.ts'
+export { TransportError, isAborted, isConnectionLost, isConnectionRefused, isTransportTimeout } from './transport.ts'
+export type { RequestBody, ResponseBody, Transport, TransportRequest, TransportResponse } from './transport.ts'
+export { goPlatform, userAgent } from './user-agent.ts'
+export type { UserAgentParts } from './user-agent.ts'
+export type { WarningHandler } from './warnings.ts'
+export { WatchDecoder, WatchDecodingError, decodeWatch } from './watch-decoder.ts'

@@ -1,0 +1,53 @@
+import type { ExecConfig, Impersonation } from './kubeconfig.ts'
+
+/** Everything needed to talk to one API server as one identity. Paths are absolute; `*Data` is PEM text. */
+export interface RestConfig {
+  /** `https://10.0.0.1:6443`, with the path prefix if there is one. */
+  readonly server: string
+  readonly tls: TlsFiles
+  readonly bearerToken?: string
+  /** Beats `bearerToken`; read again while in use. */
+  readonly bearerTokenFile?: string
+  readonly username?: string
+  readonly password?: string
+  readonly exec?: ExecConfig
+  /** The cluster's config for the exec plug-in. */
+  readonly execClusterConfig?: unknown
+  readonly authProvider?: { readonly name: string; readonly config: Readonly<Record<string, string>> }
+  readonly impersonate?: Impersonation
+  readonly proxyUrl?: string
+  readonly disableCompression?: boolean
+  /** The context's namespace, or that of the pod. Absent: `default`. */
+  readonly namespace?: string
+}
+
+export interface TlsFiles {
+  readonly caFile?: string
+  readonly caData?: string
+  readonly certFile?: string
+  readonly certData?: string
+  readonly keyFile?: string
+  readonly keyData?: string
+  readonly serverName?: string
+  readonly insecure?: boolean
+}
+
+/** The same server without any credential: what a client with credentials of its own starts from. */
+export function anonymousConfig(config: RestConfig): RestConfig {
+  const { server, proxyUrl, disableCompression, namespace } = config
+  const { caFile, caData, serverName, insecure } = config.tls
+  return { server, proxyUrl, disableCompression, namespace, tls: { caFile, caData, serverName, insecure } }
+}
+
+/** `https://host:port` from what people write: `host:port` is http, unless TLS settings say otherwise. */
+export function serverUrl(server: string, tls: TlsFiles): string {
+  if (/^https?:\/\//i.test(server)) return server
+  const wantsTls = Boolean(
+    tls.caFile ?? tls.caData ?? tls.certFile ?? tls.certData ?? (tls.insecure || undefined),
+  )
+  return `${wantsTls ? 'https' : 'http'}://${server}`
+}
+
+export function usesTls(config: Pick<RestConfig, 'server'>): boolean {
+  return config.server.toLowerCase().startsWith('https://')
+}

@@ -1,0 +1,49 @@
+import { clientErrors } from './errors.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** The header's first value, or undefined. */
+export function headerOf(response: Pick<TransportResponse, 'headers'>, name: string): string | undefined {
+  const value = response.headers[name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+/** `Retry-After` where it is a number of seconds; a date is not one. */
+export function retryAfterSecondsOf(response: Pick<TransportResponse, 'headers'>): number | undefined {
+  const text = headerOf(response, 'retry-after')
+  return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. */
+export async function readBody(response: TransportResponse, what: string): Promise<unknown> {
+  const { body } = response
+  if (body.kind === 'value') return body.value
+  if (body.kind === 'events') {
+    await discardBody(response)
+    return undefined
+  }
+  const pieces: Uint8Array[] = []
+  for await (const chunk of body.chunks) pieces.push(chunk)
+  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  if (bytes.length === 0) return undefined
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const contentType = headerOf(response, 'content-type') ?? ''
+  if (!contentType.includes('json')) return contentType === '' || contentType.startsWith('text/') ? text : { undecoded: contentType }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (response.status >= 400) return undefined
+    throw clientErrors.make(
+      'ANSWER_UNDECODABLE',
+      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
+      { cause: error },
+    )
+  }
+}
+
+/** Lets go of a body that nobody will read, so that its stream can close. */
+export async function discardBody(response: TransportResponse): Promise<void> {
+  const { body } = response
+  if (body.kind === 'value') return
+  const iterator = (body.kind === 'bytes' ? body.chunks : body.events)[Symbol.asyncIterator]()
+  await iterator.return?.()
+}

@@ -1,0 +1,86 @@
+import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
+
+/** Carries requests to an API server: over HTTP/2, or within one process. Knows nothing of kinds, verbs or retries. */
+export interface Transport {
+  /**
+   * Rejects with TransportError when no answer came; every HTTP status, also 500, is an answer. When the request's signal
+   * aborts, a pending send rejects (`ABORTED`) and a body that is being read ends; only this exchange is given up.
+   */
+  send(request: TransportRequest): Promise<TransportResponse>
+  /** Ends idle and busy connections. Requests sent afterwards reject. */
+  close(): Promise<void>
+}
+
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
+  /** With the query string: `/api/v1/pods?limit=500`. */
+  readonly path: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  /** A JSON value (never edited by anybody afterwards) or encoded bytes. The content-type header says what bytes are. */
+  readonly body?: RequestBody
+  /** True for watches and logs: no bound on the duration, and not counted against a request timeout. */
+  readonly longRunning?: boolean
+  readonly signal?: AbortSignal
+}
+
+export type RequestBody = { readonly json: unknown } | { readonly bytes: Uint8Array }
+
+export interface TransportResponse {
+  readonly status: number
+  /** Lower-case names; a repeated header is a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body: ResponseBody
+  /** How many bytes of body the request had, where it became bytes. */
+  readonly sentBytes?: number
+}
+
+/**
+ * What came back. Over the network it is bytes. Within one process a server hands over values as they are, so that store
+ * and caches share one object; they must not be edited by anybody.
+ */
+export type ResponseBody =
+  | { readonly kind: 'bytes'; readonly chunks: AsyncIterable<Uint8Array> }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'events'; readonly events: AsyncIterable<WatchEvent<KubernetesObject>> }
+
+/** No answer: the connection was refused, reset or timed out, or the request was given up by its signal. */
+export class TransportError extends Error {
+  /**
+   * Node's code where there is one (`ECONNREFUSED`, `ECONNRESET`, `ENOTFOUND`, `CERT_HAS_EXPIRED`), else
+   * `ABORTED` (given up by its signal), `ETIMEDOUT`, `EOF` (closed before or inside the answer),
+   * `HTTP2_CONNECTION_LOST` (no answer to PING, GOAWAY with an error), `HTTP2_STREAM_ERROR`, or `CLOSED` (this transport was closed).
+   */
+  readonly code: string
+  /** It is certain that the server has not looked at the request (RFC 9113, section 8.7): any request may be sent again. */
+  readonly notProcessed: boolean
+
+  constructor(code: string, message: string, options?: ErrorOptions & { readonly notProcessed?: boolean }) {
+    super(message, options)
+    this.name = 'TransportError'
+    this.code = code
+    this.notProcessed = options?.notProcessed ?? false
+  }
+}
+
+/** The connection ended under the request: reset, closed, lost. The server may have done what was asked. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof TransportError && LOST.has(error.code)
+}
+
+/** No connection was made: nothing was done. */
+export function isConnectionRefused(error: unknown): boolean {
+  return error instanceof TransportError && error.code === 'ECONNREFUSED'
+}
+
+/** Given up by the signal of its caller. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof TransportError && error.code === 'ABORTED'
+}
+
+/** A deadline passed before there was an answer. */
+export function isTransportTimeout(error: unknown): boolean {
+  return error instanceof TransportError && error.code === 'ETIMEDOUT'
+}
+
+const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'EOF', 'HTTP2_CONNECTION_LOST'])

@@ -1,0 +1,37 @@
+/**
+ * What kube-controller-manager's flags set for these controllers. The manager fills it from flags; every controller reads
+ * only its own part. Each controller's part is one member, so that new controllers add a line here and nothing else.
+ */
+import type { DeploymentConfiguration } from './deployment-controller/config.ts'
+import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
+import type { NamespaceConfiguration } from './namespace-controller/config.ts'
+import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
+import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
+import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
+import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
+import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
+
+export interface ControllersConfiguration {
+  /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
+  readonly featureGates: Readonly<Record<string, boolean>>
+  readonly deployment: DeploymentConfiguration
+  readonly namespace: NamespaceConfiguration
+  readonly replicaSet: ReplicaSetConfiguration
+  readonly rootCaPublisher: RootCaPublisherConfiguration
+}
+
+export const defaultControllersConfiguration: ControllersConfiguration = {
+  featureGates: {},
+  deployment: defaultDeploymentConfiguration,
+  namespace: defaultNamespaceConfiguration,
+  replicaSet: defaultReplicaSetConfiguration,
+  rootCaPublisher: defaultRootCaPublisherConfiguration,
+}
+
+/** Whether a gate is on. The gates that controllers ask for here are all on by default in 1.36. */
+export function featureEnabled(
+  configuration: Pick<ControllersConfiguration, 'featureGates'>,
+  gate: string,
+): boolean {
+  return configuration.featureGates[gate] ?? true
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  annotationsAfterRollback,
+  appendedHistory,
+  previousRevision,
+  recordedMaxReplicasOf,
+  rollbackRevisionOf,
+  synchronizedAnnotations,
+} from './annotations.ts'
+import { deployment, owned } from './fixtures.ts'
+
+const REVISION = 'deployment.kubernetes.io/revision'
+const HISTORY = 'deployment.kubernetes.io/revision-history'
+const web = deployment()
+const annotated = (annotations: Record<string, string>) => deployment({ metadata: { annotations } })
+
+test('annotations of the Deployment are copied, except those that stay with their object; others are not removed', () => {
+  const from = annotated({
+    note: 'x',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    [REVISION]: '7',
+    [HISTORY]: '1',
+    'deployment.kubernetes.io/desired-replicas': '1',
+    'deployment.kubernetes.io/max-replicas': '1',
+    'deprecated.deployment.rollback.to': '1',
+  })
+  assert.deepEqual(synchronizedAnnotations(from, { own: 'y' }, 1), { own: 'y', note: 'x', [REVISION]: '1' })
+})
+
+test('nothing to change gives the same object', () => {
+  const current = { [REVISION]: '3', note: 'x' }
+  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3), current)
+})
+
+test('the revision is raised only, never lowered on the ReplicaSet', () => {
+  const current = { [REVISION]: '5' }
+  assert.equal(synchronizedAnnotations(web, current, 3), current)
+})
+
+test('a raised revision leaves the old one in the history', () => {
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '1' }, 3), { [REVISION]: '3', [HISTORY]: '1' })
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '3', [HISTORY]: '1' }, 5), { [REVISION]: '5', [HISTORY]: '1,3' })
+})
+
+test('A non-integer existing annotation stops the whole step (no change)', () => {
+  const current = { [REVISION]: 'x' }
+  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3), current)
+})
+
+test('the history has at most 2000 characters, the oldest dropped first', () => {
+  const long = Array.from({ length: 400 }, (_, index) => String(1000 + index)).join(',')
+  assert.equal(long.length, 1999)
+  const appended = appendedHistory(long, '9999')
+  assert.ok(appended.length <= 2000)
+  assert.ok(appended.startsWith('1001,') && appended.endsWith(',9999'))
+  assert.equal(appendedHistory('1', '2'.repeat(2001)), '1')
+})
+
+test('revision 0 means the second highest revision', () => {
+  const revisions = ['4', '1', 'x', '3'].map((revision, index) => owned(web, { name: `rs${index}`, revision }))
+  assert.equal(previousRevision(revisions), 3)
+  assert.equal(previousRevision([owned(web, { revision: '1' })]), 0)
+})
+
+test('sizes and the rollback request are integers or nothing', () => {
+  assert.equal(recordedMaxReplicasOf(owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20' } })), 20)
+  assert.equal(recordedMaxReplicasOf(owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20x' } })), undefined)
+  assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': '0' })), 0)
+  assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': 'x' })), undefined)
+  assert.equal(rollbackRevisionOf(web), undefined)
+})
+
+test('a rollback takes the annotations of the target and keeps those that never travel', () => {
+  const from = annotated({ note: 'new', 'kubectl.kubernetes.io/last-applied-configuration': '{}', [REVISION]: '2' })
+  const target = owned(web, { revision: '1', annotations: { note: 'old' } })
+  assert.deepEqual(annotationsAfterRollback(from, target), {
+    note: 'old',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    [REVISION]: '2',
+  })
+})

@@ -1,0 +1,145 @@
+/** Annotations of Deployments and their ReplicaSets. Contract: docs/behaviour/controllers/deployment-controller.md, Annotations. */
+import type { Deployment, KubernetesObject, ReplicaSet } from '@gyropilot/api'
+import { maxReplicasOf, replicasOf } from './numbers.ts'
+
+export const REVISION = 'deployment.kubernetes.io/revision'
+export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
+export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
+export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
+export const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
+
+export type Annotations = Readonly<Record<string, string>>
+
+const LONGEST_REVISION_HISTORY = 2000
+
+/** Annotations that stay with the object they are on. */
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
+  ROLLBACK_TO,
+])
+
+export function annotationsOf(object: KubernetesObject): Annotations {
+  return object.metadata?.annotations ?? {}
+}
+
+/** The rollout number; 0 without one, undefined when it is no integer. */
+export function revisionOf(object: KubernetesObject): number | undefined {
+  const text = annotationsOf(object)[REVISION]
+  return text === undefined ? 0 : integerOf(text)
+}
+
+export function highestRevision(replicaSets: readonly ReplicaSet[]): number {
+  return replicaSets.reduce(
+    (highest, replicaSet) => Math.max(highest, revisionOf(replicaSet) ?? 0),
+    0,
+  )
+}
+
+/** The second highest revision, 0 when there are no two. */
+export function previousRevision(replicaSets: readonly ReplicaSet[]): number {
+  let highest = 0
+  let second = 0
+  for (const replicaSet of replicaSets) {
+    const revision = revisionOf(replicaSet) ?? 0
+    if (revision >= highest) {
+      second = highest
+      highest = revision
+    } else if (revision > second) second = revision
+  }
+  return second
+}
+
+/** The Deployment's size when the ReplicaSet was last scaled; undefined when absent or no int32. */
+export function desiredReplicasOf(replicaSet: ReplicaSet): number | undefined {
+  return int32Of(annotationsOf(replicaSet)[DESIRED_REPLICAS])
+}
+
+/** That size with its surge. */
+export function recordedMaxReplicasOf(replicaSet: ReplicaSet): number | undefined {
+  return int32Of(annotationsOf(replicaSet)[MAX_REPLICAS])
+}
+
+/** The sizes that go onto a ReplicaSet with every scaling. */
+export function replicasAnnotations(deployment: Deployment): Annotations {
+  return {
+    [DESIRED_REPLICAS]: String(replicasOf(deployment)),
+    [MAX_REPLICAS]: String(maxReplicasOf(deployment)),
+  }
+}
+
+/**
+ * What the annotations of a ReplicaSet should be, so that it is the one of revision `newRevision`; the very same object
+ * when nothing changes. What the Deployment does not have is left alone. A revision that is no integer stops all of it.
+ */
+export function synchronizedAnnotations(
+  deployment: Deployment,
+  current: Annotations,
+  newRevision: number,
+): Annotations {
+  const oldText = current[REVISION]
+  const oldRevision = oldText === undefined || oldText === '' ? 0 : integerOf(oldText)
+  if (oldRevision === undefined) return current
+  const next: Record<string, string> = { ...current, ...copyableAnnotations(deployment) }
+  if (oldRevision < newRevision) {
+    next[REVISION] = String(newRevision)
+    if (oldText !== undefined) {
+      const history = appendedHistory(current[REVISION_HISTORY] ?? '', oldText)
+      if (history !== '') next[REVISION_HISTORY] = history
+    }
+  }
+  return sameAnnotations(current, next) ? current : next
+}
+
+/** What of an object's annotations travels between a Deployment and its ReplicaSets. */
+export function copyableAnnotations(object: KubernetesObject): Annotations {
+  return Object.fromEntries(
+    Object.entries(annotationsOf(object)).filter(([name]) => !NOT_COPIED.has(name)),
+  )
+}
+
+/** After a rollback: the target's annotations in place of the Deployment's, which keeps those that never travel. */
+export function annotationsAfterRollback(deployment: Deployment, target: ReplicaSet): Annotations {
+  const kept = Object.entries(annotationsOf(deployment)).filter(([name]) => NOT_COPIED.has(name))
+  return { ...Object.fromEntries(kept), ...copyableAnnotations(target) }
+}
+
+/** Adds a revision and drops the oldest ones beyond 2000 characters; a single one that is too long is not added. */
+export function appendedHistory(history: string, revision: string): string {
+  if (history === '') return revision
+  const former = history.split(',')
+  let length = history.length + 1 + revision.length
+  let dropped = 0
+  while (length > LONGEST_REVISION_HISTORY && dropped < former.length) {
+    length -= former[dropped]!.length + 1
+    dropped++
+  }
+  return length > LONGEST_REVISION_HISTORY
+    ? history
+    : [...former.slice(dropped), revision].join(',')
+}
+
+export function sameAnnotations(left: Annotations, right: Annotations): boolean {
+  const names = Object.keys(left)
+  return (
+    names.length === Object.keys(right).length && names.every((name) => left[name] === right[name])
+  )
+}
+
+/** The revision to roll back to (0: the previous one); undefined without a valid request. */
+export function rollbackRevisionOf(deployment: Deployment): number | undefined {
+  const text = annotationsOf(deployment)[ROLLBACK_TO]
+  return text === undefined ? undefined : integerOf(text)
+}
+
+function integerOf(text: string): number | undefined {
+  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+}
+
+function int32Of(text: string | undefined): number | undefined {
+  const value = text === undefined ? undefined : integerOf(text)
+  return value === undefined || Math.abs(value) > 2_147_483_647 ? undefined : value
+}

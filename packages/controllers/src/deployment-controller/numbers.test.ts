@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { IntOrString } from '@gyropilot/api'
+import { deployment } from './fixtures.ts'
+import { fencepostsOf, maxSurgeOf, maxUnavailableOf, newReplicaSetSize, progressDeadlineMs, revisionHistoryLimitOf } from './numbers.ts'
+
+const rolling = (replicas: number, maxSurge: IntOrString, maxUnavailable: IntOrString) =>
+  deployment({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } })
+
+const fenceposts: readonly [IntOrString, IntOrString, number, number, number][] = [
+  ['39%', '39%', 10, 4, 3],
+  ['0%', '0%', 10, 0, 1],
+  ['oops', '39%', 10, Number.NaN, 0],
+  ['55%', 'urg', 10, Number.NaN, 0],
+  [5, 1, 10, 5, 1],
+  ['0%', '1%', 2, 0, 1],
+]
+for (const [surge, unavailable, replicas, expectedSurge, expectedUnavailable] of fenceposts) {
+  test(`Given surge "${surge}" and unavailable "${unavailable}" of ${replicas}`, () => {
+    const given = rolling(replicas, surge, unavailable)
+    if (Number.isNaN(expectedSurge)) assert.throws(() => fencepostsOf(given), /invalid value for IntOrString/)
+    else assert.deepEqual(fencepostsOf(given), { maxSurge: expectedSurge, maxUnavailable: expectedUnavailable })
+  })
+}
+
+test('maxUnavailable is at most R, 0 when R == 0 or Recreate; surge is of rolling updates only', () => {
+  assert.equal(maxUnavailableOf(rolling(2, 0, 5)), 2)
+  assert.equal(maxUnavailableOf(rolling(0, 0, 5)), 0)
+  const recreating = deployment({ strategy: { type: 'Recreate' } })
+  assert.deepEqual([maxUnavailableOf(recreating), maxSurgeOf(recreating)], [0, 0])
+})
+
+test('the new ReplicaSet grows into what surge leaves and never beyond R', () => {
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 10), 2)
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 0), 10)
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 3, 12), 3)
+  assert.equal(newReplicaSetSize(deployment({ replicas: 4, strategy: { type: 'Recreate' } }), 0, 9), 4)
+})
+
+test('MaxInt32 means no deadline and no limit', () => {
+  const none = deployment({ spec: { progressDeadlineSeconds: 2_147_483_647, revisionHistoryLimit: 2_147_483_647 } })
+  assert.deepEqual([progressDeadlineMs(none), revisionHistoryLimitOf(none)], [undefined, undefined])
+  assert.deepEqual([progressDeadlineMs(deployment()), revisionHistoryLimitOf(deployment())], [600_000, 10])
+})

@@ -1,0 +1,17 @@
+/** The registry of controllers. One import per folder; the manager starts them in this order. */
+import type { ControllerDescriptor } from '@gyropilot/runtime'
+import type { ControllersConfiguration } from './configuration.ts'
+import { deploymentController } from './deployment-controller/index.ts'
+import { replicaSetController } from './replicaset-controller/index.ts'
+import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
+import { serviceAccountController } from './serviceaccount-controller/index.ts'
+
+export { defaultControllersConfiguration, featureEnabled } from './configuration.ts'
+export type { ControllersConfiguration } from './configuration.ts'
+
+export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
+  serviceAccountController,
+  deploymentController,
+  replicaSetController,
+  rootCaCertificatePublisherController,
+]

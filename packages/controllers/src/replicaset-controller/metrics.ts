@@ -1,0 +1,35 @@
+/** Metrics of the ReplicaSet controller. Contract: docs/behaviour/controllers/replicaset-controller.md, Metrics. */
+import { isPodReady } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
+import type { Histogram, MetricsRegistry } from '@gyropilot/foundation'
+
+export const STALE_SYNC_SKIPS = 'replicaset_controller_stale_sync_skips_total'
+
+export function sortingDeletionAgeRatio(metrics: MetricsRegistry): Histogram {
+  return metrics.histogram({
+    name: 'replicaset_controller_sorting_deletion_age_ratio',
+    help: 'The ratio of chosen deleted pod age to the age of the youngest ready pod of the ReplicaSet. Should be <2. Measures how well old and new pods are mixed among the victims of a scale-down',
+    buckets: [0.25, 0.5, 1, 2, 4, 8],
+  })
+}
+
+/**
+ * Per ready pod among the chosen: its age over the age of the youngest ready pod, whole milliseconds divided as integers.
+ * Nothing while the youngest has no age yet.
+ */
+export function deletionAgeRatios(
+  all: readonly Pod[],
+  chosen: readonly Pod[],
+  nowMs: number,
+): readonly number[] {
+  const youngestMs = Math.max(...all.filter(isPodReady).map(createdMs))
+  const youngestAgeMs = nowMs - youngestMs
+  if (!(youngestAgeMs > 0)) return []
+  return chosen
+    .filter(isPodReady)
+    .map((pod) => Math.trunc((nowMs - createdMs(pod)) / youngestAgeMs))
+}
+
+function createdMs(pod: Pod): number {
+  return Date.parse(pod.metadata?.creationTimestamp ?? '')
+}

@@ -1,0 +1,110 @@
+/** Status of a ReplicaSet. Contract: docs/behaviour/controllers/replicaset-controller.md, Status and conditions. */
+import {
+  findCondition,
+  isPodAvailable,
+  isPodReady,
+  replaceCondition,
+  withoutCondition,
+} from '@gyropilot/api'
+import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+import { messageOf } from '../workload-support/aggregate-error.ts'
+
+export const REPLICA_FAILURE = 'ReplicaFailure'
+
+export interface StatusInput {
+  readonly replicaSet: ReplicaSet
+  readonly activePods: readonly Pod[]
+  /** Undefined with the gate DeploymentReplicaSetTerminatingReplicas off. */
+  readonly terminatingReplicas: number | undefined
+  readonly manageError?: unknown
+  readonly nowMs: number
+}
+
+/** What the pods say, without observedGeneration, which only a write sets. */
+export function statusOf(input: StatusInput): Omit<ReplicaSetStatus, 'observedGeneration'> {
+  const { replicaSet, activePods, nowMs, terminatingReplicas } = input
+  const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0
+  const templateLabels = Object.entries(replicaSet.spec?.template?.metadata?.labels ?? {})
+  const conditions = conditionsOf(input)
+  return {
+    replicas: activePods.length,
+    ...nonZero(
+      'fullyLabeledReplicas',
+      count(activePods, (pod) => hasLabels(pod, templateLabels)),
+    ),
+    ...nonZero('readyReplicas', count(activePods, isPodReady)),
+    ...nonZero(
+      'availableReplicas',
+      count(activePods, (pod) => isPodAvailable(pod, minReadySeconds, nowMs)),
+    ),
+    ...(terminatingReplicas === undefined ? {} : { terminatingReplicas }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  }
+}
+
+/** The condition appears with the first error and goes with the first success; in between it is left alone. */
+function conditionsOf({
+  replicaSet,
+  activePods,
+  manageError,
+  nowMs,
+}: StatusInput): readonly ReplicaSetCondition[] {
+  const conditions = replicaSet.status?.conditions ?? []
+  const failure = findCondition(conditions, REPLICA_FAILURE)
+  if (manageError === undefined)
+    return failure === undefined ? conditions : withoutCondition(conditions, REPLICA_FAILURE)
+  if (failure !== undefined) return conditions
+  const difference = activePods.length - (replicaSet.spec?.replicas ?? 1)
+  const reason = difference < 0 ? 'FailedCreate' : difference > 0 ? 'FailedDelete' : undefined
+  return replaceCondition<ReplicaSetCondition>(conditions, {
+    type: REPLICA_FAILURE,
+    status: 'True',
+    lastTransitionTime: formatTime(nowMs),
+    ...(reason === undefined ? {} : { reason }),
+    message: messageOf(manageError),
+  })
+}
+
+/** Whether the status is as it should be, so that nothing needs to be written. */
+export function isStatusCurrent(
+  replicaSet: ReplicaSet,
+  next: Omit<ReplicaSetStatus, 'observedGeneration'>,
+): boolean {
+  const current = replicaSet.status
+  return (
+    (current?.replicas ?? 0) === next.replicas &&
+    (current?.fullyLabeledReplicas ?? 0) === (next.fullyLabeledReplicas ?? 0) &&
+    (current?.readyReplicas ?? 0) === (next.readyReplicas ?? 0) &&
+    (current?.availableReplicas ?? 0) === (next.availableReplicas ?? 0) &&
+    current?.terminatingReplicas === next.terminatingReplicas &&
+    sameConditions(current?.conditions ?? [], next.conditions ?? []) &&
+    (replicaSet.metadata?.generation ?? 0) === (current?.observedGeneration ?? 0)
+  )
+}
+
+function sameConditions(
+  left: readonly ReplicaSetCondition[],
+  right: readonly ReplicaSetCondition[],
+): boolean {
+  return (
+    left === right ||
+    (left.length === right.length && left.every((condition, index) => condition === right[index]))
+  )
+}
+
+function hasLabels(pod: Pod, labels: readonly (readonly [string, string])[]): boolean {
+  return labels.every(([key, value]) => pod.metadata?.labels?.[key] === value)
+}
+
+function count(pods: readonly Pod[], accept: (pod: Pod) => boolean): number {
+  return pods.reduce((sum, pod) => sum + Number(accept(pod)), 0)
+}
+
+/** Zero counters are absent on the wire. */
+function nonZero<Name extends string>(
+  name: Name,
+  value: number,
+): { readonly [name in Name]?: number } {
+  return value === 0 ? {} : ({ [name]: value } as { readonly [name in Name]?: number })
+}

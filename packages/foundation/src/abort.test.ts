@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { anySignal, withDeadline } from './abort.ts'
+import { virtualClock } from './testing/index.ts'
+
+test('aborts with the reason of the first signal', () => {
+  const [a, b] = [new AbortController(), new AbortController()]
+  const scope = anySignal([a.signal, undefined, b.signal])
+  b.abort('second')
+  a.abort('first')
+  assert.equal(scope.signal.reason, 'second')
+})
+
+test('is aborted at once when a signal already is', () => {
+  assert.equal(anySignal([AbortSignal.abort('x')]).signal.reason, 'x')
+})
+
+test('a disposed scope hears nothing more', async () => {
+  const controller = new AbortController()
+  const clock = virtualClock()
+  const scope = withDeadline(clock, 100, controller.signal)
+  scope.dispose()
+  controller.abort()
+  await clock.advance(1000)
+  assert.equal(scope.signal.aborted, false)
+})
+
+test('the deadline aborts on the clock with a TimeoutError', async () => {
+  const clock = virtualClock()
+  using scope = withDeadline(clock, 100)
+  await clock.advance(99)
+  assert.equal(scope.signal.aborted, false)
+  await clock.advance(1)
+  assert.equal(scope.signal.reason.name, 'TimeoutError')
+  assert.equal(scope.signal.reason.message, 'context deadline exceeded')
+})

@@ -1,0 +1,38 @@
+export { anySignal, withDeadline } from './abort.ts'
+export type { ScopedSignal } from './abort.ts'
+export { every, formatMicroTime, formatTime, sleep } from './clock.ts'
+export type { Clock, Timer } from './clock.ts'
+export { byString, compareStrings } from './compare.ts'
+export { Deque } from './deque.ts'
+export { defineErrors, mergeCatalogues } from './error-catalogue.ts'
+export type { ErrorCatalogue, ErrorEntry } from './error-catalogue.ts'
+export { GyropilotError, errorText } from './errors.ts'
+export type { GyropilotErrorOptions } from './errors.ts'
+export { Heap } from './heap.ts'
+export { FileError } from './host-environment.ts'
+export type { CommandRequest, CommandResult, HostEnvironment } from './host-environment.ts'
+export { jsonLogger, klogLogger } from './klog.ts'
+export type { LoggerOptions } from './klog.ts'
+export { silentLogger } from './logging.ts'
+export type { LogFields, Logger } from './logging.ts'
+export type {
+  Counter,
+  Gauge,
+  Histogram,
+  HistogramOptions,
+  Labels,
+  MetricOptions,
+  MetricsRegistry,
+  StabilityLevel,
+} from './metrics.ts'
+export { PrometheusRegistry, goFloat } from './metrics-registry.ts'
+export { SeededRandom, integerBetween, jitter, uuid } from './random.ts'
+export type { RandomSource } from './random.ts'
+export { silentMetrics } from './metrics.ts'
+export { RingBuffer } from './ring-buffer.ts'
+export { settle } from './system/settle.ts'
+export { SystemClock } from './system/system-clock.ts'
+export { SystemHost } from './system/system-host.ts'
+export { SystemRandom } from './system/system-random.ts'
+export { VirtualClock } from './virtual-clock.ts'
+export type { VirtualClockOptions } from './virtual-clock.ts'

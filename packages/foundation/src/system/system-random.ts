@@ -1,0 +1,22 @@
+import { randomFillSync } from 'node:crypto'
+import type { RandomSource } from '../random.ts'
+
+const POOL_WORDS = 1024
+
+/** The machine's cryptographic randomness, drawn from a pool so that a draw costs no system call. */
+export class SystemRandom implements RandomSource {
+  readonly #pool = new Uint32Array(POOL_WORDS)
+  #used = POOL_WORDS
+
+  next(): number {
+    if (this.#used === POOL_WORDS) {
+      randomFillSync(this.#pool)
+      this.#used = 0
+    }
+    return this.#pool[this.#used++]! / 0x1_0000_0000
+  }
+
+  fork(): RandomSource {
+    return this
+  }
+}

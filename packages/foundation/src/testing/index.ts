@@ -1,0 +1,5 @@
+export { FakeHost } from './fake-host.ts'
+export { RecordingLogger } from './recording-logger.ts'
+export type { LogLine } from './recording-logger.ts'
+export { virtualClock } from './virtual-clock.ts'
+export { settle } from '../system/settle.ts'

@@ -1,0 +1,47 @@
+/** Which subcommand is meant. Errors end with one line and their exit code. */
+import { GyropilotError, errorText } from '@gyropilot/foundation'
+import { gyroErrors } from './errors.ts'
+
+const HELP = `gyro: a Kubernetes cluster in one process
+
+Usage:
+  gyro COMMAND [flags]
+
+Commands:
+  up        Start a cluster and keep it running: API server, controllers, scheduler, simulated nodes.
+  version   Print the version.
+
+Run 'gyro COMMAND --help' for the flags of a command.
+`
+
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    await run(args)
+  } catch (error) {
+    process.stderr.write(`gyro: ${errorText(error)}\n`)
+    process.exit(error instanceof GyropilotError ? error.exitCode : 1)
+  }
+}
+
+async function run([command, ...rest]: readonly string[]): Promise<void> {
+  switch (command) {
+    case 'up': {
+      const { up } = await import('./up/up.ts')
+      return up(rest)
+    }
+    case 'version':
+      process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
+      return
+    case undefined:
+    case 'help':
+    case '--help':
+    case '-h':
+      process.stdout.write(HELP)
+      return
+    default:
+      throw gyroErrors.make(
+        'COMMAND_UNKNOWN',
+        `unknown command ${JSON.stringify(command)}: use up or version, or see gyro --help`,
+      )
+  }
+}

@@ -1,0 +1,35 @@
+import { defineErrors } from '@gyropilot/foundation'
+
+/** Errors a user of `gyro` can meet, besides those of the client and of kube-controller-manager's flags. */
+export const gyroErrors = defineErrors({
+  COMMAND_UNKNOWN: {
+    exitCode: 2,
+    meaning: 'The first argument names no command of gyro.',
+    remedy: 'See gyro --help for the commands.',
+  },
+  UP_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro up has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro up --help lists them.',
+  },
+  PORT_IN_USE: {
+    exitCode: 1,
+    meaning: 'Another process listens on the port.',
+    remedy: 'Choose another --port, or --port 0 for any free one.',
+  },
+  LISTEN_FAILED: {
+    exitCode: 1,
+    meaning: 'The address cannot be listened on.',
+    remedy: 'Check --bind-address and --port, and the rights of this user.',
+  },
+  DATA_DIRECTORY_UNUSABLE: {
+    exitCode: 1,
+    meaning: 'The data directory is in use by another process, was written by a newer version, or cannot be read or written.',
+    remedy: 'Stop the other process, use the newer version, or choose another --data-dir.',
+  },
+  KUBECONFIG_NOT_WRITTEN: {
+    exitCode: 1,
+    meaning: 'The kubeconfig could not be written where --kubeconfig says.',
+    remedy: 'Choose a file that this user may write.',
+  },
+})

@@ -1,0 +1,66 @@
+/** Several controller managers as processes of their own: they elect a leader, and one may be killed to see what happens. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { errorText } from '@gyropilot/foundation'
+import type { Terminal } from './terminal.ts'
+
+export interface ManagerProcessesOptions {
+  readonly count: number
+  readonly kubeconfig: string
+  readonly controllers: readonly string[]
+  readonly verbosity: number
+  readonly terminal: Terminal
+}
+
+export interface ManagerProcesses {
+  readonly pids: readonly number[]
+  stop(): Promise<void>
+}
+
+export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
+  const { count, kubeconfig, controllers, verbosity, terminal } = options
+  const entry = createRequire(import.meta.url).resolve('@gyropilot/manager/main')
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    entry,
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    `--controllers=${controllers.join(',')}`,
+    '--use-service-account-credentials=true',
+    '--secure-port=0',
+    `--v=${verbosity}`,
+  ]
+  let stopping = false
+  const children = Array.from({ length: count }, (_, index) => {
+    const child = spawn(process.execPath, args, {
+      stdio: ['ignore', 'ignore', verbosity > 0 ? 'inherit' : 'ignore'],
+    })
+    child.on('error', (error) =>
+      terminal.line({ level: 'warning', text: `manager ${index + 1} cannot start: ${errorText(error)}` }),
+    )
+    child.on('exit', (code, signal) => {
+      if (stopping) return
+      const how = signal === null ? `with exit code ${code}` : `by ${signal}`
+      const text = `manager ${index + 1} (process ${child.pid}) ended ${how}`
+      terminal.line({ level: 'warning', text })
+    })
+    return child
+  })
+  return {
+    pids: children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+    async stop() {
+      stopping = true
+      await Promise.all(children.map(stopChild))
+    },
+  }
+}
+
+function stopChild(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+}

@@ -1,0 +1,38 @@
+/** Follows the cluster's events and leases and tells what is worth a line. */
+import { resources } from '@gyropilot/api'
+import type { Event } from '@gyropilot/api'
+import type { Cluster } from '@gyropilot/cluster'
+import type { Clock } from '@gyropilot/foundation'
+import { sleep } from '@gyropilot/foundation'
+import { lineOf } from './narrator.ts'
+import type { Terminal } from './terminal.ts'
+
+const RETRY_MS = 1_000
+
+/** Resolves when it has started to follow; goes on until the cluster stops. */
+export async function narrate(cluster: Cluster, clock: Clock, terminal: Terminal): Promise<void> {
+  const events = cluster.client().resource(resources.events)
+  const { metadata } = await events.list({ limit: 1 })
+  void follow(metadata.resourceVersion)
+
+  async function follow(from: string | undefined): Promise<void> {
+    let resourceVersion = from
+    for (;;) {
+      try {
+        for await (const change of await events.watch({ resourceVersion })) {
+          if (change.type === 'ERROR') break
+          resourceVersion = change.object.metadata?.resourceVersion
+          if (change.type === 'ADDED' || change.type === 'MODIFIED') tell(change.object)
+        }
+      } catch {
+        // The server ends the stream, or the cluster stops: either way the next try finds out.
+      }
+      await sleep(clock, RETRY_MS)
+    }
+  }
+
+  function tell(event: Event): void {
+    const line = lineOf(event)
+    if (line !== undefined) terminal.line(line)
+  }
+}

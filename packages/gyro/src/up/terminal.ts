@@ -1,0 +1,64 @@
+/** What `gyro up` says: lines for people, or one JSON object per line for programs. */
+import type { Line } from './narrator.ts'
+
+export interface Terminal {
+  /** The cluster is ready: what to copy. */
+  banner(facts: BannerFacts): void
+  line(line: Line): void
+  stopping(): void
+}
+
+export interface BannerFacts {
+  readonly readyMs: number
+  readonly server: string
+  readonly kubeconfig: string
+  readonly parts: readonly string[]
+  readonly dataDir: string
+  readonly managerPids: readonly number[]
+}
+
+export interface TerminalOptions {
+  write(text: string): void
+  readonly color: boolean
+  nowMs(): number
+}
+
+const STYLE = { bold: '1', dim: '2', yellow: '33', green: '32' } as const
+
+export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal {
+  const style = (name: keyof typeof STYLE, text: string): string =>
+    color ? `\x1b[${STYLE[name]}m${text}\x1b[0m` : text
+  return {
+    banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids }) {
+      const seconds = (readyMs / 1000).toFixed(2)
+      write(`${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`)
+      write(`  running   ${parts.join(', ')}\n`)
+      if (managerPids.length > 0) write(`  managers  processes ${managerPids.join(', ')}\n`)
+      write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n\n`)
+      write(`  ${style('bold', `export KUBECONFIG=${shellWord(kubeconfig)}`)}\n\n`)
+      write(`${style('dim', 'Ctrl-C stops the cluster.')}\n`)
+    },
+    line({ level, text }) {
+      const time = style('dim', new Date(nowMs()).toISOString().slice(11, 19))
+      write(`${time}  ${level === 'warning' ? style('yellow', text) : text}\n`)
+    },
+    stopping() {
+      write('\nstopping\n')
+    },
+  }
+}
+
+export function jsonTerminal({ write, nowMs }: TerminalOptions): Terminal {
+  const say = (object: object): void =>
+    write(`${JSON.stringify({ time: new Date(nowMs()).toISOString(), ...object })}\n`)
+  return {
+    banner: (facts) => say({ type: 'ready', ...facts }),
+    line: (line) => say({ type: 'event', ...line }),
+    stopping: () => say({ type: 'stopping' }),
+  }
+}
+
+/** Quoted where a shell would read more than a word. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

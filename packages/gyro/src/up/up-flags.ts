@@ -1,0 +1,66 @@
+/** The flags of `gyro up`. Pure. */
+import type { FlagDefinition } from '@gyropilot/manager/flags'
+
+export const COMPONENTS = ['api-server', 'controller-manager', 'scheduler', 'nodes'] as const
+export type Component = (typeof COMPONENTS)[number]
+
+export const upFlags: readonly FlagDefinition[] = [
+  {
+    name: 'port',
+    type: 'int',
+    default: '6443',
+    help: 'HTTPS port of the API server on 127.0.0.1; 0 picks a free one.',
+  },
+  {
+    name: 'bind-address',
+    type: 'string',
+    default: '127.0.0.1',
+    help: 'Address the API server listens on.',
+  },
+  {
+    name: 'kubeconfig',
+    type: 'string',
+    default: '',
+    help: 'File the kubeconfig is written to (default .gyropilot/kubeconfig here). Without the api-server component: the kubeconfig of the cluster to join.',
+  },
+  {
+    name: 'data-dir',
+    type: 'string',
+    default: '',
+    help: 'Folder that keeps the cluster: what was answered with success survives a crash. Empty: memory only.',
+  },
+  { name: 'nodes', type: 'int', default: '3', help: 'Simulated nodes.' },
+  {
+    name: 'components',
+    type: 'strings',
+    default: COMPONENTS.join(','),
+    help: `What to run, of ${COMPONENTS.join(', ')}.`,
+  },
+  {
+    name: 'managers',
+    type: 'int',
+    default: '1',
+    help: 'Controller managers. 1 runs in this process; more run as processes that elect a leader.',
+  },
+  {
+    name: 'controllers',
+    type: 'strings',
+    default: '*',
+    help: "As kube-controller-manager's flag of this name.",
+  },
+  {
+    name: 'token',
+    type: 'string',
+    default: '',
+    help: 'Bearer token of the administrator. Default: a random one.',
+  },
+  { name: 'output', type: 'string', default: 'text', help: 'text, or json: one object per line.' },
+  {
+    name: 'v',
+    shorthand: 'v',
+    type: 'int',
+    default: '0',
+    help: 'Log verbosity; logs go to stderr.',
+  },
+  { name: 'help', shorthand: 'h', type: 'bool', default: 'false', help: 'Help for gyro up.' },
+]

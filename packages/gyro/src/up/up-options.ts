@@ -1,0 +1,73 @@
+/** What `gyro up` was asked for. Pure. */
+import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
+import { parseFlags } from '@gyropilot/manager/flags'
+import { gyroErrors } from '../errors.ts'
+import { COMPONENTS, upFlags } from './up-flags.ts'
+import type { Component } from './up-flags.ts'
+
+export interface UpOptions {
+  readonly port: number
+  readonly bindAddress: string
+  readonly kubeconfig: string
+  readonly dataDir: string
+  readonly nodes: number
+  readonly components: ReadonlySet<Component>
+  readonly managers: number
+  readonly controllers: readonly string[]
+  readonly token: string
+  readonly output: 'text' | 'json'
+  readonly verbosity: number
+  readonly help: boolean
+}
+
+const MOST_NODES = 5_000
+const MOST_MANAGERS = 9
+
+export function upOptions(args: readonly string[]): UpOptions {
+  const { values } = parseFlags(upFlags, args, 'gyro up')
+  const options: UpOptions = {
+    port: values.get('port') as number,
+    bindAddress: values.get('bind-address') as string,
+    kubeconfig: values.get('kubeconfig') as string,
+    dataDir: values.get('data-dir') as string,
+    nodes: values.get('nodes') as number,
+    components: new Set(values.get('components') as readonly Component[]),
+    managers: values.get('managers') as number,
+    controllers: values.get('controllers') as readonly string[],
+    token: values.get('token') as string,
+    output: values.get('output') as 'text' | 'json',
+    verbosity: values.get('v') as number,
+    help: values.get('help') as boolean,
+  }
+  check(options)
+  return options
+}
+
+function check(options: UpOptions): void {
+  inRange('port', options.port, 0, 65_535)
+  inRange('nodes', options.nodes, 0, MOST_NODES)
+  inRange('managers', options.managers, 1, MOST_MANAGERS)
+  if (options.output !== 'text' && options.output !== 'json') {
+    throw invalid(`--output=${String(options.output)} is not known: use text or json`)
+  }
+  for (const component of options.components) {
+    if (!COMPONENTS.includes(component)) {
+      throw invalid(`--components names ${JSON.stringify(component)}: use ${COMPONENTS.join(', ')}`)
+    }
+  }
+  if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
+  const [unknown] = unknownItems(options.controllers)
+  if (unknown !== undefined) {
+    const names = knownControllers.map(({ name }) => name).toSorted()
+    throw invalid(`--controllers: ${unknown} (${names.slice(0, 3).join(', ')}, ...)`)
+  }
+}
+
+function inRange(name: string, value: number, least: number, most: number): void {
+  if (value >= least && value <= most) return
+  throw invalid(`--${name}=${value} is out of range: use ${least} to ${most}`)
+}
+
+function invalid(message: string): Error {
+  return gyroErrors.make('UP_FLAG_INVALID', message)
+}

@@ -1,0 +1,210 @@
+/** `gyro up`: a cluster that runs until Ctrl-C. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
+import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
+import { Cluster } from '@gyropilot/cluster'
+import {
+  PrometheusRegistry,
+  SystemClock,
+  SystemRandom,
+  errorText,
+  klogLogger,
+  silentLogger,
+} from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import { gyroErrors } from '../errors.ts'
+import { directoryFiles } from './certificate-files.ts'
+import { helpText } from './help.ts'
+import { startManagers } from './manager-processes.ts'
+import type { ManagerProcesses } from './manager-processes.ts'
+import { narrate } from './narration.ts'
+import { simulatedNodes } from './nodes.ts'
+import { jsonTerminal, textTerminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
+import { upOptions } from './up-options.ts'
+import type { UpOptions } from './up-options.ts'
+
+interface World {
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly terminal: Terminal
+}
+
+export async function up(args: readonly string[]): Promise<void> {
+  const options = upOptions(args)
+  if (options.help) {
+    process.stdout.write(helpText(process.stdout.columns ?? 100))
+    return
+  }
+  const clock = new SystemClock()
+  const world: World = {
+    clock,
+    random: new SystemRandom(),
+    // What a newcomer should see is told by the terminal; logs are for -v.
+    logger:
+      options.verbosity === 0
+        ? silentLogger
+        : klogLogger({
+            clock,
+            verbosity: options.verbosity,
+            processId: process.pid,
+            write: (line) => process.stderr.write(line),
+          }),
+    terminal: terminalFor(options, clock),
+  }
+  const store = await openStore(options, clock)
+  await runUntilSignal(options, world, store)
+}
+
+function terminalFor(options: UpOptions, clock: Clock): Terminal {
+  const common = {
+    write: (text: string) => void process.stdout.write(text),
+    color: process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined,
+    nowMs: () => clock.nowMs(),
+  }
+  return options.output === 'json' ? jsonTerminal(common) : textTerminal(common)
+}
+
+async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
+  if (dataDir === '') return createMemoryStore(clock)
+  const { openSqliteStore } = await import('@gyropilot/api-server/sqlite-store')
+  try {
+    return openSqliteStore({ clock, directory: resolve(dataDir), processId: process.pid })
+  } catch (error) {
+    throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', `data directory ${dataDir}: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+async function runUntilSignal(options: UpOptions, world: World, store: Store): Promise<void> {
+  const { clock, random, logger, terminal } = world
+  const files: CertificateFiles | undefined =
+    options.dataDir === '' ? undefined : directoryFiles(resolve(options.dataDir))
+  const certificates = createClusterCertificates({
+    clock,
+    random,
+    ...(files === undefined ? {} : { files }),
+    serverNames: [options.bindAddress],
+  })
+  const cluster = new Cluster({
+    clock,
+    random,
+    logger,
+    metrics: new PrometheusRegistry(),
+    store,
+    certificates,
+    ...(options.token === '' ? {} : { administratorToken: options.token }),
+  })
+  await cluster.start()
+  const listener = await listen(options, cluster, certificates.serving)
+  const host = options.bindAddress === '0.0.0.0' ? '127.0.0.1' : options.bindAddress
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+  const text = kubeconfigText({
+    server,
+    authorityPem: certificates.authority.certificatePem,
+    client: certificates.admin,
+    token: cluster.administratorToken,
+  })
+  const kubeconfig = writeKubeconfig(options, text)
+  const managers = await startParts(options, world, cluster, kubeconfig)
+  terminal.banner({
+    readyMs: performance.now(),
+    server,
+    kubeconfig,
+    parts: partsText(options),
+    dataDir: options.dataDir,
+    managerPids: managers?.pids ?? [],
+  })
+  await narrate(cluster, clock, terminal)
+  await nextSignal()
+  terminal.stopping()
+  await managers?.stop()
+  await cluster.stop(1_000)
+  store.close()
+  process.exit(0)
+}
+
+async function listen(
+  options: UpOptions,
+  cluster: Cluster,
+  serving: { readonly certificatePem: string; readonly privateKeyPem: string },
+): Promise<Listener> {
+  const { bindAddress: host, port } = options
+  try {
+    return await cluster.server.listen({
+      host,
+      port,
+      certificatePem: serving.certificatePem,
+      keyPem: serving.privateKeyPem,
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      throw gyroErrors.make(
+        'PORT_IN_USE',
+        `port ${port} of ${host} is in use: choose another --port, or --port 0 for any free one`,
+      )
+    }
+    throw gyroErrors.make('LISTEN_FAILED', `cannot listen on ${host}:${port}: ${errorText(error)}`)
+  }
+}
+
+function writeKubeconfig(options: UpOptions, text: string): string {
+  const usual = options.dataDir === '' ? '.gyropilot' : options.dataDir
+  const path = resolve(options.kubeconfig || join(usual, 'kubeconfig'))
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { mode: 0o600 })
+  } catch (error) {
+    throw gyroErrors.make(
+      'KUBECONFIG_NOT_WRITTEN',
+      `cannot write the kubeconfig: ${errorText(error)}: choose another file with --kubeconfig`,
+    )
+  }
+  return path
+}
+
+/** Starts what was asked for; resolves when all of it does its work. */
+async function startParts(
+  options: UpOptions,
+  world: World,
+  cluster: Cluster,
+  kubeconfig: string,
+): Promise<ManagerProcesses | undefined> {
+  const { components, controllers, managers, nodes, verbosity } = options
+  const ready: Promise<void>[] = []
+  let processes: ManagerProcesses | undefined
+  if (components.has('controller-manager') && managers === 1) {
+    ready.push(cluster.startControllerManager(controllers).ready)
+  } else if (components.has('controller-manager')) {
+    const { terminal } = world
+    processes = startManagers({ count: managers, kubeconfig, controllers, verbosity, terminal })
+  }
+  if (components.has('scheduler')) ready.push(cluster.startScheduler().ready)
+  if (components.has('nodes')) ready.push(cluster.startNodes(simulatedNodes(nodes)).ready)
+  await Promise.all(ready)
+  return processes
+}
+
+function partsText({ components, managers, nodes }: UpOptions): readonly string[] {
+  return [...components].map((component) => {
+    if (component === 'nodes') return `${nodes} simulated ${nodes === 1 ? 'node' : 'nodes'}`
+    return component === 'controller-manager' && managers > 1 ? `${managers} controller-managers` : component
+  })
+}
+
+/** The first signal ends the cluster in order, a second one at once. */
+function nextSignal(): Promise<void> {
+  return new Promise((done) => {
+    let asked = false
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1)
+        asked = true
+        done()
+      })
+    }
+  })
+}

@@ -1,0 +1,54 @@
+/**
+ * One client per controller: its own user agent, its own rate limit and, with --use-service-account-credentials, its own
+ * identity. Contract: docs/behaviour/runtime/manager.md, Client identities.
+ */
+import { ApiClient, userAgent } from '@gyropilot/client'
+import type { Client, Transport, UserAgentParts } from '@gyropilot/client'
+import type { Clock, Logger, MetricsRegistry } from '@gyropilot/foundation'
+
+export interface ClientRate {
+  readonly qps: number
+  readonly burst: number
+}
+
+export interface ClientBuilder {
+  /** `name` is the service account in kube-system, and the suffix of the user agent. */
+  client(name: string, rate?: { readonly qpsFactor: number; readonly burstFactor: number }): Client
+}
+
+export interface ClientBuilderOptions {
+  /** The connection of this name, with its identity. */
+  transport(name: string): Transport
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: MetricsRegistry
+  readonly host: string
+  readonly rate: ClientRate
+  /** Without suffix. */
+  readonly userAgent: UserAgentParts
+  /** `system:serviceaccount:kube-system:` in front of the suffix when identities are service accounts. */
+  readonly suffixPrefix?: string
+}
+
+export function clientBuilder(options: ClientBuilderOptions): ClientBuilder {
+  return {
+    client(name, factors = { qpsFactor: 1, burstFactor: 1 }) {
+      const { clock, logger, metrics, host, rate } = options
+      return new ApiClient({
+        transport: options.transport(name),
+        clock,
+        logger,
+        metrics,
+        host,
+        qps: rate.qps * factors.qpsFactor,
+        burst: rate.burst * factors.burstFactor,
+        userAgent: userAgent({
+          ...options.userAgent,
+          suffix: `${options.suffixPrefix ?? ''}${name}`,
+        }),
+        // Warnings are for people at a terminal; a manager's log would repeat them for ever.
+        onWarning: () => {},
+      })
+    },
+  }
+}

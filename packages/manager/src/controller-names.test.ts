@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isControllerEnabled, knownControllers, unknownItems } from './controller-names.ts'
+
+const enabled = (...items: string[]) =>
+  knownControllers
+    .filter((controller) => isControllerEnabled(controller, items))
+    .map(({ name }) => name)
+
+test('Given `--controllers=*,-job,bootstrapsigner`, when resolved, then job-controller is off, bootstrap-signer-controller on, others default', () => {
+  const names = enabled('*', '-job', 'bootstrapsigner')
+  assert.ok(!names.includes('job-controller'))
+  assert.ok(names.includes('bootstrap-signer-controller'))
+  assert.ok(names.includes('deployment-controller'))
+  assert.ok(!names.includes('selinux-warning-controller'))
+})
+
+test('the first item that names a controller wins', () => {
+  assert.ok(!enabled('-ttl', 'ttl', '*').includes('ttl-controller'))
+  assert.ok(enabled('ttl', '-ttl').includes('ttl-controller'))
+})
+
+test('without a star only named controllers run, and the token controller always', () => {
+  assert.deepEqual(enabled('ttl'), ['serviceaccount-token-controller', 'ttl-controller'])
+  assert.deepEqual(enabled('-serviceaccount-token'), ['serviceaccount-token-controller'])
+})
+
+test('items that name no controller are told by name', () => {
+  assert.deepEqual(unknownItems(['*', 'nosuch', '-job', 'deployment']), [
+    '"nosuch" is not in the list of known controllers',
+  ])
+  assert.deepEqual(unknownItems(['-*']), ['"-*" is not in the list of known controllers'])
+})
+
+test('names are identifiers: well-formed, unique, and no alias is a name', () => {
+  const names = knownControllers.map(({ name }) => name)
+  const aliases = knownControllers.flatMap(({ alias }) => (alias === undefined ? [] : [alias]))
+  for (const name of names) assert.match(name, /^[a-z]([-a-z]*[a-z])?-controller$/)
+  assert.equal(new Set([...names, ...aliases]).size, names.length + aliases.length)
+})

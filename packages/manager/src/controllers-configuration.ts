@@ -1,0 +1,29 @@
+/** Fills the controllers' configuration from flags. Pure. */
+import { defaultControllersConfiguration } from '@gyropilot/controllers'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
+import { gateValues } from './feature-gates.ts'
+import type { Options } from './options.ts'
+
+/** `rootCa` is the PEM bundle of --root-ca-file, or of the kubeconfig's cluster. */
+export function controllersConfiguration(
+  options: Options,
+  rootCa: string,
+): ControllersConfiguration {
+  return {
+    ...defaultControllersConfiguration,
+    featureGates: gateValues(options.gates()),
+    namespace: {
+      concurrentNamespaceSyncs: options.number('concurrent-namespace-syncs'),
+      namespaceSyncPeriodMs: options.number('namespace-sync-period'),
+    },
+    deployment: {
+      ...defaultControllersConfiguration.deployment,
+      concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),
+    },
+    replicaSet: {
+      ...defaultControllersConfiguration.replicaSet,
+      concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
+    },
+    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCa },
+  }
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { flagDefinitions } from './kube-controller-manager-flags.ts'
+import { parseFlags } from './pflag.ts'
+
+const parse = (...args: string[]) => parseFlags(flagDefinitions, args)
+const valueOf = (name: string, ...args: string[]) => parse(...args).values.get(name)
+
+test('values are written with = or after a blank, and names with _ or -', () => {
+  assert.equal(valueOf('concurrent-rc-syncs', '--concurrent-rc-syncs=7'), 7)
+  assert.equal(valueOf('concurrent-rc-syncs', '--concurrent_rc_syncs', '7'), 7)
+  assert.equal(valueOf('kubeconfig', '--kubeconfig=/etc/a=b'), '/etc/a=b')
+  assert.equal(valueOf('v', '-v', '4'), 4)
+  assert.equal(valueOf('v', '-v=4'), 4)
+  assert.equal(valueOf('v', '--v=4'), 4)
+})
+
+test('a bare boolean is true and never takes the next argument', () => {
+  assert.equal(valueOf('leader-elect', '--leader-elect'), true)
+  assert.equal(valueOf('leader-elect', '--leader-elect=false'), false)
+  assert.throws(
+    () => parse('--leader-elect', 'false'),
+    /does not take any arguments, got \["false"\]/,
+  )
+})
+
+test('lists are split at commas and grow when repeated; the first use replaces the default', () => {
+  assert.deepEqual(valueOf('controllers'), ['*'])
+  assert.deepEqual(valueOf('controllers', '--controllers=*,-job', '--controllers', 'ttl'), [
+    '*',
+    '-job',
+    'ttl',
+  ])
+})
+
+test('durations are Go durations', () => {
+  assert.equal(valueOf('leader-elect-lease-duration'), 15_000)
+  assert.equal(valueOf('namespace-sync-period', '--namespace-sync-period=1h15m0.5s'), 4_500_500)
+})
+
+test('feature gates are pairs', () => {
+  const gates = valueOf('feature-gates', '--feature-gates=A=true,B=false') as ReadonlyMap<
+    string,
+    boolean
+  >
+  assert.deepEqual(
+    [...gates],
+    [
+      ['A', true],
+      ['B', false],
+    ],
+  )
+})
+
+const refused: readonly (readonly [readonly string[], string])[] = [
+  [['--nosuch'], 'unknown flag: --nosuch'],
+  [['--nosuch=1'], 'unknown flag: --nosuch'],
+  [['-x'], "unknown shorthand flag: 'x' in -x"],
+  [['--kubeconfig'], 'flag needs an argument: --kubeconfig'],
+  [
+    ['--concurrent-gc-syncs=many'],
+    'invalid argument "many" for "--concurrent-gc-syncs" flag: strconv.ParseInt: parsing "many": invalid syntax',
+  ],
+  [
+    ['--leader-elect=maybe'],
+    'invalid argument "maybe" for "--leader-elect" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
+  ],
+  [
+    ['--leader-elect-retry-period=2'],
+    'invalid argument "2" for "--leader-elect-retry-period" flag: time: missing unit in duration "2"',
+  ],
+  [
+    ['--leader-elect-retry-period=soon'],
+    'invalid argument "soon" for "--leader-elect-retry-period" flag: time: invalid duration "soon"',
+  ],
+  [
+    ['--feature-gates=A'],
+    'invalid argument "A" for "--feature-gates" flag: missing bool value for A',
+  ],
+]
+
+for (const [args, message] of refused) {
+  test(`${args.join(' ')} is refused with one line`, () => {
+    assert.throws(() => parse(...args), { code: 'FLAG_INVALID', message })
+  })
+}
+
+test('every flag that kubeadm passes is known', () => {
+  const flags = [
+    '--allocate-node-cidrs=true',
+    '--authentication-kubeconfig=/a',
+    '--authorization-kubeconfig=/a',
+    '--bind-address=127.0.0.1',
+    '--client-ca-file=/a',
+    '--cluster-cidr=10.244.0.0/16',
+    '--cluster-name=kubernetes',
+    '--cluster-signing-cert-file=/a',
+    '--cluster-signing-key-file=/a',
+    '--controllers=*,bootstrapsigner,tokencleaner',
+    '--kubeconfig=/a',
+    '--leader-elect=true',
+    '--requestheader-client-ca-file=/a',
+    '--root-ca-file=/a',
+    '--service-account-private-key-file=/a',
+    '--service-cluster-ip-range=10.96.0.0/12',
+    '--use-service-account-credentials=true',
+  ]
+  assert.equal(parse(...flags).given.size, flags.length)
+})
+
+test('names, shorthands and defaults of the table are sound', () => {
+  const names = flagDefinitions.map(({ name }) => name)
+  assert.equal(new Set(names).size, names.length)
+  for (const { name } of flagDefinitions) assert.match(name, /^[a-z][a-z0-9-]*$/)
+  assert.doesNotThrow(() => parse())
+})

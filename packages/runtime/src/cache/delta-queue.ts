@@ -1,0 +1,88 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import { Deque } from '@gyropilot/foundation'
+
+/** What happened to one object, or to the whole cache. */
+export type Delta<T extends KubernetesObject> = ObjectDelta<T> | WholeDelta<T>
+
+/** `key` is the object's; a deletion carries the last state that the server sent. */
+export interface ObjectDelta<T extends KubernetesObject> {
+  readonly type: 'Added' | 'Updated' | 'Deleted'
+  readonly key: string
+  readonly object: T
+}
+
+export type WholeDelta<T extends KubernetesObject> =
+  | {
+      readonly type: 'ReplacedAll'
+      readonly objects: Map<string, T>
+      readonly resourceVersion: string
+    }
+  | { readonly type: 'SyncAll' }
+  | { readonly type: 'Bookmark'; readonly resourceVersion: string }
+
+/** More would keep handlers waiting for long; the store takes in one batch at a time. */
+export const MAX_BATCH_SIZE = 1_000
+
+/**
+ * Deltas in strict order of arrival, uncompressed: two updates of an object are two deltas. A list is one delta.
+ * Contract: docs/behaviour/runtime/informers.md, Queue (RealFIFO, atomic).
+ */
+export class DeltaQueue<T extends KubernetesObject> {
+  readonly #deltas = new Deque<Delta<T>>()
+  #receivedAny = false
+  #initialListTakenIn = false
+  #awaitsInitialList = false
+
+  get size(): number {
+    return this.#deltas.size
+  }
+
+  /** Something arrived and, if that was a list, it was handled. */
+  hasSynced(): boolean {
+    return this.#initialListTakenIn || (this.#receivedAny && !this.#awaitsInitialList)
+  }
+
+  add(type: ObjectDelta<T>['type'], key: string, object: T): void {
+    this.#deltas.pushBack({ type, key, object })
+    this.#receivedAny = true
+  }
+
+  replaceAll(objects: Map<string, T>, resourceVersion: string): void {
+    this.#deltas.pushBack({ type: 'ReplacedAll', objects, resourceVersion })
+    if (!this.#receivedAny) this.#awaitsInitialList = true
+    this.#receivedAny = true
+  }
+
+  resync(): void {
+    this.#deltas.pushBack({ type: 'SyncAll' })
+  }
+
+  bookmark(resourceVersion: string): void {
+    this.#deltas.pushBack({ type: 'Bookmark', resourceVersion })
+  }
+
+  /**
+   * The next deltas to handle together: consecutive deltas of different objects, or one that concerns the whole cache.
+   * Empty when nothing is queued. Whoever takes a ReplacedAll calls `replaceTakenIn` when the store has it.
+   */
+  takeBatch(): readonly ObjectDelta<T>[] | WholeDelta<T> {
+    const batch: ObjectDelta<T>[] = []
+    const keys = new Set<string>()
+    for (let next = this.#deltas.peekFront(); next !== undefined; next = this.#deltas.peekFront()) {
+      if (!('key' in next)) {
+        if (batch.length > 0) return batch
+        this.#deltas.popFront()
+        return next
+      }
+      if (batch.length === MAX_BATCH_SIZE || keys.has(next.key)) return batch
+      this.#deltas.popFront()
+      keys.add(next.key)
+      batch.push(next)
+    }
+    return batch
+  }
+
+  replaceTakenIn(): void {
+    this.#initialListTakenIn = true
+  }
+}

@@ -1,0 +1,92 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { apiVersionOf, groupResourceOf } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import type { InformerFactory } from '../informer.ts'
+import { informerMetrics } from './informer-metrics.ts'
+import { SharedInformer } from './shared-informer.ts'
+import type { Transform } from './transform.ts'
+
+export interface InformerFactoryOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  /** One namespace only. Default: all. */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Objects are reduced to their metadata by the server. */
+  readonly metadataOnly?: boolean
+  /** Default 0: no resync. Asked once per informer. */
+  readonly resyncMs?: (type: ResourceType) => number
+  /** In the place of dropping metadata.managedFields. */
+  readonly transform?: Transform<KubernetesObject>
+  readonly onWatchError?: (type: ResourceType, error: unknown) => void
+  /** Stream initial lists. Default true. */
+  readonly watchList?: boolean
+  readonly pageSize?: number
+  /** With a name, informers report informer_* metrics under it. */
+  readonly metrics?: { readonly registry: MetricsRegistry; readonly name: string }
+}
+
+/**
+ * One informer per group, version and resource: built-in types, custom ones and, with `metadataOnly`, anything's metadata.
+ * Contract: docs/behaviour/runtime/informers.md, Factories.
+ */
+export class SharedInformerFactory implements InformerFactory {
+  readonly #options: InformerFactoryOptions
+  readonly #informers = new Map<string, SharedInformer<KubernetesObject>>()
+  readonly #running = new Map<SharedInformer<KubernetesObject>, Promise<void>>()
+  #shutDown = false
+
+  constructor(options: InformerFactoryOptions) {
+    this.#options = options
+  }
+
+  informer<T extends KubernetesObject>(type: ResourceType<T>): SharedInformer<T> {
+    const id = `${apiVersionOf(type)}/${type.resource}`
+    let informer = this.#informers.get(id)
+    if (informer === undefined) {
+      informer = this.#build(type)
+      this.#informers.set(id, informer)
+    }
+    return informer as unknown as SharedInformer<T>
+  }
+
+  start(signal: AbortSignal): void {
+    if (this.#shutDown) return
+    for (const informer of this.#informers.values()) {
+      if (!this.#running.has(informer)) this.#running.set(informer, informer.run(signal))
+    }
+  }
+
+  /** As `waitForCacheSync`, and which types are filled. */
+  async syncedTypes(signal: AbortSignal): Promise<ReadonlyMap<ResourceType, boolean>> {
+    const started = [...this.#running.keys()]
+    const synced = await Promise.all(started.map((informer) => informer.whenSynced(signal)))
+    return new Map(started.map((informer, index) => [informer.type, synced[index]!]))
+  }
+
+  async waitForCacheSync(signal: AbortSignal): Promise<boolean> {
+    const synced = await this.syncedTypes(signal)
+    return [...synced.values()].every((done) => done)
+  }
+
+  async shutdown(): Promise<void> {
+    this.#shutDown = true
+    await Promise.all(this.#running.values())
+  }
+
+  #build(type: ResourceType): SharedInformer<KubernetesObject> {
+    const { random, metrics, resyncMs, onWatchError, ...options } = this.#options
+    return new SharedInformer<KubernetesObject>({
+      ...options,
+      type,
+      random: random.fork(`reflector/${groupResourceOf(type)}`),
+      defaultResyncMs: resyncMs?.(type) ?? 0,
+      onWatchError: onWatchError && ((error) => onWatchError(type, error)),
+      metrics: metrics && informerMetrics(metrics.registry, metrics.name, type),
+    })
+  }
+}

@@ -1,0 +1,51 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import { isExpired } from '@gyropilot/client'
+import type { ListOptions, ResourceClient } from '@gyropilot/client'
+
+export interface ListedPages<T> {
+  readonly items: readonly T[]
+  /** That of the first page: the state of the whole. */
+  readonly resourceVersion: string
+  readonly pages: number
+}
+
+/**
+ * Lists page after page. Continuation pages carry the token and no resourceVersion. When the token has expired, everything
+ * is listed once in one piece at the resourceVersion first asked for.
+ */
+export async function listPages<T extends KubernetesObject>(
+  client: ResourceClient<T>,
+  options: ListOptions,
+): Promise<ListedPages<T>> {
+  const first = await client.list(options)
+  refuseTable(first)
+  const resourceVersion = first.metadata?.resourceVersion ?? ''
+  let token = first.metadata?.continue
+  if (!token) return { items: first.items ?? [], resourceVersion, pages: 1 }
+
+  const items = [...first.items]
+  const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options
+  let pages = 1
+  while (token) {
+    try {
+      const page = await client.list({ ...rest, continue: token })
+      items.push(...page.items)
+      token = page.metadata.continue
+      pages++
+    } catch (error) {
+      if (!isExpired(error)) throw error
+      const { limit: ___, ...whole } = options
+      const all = await client.list(whole)
+      return {
+        items: all.items ?? [],
+        resourceVersion: all.metadata.resourceVersion ?? '',
+        pages: pages + 1,
+      }
+    }
+  }
+  return { items, resourceVersion, pages }
+}
+
+function refuseTable(list: { readonly kind?: string }): void {
+  if (list.kind === 'Table') throw new Error('the server answered a Table, not a list of objects')
+}

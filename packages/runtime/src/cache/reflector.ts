@@ -1,0 +1,318 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { groupResourceOf } from '@gyropilot/api'
+import { TransportError, isExpired, isTooManyRequests } from '@gyropilot/client'
+import type { Client, ListOptions, ResourceClient } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import { every, sleep } from '@gyropilot/foundation'
+import { listPages } from './list-pages.ts'
+import { ReflectorBackoff } from './reflector-backoff.ts'
+import { shapeOf } from './transform.ts'
+import type { ObjectShape } from './transform.ts'
+import {
+  InternalErrorBudget,
+  isInternalError,
+  isVersionUnavailable,
+  isWorthWaiting,
+} from './watch-errors.ts'
+import { closeStream, followStream } from './watch-stream.ts'
+import type { Stream, StreamEnd, StreamReader, StreamTarget } from './watch-stream.ts'
+
+/** Where a reflector puts what it learns. `replaced` and `changed` throw when an object cannot be taken in. */
+export interface ReflectorSink<T extends KubernetesObject> {
+  replaced(objects: Iterable<T>, resourceVersion: string): void
+  changed(type: 'Added' | 'Updated' | 'Deleted', object: T): void
+  bookmarked(resourceVersion: string): void
+  /** An empty sink of the same kind for a streaming list, which is given to `replaced` when it is complete. */
+  temporary(): TemporarySink<T>
+}
+
+export interface TemporarySink<T extends KubernetesObject> {
+  changed(type: 'Added' | 'Updated' | 'Deleted', object: T): void
+  /** As they were changed: not to be changed again. */
+  complete(resourceVersion: string): void
+}
+
+export interface ReflectorOptions<T extends KubernetesObject> {
+  readonly client: Client
+  readonly type: ResourceType<T>
+  readonly sink: ReflectorSink<T>
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly metadataOnly?: boolean
+  /** Objects per page of a list. Default: 500 where the server pages at all. */
+  readonly pageSize?: number
+  /** Watches end after once to twice this time. Default and least: 5 minutes. */
+  readonly minWatchTimeoutMs?: number
+  /** Stream the initial list. Default true; false for clients that cannot. */
+  readonly watchList?: boolean
+  /** How long InternalError of watches is answered by watching again at once. Default 0. */
+  readonly internalErrorBudgetMs?: number
+  /** Called every `periodMs` while watching. */
+  readonly resync?: { readonly periodMs: number; tick(): void }
+  /** Told of errors that end a round. Must return fast; the wait happens anyway. */
+  readonly onWatchError?: (error: unknown) => void
+}
+
+const DEFAULT_PAGE_SIZE = 500
+const LEAST_WATCH_TIMEOUT_MS = 5 * 60_000
+
+/**
+ * Keeps a sink equal to one collection of the server: fetch everything, watch until something ends it, again. Never throws;
+ * every failure is waited out. resourceVersions are tokens here, nothing is read from their form.
+ * Contract: docs/behaviour/runtime/informers.md, Reflector.
+ */
+export class Reflector<T extends KubernetesObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #resource: ResourceClient<T>
+  readonly #selectors: Pick<ListOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>
+  readonly #shape: ObjectShape
+  readonly #logger: Logger
+  readonly #backoff: ReflectorBackoff
+  readonly #internalErrors: InternalErrorBudget
+  #lastVersion = ''
+  #versionUnavailable = false
+  #serverPaginates = false
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options
+    this.#resource = options.client.resource(options.type, options.namespace)
+    const { labelSelector, fieldSelector, metadataOnly } = options
+    this.#selectors = {
+      ...(labelSelector ? { labelSelector } : {}),
+      ...(fieldSelector ? { fieldSelector } : {}),
+      ...(metadataOnly ? { metadataOnly } : {}),
+    }
+    this.#shape = shapeOf(options.type, metadataOnly ?? false)
+    this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
+    this.#backoff = new ReflectorBackoff(options.clock, options.random)
+    this.#internalErrors = new InternalErrorBudget(options.internalErrorBudgetMs ?? 0)
+  }
+
+  /** Where the next watch starts; empty before the first list. */
+  get lastSyncResourceVersion(): string {
+    return this.#lastVersion
+  }
+
+  /** Resolves after `signal` aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#round(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        this.#report(error)
+      }
+      await this.#pause(signal).catch(() => {})
+    }
+  }
+
+  async #round(signal: AbortSignal): Promise<void> {
+    const stream = (this.#options.watchList ?? true) ? await this.#streamList(signal) : undefined
+    if (stream === undefined) await this.#list(signal)
+    const { resync, clock } = this.#options
+    const timer =
+      resync && resync.periodMs > 0 ? every(clock, resync.periodMs, () => resync.tick()) : undefined
+    try {
+      await this.#watch(stream, signal)
+    } finally {
+      timer?.cancel()
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const firstVersion = this.#versionUnavailable ? '' : this.#lastVersion || '0'
+    const limit = this.#pageLimit(firstVersion)
+    const attempt = (resourceVersion: string) =>
+      listPages(this.#resource, {
+        ...this.#selectors,
+        ...(resourceVersion === '' ? {} : { resourceVersion }),
+        ...(limit === 0 ? {} : { limit }),
+        signal,
+      })
+    let listed
+    try {
+      listed = await attempt(firstVersion)
+    } catch (error) {
+      if (!isVersionUnavailable(error)) throw error
+      this.#versionUnavailable = true
+      listed = await attempt('')
+    }
+    signal.throwIfAborted()
+    if (firstVersion === '0' && listed.pages > 1) this.#serverPaginates = true
+    this.#versionUnavailable = false
+    this.#options.sink.replaced(listed.items, listed.resourceVersion)
+    this.#lastVersion = listed.resourceVersion
+  }
+
+  /** A list at a known version comes from the server's cache, which answers in one piece. */
+  #pageLimit(resourceVersion: string): number {
+    if (this.#options.pageSize !== undefined) return this.#options.pageSize
+    if (this.#serverPaginates) return DEFAULT_PAGE_SIZE
+    return resourceVersion === '' || resourceVersion === '0' ? DEFAULT_PAGE_SIZE : 0
+  }
+
+  /** Undefined: this round must list. Else the stream, positioned behind the initial events. */
+  async #streamList(signal: AbortSignal): Promise<Stream<T> | undefined> {
+    for (;;) {
+      signal.throwIfAborted()
+      const temporary = this.#options.sink.temporary()
+      let version = ''
+      let stream: Stream<T> | undefined
+      let end: StreamEnd
+      try {
+        stream = await this.#openStreamingList(signal)
+        const state = { complete: false }
+        end = await followStream(stream, this.#reader(signal), {
+          changed: (type, object) => temporary.changed(type, object),
+          bookmarked: (_, isEndOfInitialEvents) => {
+            state.complete = isEndOfInitialEvents
+          },
+          applied: (resourceVersion) => {
+            version = resourceVersion
+            return state.complete
+          },
+          warnWhenSilent: true,
+        })
+      } catch (error) {
+        end = { ended: 'error', error }
+      }
+      signal.throwIfAborted()
+      if (end.ended === 'asked') {
+        this.#versionUnavailable = false
+        temporary.complete(version)
+        this.#lastVersion = version
+        return stream
+      }
+      if (stream !== undefined) closeStream(stream)
+      if (end.ended !== 'error') continue
+      if (isVersionUnavailable(end.error)) {
+        this.#versionUnavailable = true
+      } else if (isWorthWaiting(end.error)) {
+        await this.#pause(signal)
+      } else {
+        this.#logger.info('Streaming list failed, falling back to list', { error: end.error })
+        return undefined
+      }
+    }
+  }
+
+  async #openStreamingList(signal: AbortSignal): Promise<Stream<T>> {
+    const version = this.#versionUnavailable ? '' : this.#lastVersion
+    const events = await this.#resource.watch({
+      ...this.#selectors,
+      ...(version === '' ? {} : { resourceVersion: version }),
+      resourceVersionMatch: 'NotOlderThan',
+      sendInitialEvents: true,
+      allowWatchBookmarks: true,
+      timeoutSeconds: this.#timeoutSeconds(),
+      signal,
+    })
+    return events[Symbol.asyncIterator]()
+  }
+
+  async #watch(first: Stream<T> | undefined, signal: AbortSignal): Promise<void> {
+    let stream = first
+    let startedAnywhere = false
+    for (;;) {
+      signal.throwIfAborted()
+      if (stream === undefined) {
+        startedAnywhere = this.#lastVersion === '' || this.#lastVersion === '0'
+        stream = await this.#openWatch(signal)
+        if (stream === undefined) continue
+      }
+      const end = await followStream(
+        stream,
+        this.#reader(signal),
+        this.#liveTarget(startedAnywhere),
+      )
+      signal.throwIfAborted()
+      closeStream(stream)
+      stream = undefined
+      if (end.ended !== 'error') continue
+      if (!(await this.#goesOnAfter(end.error, signal))) return
+    }
+  }
+
+  /** Undefined: the request was refused for now, and the wait is over. */
+  async #openWatch(signal: AbortSignal): Promise<Stream<T> | undefined> {
+    try {
+      const events = await this.#resource.watch({
+        ...this.#selectors,
+        ...(this.#lastVersion === '' ? {} : { resourceVersion: this.#lastVersion }),
+        allowWatchBookmarks: true,
+        timeoutSeconds: this.#timeoutSeconds(),
+        signal,
+      })
+      return events[Symbol.asyncIterator]()
+    } catch (error) {
+      if (signal.aborted || !isWorthWaiting(error)) throw error
+      this.#logger.verbosity(2).info('Watch was refused, will try again', { error })
+      await this.#pause(signal)
+      return undefined
+    }
+  }
+
+  /** What follows a watch that ended with an error: true to watch again from where it was, false to end the round. */
+  async #goesOnAfter(error: unknown, signal: AbortSignal): Promise<boolean> {
+    const mayRetry =
+      isInternalError(error) && this.#internalErrors.allows(this.#options.clock.monotonicMs())
+    if (mayRetry) return true
+    if (isExpired(error)) {
+      this.#logger.verbosity(4).info('Watch closed', { error })
+      return false
+    }
+    if (isTooManyRequests(error)) {
+      this.#logger.verbosity(2).info('Watch was refused, will try again', { error })
+      await this.#pause(signal)
+      return true
+    }
+    this.#logger.info('Watch ended with an error', { error })
+    return false
+  }
+
+  #liveTarget(startedAnywhere: boolean): StreamTarget<T> {
+    const { sink } = this.#options
+    let onlyAdded = startedAnywhere
+    return {
+      changed: (type, object) => {
+        if (type !== 'Added') onlyAdded = false
+        sink.changed(type, object)
+      },
+      bookmarked: (resourceVersion) => {
+        onlyAdded = false
+        sink.bookmarked(resourceVersion)
+      },
+      // The initial events of such a watch come in no order: the version of one of them is no place to go on from.
+      applied: (resourceVersion) => {
+        if (!onlyAdded) this.#lastVersion = resourceVersion
+        return false
+      },
+      warnWhenSilent: false,
+    }
+  }
+
+  #reader(signal: AbortSignal): StreamReader {
+    return { clock: this.#options.clock, logger: this.#logger, shape: this.#shape, signal }
+  }
+
+  #timeoutSeconds(): number {
+    const leastMs = Math.max(this.#options.minWatchTimeoutMs ?? 0, LEAST_WATCH_TIMEOUT_MS)
+    return Math.floor((leastMs / 1000) * (1 + this.#options.random.next()))
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    await sleep(this.#options.clock, this.#backoff.nextDelayMs(), signal)
+  }
+
+  #report(error: unknown): void {
+    if (this.#options.onWatchError !== undefined) this.#options.onWatchError(error)
+    else if (isExpired(error)) this.#logger.verbosity(4).info('Watch closed', { error })
+    else if (error instanceof TransportError && error.code === 'EOF')
+      this.#logger.verbosity(1).info('Watch ended early', { error })
+    else this.#logger.error(error, 'Failed to watch')
+  }
+}

@@ -1,0 +1,303 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { groupResourceOf, keyOf } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import { DeletedFinalStateUnknown } from '../informer.ts'
+import type {
+  EventHandler,
+  HandlerRegistration,
+  IndexFunction,
+  Informer,
+  Lister,
+} from '../informer.ts'
+import { DeltaQueue } from './delta-queue.ts'
+import type { ObjectDelta, WholeDelta } from './delta-queue.ts'
+import { HandlerDelivery } from './handler-delivery.ts'
+import type { Notification } from './handler-delivery.ts'
+import type { InformerMetrics } from './informer-metrics.ts'
+import { Latch } from './latch.ts'
+import { Reflector } from './reflector.ts'
+import type { ReflectorSink } from './reflector.ts'
+import { ResyncSchedule } from './resync-schedule.ts'
+import type { ResyncMember } from './resync-schedule.ts'
+import { NAMESPACE_INDEX, Store, namespaceOf } from './store.ts'
+import { lean, shapeOf, withKind } from './transform.ts'
+import type { Transform } from './transform.ts'
+
+export interface SharedInformerOptions<T extends KubernetesObject> {
+  readonly client: Client
+  readonly type: ResourceType<T>
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Objects are PartialObjectMetadata. */
+  readonly metadataOnly?: boolean
+  /** Also the period of handlers that ask for none. Default 0: no resync. */
+  readonly defaultResyncMs?: number
+  /** Default: metadata.managedFields is dropped. */
+  readonly transform?: Transform<T>
+  /** Told of errors that end a round of list and watch; default: logged. Must return fast. */
+  readonly onWatchError?: (error: unknown) => void
+  /** Stream the initial list. Default true. */
+  readonly watchList?: boolean
+  readonly pageSize?: number
+  readonly metrics?: InformerMetrics
+}
+
+interface Handler<T extends KubernetesObject> {
+  readonly delivery: HandlerDelivery<T>
+  readonly resync: ResyncMember
+}
+
+/**
+ * One ordered local copy of a collection, and any number of handlers that are told of its changes. New, started, stopped;
+ * never restarted. A notification is sent after the cache changed; the cache may be newer by the time it arrives.
+ * Contract: docs/behaviour/runtime/informers.md.
+ */
+export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
+  readonly type: ResourceType<T>
+  readonly lister: Lister<T>
+  readonly #options: SharedInformerOptions<T>
+  readonly #logger: Logger
+  readonly #store = new Store<T>()
+  readonly #queue = new DeltaQueue<T>()
+  readonly #handlers = new Set<Handler<T>>()
+  readonly #resyncs: ResyncSchedule
+  readonly #synced = new Latch()
+  #transform: Transform<T>
+  #onWatchError: ((error: unknown) => void) | undefined
+  #state: 'new' | 'started' | 'stopped' = 'new'
+  #drainScheduled = false
+
+  constructor(options: SharedInformerOptions<T>) {
+    this.type = options.type
+    this.lister = this.#store
+    this.#options = options
+    this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
+    const shape = shapeOf(options.type, options.metadataOnly ?? false)
+    const { transform } = options
+    this.#transform = transform
+      ? (object) => transform(withKind(object, shape))
+      : (object) => lean(object, shape)
+    this.#onWatchError = options.onWatchError
+    this.#resyncs = new ResyncSchedule(options.clock, this.#logger, options.defaultResyncMs ?? 0)
+    this.#store.addIndexes({ [NAMESPACE_INDEX]: namespaceOf })
+    options.metrics?.observe(() => ({
+      queued: this.#queue.size,
+      resourceVersion: this.#store.resourceVersion,
+    }))
+  }
+
+  hasSynced(): boolean {
+    return this.#synced.isOpen
+  }
+
+  whenSynced(signal: AbortSignal): Promise<boolean> {
+    return this.#synced.opened(signal)
+  }
+
+  lastSyncResourceVersion(): string {
+    return this.#store.resourceVersion
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    if (this.#state === 'stopped')
+      throw new Error('index was not added: the informer has stopped already')
+    this.#store.addIndexes({ [name]: index })
+  }
+
+  setTransform(transform: Transform<T>): void {
+    this.#refuseWhenStarted()
+    const shape = shapeOf(this.type, this.#options.metadataOnly ?? false)
+    this.#transform = (object) => transform(withKind(object, shape))
+  }
+
+  setWatchErrorHandler(onWatchError: (error: unknown) => void): void {
+    this.#refuseWhenStarted()
+    this.#onWatchError = onWatchError
+  }
+
+  addHandler(
+    handler: EventHandler<T>,
+    options: { readonly resyncPeriodMs?: number } = {},
+  ): HandlerRegistration {
+    if (this.#state === 'stopped') {
+      throw new Error('handler was not added to the shared informer because it has stopped already')
+    }
+    const requestedMs = options.resyncPeriodMs ?? this.#options.defaultResyncMs ?? 0
+    const resync = this.#resyncs.join(requestedMs, this.#state === 'started')
+    const delivery = new HandlerDelivery<T>({
+      handler,
+      clock: this.#options.clock,
+      logger: this.#logger,
+      informerSynced: this.#synced,
+    })
+    const member: Handler<T> = { delivery, resync }
+    this.#handlers.add(member)
+    for (const object of this.#store.list())
+      delivery.notify({ kind: 'add', object, isInInitialList: true })
+    delivery.checkSynced()
+    return {
+      hasSynced: () => delivery.synced.isOpen,
+      whenSynced: (signal) => delivery.synced.opened(signal),
+      remove: () => this.#remove(member),
+    }
+  }
+
+  /** Resolves when everything has ended after `signal` aborted. A second call does nothing. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== 'new') {
+      this.#logger.info('The informer was started before; running it again is not allowed')
+      return
+    }
+    this.#state = 'started'
+    const { defaultResyncMs: _, transform: __, ...options } = this.#options
+    const reflector = new Reflector<T>({
+      ...options,
+      sink: this.#sink(),
+      resync: { periodMs: this.#resyncs.checkPeriodMs, tick: () => this.#resync() },
+      onWatchError: this.#onWatchError,
+    })
+    await reflector.run(signal)
+    this.#drain()
+    this.#state = 'stopped'
+    for (const handler of this.#handlers) this.#remove(handler)
+  }
+
+  #refuseWhenStarted(): void {
+    if (this.#state !== 'new') throw new Error('informer has already started')
+  }
+
+  #remove(handler: Handler<T>): void {
+    this.#handlers.delete(handler)
+    this.#resyncs.leave(handler.resync)
+    handler.delivery.stop()
+  }
+
+  #sink(): ReflectorSink<T> {
+    const replaceAll = (objects: Map<string, T>, resourceVersion: string): void => {
+      this.#queue.replaceAll(objects, resourceVersion)
+      this.#scheduleDrain()
+    }
+    return {
+      replaced: (objects, resourceVersion) => {
+        const byKey = new Map<string, T>()
+        for (const object of objects) byKey.set(keyOf(object), this.#transform(object))
+        replaceAll(byKey, resourceVersion)
+      },
+      changed: (type, object) => {
+        this.#queue.add(type, keyOf(object), this.#transform(object))
+        this.#scheduleDrain()
+      },
+      bookmarked: (resourceVersion) => {
+        this.#queue.bookmark(resourceVersion)
+        this.#scheduleDrain()
+      },
+      temporary: () => {
+        const byKey = new Map<string, T>()
+        return {
+          changed: (type, object) => {
+            if (type === 'Deleted') byKey.delete(keyOf(object))
+            else byKey.set(keyOf(object), this.#transform(object))
+          },
+          complete: (resourceVersion) => replaceAll(byKey, resourceVersion),
+        }
+      },
+    }
+  }
+
+  #resync(): void {
+    if (!this.#resyncs.check()) return
+    this.#queue.resync()
+    this.#scheduleDrain()
+  }
+
+  /** Deltas that arrive in one turn are taken in together. */
+  #scheduleDrain(): void {
+    if (this.#drainScheduled) return
+    this.#drainScheduled = true
+    queueMicrotask(() => this.#drain())
+  }
+
+  #drain(): void {
+    this.#drainScheduled = false
+    const { metrics, clock } = this.#options
+    for (;;) {
+      const isInInitialList = !this.#queue.hasSynced()
+      const batch = this.#queue.takeBatch()
+      const startMs = metrics && clock.monotonicMs()
+      if (!('length' in batch)) this.#takeInWhole(batch, isInInitialList)
+      else if (batch.length > 0) this.#takeIn(batch, isInInitialList)
+      else break
+      if (startMs !== undefined) metrics?.processed(clock.monotonicMs() - startMs)
+    }
+    if (this.#synced.isOpen || !this.#queue.hasSynced()) return
+    this.#synced.open()
+    for (const { delivery } of this.#handlers) delivery.checkSynced()
+  }
+
+  /** The store takes in the whole batch before any handler is told. */
+  #takeIn(deltas: readonly ObjectDelta<T>[], isInInitialList: boolean): void {
+    const notifications: Notification<T>[] = []
+    for (const { type, key, object } of deltas) {
+      const previous = this.#store.getByKey(key)
+      if (type === 'Deleted') {
+        this.#store.delete(key, object.metadata?.resourceVersion)
+        notifications.push({ kind: 'delete', object })
+      } else {
+        this.#store.set(object, key)
+        notifications.push(
+          previous === undefined
+            ? { kind: 'add', object, isInInitialList }
+            : { kind: 'update', previous, object },
+        )
+      }
+    }
+    for (const notification of notifications) this.#distribute(notification)
+  }
+
+  #takeInWhole(delta: WholeDelta<T>, isInInitialList: boolean): void {
+    switch (delta.type) {
+      case 'Bookmark':
+        this.#store.bookmark(delta.resourceVersion)
+        return
+      case 'SyncAll':
+        for (const object of this.#store.list())
+          this.#distribute({ kind: 'update', previous: object, object })
+        return
+      case 'ReplacedAll':
+        this.#replaceAll(delta.objects, delta.resourceVersion, isInInitialList)
+        this.#queue.replaceTakenIn()
+    }
+  }
+
+  #replaceAll(objects: Map<string, T>, resourceVersion: string, isInInitialList: boolean): void {
+    const before = this.#store.replace(objects, resourceVersion)
+    for (const [key, object] of before) {
+      if (objects.has(key)) continue
+      this.#distribute({ kind: 'delete', object: new DeletedFinalStateUnknown(key, object) })
+    }
+    for (const [key, object] of objects) {
+      const previous = before.get(key)
+      this.#distribute(
+        previous === undefined
+          ? { kind: 'add', object, isInInitialList }
+          : { kind: 'update', previous, object },
+      )
+    }
+  }
+
+  /** An update between equal resourceVersions says nothing new: only handlers that are due a resync receive it. */
+  #distribute(notification: Notification<T>): void {
+    const isResync =
+      notification.kind === 'update' &&
+      notification.previous.metadata?.resourceVersion ===
+        notification.object.metadata?.resourceVersion
+    for (const { delivery, resync } of this.#handlers) {
+      if (!isResync || resync.receives) delivery.notify(notification)
+    }
+  }
+}

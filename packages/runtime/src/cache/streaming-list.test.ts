@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { TransportError } from '@gyropilot/client'
+import { SeededRandom } from '@gyropilot/foundation'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
+import { FakeServer, FakeWatch, keysOf, statusError, testClock } from '../testing/index.ts'
+import type { FakeRequest } from '../testing/index.ts'
+import { SharedInformer } from './shared-informer.ts'
+
+const pod = (name: string, resourceVersion?: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'default', name, ...(resourceVersion ? { resourceVersion } : {}) },
+})
+
+/** A server whose streams are driven by hand: no initial events of its own. */
+function streaming() {
+  const server = new FakeServer()
+  const clock = testClock()
+  const logger = new RecordingLogger()
+  const stop = new AbortController()
+  const informer = new SharedInformer<Pod>({
+    client: server,
+    type: resources.pods,
+    clock,
+    logger,
+    random: new SeededRandom('stream'),
+  })
+  const streams: FakeWatch[] = []
+  const answer = (request: FakeRequest): unknown => {
+    if (request.verb !== 'watch' || !request.options.sendInitialEvents) return undefined
+    const stream = new FakeWatch(resources.pods, undefined, request.options, () => {})
+    streams.push(stream)
+    return stream
+  }
+  server.onRequest = answer
+  const run = async () => {
+    void informer.run(stop.signal)
+    await clock.advance(0)
+  }
+  return {
+    server,
+    clock,
+    logger,
+    stop,
+    informer,
+    streams,
+    run,
+    answer,
+    keys: () => keysOf(informer.lister.list()),
+  }
+}
+
+const END = { 'k8s.io/initial-events-end': 'true' }
+
+test('the request of a streaming list', async () => {
+  const { server, run, stop } = streaming()
+  await run()
+  const { timeoutSeconds, ...options } = server.requests[0]!.options
+  assert.deepEqual(options, {
+    sendInitialEvents: true,
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: true,
+  })
+  assert.ok((timeoutSeconds as number) >= 300)
+  stop.abort()
+})
+
+test('Given a stream without the annotated bookmark, then not synced; with it, synced at its RV and the same stream goes on.', async () => {
+  const { clock, informer, streams, run, keys, server, stop } = streaming()
+  await run()
+  const [stream] = streams
+  stream!.send({ type: 'ADDED', object: pod('a', '1') }, { type: 'ADDED', object: pod('b', '2') })
+  stream!.send(
+    { type: 'MODIFIED', object: pod('a', '3') },
+    { type: 'DELETED', object: pod('b', '4') },
+  )
+  stream!.bookmark('5')
+  stream!.bookmark('6', { 'k8s.io/initial-events-end': 'True' })
+  await clock.advance(0)
+  assert.equal(informer.hasSynced(), false)
+  assert.deepEqual(keys(), [])
+  stream!.bookmark('7', END)
+  await clock.advance(0)
+  assert.equal(informer.hasSynced(), true)
+  assert.equal(informer.lastSyncResourceVersion(), '7')
+  assert.deepEqual(keys(), ['default/a'])
+  stream!.send({ type: 'ADDED', object: pod('c', '8') })
+  await clock.advance(0)
+  assert.deepEqual(keys(), ['default/a', 'default/c'])
+  assert.equal(server.requests.length, 1)
+  await clock.advance(1_000)
+  stream!.end()
+  await clock.advance(0)
+  assert.equal(server.requests[1]!.options.resourceVersion, '8')
+  assert.equal(server.requests[1]!.options.sendInitialEvents, undefined)
+  stop.abort()
+})
+
+test('Given a server that rejects sendInitialEvents, then list+watch is used.', async () => {
+  const { clock, informer, server, run, keys, stop } = streaming()
+  server.put(resources.pods, pod('a'))
+  server.onRequest = ({ options }) => {
+    if (options.sendInitialEvents)
+      throw statusError(422, 'Invalid', 'sendInitialEvents is forbidden')
+  }
+  await run()
+  assert.equal(informer.hasSynced(), true)
+  assert.deepEqual(keys(), ['default/a'])
+  assert.deepEqual(
+    server.requests.map(({ verb }) => verb),
+    ['watch', 'list', 'watch'],
+  )
+  server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await clock.advance(2_000)
+  assert.deepEqual(
+    server.requests.map(({ verb }) => verb).slice(3),
+    ['watch', 'list', 'watch'],
+    'the next round streams again',
+  )
+  assert.equal(server.requests[3]!.options.sendInitialEvents, true)
+  assert.equal(server.requests[3]!.options.resourceVersion, '1')
+  stop.abort()
+})
+
+test('a stream that closes before the bookmark without error is discarded and opened again at once', async () => {
+  const { clock, streams, server, run, keys, stop } = streaming()
+  await run()
+  streams[0]!.send({ type: 'ADDED', object: pod('gone', '1') })
+  streams[0]!.end()
+  await clock.advance(0)
+  assert.equal(streams.length, 2)
+  streams[1]!.send({ type: 'ADDED', object: pod('a', '2') })
+  streams[1]!.bookmark('2', END)
+  await clock.advance(0)
+  assert.deepEqual(keys(), ['default/a'])
+  assert.equal(server.requested('list').length, 0)
+  stop.abort()
+})
+
+test('a stream that closes within a second without events falls back to list', async () => {
+  const { clock, streams, server, run, informer, stop } = streaming()
+  await run()
+  streams[0]!.end()
+  await clock.advance(0)
+  assert.equal(server.requested('list').length, 1)
+  assert.equal(informer.hasSynced(), true)
+  stop.abort()
+})
+
+for (const [title, failure] of [
+  ['connection refused', new TransportError('ECONNREFUSED', 'refused')],
+  ['429', statusError(429, 'TooManyRequests')],
+] as const) {
+  test(`${title} before the bookmark: backoff, then a new stream`, async () => {
+    const { clock, server, answer, run, stop } = streaming()
+    let refusals = 0
+    server.onRequest = (request) => {
+      if (refusals++ < 2) throw failure
+      return answer(request)
+    }
+    await run()
+    assert.equal(server.requests.length, 1)
+    await clock.advance(799)
+    assert.equal(server.requests.length, 1)
+    await clock.advance(5_000)
+    assert.equal(server.requests.length, 3)
+    assert.equal(server.requested('list').length, 0)
+    stop.abort()
+  })
+}
+
+test('a 429 event before the bookmark: backoff, then a new stream', async () => {
+  const { clock, streams, run, stop } = streaming()
+  await run()
+  streams[0]!.error({ code: 429, reason: 'TooManyRequests' })
+  await clock.advance(799)
+  assert.equal(streams.length, 1)
+  await clock.advance(1_000)
+  assert.equal(streams.length, 2)
+  stop.abort()
+})
+
+test('an expired or too large version before the bookmark: at once a new stream without RV', async () => {
+  const { clock, streams, server, answer, run, stop, informer } = streaming()
+  await run()
+  streams[0]!.bookmark('7', END)
+  await clock.advance(0)
+  streams[0]!.error({ code: 410, reason: 'Expired' })
+  let failing = true
+  server.onRequest = (request) => {
+    if (failing && request.options.resourceVersion !== undefined) throw statusError(410, 'Expired')
+    return answer(request)
+  }
+  await clock.advance(2_000)
+  assert.deepEqual(
+    server.requests.slice(1).map(({ options }) => options.resourceVersion),
+    ['7', undefined],
+  )
+  streams.at(-1)!.bookmark('9', END)
+  await clock.advance(0)
+  assert.equal(informer.lastSyncResourceVersion(), '9')
+  failing = false
+  streams.at(-1)!.error({ code: 410, reason: 'Expired' })
+  await clock.advance(5_000)
+  assert.equal(server.requests.at(-1)!.options.resourceVersion, '9', 'a success clears the flag')
+  stop.abort()
+})
+
+test('an informer of a client that cannot stream lists', async () => {
+  const server = new FakeServer()
+  const clock = testClock()
+  const stop = new AbortController()
+  const informer = new SharedInformer<Pod>({
+    client: server,
+    type: resources.pods,
+    clock,
+    logger: new RecordingLogger(),
+    random: new SeededRandom('x'),
+    watchList: false,
+  })
+  void informer.run(stop.signal)
+  await clock.advance(0)
+  assert.deepEqual(
+    server.requests.map(({ verb }) => verb),
+    ['list', 'watch'],
+  )
+  stop.abort()
+})
+
+test('a warning every 10 s without events before the bookmark', async () => {
+  const { clock, logger, run, streams, stop } = streaming()
+  await run()
+  await clock.advance(25_000)
+  assert.equal(
+    logger.messages().filter((message) => message.startsWith('No event of the streaming list'))
+      .length,
+    2,
+  )
+  streams[0]!.bookmark('1', END)
+  await clock.advance(60_000)
+  assert.equal(
+    logger.messages().filter((message) => message.startsWith('No event of the streaming list'))
+      .length,
+    2,
+  )
+  stop.abort()
+})

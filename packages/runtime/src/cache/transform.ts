@@ -1,0 +1,34 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { apiVersionOf } from '@gyropilot/api'
+
+/** Changes objects before they are queued and stored; builds new ones and must accept its own results. May throw. */
+export type Transform<T extends KubernetesObject> = (object: T) => T
+
+/** apiVersion and kind of the objects that an informer of a type is sent. */
+export interface ObjectShape {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+export function shapeOf(type: ResourceType, metadataOnly: boolean): ObjectShape {
+  return metadataOnly
+    ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' }
+    : { apiVersion: apiVersionOf(type), kind: type.kind }
+}
+
+/**
+ * What objects are made into unless an informer has a transform of its own: without metadata.managedFields, often the
+ * largest part and of no use to controllers, and with apiVersion and kind, which items of a list lack. One shallow copy of
+ * the object and of its metadata, everything below stays shared; an object that needs neither is returned as it is.
+ */
+export function lean<T extends KubernetesObject>(object: T, shape: ObjectShape): T {
+  if (object.metadata?.managedFields === undefined) return withKind(object, shape)
+  const { managedFields: _, ...metadata } = object.metadata
+  return { apiVersion: shape.apiVersion, kind: shape.kind, ...object, metadata }
+}
+
+/** Events and owner references of cached objects need apiVersion and kind. */
+export function withKind<T extends KubernetesObject>(object: T, shape: ObjectShape): T {
+  if (object.kind !== undefined && object.apiVersion !== undefined) return object
+  return { apiVersion: shape.apiVersion, kind: shape.kind, ...object }
+}

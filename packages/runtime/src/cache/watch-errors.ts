@@ -1,0 +1,59 @@
+import {
+  StatusError,
+  hasCause,
+  isConnectionRefused,
+  isExpired,
+  isTooManyRequests,
+} from '@gyropilot/client'
+
+/** The server no longer has this resourceVersion, or does not have it yet: ask without one. */
+export function isVersionUnavailable(error: unknown): boolean {
+  return isExpired(error) || isVersionTooLarge(error)
+}
+
+function isVersionTooLarge(error: unknown): boolean {
+  if (hasCause(error, 'ResourceVersionTooLarge')) return true
+  return (
+    error instanceof StatusError &&
+    error.reason === 'Timeout' &&
+    error.message.includes('Too large resource version')
+  )
+}
+
+/** Worth the same request again after a while: nothing listens, or the server has too much to do. */
+export function isWorthWaiting(error: unknown): boolean {
+  return isConnectionRefused(error) || isTooManyRequests(error) || (error instanceof StatusError && error.code === 429)
+}
+
+export function isInternalError(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'InternalError'
+}
+
+/** The server closed at once and sent nothing: watching again at once would spin. */
+export class VeryShortWatch extends Error {
+  constructor() {
+    super('very short watch: closed within 1 s without an event')
+    this.name = 'VeryShortWatch'
+  }
+}
+
+/** How long a server may answer InternalError to watches before the round is given up. */
+export class InternalErrorBudget {
+  readonly #budgetMs: number
+  #firstMs: number | undefined
+  #lastMs = 0
+
+  constructor(budgetMs: number) {
+    this.#budgetMs = budgetMs
+  }
+
+  /** Counts an InternalError at `nowMs`; true while watching again at once is within the budget. */
+  allows(nowMs: number): boolean {
+    if (this.#budgetMs <= 0) return false
+    if (this.#firstMs === undefined || nowMs - this.#lastMs > 60_000) this.#firstMs = nowMs
+    this.#lastMs = nowMs
+    if (nowMs - this.#firstMs <= this.#budgetMs) return true
+    this.#firstMs = undefined
+    return false
+  }
+}

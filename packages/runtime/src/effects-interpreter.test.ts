@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubernetesObject, Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import {
+  create,
+  getLive,
+  listLive,
+  patch,
+  remove,
+  update,
+  updateStatus,
+  write,
+  writeAll,
+} from './effects.ts'
+import type { Effect, Outcome, Reconcile, Write } from './effects.ts'
+import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
+import type { World } from './effects-interpreter.ts'
+import { createExpectations } from './expectations.ts'
+import { FakeServer, keysOf, statusError, testClock } from './testing/index.ts'
+
+const pod = (name: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'default', name },
+})
+const pods = (count: number): Pod[] => Array.from({ length: count }, (_, i) => pod(`p${i}`))
+
+function world(extra: Partial<World> = {}) {
+  const server = new FakeServer()
+  const clock = testClock()
+  const expectations = createExpectations(clock)
+  const stop = new AbortController()
+  const of: World = {
+    client: server,
+    clock,
+    recordEvent() {},
+    signal: stop.signal,
+    expectations,
+    ...extra,
+  }
+  return { of, server, clock, expectations, stop }
+}
+
+test('each verb is one request', async () => {
+  const { of, server } = world()
+  await interpret(
+    (function* (): Reconcile {
+      const made = yield* write(create(resources.pods, pod('a')))
+      assert.ok(made.ok)
+      yield* write(update(resources.pods, made.object))
+      yield* write(updateStatus(resources.pods, pod('a')))
+      yield* write(
+        patch(resources.pods, pod('a'), { type: 'merge', value: { spec: {} } }, 'status'),
+      )
+      yield* write({
+        verb: 'create',
+        type: resources.pods,
+        namespace: 'default',
+        name: 'a',
+        subresource: 'binding',
+        object: {},
+      })
+      yield* write(remove(resources.pods, pod('a'), { preconditions: { uid: 'u' } }))
+      yield* write({ verb: 'deleteCollection', type: resources.pods, namespace: 'default' })
+    })(),
+    of,
+  )
+  const path = '/api/v1/namespaces/default/pods'
+  assert.deepEqual(
+    server.requests.map(({ verb, path, options }) => ({ verb, path, options })),
+    [
+      { verb: 'create', path: `${path}/a`, options: {} },
+      { verb: 'update', path: `${path}/a`, options: {} },
+      { verb: 'update', path: `${path}/a`, options: { subresource: 'status' } },
+      { verb: 'patch', path: `${path}/a`, options: { subresource: 'status' } },
+      { verb: 'create binding', path: `${path}/a`, options: {} },
+      { verb: 'delete', path: `${path}/a`, options: { preconditions: { uid: 'u' } } },
+      { verb: 'deleteCollection', path, options: {} },
+    ],
+  )
+})
+
+test('a refused write and a missing object are outcomes, never exceptions', async () => {
+  const { of } = world()
+  const outcomes = await interpret(
+    (function* (): Reconcile<Outcome[]> {
+      return [
+        yield* getLive(resources.pods, 'default', 'a'),
+        yield* write(remove(resources.pods, pod('a'))),
+      ]
+    })(),
+    of,
+  )
+  for (const outcome of outcomes)
+    assert.ok(!outcome.ok && outcome.attempted && isNotFound(outcome.error))
+})
+
+test('a live list answers the items of all pages', async () => {
+  const { of, server } = world()
+  server.put(resources.pods, pod('a'))
+  server.put(resources.pods, pod('b'))
+  const listed = await interpret(listLive(resources.pods, 'default', { labelSelector: 'x=y' }), of)
+  assert.ok(listed.ok)
+  assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])
+  assert.deepEqual(server.requests[0]!.options.labelSelector, 'x=y')
+})
+
+test('given count 10 and at most 5 calls allowed, when slow-starting, then 7 calls are made and 5 succeed', async () => {
+  const { of, server } = world()
+  let calls = 0
+  server.onRequest = () => {
+    if (++calls > 5) throw statusError(403, 'Forbidden')
+  }
+  const outcomes = await interpret(
+    writeAll(
+      pods(10).map((object) => create(resources.pods, object)),
+      'slow-start',
+    ),
+    of,
+  )
+  assert.equal(calls, 7)
+  assert.equal(outcomes.length, 10)
+  assert.equal(outcomes.filter(({ ok }) => ok).length, 5)
+  assert.deepEqual(
+    outcomes.slice(7).map((outcome) => !outcome.ok && outcome.attempted),
+    [false, false, false],
+  )
+})
+
+test('parallel writes are all started, whatever becomes of them', async () => {
+  const { of, server } = world()
+  server.onRequest = () => {
+    throw statusError(500, 'InternalError')
+  }
+  const outcomes = await interpret(
+    writeAll(
+      pods(4).map((object) => create(resources.pods, object)),
+      'parallel',
+    ),
+    of,
+  )
+  assert.equal(server.requests.length, 4)
+  assert.ok(outcomes.every((outcome) => !outcome.ok && outcome.attempted))
+})
+
+test('expectations are set before the writes, and lowered for those that failed or were not attempted', async () => {
+  const { of, server, expectations } = world()
+  let during: boolean | undefined
+  server.onRequest = ({ body }) => {
+    during = expectations.satisfied('default/a')
+    if ((body as Pod).metadata!.name === 'p1') throw statusError(500, 'InternalError')
+  }
+  const writes = pods(5).map((object) => create(resources.pods, object))
+  await interpret(writeAll(writes, 'slow-start', { kind: 'creations', key: 'default/a' }), of)
+  assert.equal(during, false)
+  assert.deepEqual(keysOf(server.list(resources.pods)), ['default/p0', 'default/p2'])
+  expectations.creationObserved('default/a')
+  assert.equal(expectations.satisfied('default/a'), false)
+  expectations.creationObserved('default/a')
+  assert.equal(expectations.satisfied('default/a'), true)
+})
+
+test('an error that the rules accept neither lowers expectations nor ends a slow start', async () => {
+  const { of, server, expectations } = world()
+  server.onRequest = () => {
+    throw statusError(403, 'Forbidden', 'terminating')
+  }
+  const writes = pods(3).map((object) => create(resources.pods, object))
+  await interpret(
+    writeAll(writes, 'slow-start', { kind: 'creations', key: 'k', keepOnError: () => true }),
+    of,
+  )
+  assert.equal(server.requests.length, 3)
+  for (let i = 0; i < 3; i++) {
+    assert.equal(expectations.satisfied('k'), false)
+    expectations.creationObserved('k')
+  }
+  assert.equal(expectations.satisfied('k'), true)
+})
+
+test('a deletion that failed is no longer expected', async () => {
+  const { of, server, expectations } = world()
+  server.put(resources.pods, pod('p0'))
+  const writes = pods(2).map((object) => remove(resources.pods, object))
+  await interpret(
+    writeAll(writes, 'parallel', {
+      kind: 'deletions',
+      key: 'k',
+      dependents: ['default/p0', 'default/p1'],
+    }),
+    of,
+  )
+  assert.equal(expectations.satisfied('k'), false)
+  expectations.deletionObserved('k', 'default/p0')
+  assert.equal(expectations.satisfied('k'), true)
+})
+
+test('when stopping, a slow start finishes its batch and starts no other', async () => {
+  const { of, server, stop } = world()
+  server.onRequest = () => {
+    if (server.requests.length === 3) stop.abort()
+  }
+  const outcomes = await interpret(
+    writeAll(
+      pods(10).map((object) => create(resources.pods, object)),
+      'slow-start',
+    ),
+    of,
+  )
+  assert.equal(server.requests.length, 3)
+  assert.ok(outcomes.slice(3).every((outcome) => !outcome.ok && !outcome.attempted))
+})
+
+test('rules that want to write while stopping are ended there, their finally blocks run', async () => {
+  const { of, server, stop } = world()
+  stop.abort()
+  let cleanedUp = false
+  const rules = (function* (): Reconcile {
+    try {
+      yield* write(create(resources.pods, pod('a')))
+    } finally {
+      cleanedUp = true
+    }
+  })()
+  await assert.rejects(interpret(rules, of), InterruptedByShutdown)
+  assert.equal(server.requests.length, 0)
+  assert.equal(cleanedUp, true)
+})
+
+test('what was written and what came of each effect is reported', async () => {
+  const written: [Write, KubernetesObject][] = []
+  const effects: [Effect, unknown][] = []
+  const { of, server } = world({
+    onWritten: (write, object) => written.push([write, object]),
+    onEffect: (effect, outcome) => effects.push([effect, outcome]),
+  })
+  server.onRequest = ({ body }) => {
+    if ((body as Pod).metadata!.name === 'p1') throw statusError(500, 'InternalError')
+  }
+  await interpret(
+    writeAll(
+      pods(2).map((object) => create(resources.pods, object)),
+      'parallel',
+    ),
+    of,
+  )
+  assert.deepEqual(
+    written.map(([, object]) => object.metadata?.name),
+    ['p0'],
+  )
+  assert.deepEqual(
+    (effects[0]![1] as Outcome[]).map(({ ok }) => ok),
+    [true, false],
+  )
+})

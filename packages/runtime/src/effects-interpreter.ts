@@ -1,0 +1,185 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock } from '@gyropilot/foundation'
+import type { Effect, EventRecord, Expected, Outcome, Read, Reconcile, Write } from './effects.ts'
+import type { Expectations } from './expectations.ts'
+import { inSlowStart } from './slow-start.ts'
+
+/** What effects act on. */
+export interface World {
+  readonly client: Client
+  readonly clock: Clock
+  /** Records an event in the background. */
+  readonly recordEvent: (event: EventRecord) => void
+  /** Once it aborts no further write is started: rules that ask for one are ended there. */
+  readonly signal: AbortSignal
+  /** Needed by rules whose batches carry expectations. */
+  readonly expectations?: Expectations
+  /** Told of each write that succeeded, before the rules go on. */
+  readonly onWritten?: (write: Write, object: KubernetesObject) => void
+  /** Told of each effect and what came of it. */
+  readonly onEffect?: (effect: Effect, outcome: unknown) => void
+}
+
+/** Rules were ended because the process is stopping. Nothing is wrong with their key. */
+export class InterruptedByShutdown extends Error {
+  constructor() {
+    super('interrupted by shutdown')
+    this.name = 'InterruptedByShutdown'
+  }
+}
+
+/**
+ * Runs rules to their end against a real world. Rejects with what the rules throw, which is a defect of theirs, or with
+ * InterruptedByShutdown. A write that was started is always waited for.
+ */
+export async function interpret<R>(rules: Reconcile<R>, world: World): Promise<R> {
+  let step = rules.next()
+  while (!step.done) {
+    const effect = step.value
+    let outcome: unknown
+    try {
+      outcome = await perform(effect, world)
+    } catch (error) {
+      rules.return(undefined as R)
+      throw error
+    }
+    if (world.onEffect !== undefined && effect.effect !== 'now') world.onEffect(effect, outcome)
+    step = rules.next(outcome)
+  }
+  return step.value
+}
+
+/** Performs one effect. For loops that are not written as rules but want writes to behave as everywhere. */
+export async function perform(effect: Effect, world: World): Promise<unknown> {
+  switch (effect.effect) {
+    case 'now':
+      return world.clock.nowMs()
+    case 'event':
+      world.recordEvent(effect.event)
+      return undefined
+    case 'read':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return outcomeOf(performRead(effect.read, world))
+    case 'write':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return performWrite(effect.write, world)
+    case 'writes':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return performWrites(effect, world)
+  }
+}
+
+async function performWrites(
+  effect: Extract<Effect, { effect: 'writes' }>,
+  world: World,
+): Promise<readonly Outcome[]> {
+  const { writes, order, expectations: expected } = effect
+  expectAll(expected, writes.length, world)
+  const start = (write: Write): Promise<Outcome> => performWrite(write, world)
+  const outcomes =
+    order === 'parallel'
+      ? await Promise.all(writes.map(start))
+      : await inSlowStart(writes, start, {
+          ends: (outcome) => !outcome.ok && !keeps(expected, outcome.error),
+          skip: (ended): Outcome => ({ ok: false, error: errorOf(ended), attempted: false }),
+          signal: world.signal,
+        })
+  outcomes.forEach((outcome, index) => {
+    if (outcome.ok || (outcome.attempted && keeps(expected, outcome.error))) return
+    lowerExpectation(expected, index, world)
+  })
+  return outcomes
+}
+
+function errorOf(ended: Outcome | undefined): unknown {
+  return ended === undefined || ended.ok ? new InterruptedByShutdown() : ended.error
+}
+
+function keeps(expected: Expected | undefined, error: unknown): boolean {
+  return expected?.kind === 'creations' && expected.keepOnError?.(error) === true
+}
+
+function expectAll(expected: Expected | undefined, count: number, world: World): void {
+  if (expected === undefined) return
+  const expectations = expectationsOf(world)
+  if (expected.kind === 'creations') expectations.expectCreations(expected.key, count)
+  else expectations.expectDeletions(expected.key, expected.dependents)
+}
+
+function lowerExpectation(expected: Expected | undefined, index: number, world: World): void {
+  if (expected === undefined) return
+  const expectations = expectationsOf(world)
+  if (expected.kind === 'creations') expectations.creationObserved(expected.key)
+  else expectations.deletionObserved(expected.key, expected.dependents[index] ?? '')
+}
+
+function expectationsOf(world: World): Expectations {
+  if (world.expectations === undefined)
+    throw new Error('rules carry expectations but the controller has none')
+  return world.expectations
+}
+
+async function performWrite(write: Write, world: World): Promise<Outcome> {
+  const outcome = await outcomeOf(sendWrite(write, world.client))
+  if (outcome.ok) world.onWritten?.(write, outcome.object)
+  return outcome
+}
+
+async function outcomeOf<T>(answer: Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, object: await answer }
+  } catch (error) {
+    return { ok: false, error, attempted: true }
+  }
+}
+
+/** Async, so that what a client throws while it builds the request is an outcome too. */
+async function sendWrite(write: Write, client: Client): Promise<KubernetesObject> {
+  const resource = client.resource(write.type, write.namespace)
+  switch (write.verb) {
+    case 'create':
+      return write.subresource === undefined
+        ? resource.create(write.object)
+        : resource.createSubresource(
+            write.name ?? write.object.metadata?.name ?? '',
+            write.subresource,
+            write.object,
+          )
+    case 'update':
+      return resource.update(write.object, subresourceOption(write.subresource))
+    case 'patch':
+      return resource.patch(write.name, write.patch, subresourceOption(write.subresource))
+    case 'delete':
+      return resource.delete(write.name, write.options)
+    case 'deleteCollection':
+      return resource.deleteCollection(write.options)
+  }
+}
+
+function subresourceOption(subresource: string | undefined): { subresource: string } | undefined {
+  return subresource === undefined ? undefined : { subresource }
+}
+
+async function performRead(read: Read, world: World): Promise<KubernetesObject> {
+  if (read.verb === 'raw') {
+    const { path, headers } = read
+    return world.client.raw({
+      method: 'GET',
+      path,
+      signal: world.signal,
+      ...(headers ? { headers } : {}),
+    })
+  }
+  const resource = world.client.resource(read.type, read.namespace)
+  const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }
+  if (read.verb === 'get') return resource.get(read.name, options)
+  const items: KubernetesObject[] = []
+  let metadata: object = {}
+  const { labelSelector, fieldSelector } = read
+  for await (const page of resource.pages({ ...options, labelSelector, fieldSelector })) {
+    items.push(...page.items)
+    metadata = page.metadata
+  }
+  return { metadata, items } as KubernetesObject
+}

@@ -1,0 +1,146 @@
+/** Contract: docs/behaviour/runtime/rest-client.md, Events, core/v1 recorder. */
+import type { Event } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import { Deque, formatTime, uuid } from '@gyropilot/foundation'
+import type { EventRecord } from '../effects.ts'
+import { EventCorrelator } from './event-correlator.ts'
+import type { EventRecorder } from './event-recorder.ts'
+import { writeEvent } from './event-writer.ts'
+
+const QUEUE_LIMIT = 1000
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+export interface EventBroadcasterOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  /** `source.host` and `reportingInstance`. The manager has none. */
+  readonly host?: string
+}
+
+/**
+ * Takes events from any number of recorders and writes them in the background, one after the other. Recording never
+ * blocks and never throws: what is too much, refused, or about something without a kind is logged and dropped.
+ */
+export class EventBroadcaster {
+  readonly #options: EventBroadcasterOptions
+  readonly #correlator: EventCorrelator
+  readonly #queue = new Deque<Event>()
+  readonly #stopping = new AbortController()
+  #writing: Promise<void> | undefined
+  #lastNanoseconds = 0n
+
+  constructor(options: EventBroadcasterOptions) {
+    this.#options = options
+    this.#correlator = new EventCorrelator(options.clock)
+  }
+
+  recorder(component: string): EventRecorder {
+    return { record: (event) => this.#record(component, event) }
+  }
+
+  /** Writes what is queued with one try each. What is recorded afterwards is dropped. */
+  async shutdown(): Promise<void> {
+    this.#stopping.abort()
+    await this.#writing
+  }
+
+  #record(component: string, record: EventRecord): void {
+    const { logger } = this.#options
+    if (this.#stopping.signal.aborted) return
+    if (record.type !== 'Normal' && record.type !== 'Warning') {
+      logger.error(new Error('unsupported event type'), 'Unsupported event type', {
+        eventType: record.type,
+      })
+      return
+    }
+    const event = this.#eventOf(component, record)
+    if (event === undefined) {
+      logger.error(
+        new Error('the object has no kind'),
+        'Could not construct reference, will not report event',
+        {
+          object: record.regarding.metadata?.name,
+          reason: record.reason,
+          eventMessage: record.message,
+        },
+      )
+      return
+    }
+    if (this.#queue.size >= QUEUE_LIMIT) {
+      logger.error(
+        new Error('queue full'),
+        'Unable to record event: too many queued events, dropped event',
+        {
+          reason: record.reason,
+          eventMessage: record.message,
+        },
+      )
+      return
+    }
+    this.#queue.pushBack(event)
+    this.#writing ??= this.#writeAll()
+  }
+
+  async #writeAll(): Promise<void> {
+    // In a turn of its own: the recording controller is not held up, and a full queue is filled before it is emptied.
+    await Promise.resolve()
+    const { client, clock, random, logger } = this.#options
+    const signal = this.#stopping.signal
+    for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront()) {
+      const correlated = this.#correlator.correlate(
+        event,
+        this.#nameFor(event.involvedObject.name ?? ''),
+      )
+      if (correlated === undefined) continue
+      const written = await writeEvent(correlated, { client, clock, random, logger, signal })
+      if (written !== undefined) this.#correlator.written(correlated.observationKey, written)
+    }
+    this.#writing = undefined
+  }
+
+  #eventOf(
+    component: string,
+    { regarding, type, reason, message }: EventRecord,
+  ): Event | undefined {
+    const { kind, apiVersion, metadata = {} } = regarding
+    if (!kind || !apiVersion) return undefined
+    const { host, clock } = this.#options
+    const time = formatTime(clock.nowMs())
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: {
+        name: this.#nameFor(metadata.name ?? ''),
+        namespace: metadata.namespace || 'default',
+      },
+      involvedObject: {
+        kind,
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+        apiVersion,
+        resourceVersion: metadata.resourceVersion,
+      },
+      reason,
+      message,
+      type,
+      source: host === undefined ? { component } : { component, host },
+      reportingComponent: component,
+      reportingInstance: host ?? '',
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    }
+  }
+
+  /** The clock has milliseconds only: two events in one of them must not have one name. */
+  #nameFor(objectName: string): string {
+    const now = BigInt(Math.floor(this.#options.clock.nowMs())) * 1_000_000n
+    this.#lastNanoseconds = now > this.#lastNanoseconds ? now : this.#lastNanoseconds + 1n
+    const name = `${objectName}.${this.#lastNanoseconds.toString(16)}`
+    return name.length <= 253 && DNS_SUBDOMAIN.test(name) ? name : uuid(this.#options.random)
+  }
+}

@@ -1,0 +1,454 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ConfigMap, Pod } from '@gyropilot/api'
+import { keyOf, resources } from '@gyropilot/api'
+import type { KeyedController, Reason } from './controller.ts'
+import { create, currentTimeMs, recordEvent, write } from './effects.ts'
+import type { Reconcile } from './effects.ts'
+import { DeletedFinalStateUnknown } from './informer.ts'
+import { runKeyedController } from './keyed-controller.ts'
+import { keysOf, testContext } from './testing/index.ts'
+import type { TestContext } from './testing/index.ts'
+
+const configMap = (name: string, extra: Partial<ConfigMap> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'default', name, uid: `uid-${name}` },
+  ...extra,
+})
+const pod = (name: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'default', name },
+})
+
+/** A controller of config maps whose rules are given. */
+function controllerOf(
+  rules: (object: ConfigMap) => Reconcile,
+  options: {
+    cached?: readonly ConfigMap[]
+    trace?: boolean
+    also?: (context: TestContext<undefined>) => Partial<KeyedController<ConfigMap>>
+  } & Partial<KeyedController<ConfigMap>> = {},
+) {
+  const { cached = [configMap('a')], trace, also, ...logic } = options
+  const traced: unknown[] = []
+  const context = testContext({
+    configuration: undefined,
+    cached,
+    trace: trace
+      ? {
+          started: (_, key, reasons) => traced.push({ key, reasons }),
+          effect: (_, key, effect, outcome) => traced.push({ key, effect, outcome }),
+          finished: (_, key, verdict) => traced.push({ key, verdict }),
+        }
+      : undefined,
+  })
+  const lister = context.informers.informer(resources.configmaps).lister
+  const runnable = runKeyedController<ConfigMap>(
+    {
+      queueName: 'test',
+      workers: 2,
+      watches: [
+        {
+          type: resources.configmaps,
+          onAdd: (object) => [keyOf(object)],
+          onUpdate: (_, object) => [keyOf(object)],
+          onDelete: (object) => [
+            object instanceof DeletedFinalStateUnknown ? object.key : keyOf(object),
+          ],
+        },
+      ],
+      observe: (key) => lister.getByKey(key),
+      reconcile: rules,
+      ...logic,
+      ...also?.(context),
+    },
+    context,
+  )
+  const stop = new AbortController()
+  const start = async () => {
+    const running = runnable.run(stop.signal)
+    await context.clock.advance(0)
+    return running
+  }
+  return {
+    context,
+    runnable,
+    stop,
+    start: () => void start(),
+    run: () => runnable.run(stop.signal),
+    traced,
+  }
+}
+
+test('rules are run with what was observed, and their effects reach the world in order', async () => {
+  const { context, start, stop } = controllerOf(function* (object) {
+    const nowMs = yield* currentTimeMs()
+    const created = yield* write(create(resources.pods, pod(`${object.metadata!.name}-${nowMs}`)))
+    assert.ok(created.ok)
+    yield* recordEvent(object, 'Normal', 'Created', `made ${created.object.metadata!.name}`)
+  })
+  start()
+  await context.clock.advance(0)
+  assert.deepEqual(keysOf(context.client.list(resources.pods)), ['default/a-1767225600000'])
+  assert.deepEqual(
+    context.events.map(({ component, reason, message }) => ({ component, reason, message })),
+    [{ component: 'test-controller', reason: 'Created', message: 'made a-1767225600000' }],
+  )
+  stop.abort()
+})
+
+test('an error is retried with backoff, and success clears the count', async () => {
+  const runsAtMs: number[] = []
+  const { context, start, stop } = controllerOf(function* () {
+    runsAtMs.push(yield* currentTimeMs())
+    if (runsAtMs.length === 4) return {}
+    return { error: new Error('no') }
+  })
+  start()
+  const startMs = context.clock.nowMs()
+  await context.clock.advance(1_000)
+  assert.deepEqual(
+    runsAtMs.map((ms) => ms - startMs),
+    [0, 5, 15, 35],
+  )
+  context.informers.apply(resources.configmaps, configMap('a'))
+  await context.clock.advance(1_000)
+  assert.equal(
+    runsAtMs.length,
+    5 + 7,
+    'after the success the backoff starts at 5 ms again: 5, 10, ... 320 ms',
+  )
+  stop.abort()
+})
+
+test('given error and requeue-after, then the error path', async () => {
+  let runs = 0
+  const { context, start, stop } = controllerOf(function* () {
+    runs++
+    return runs === 1 ? { error: new Error('no'), requeueAfterMs: 1 } : {}
+  })
+  start()
+  await context.clock.advance(4)
+  assert.equal(runs, 1)
+  await context.clock.advance(1)
+  assert.equal(runs, 2)
+  stop.abort()
+})
+
+test('requeue-after does not count as a retry', async () => {
+  const runsAtMs: number[] = []
+  const { context, start, stop } = controllerOf(function* () {
+    runsAtMs.push(yield* currentTimeMs())
+    return { requeueAfterMs: 1_000 }
+  })
+  start()
+  const startMs = context.clock.nowMs()
+  await context.clock.advance(3_500)
+  assert.deepEqual(
+    runsAtMs.map((ms) => ms - startMs),
+    [0, 1_000, 2_000, 3_000],
+  )
+  stop.abort()
+})
+
+test('a key is dropped after its retries, with a line in the log, and a new event starts over', async () => {
+  let runs = 0
+  const { context, start, stop } = controllerOf(
+    function* () {
+      runs++
+      return { error: new Error('never') }
+    },
+    { maxRetries: 3 },
+  )
+  start()
+  await context.clock.advance(60_000)
+  assert.equal(runs, 4, 'one run and three retries')
+  assert.equal(context.logger.lines.filter((line) => line.message.startsWith('Dropping')).length, 1)
+  context.informers.apply(resources.configmaps, configMap('a'))
+  await context.clock.advance(60_000)
+  assert.equal(runs, 8)
+  stop.abort()
+})
+
+test('rules that throw are logged with their key and retried; other keys go on', async () => {
+  const runs: string[] = []
+  const { context, start, stop } = controllerOf(
+    // eslint-disable-next-line require-yield
+    function* (object) {
+      runs.push(object.metadata!.name!)
+      if (runs.length === 1) throw new TypeError('a defect')
+    },
+    { cached: [configMap('a'), configMap('b')], workers: 1 },
+  )
+  start()
+  await context.clock.advance(10)
+  assert.deepEqual(runs, ['a', 'b', 'a'])
+  const line = context.logger.lines.find(({ error }) => error instanceof TypeError)
+  assert.equal(line?.fields.key, 'default/a')
+  stop.abort()
+})
+
+test('a throwing observe is a defect like throwing rules', async () => {
+  let observed = 0
+  const { context, start, stop } = controllerOf(function* () {}, {
+    observe() {
+      if (observed++ === 0) throw new Error('a defect')
+      return undefined
+    },
+  })
+  start()
+  await context.clock.advance(5)
+  assert.equal(observed, 2)
+  stop.abort()
+})
+
+test('one key is never worked on twice at a time, and a change meanwhile is one more run', async () => {
+  let running = 0
+  let most = 0
+  let runs = 0
+  const release: (() => void)[] = []
+  const { context, start, stop } = controllerOf(
+    function* () {
+      most = Math.max(most, ++running)
+      runs++
+      yield* write(create(resources.pods, pod(`p${runs}`)))
+      running--
+    },
+    { workers: 4 },
+  )
+  context.client.onRequest = () => new Promise((resolve) => release.push(() => resolve(pod('p'))))
+  start()
+  await context.clock.advance(0)
+  for (let i = 0; i < 5; i++) context.informers.apply(resources.configmaps, configMap('a'))
+  await context.clock.advance(0)
+  assert.equal(runs, 1)
+  release.shift()!()
+  await context.clock.advance(0)
+  assert.equal(runs, 2)
+  assert.equal(most, 1)
+  release.shift()!()
+  await context.clock.advance(0)
+  assert.equal(runs, 2)
+  stop.abort()
+})
+
+test('different keys are worked on at the same time, as many as there are workers', async () => {
+  const { context, start, stop } = controllerOf(
+    function* (object) {
+      yield* write(create(resources.pods, pod(object.metadata!.name!)))
+    },
+    { cached: ['a', 'b', 'c'].map((name) => configMap(name)), workers: 2 },
+  )
+  context.client.onRequest = () => new Promise(() => {})
+  start()
+  await context.clock.advance(0)
+  assert.equal(context.client.requests.length, 2)
+  stop.abort()
+})
+
+test('the object of a key is gone: the controller forgets it and the rules are not asked', async () => {
+  const forgotten: string[] = []
+  let runs = 0
+  const { context, start, stop } = controllerOf(
+    function* () {
+      runs++
+    },
+    { forget: (key) => void forgotten.push(key) },
+  )
+  start()
+  await context.clock.advance(0)
+  context.informers.remove(
+    resources.configmaps,
+    new DeletedFinalStateUnknown('default/a', undefined),
+  )
+  await context.clock.advance(0)
+  assert.deepEqual(forgotten, ['default/a'])
+  assert.equal(runs, 1)
+  stop.abort()
+})
+
+test('a tombstone with its object is handed to watches as the object, one without as it is', () => {
+  const handed: unknown[] = []
+  const { context } = controllerOf(function* () {}, {
+    watches: [{ type: resources.configmaps, onDelete: (object) => (handed.push(object), []) }],
+  })
+  const last = configMap('a')
+  context.informers.remove(
+    resources.configmaps,
+    new DeletedFinalStateUnknown<ConfigMap>('default/a', last),
+  )
+  const unknown = new DeletedFinalStateUnknown<ConfigMap>('default/b', undefined)
+  context.informers.remove(resources.configmaps, unknown)
+  assert.deepEqual(handed, [last, unknown])
+})
+
+test('after the signal to stop no further write is started, the one under way is finished, and run resolves', async () => {
+  let answer: (() => void) | undefined
+  let finished = false
+  const { context, stop, run } = controllerOf(function* () {
+    yield* write(create(resources.pods, pod('first')))
+    yield* write(create(resources.pods, pod('second')))
+    finished = true
+  })
+  context.client.onRequest = () => new Promise((resolve) => (answer = () => resolve(undefined)))
+  let stopped = false
+  const running = run().then(() => (stopped = true))
+  await context.clock.advance(0)
+  stop.abort()
+  await context.clock.advance(0)
+  assert.equal(stopped, false)
+  answer!()
+  await running
+  assert.deepEqual(keysOf(context.client.list(resources.pods)), ['default/first'])
+  assert.equal(finished, false)
+  assert.deepEqual(
+    context.logger.lines.filter(({ severity }) => severity === 'error'),
+    [],
+  )
+})
+
+test('keys still queued at the end are not worked on', async () => {
+  let runs = 0
+  const { stop, run } = controllerOf(function* () {
+    runs++
+  })
+  stop.abort()
+  await run()
+  assert.equal(runs, 0)
+})
+
+test('given slow handlers at start, then no reconcile before all have seen the initial objects', async () => {
+  const { context, start, stop, traced } = controllerOf(function* () {}, {
+    trace: true,
+    alsoAwait: [
+      {
+        ...testContext({ configuration: undefined }).informers.informer(resources.pods),
+        whenSynced: (signal: AbortSignal) =>
+          new Promise<boolean>((resolve) => {
+            context.clock.after(5_000, () => resolve(true))
+            signal.addEventListener('abort', () => resolve(false))
+          }),
+      } as never,
+    ],
+  })
+  start()
+  await context.clock.advance(4_999)
+  assert.equal(traced.length, 0)
+  await context.clock.advance(1)
+  assert.equal(traced.length, 2)
+  stop.abort()
+})
+
+test('a cache that never fills does not keep the controller from stopping', async () => {
+  const { stop, run } = controllerOf(function* () {}, {
+    alsoAwait: [
+      {
+        whenSynced: (signal: AbortSignal) =>
+          new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(false))),
+      } as never,
+    ],
+  })
+  const running = run()
+  stop.abort()
+  await running
+})
+
+test('the trace is told why a key was queued, of each effect with its outcome, and of the verdict', async () => {
+  let runs = 0
+  const { context, start, stop, traced } = controllerOf(
+    function* () {
+      if (runs++ === 0) return { requeueAfterMs: 10 }
+      yield* write(create(resources.pods, pod('p')))
+      return { error: 'no' }
+    },
+    { trace: true },
+  )
+  start()
+  await context.clock.advance(10)
+  const reasons = (reason: Reason) => ({ key: 'default/a', reasons: [reason] })
+  assert.deepEqual(traced[0], reasons({ cause: 'add', object: 'configmaps default/a' }))
+  assert.deepEqual(traced[1], { key: 'default/a', verdict: { requeueAfterMs: 10 } })
+  assert.deepEqual(traced[2], reasons({ cause: 'requeue-after' }))
+  const effect = traced[3] as { effect: { effect: string }; outcome: { ok: boolean } }
+  assert.equal(effect.effect.effect, 'write')
+  assert.equal(effect.outcome.ok, true)
+  assert.deepEqual(traced[4], { key: 'default/a', verdict: { error: 'no' } })
+  stop.abort()
+})
+
+test('keys of a watch can be delayed, and keys can be added from outside', async () => {
+  let runs = 0
+  const { context, runnable, start, stop } = controllerOf(
+    function* () {
+      runs++
+    },
+    {
+      watches: [
+        { type: resources.configmaps, onAdd: (object) => [{ key: keyOf(object), afterMs: 1_000 }] },
+      ],
+    },
+  )
+  start()
+  await context.clock.advance(999)
+  assert.equal(runs, 0)
+  await context.clock.advance(1)
+  assert.equal(runs, 1)
+  runnable.enqueue('default/a')
+  await context.clock.advance(0)
+  assert.equal(runs, 2)
+  stop.abort()
+})
+
+test('given remembered RV 10 and processed RV 5, when checking readiness, then the sync is refused; with 10 or 15 processed it proceeds and the record is dropped', async () => {
+  let runs = 0
+  const { context, start, stop, runnable } = controllerOf(
+    function* () {
+      if (++runs === 1) yield* write(create(resources.pods, pod('p')))
+    },
+    {
+      also: ({ informers }) => ({
+        staleGuard: {
+          informers: [informers.informer(resources.pods)],
+          ownerUid: (object) => object.metadata!.uid!,
+          metric: 'test_stale_sync_skips_total',
+        },
+      }),
+    },
+  )
+  const pods = context.informers.informer(resources.pods)
+  pods.bookmark('5')
+  context.client.onRequest = () => ({
+    ...pod('p'),
+    metadata: { ...pod('p').metadata, resourceVersion: '10' },
+  })
+  start()
+  await context.clock.advance(0)
+  runnable.enqueue('default/a')
+  await context.clock.advance(0)
+  assert.equal(runs, 1)
+  const labels = { group: '', resource: 'pods' }
+  assert.equal(context.metrics.value('test_stale_sync_skips_total', labels), 1)
+  pods.bookmark('10')
+  await context.clock.advance(5)
+  assert.equal(runs, 2, 'retried with backoff')
+  assert.equal(context.metrics.value('test_stale_sync_skips_total', labels), 1)
+  stop.abort()
+})
+
+test('events carry the component that the controller names', async () => {
+  const { context, start, stop } = controllerOf(
+    function* (object) {
+      yield* recordEvent(object, 'Warning', 'Odd', 'odd')
+    },
+    { eventComponent: 'another-name' },
+  )
+  start()
+  await context.clock.advance(0)
+  assert.deepEqual(
+    context.events.map(({ component }) => component),
+    ['another-name'],
+  )
+  stop.abort()
+})

@@ -1,0 +1,213 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import { groupResourceOf, keyOf } from '@gyropilot/api'
+import type { Logger } from '@gyropilot/foundation'
+import type {
+  ControllerContext,
+  KeyedController,
+  QueueKey,
+  Reason,
+  ReconcileTrace,
+  RunnableController,
+  Watch,
+} from './controller.ts'
+import type { Verdict } from './effects.ts'
+import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
+import type { World } from './effects-interpreter.ts'
+import { DeletedFinalStateUnknown } from './informer.ts'
+import type { EventHandler, HandlerRegistration } from './informer.ts'
+import { StaleCacheGuard } from './stale-cache-guard.ts'
+import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
+import { runWorkers } from './workers.ts'
+
+/** A keyed controller, and a way to add keys that no watch adds: timers of its own, other queues. */
+export interface RunnableKeyedController extends RunnableController {
+  enqueue(key: QueueKey, reason?: Reason): void
+}
+
+/**
+ * The shell of the common form of controller. Handlers and indexes are registered at once; workers start when every
+ * handler was given the first list. One key is never at two workers. Rules that throw are a defect: logged, and the key is
+ * retried with backoff.
+ * Contract: docs/behaviour/runtime/workqueue.md, Worker pattern.
+ */
+export function runKeyedController<Observed>(
+  logic: KeyedController<Observed>,
+  context: ControllerContext,
+): RunnableKeyedController {
+  return new KeyedControllerShell(logic, context)
+}
+
+class KeyedControllerShell<Observed> implements RunnableKeyedController {
+  readonly #logic: KeyedController<Observed>
+  readonly #context: ControllerContext
+  readonly #logger: Logger
+  readonly #queue: RateLimitingQueue
+  readonly #registrations: readonly HandlerRegistration[]
+  readonly #recordEvent: World['recordEvent']
+  readonly #guard: StaleCacheGuard | undefined
+
+  constructor(logic: KeyedController<Observed>, context: ControllerContext) {
+    this.#logic = logic
+    this.#context = context
+    this.#logger = context.logger
+    this.#queue = new RateLimitingQueue({
+      clock: context.clock,
+      name: logic.queueName,
+      metrics: context.metrics,
+      rateLimiter: logic.rateLimiter,
+    })
+    const recorder = context.recorder(logic.eventComponent ?? context.name)
+    this.#recordEvent = (event) => recorder.record(event)
+    if (logic.staleGuard !== undefined) {
+      this.#guard = new StaleCacheGuard({ ...logic.staleGuard, metrics: context.metrics })
+    }
+    this.#registrations = logic.watches.map((watch) => this.#register(watch))
+  }
+
+  enqueue(key: QueueKey, reason?: Reason): void {
+    if (typeof key === 'string') this.#queue.add(key, reason)
+    else this.#queue.addAfter(key.key, key.afterMs, reason)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { logger, name, clock } = this.#context
+    if (!(await this.#synced(signal))) return
+    logger.verbosity(2).info('Caches are synced, starting workers', {
+      controller: name,
+      workers: this.#logic.workers,
+    })
+    const stop = (): void => this.#queue.shutDown()
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    await runWorkers({
+      count: this.#logic.workers,
+      clock,
+      signal,
+      logger,
+      work: () => this.#workerLoop(signal),
+    })
+    logger.verbosity(2).info('Workers have stopped', { controller: name })
+  }
+
+  async #synced(signal: AbortSignal): Promise<boolean> {
+    const awaited = [...this.#registrations, ...(this.#logic.alsoAwait ?? [])]
+    const synced = await Promise.all(awaited.map((source) => source.whenSynced(signal)))
+    return synced.every((done) => done)
+  }
+
+  async #workerLoop(signal: AbortSignal): Promise<void> {
+    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
+      try {
+        await this.#process(item.key, item.reasons, signal)
+      } finally {
+        this.#queue.done(item.key)
+      }
+    }
+  }
+
+  async #process(key: string, reasons: readonly Reason[], signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const trace = this.#context.trace
+    trace?.started(this.#context.name, key, reasons)
+    let verdict: Verdict
+    try {
+      verdict = await this.#reconcile(key, trace, signal)
+    } catch (error) {
+      if (error instanceof InterruptedByShutdown) {
+        trace?.finished(this.#context.name, key, { interrupted: true })
+        return
+      }
+      this.#logger.error(error, 'The rules failed', { controller: this.#context.name, key })
+      verdict = { error }
+    }
+    trace?.finished(this.#context.name, key, verdict)
+    this.#conclude(key, verdict)
+  }
+
+  async #reconcile(
+    key: string,
+    trace: ReconcileTrace | undefined,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    const { client, clock, name } = this.#context
+    const observed = this.#logic.observe(key)
+    if (observed === undefined) {
+      this.#guard?.forget(key)
+      this.#logic.forget?.(key)
+      return {}
+    }
+    const stale = this.#guard?.check(key)
+    if (stale !== undefined) return { error: stale }
+    const guard = this.#guard
+    const ownerUid = this.#logic.staleGuard?.ownerUid(observed) ?? ''
+    const verdict = await interpret(this.#logic.reconcile(observed), {
+      client,
+      clock,
+      recordEvent: this.#recordEvent,
+      signal,
+      expectations: this.#logic.expectations,
+      onWritten: guard && ((write, object) => guard.written(key, ownerUid, write, object)),
+      onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
+    })
+    return verdict ?? {}
+  }
+
+  #conclude(key: string, verdict: Verdict): void {
+    const { maxRetries } = this.#logic
+    if (verdict.error !== undefined) {
+      const retries = this.#queue.requeues(key)
+      if (maxRetries !== undefined && retries >= maxRetries) {
+        this.#logger.error(verdict.error, 'Dropping the key out of the queue', { key, retries })
+        this.#queue.forget(key)
+        return
+      }
+      this.#logger.error(verdict.error, 'Sync failed, will retry', { key, retries })
+      this.#queue.addRateLimited(key, this.#traced({ cause: 'retry' }))
+      return
+    }
+    if (!verdict.keepsFailures) this.#queue.forget(key)
+    if (verdict.requeueAfterMs !== undefined) {
+      this.#queue.addAfter(key, verdict.requeueAfterMs, this.#traced({ cause: 'requeue-after' }))
+    }
+  }
+
+  /** Reasons are kept only where somebody asks for them. */
+  #traced(reason: Reason): Reason | undefined {
+    return this.#context.trace === undefined ? undefined : reason
+  }
+
+  #register(watch: Watch): HandlerRegistration {
+    const { informers, metadataInformers } = this.#context
+    const informer = (watch.metadataOnly ? metadataInformers : informers).informer(watch.type)
+    const { resyncPeriodMs } = watch
+    return informer.addHandler(
+      this.#handlerOf(watch),
+      resyncPeriodMs === undefined ? {} : { resyncPeriodMs },
+    )
+  }
+
+  #handlerOf(watch: Watch): EventHandler<KubernetesObject> {
+    const resource = groupResourceOf(watch.type)
+    const add = (keys: Iterable<QueueKey>, cause: Reason['cause'], object: string): void => {
+      const reason = this.#context.trace && { cause, object: `${resource} ${object}` }
+      for (const key of keys) this.enqueue(key, reason)
+    }
+    const handler: EventHandler<KubernetesObject> = {}
+    if (watch.onAdd) handler.onAdd = (object) => add(watch.onAdd!(object), 'add', keyOf(object))
+    if (watch.onUpdate) {
+      handler.onUpdate = (previous, current) => {
+        const isResync = previous.metadata?.resourceVersion === current.metadata?.resourceVersion
+        add(watch.onUpdate!(previous, current), isResync ? 'resync' : 'update', keyOf(current))
+      }
+    }
+    if (watch.onDelete) {
+      handler.onDelete = (deleted) => {
+        const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+        const object =
+          deleted instanceof DeletedFinalStateUnknown ? (deleted.object ?? deleted) : deleted
+        add(watch.onDelete!(object), 'delete', key)
+      }
+    }
+    return handler
+  }
+}

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import { NOW, lease, verbs, world } from './fixtures.ts'
+import type { LeaderElectorOptions } from './leader-elector.ts'
+import { checkLockType } from './lease-lock.ts'
+import { recordOf, specOf } from './lease-record.ts'
+
+test('Given no lease, when a try runs, then it is created with transitions 0 and true.', async () => {
+  const { elector, lease } = world()
+  const me = elector()
+  await me.run()
+  assert.equal(me.elector.isLeader, true)
+  assert.deepEqual(lease()!.spec, {
+    holderIdentity: 'me',
+    leaseDurationSeconds: 15,
+    acquireTime: NOW,
+    renewTime: NOW,
+    leaseTransitions: 0,
+  })
+  me.stop.abort()
+})
+
+test('Given a lease without holder, then it is taken at once.', async () => {
+  const { elector, lease: current } = world()
+  const me = elector({
+    lease: lease({
+      holderIdentity: '',
+      leaseTransitions: 3,
+      leaseDurationSeconds: 3600,
+      renewTime: NOW,
+    }),
+  })
+  await me.run()
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  assert.equal(current()!.spec!.leaseTransitions, 4)
+  me.stop.abort()
+})
+
+test('Given a foreign lease whose renewTime is long past, when first seen, then not taken; after its own duration without change, taken with transitions + 1.', async () => {
+  const { elector, clock, lease: current } = world()
+  const me = elector({
+    lease: lease({
+      holderIdentity: 'other',
+      leaseDurationSeconds: 15,
+      renewTime: '2025-01-01T00:00:00.000000Z',
+      leaseTransitions: 1,
+    }),
+  })
+  await me.run()
+  await clock.advance(14_999)
+  assert.equal(current()!.spec!.holderIdentity, 'other')
+  assert.equal(me.elector.isLeader, false)
+  await clock.advance(4_401)
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  assert.equal(current()!.spec!.leaseTransitions, 2)
+  assert.notEqual(current()!.spec!.acquireTime, NOW)
+  me.stop.abort()
+})
+
+test('a lease that is renewed is not taken, whatever its renewTime says', async () => {
+  const { elector, clock, server, lease: current } = world()
+  const me = elector({
+    lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: NOW }),
+  })
+  await me.run()
+  for (let i = 1; i < 10; i++) {
+    await clock.advance(10_000)
+    server.put(resources.leases, {
+      ...current()!,
+      spec: { ...current()!.spec, renewTime: `2020-01-01T00:00:0${i}.000000Z` },
+    })
+  }
+  assert.equal(current()!.spec!.holderIdentity, 'other')
+  me.stop.abort()
+})
+
+test('metadata changes, and times within one second, are no renewal', async () => {
+  const { elector, clock, server, lease: current } = world()
+  const me = elector({
+    lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: NOW }),
+  })
+  await me.run()
+  for (let i = 1; i < 10; i++) {
+    await clock.advance(2_000)
+    if (current()!.spec!.holderIdentity === 'me') break
+    server.put(resources.leases, {
+      ...current()!,
+      metadata: { ...current()!.metadata, labels: { i: String(i) } },
+      spec: { ...current()!.spec, renewTime: `2026-01-01T00:00:00.00000${i}Z` },
+    })
+  }
+  await clock.advance(4_400)
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  me.stop.abort()
+})
+
+test('Given a foreign lease with another leaseDurationSeconds, then that value decides.', async () => {
+  for (const [seconds, taken] of [
+    [3, true],
+    [60, false],
+  ] as const) {
+    const { elector, clock, lease: current } = world()
+    const me = elector({
+      lease: lease({ holderIdentity: 'other', leaseDurationSeconds: seconds, renewTime: NOW }),
+    })
+    await me.run()
+    await clock.advance(20_000)
+    assert.equal(current()!.spec!.holderIdentity === 'me', taken)
+    me.stop.abort()
+  }
+})
+
+test('Given own lease, when renewed, then acquireTime and transitions are kept.', async () => {
+  const { elector, clock, lease: current } = world()
+  const acquireTime = '2025-12-31T00:00:00.000000Z'
+  const me = elector({
+    lease: lease({
+      holderIdentity: 'me',
+      leaseDurationSeconds: 15,
+      acquireTime,
+      renewTime: acquireTime,
+      leaseTransitions: 4,
+    }),
+  })
+  await clock.advance(1_000)
+  await me.run()
+  assert.equal(
+    me.elector.isLeader,
+    true,
+    'an earlier life with the same identity is taken over at once',
+  )
+  assert.equal(current()!.spec!.acquireTime, acquireTime)
+  assert.equal(current()!.spec!.leaseTransitions, 4)
+  assert.equal(current()!.spec!.renewTime, '2026-01-01T00:00:01.000000Z')
+  await clock.advance(10_000)
+  assert.equal(current()!.spec!.acquireTime, acquireTime)
+  me.stop.abort()
+})
+
+test('Given leadership, when renewing, then request order is get, create, update, update (no get).', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  await clock.advance(2_000)
+  assert.deepEqual(verbs(server), ['get', 'create', 'update', 'update'])
+  me.stop.abort()
+})
+
+test('Given the fast update gets 409, then get and update follow in the same try.', async () => {
+  const { elector, clock, server, lease: current } = world()
+  const me = elector()
+  await me.run()
+  server.requests.length = 0
+  server.put(resources.leases, {
+    ...current()!,
+    metadata: { ...current()!.metadata, labels: { touched: 'yes' } },
+  })
+  await clock.advance(2_000)
+  assert.deepEqual(verbs(server), ['update', 'get', 'update'])
+  assert.equal(me.metrics.value('leader_election_slowpath_total', { name: 'kcm' }), 1)
+  assert.equal(me.elector.isLeader, true)
+  me.stop.abort()
+})
+
+test('acquire tries are 2 to 4.4 s apart, renewals exactly 2 s', async () => {
+  const { elector, clock, server } = world()
+  const me = elector({
+    lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 100, renewTime: NOW }),
+  })
+  const triesMs: number[] = []
+  server.onRequest = () => void triesMs.push(clock.monotonicMs())
+  await me.run()
+  await clock.advance(90_000)
+  const gaps = triesMs.slice(1).map((ms, i) => ms - triesMs[i]!)
+  assert.ok(
+    gaps.every((ms) => ms >= 2_000 && ms < 4_400),
+    String(gaps),
+  )
+  assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, 'with jitter')
+  await clock.advance(20_000)
+  triesMs.length = 0
+  await clock.advance(20_000)
+  assert.ok(triesMs.slice(1).every((ms, i) => ms === triesMs[i]! + 2_000))
+  me.stop.abort()
+})
+
+const bad: [string, Partial<LeaderElectorOptions>, string][] = [
+  [
+    'lease duration',
+    { leaseDurationMs: 10_000 },
+    'leaseDuration must be greater than renewDeadline',
+  ],
+  [
+    'renew deadline',
+    { renewDeadlineMs: 2_400 },
+    'renewDeadline must be greater than retryPeriod*JitterFactor',
+  ],
+  [
+    'zero lease duration',
+    { leaseDurationMs: 0, renewDeadlineMs: -1, retryPeriodMs: -2 },
+    'leaseDuration must be greater than zero',
+  ],
+  ['zero retry period', { retryPeriodMs: 0 }, 'retryPeriod must be greater than zero'],
+  [
+    'no started callback',
+    { callbacks: { onStoppedLeading() {}, onStartedLeading: undefined as never } },
+    'OnStartedLeading callback must not be nil',
+  ],
+  [
+    'no stopped callback',
+    { callbacks: { onStartedLeading() {}, onStoppedLeading: undefined as never } },
+    'OnStoppedLeading callback must not be nil',
+  ],
+]
+for (const [title, options, message] of bad) {
+  test(`Given each bad timing, nil callback or empty identity, then construction fails: ${title}`, () => {
+    assert.throws(() => world().elector(options), { message })
+  })
+}
+
+test('Given each bad timing, nil callback or empty identity, then construction fails: empty identity', () => {
+  assert.throws(() => world().elector({ identity: '' }), { message: 'Lock identity is empty' })
+})
+
+test('Given spec ↔ record conversion with and without optional fields, then round trip is exact.', () => {
+  for (const spec of [
+    {
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: NOW,
+      renewTime: NOW,
+      leaseTransitions: 2,
+      strategy: 'OldestEmulationVersion',
+      preferredHolder: 'b',
+    },
+    { holderIdentity: '', leaseDurationSeconds: 0, leaseTransitions: 0 },
+  ]) {
+    assert.deepEqual(specOf(recordOf(spec)), spec)
+  }
+  assert.deepEqual(recordOf(undefined), {
+    holderIdentity: '',
+    leaseDurationSeconds: 0,
+    acquireTime: '',
+    renewTime: '',
+    leaderTransitions: 0,
+    strategy: '',
+    preferredHolder: '',
+  })
+})
+
+test('Given labels, then they are set on create and merged on update.', async () => {
+  const { elector, lease: current } = world()
+  const first = elector({ labels: { a: '1' } })
+  await first.run()
+  assert.deepEqual(current()!.metadata!.labels, { a: '1' })
+  first.stop.abort()
+  const other = world()
+  const me = other.elector({
+    labels: { a: '2' },
+    lease: lease({ holderIdentity: '' }, { labels: { a: '1', b: '1' } }),
+  })
+  await me.run()
+  assert.deepEqual(other.lease()!.metadata!.labels, { a: '2', b: '1' })
+  me.stop.abort()
+})
+
+test('an update before any read or create is refused', async () => {
+  const { elector } = world()
+  await assert.rejects(
+    elector().lock.update(recordOf({})),
+    /lease not initialized, call get or create first/,
+  )
+})
+
+test('only leases can be locks', () => {
+  checkLockType('leases')
+  const messages = {
+    endpoints: 'endpoints lock is removed, migrate to leases',
+    configmaps: 'configmaps lock is removed, migrate to leases',
+    endpointsleases: 'endpointsleases lock is removed, migrate to leases',
+    configmapsleases: 'configmapsleases lock is removed, migrated to leases',
+    x: 'Invalid lock-type x',
+  }
+  for (const [type, message] of Object.entries(messages))
+    assert.throws(() => checkLockType(type), { message })
+})

@@ -1,0 +1,370 @@
+/** Contract: docs/behaviour/runtime/leader-election.md. */
+import { isNotFound } from '@gyropilot/client'
+import type {
+  Clock,
+  Counter,
+  Gauge,
+  Logger,
+  MetricsRegistry,
+  RandomSource,
+} from '@gyropilot/foundation'
+import { formatMicroTime, jitter, sleep, withDeadline } from '@gyropilot/foundation'
+import type { LeaseLock } from './lease-lock.ts'
+import { fingerprintOf } from './lease-record.ts'
+import type { LeaseRecord } from './lease-record.ts'
+
+/** Acquire tries are up to so many retry periods longer than one, and the renew deadline must leave room for one. */
+const JITTER_FACTOR = 1.2
+
+export interface LeaderCallbacks {
+  /** Starts the work. Not awaited; `signal` aborts when leadership ends. */
+  onStartedLeading(signal: AbortSignal): Promise<void> | void
+  /** When the run ends, also when leadership was never held. */
+  onStoppedLeading(): void
+  /** Each time another holder is seen, oneself and `""` included. */
+  onNewLeader?(identity: string): void
+}
+
+export interface LeaderElectorOptions {
+  readonly lock: LeaseLock
+  readonly leaseDurationMs: number
+  readonly renewDeadlineMs: number
+  readonly retryPeriodMs: number
+  readonly callbacks: LeaderCallbacks
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  /** Label of metrics: `kube-controller-manager`. */
+  readonly name: string
+  readonly metrics?: MetricsRegistry
+  /** Give the lease back when the run is cancelled and the work has ended. */
+  readonly releaseOnCancel?: boolean
+  /** A controller in the API server chooses; this elector only renews what it was given. */
+  readonly coordinated?: boolean
+}
+
+/**
+ * Contends for a lease, leads while it can renew it, and ends when it cannot: it never contends again. No fence: a paused
+ * process can still send a write after another one took over.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions
+  readonly #master: Gauge | undefined
+  readonly #slowPaths: Counter | undefined
+  #observed: LeaseRecord | undefined
+  #fingerprint = ''
+  #observedMs = 0
+  #reportedLeader = ''
+  #lastTryMs = 0
+
+  /** Throws for durations that cannot work, and for an empty identity. */
+  constructor(options: LeaderElectorOptions) {
+    validate(options)
+    this.#options = options
+    this.#master = options.metrics?.gauge({
+      name: 'leader_election_master_status',
+      help:
+        'Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. ' +
+        "'name' is the string used to identify the lease. Please make sure to group by name.",
+      labels: ['name'],
+    })
+    this.#slowPaths = options.metrics?.counter({
+      name: 'leader_election_slowpath_total',
+      help: "Total number of slow path exercised in renewing leader leases. 'name' is the string used to identify the lease. Please make sure to group by name.",
+      labels: ['name'],
+    })
+    this.#setMaster(0)
+  }
+
+  /** The holder last seen, `""` for nobody. */
+  get leader(): string {
+    return this.#observed?.holderIdentity ?? ''
+  }
+
+  get isLeader(): boolean {
+    return this.leader === this.#options.lock.identity
+  }
+
+  /** Undefined when well: not the holder, or renewed within lease duration and tolerance. */
+  check(toleranceMs: number): Error | undefined {
+    if (!this.isLeader) return undefined
+    const sinceMs = this.#options.clock.monotonicMs() - this.#observedMs
+    if (sinceMs <= this.#options.leaseDurationMs + toleranceMs) return undefined
+    return new Error(`failed election to renew leadership on lease ${this.#options.lock.leaseName}`)
+  }
+
+  /** Resolves when leadership was lost, or `signal` aborted and (with releaseOnCancel) the work ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { callbacks, lock, logger } = this.#options
+    try {
+      if (!(await this.#acquire(signal))) return
+      const term = new AbortController()
+      const endTerm = (): void => term.abort(signal.reason)
+      signal.addEventListener('abort', endTerm, { once: true })
+      if (signal.aborted) endTerm()
+      const work = Promise.resolve()
+        .then(() => callbacks.onStartedLeading(term.signal))
+        .catch((error: unknown) => logger.error(error, 'The work of the leader failed'))
+      await this.#renew(signal)
+      signal.removeEventListener('abort', endTerm)
+      term.abort()
+      if (signal.aborted && this.#options.releaseOnCancel) await this.#releaseAfter(work)
+      lock.recordEvent('stopped leading')
+    } finally {
+      callbacks.onStoppedLeading()
+    }
+  }
+
+  /** Tries until success (true) or until `signal` aborts. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { lock, logger, clock, random, retryPeriodMs } = this.#options
+    logger.info('Attempting to acquire leader lease...', { lock: lock.description })
+    while (!signal.aborted) {
+      const acquired = await this.#try(signal)
+      this.#reportLeader()
+      if (acquired) {
+        lock.recordEvent('became leader')
+        this.#setMaster(1)
+        logger.info('Successfully acquired lease', { lock: lock.description })
+        return true
+      }
+      logger.verbosity(4).info('Failed to acquire lease', { lock: lock.description })
+      await sleep(clock, jitter(random, retryPeriodMs, JITTER_FACTOR), signal).catch(() => {})
+    }
+    return false
+  }
+
+  /** Renews until a whole renew deadline passes without success, or until `signal` aborts. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { lock, logger, clock, retryPeriodMs } = this.#options
+    while (!signal.aborted && (await this.#renewOnce(signal))) {
+      this.#reportLeader()
+      logger.verbosity(5).info('Successfully renewed lease', { lock: lock.description })
+      await sleep(clock, retryPeriodMs, signal).catch(() => {})
+    }
+    this.#reportLeader()
+    this.#setMaster(0)
+    if (!signal.aborted)
+      logger.error(new Error('lease was not renewed in time'), 'Failed to renew lease', {
+        lock: lock.description,
+      })
+  }
+
+  async #renewOnce(signal: AbortSignal): Promise<boolean> {
+    const { clock, retryPeriodMs, renewDeadlineMs } = this.#options
+    const startMs = clock.monotonicMs()
+    using deadline = withDeadline(clock, renewDeadlineMs, signal)
+    for (let tick = 1; !deadline.signal.aborted; tick++) {
+      if (await this.#try(deadline.signal)) return true
+      const nextMs = startMs + tick * retryPeriodMs
+      const waitMs = Math.max(0, nextMs - clock.monotonicMs())
+      // A try that overran its tick is followed at once; of the ticks it missed only one is kept.
+      if (waitMs === 0) tick = Math.floor((clock.monotonicMs() - startMs) / retryPeriodMs)
+      else await sleep(clock, waitMs, deadline.signal).catch(() => {})
+    }
+    return false
+  }
+
+  /** One try to get or to keep the lease. Never throws: every failure is `false`. */
+  async #try(signal: AbortSignal): Promise<boolean> {
+    this.#lastTryMs = this.#options.clock.monotonicMs()
+    try {
+      return await untilAborted(
+        this.#options.coordinated ? this.#tryCoordinated(signal) : this.#tryAcquire(signal),
+        signal,
+      )
+    } catch (error) {
+      if (!signal.aborted)
+        this.#options.logger.error(error, 'Error acquiring or renewing the lease', {
+          lock: this.#options.lock.description,
+        })
+      return false
+    }
+  }
+
+  async #tryAcquire(signal: AbortSignal): Promise<boolean> {
+    const { lock, logger } = this.#options
+    if (this.isLeader && this.#isLeaseValid()) {
+      try {
+        await this.#write(this.#renewed(this.#observed!), signal)
+        return true
+      } catch (error) {
+        if (signal.aborted) return false
+        logger.info('Failed to update lease optimistically, falling back to slow path', {
+          lock: lock.description,
+          error,
+        })
+      }
+    }
+
+    let read: LeaseRecord
+    try {
+      read = await lock.read(signal)
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      const fresh = this.#fresh(0)
+      await lock.create(fresh, signal)
+      this.#observe(fresh)
+      return true
+    }
+
+    this.#observeRead(read)
+    if (read.holderIdentity !== '' && this.#isLeaseValid() && !this.isLeader) {
+      logger
+        .verbosity(4)
+        .info('Lease is held by another and has not yet expired', { holder: read.holderIdentity })
+      return false
+    }
+    const isOurs = this.isLeader
+    if (isOurs) this.#slowPaths?.increment({ name: this.#options.name })
+    await this.#write(
+      isOurs ? this.#renewed(read) : this.#fresh(read.leaderTransitions + 1),
+      signal,
+    )
+    return true
+  }
+
+  async #tryCoordinated(signal: AbortSignal): Promise<boolean> {
+    const { lock } = this.#options
+    let read: LeaseRecord
+    try {
+      read = await lock.read(signal)
+    } catch (error) {
+      // The controller in the server makes the lease.
+      if (isNotFound(error)) return false
+      throw error
+    }
+    this.#observeRead(read)
+    if (!this.#isLeaseValid() || !this.isLeader || read.preferredHolder !== '') return false
+    this.#slowPaths?.increment({ name: this.#options.name })
+    await this.#write({ ...this.#renewed(read), strategy: read.strategy }, signal)
+    return true
+  }
+
+  async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+    await this.#options.lock.update(record, signal)
+    if (!signal.aborted) this.#observe(record)
+  }
+
+  /** Waits until nobody works as leader any more, then frees the lease. Work that does not end keeps it until it expires. */
+  async #releaseAfter(work: Promise<void>): Promise<void> {
+    const { clock, renewDeadlineMs, logger, lock } = this.#options
+    using deadline = withDeadline(clock, renewDeadlineMs)
+    try {
+      await untilAborted(work, deadline.signal)
+    } catch {
+      logger.info('The work of the leader has not ended, the lease is not released', {
+        lock: lock.description,
+      })
+      return
+    }
+    await this.#release(deadline.signal)
+  }
+
+  async #release(signal: AbortSignal): Promise<void> {
+    const { lock, logger } = this.#options
+    try {
+      const read = await untilAborted(lock.read(signal), signal)
+      // Never clear a lease that names somebody else.
+      if (!this.isLeader || read.holderIdentity !== lock.identity) return
+      const now = this.#nowText()
+      const released: LeaseRecord = {
+        holderIdentity: '',
+        leaseDurationSeconds: 1,
+        acquireTime: now,
+        renewTime: now,
+        leaderTransitions: read.leaderTransitions,
+        strategy: '',
+        preferredHolder: '',
+      }
+      await untilAborted(lock.update(released, signal), signal)
+      this.#observe(released)
+      this.#reportLeader()
+    } catch (error) {
+      logger.error(error, 'Failed to release lease', { lock: lock.description })
+    }
+  }
+
+  #fresh(leaderTransitions: number): LeaseRecord {
+    const now = this.#nowText()
+    return {
+      holderIdentity: this.#options.lock.identity,
+      leaseDurationSeconds: Math.floor(this.#options.leaseDurationMs / 1000),
+      acquireTime: now,
+      renewTime: now,
+      leaderTransitions,
+      strategy: '',
+      preferredHolder: '',
+    }
+  }
+
+  #renewed(held: LeaseRecord): LeaseRecord {
+    return { ...this.#fresh(held.leaderTransitions), acquireTime: held.acquireTime }
+  }
+
+  /** Counts as a change only when the record differs: an unchanged lease must expire. */
+  #observeRead(record: LeaseRecord): void {
+    if (fingerprintOf(record) === this.#fingerprint) return
+    this.#observe(record)
+  }
+
+  #observe(record: LeaseRecord): void {
+    this.#observed = record
+    this.#fingerprint = fingerprintOf(record)
+    this.#observedMs = this.#options.clock.monotonicMs()
+  }
+
+  /** By the local time of the last change seen and by the lease's own duration: remote clocks are not trusted. */
+  #isLeaseValid(): boolean {
+    const durationMs = (this.#observed?.leaseDurationSeconds ?? 0) * 1000
+    return this.#observedMs + durationMs > this.#lastTryMs
+  }
+
+  #nowText(): string {
+    return formatMicroTime(this.#options.clock.nowMs())
+  }
+
+  #setMaster(value: 0 | 1): void {
+    this.#master?.set(value, { name: this.#options.name })
+  }
+
+  #reportLeader(): void {
+    if (this.#observed === undefined || this.leader === this.#reportedLeader) return
+    this.#reportedLeader = this.leader
+    this.#options.callbacks.onNewLeader?.(this.leader)
+  }
+}
+
+/** Rejects as soon as `signal` aborts, even when what is awaited never ends. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let onAbort: (() => void) | undefined
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort!)
+  }
+}
+
+function validate(options: LeaderElectorOptions): void {
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, callbacks, lock } = options
+  const rules: readonly (readonly [boolean, string])[] = [
+    [leaseDurationMs > renewDeadlineMs, 'leaseDuration must be greater than renewDeadline'],
+    [
+      renewDeadlineMs > JITTER_FACTOR * retryPeriodMs,
+      'renewDeadline must be greater than retryPeriod*JitterFactor',
+    ],
+    [leaseDurationMs >= 1, 'leaseDuration must be greater than zero'],
+    [renewDeadlineMs >= 1, 'renewDeadline must be greater than zero'],
+    [retryPeriodMs >= 1, 'retryPeriod must be greater than zero'],
+    [callbacks?.onStartedLeading !== undefined, 'OnStartedLeading callback must not be nil'],
+    [callbacks?.onStoppedLeading !== undefined, 'OnStoppedLeading callback must not be nil'],
+    [lock !== undefined && lock !== null, 'Lock must not be nil.'],
+    [lock?.identity !== '', 'Lock identity is empty'],
+  ]
+  for (const [holds, message] of rules) if (!holds) throw new Error(message)
+}

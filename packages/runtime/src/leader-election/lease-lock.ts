@@ -1,0 +1,106 @@
+/** Contract: docs/behaviour/runtime/leader-election.md, Lease object. */
+import type { Lease } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import type { Client, ResourceClient } from '@gyropilot/client'
+import type { EventRecorder } from '../events/event-recorder.ts'
+import { recordOf, specOf } from './lease-record.ts'
+import type { LeaseRecord } from './lease-record.ts'
+
+export interface LeaseLockOptions {
+  /** A client of its own: it must not wait for the rate limits of controllers. */
+  readonly client: Client
+  readonly namespace: string
+  readonly name: string
+  /** Who we are: unique among the contenders. */
+  readonly identity: string
+  /** Put on the Lease at creation and each update. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Without it no events are recorded. */
+  readonly recorder?: EventRecorder
+}
+
+/** The Lease object as a lock: every write is conditional on the object last read or written. */
+export class LeaseLock {
+  readonly identity: string
+  readonly #options: LeaseLockOptions
+  readonly #leases: ResourceClient<Lease>
+  #lease: Lease | undefined
+
+  constructor(options: LeaseLockOptions) {
+    this.identity = options.identity
+    this.#options = options
+    this.#leases = options.client.resource(resources.leases, options.namespace)
+  }
+
+  /** `namespace/name` of the Lease. */
+  get description(): string {
+    return `${this.#options.namespace}/${this.#options.name}`
+  }
+
+  get leaseName(): string {
+    return this.#options.name
+  }
+
+  async read(signal?: AbortSignal): Promise<LeaseRecord> {
+    this.#lease = await this.#leases.get(this.#options.name, { signal })
+    return recordOf(this.#lease.spec)
+  }
+
+  async create(record: LeaseRecord, signal?: AbortSignal): Promise<void> {
+    const { namespace, name, labels } = this.#options
+    const lease: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name, ...(labels ? { labels } : {}) },
+      spec: specOf(record),
+    }
+    this.#lease = await this.#leases.create(lease, { signal })
+  }
+
+  /** Replaces the whole spec. A change by somebody else since the last read or write is a Conflict. */
+  async update(record: LeaseRecord, signal?: AbortSignal): Promise<void> {
+    if (this.#lease === undefined)
+      throw new Error('lease not initialized, call get or create first')
+    const { metadata } = this.#lease
+    const labels = this.#options.labels && {
+      labels: { ...metadata?.labels, ...this.#options.labels },
+    }
+    const lease: Lease = {
+      ...this.#lease,
+      metadata: { ...metadata, ...labels },
+      spec: specOf(record),
+    }
+    this.#lease = await this.#leases.update(lease, { signal })
+  }
+
+  /** `became leader`, `stopped leading`. */
+  recordEvent(what: string): void {
+    const { recorder, namespace, name, identity } = this.#options
+    recorder?.record({
+      regarding: {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { namespace, name, uid: this.#lease?.metadata?.uid },
+      },
+      type: 'Normal',
+      reason: 'LeaderElection',
+      message: `${identity} ${what}`,
+    })
+  }
+}
+
+/** Throws for every `--leader-elect-resource-lock` but `leases`, with upstream's words. */
+export function checkLockType(lockType: string): void {
+  switch (lockType) {
+    case 'leases':
+      return
+    case 'endpoints':
+    case 'configmaps':
+    case 'endpointsleases':
+      throw new Error(`${lockType} lock is removed, migrate to leases`)
+    case 'configmapsleases':
+      throw new Error('configmapsleases lock is removed, migrated to leases')
+    default:
+      throw new Error(`Invalid lock-type ${lockType}`)
+  }
+}

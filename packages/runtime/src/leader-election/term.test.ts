@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { statusError } from '../testing/index.ts'
+import { lease, world } from './fixtures.ts'
+import { LeaderElectionHealthCheck } from './health-check.ts'
+
+test('a leader that cannot renew stops at the latest 12 s after its last success, and does not contend again', async () => {
+  const { elector, clock, server } = world()
+  const me = elector({ releaseOnCancel: true })
+  await me.run()
+  await clock.advance(2_000)
+  server.onRequest = () => {
+    throw statusError(500, 'InternalError')
+  }
+  await clock.advance(11_999)
+  assert.ok(!me.log.includes('stopped'))
+  assert.equal(me.master(), 1)
+  await clock.advance(1)
+  await me.ended()
+  assert.deepEqual(
+    me.log.filter((line) => !line.startsWith('leader')),
+    ['started', 'term ended', 'stopped'],
+  )
+  assert.equal(me.master(), 0)
+  server.onRequest = undefined
+  const before = server.requests.length
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, before)
+})
+
+test('a request that hangs is cut off at the deadline', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  await clock.advance(2_000)
+  server.onRequest = () => new Promise(() => {})
+  await clock.advance(12_000)
+  await me.ended()
+  assert.ok(me.log.includes('stopped'))
+})
+
+test('a renew cycle tries every retry period until it succeeds', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  const atMs: number[] = []
+  server.onRequest = ({ verb }) => {
+    if (verb === 'update') atMs.push(clock.monotonicMs())
+    if (atMs.length < 4) throw statusError(500, 'InternalError')
+  }
+  await clock.advance(12_000)
+  assert.deepEqual(atMs.slice(0, 4), [2_000, 4_000, 6_000, 8_000])
+  assert.equal(me.elector.isLeader, true)
+  me.stop.abort()
+})
+
+test('stopped-leading is called also when leadership was never held', async () => {
+  const { elector, clock } = world()
+  const me = elector({ lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 100 }) })
+  await me.run()
+  me.stop.abort()
+  await clock.advance(0)
+  await me.ended()
+  assert.deepEqual(me.log, ['leader other', 'stopped'])
+  assert.deepEqual(me.events, [])
+})
+
+test('new leaders are reported once each, oneself and nobody included', async () => {
+  const { elector, clock } = world()
+  const first = elector({ identity: 'first', releaseOnCancel: true })
+  const second = elector({ identity: 'second' })
+  await first.run()
+  await second.run()
+  await clock.advance(10_000)
+  assert.deepEqual(second.log, ['leader first'])
+  first.stop.abort()
+  await first.ended()
+  assert.deepEqual(first.log, [
+    'leader first',
+    'started',
+    'term ended',
+    'leader (nobody)',
+    'stopped',
+  ])
+  await clock.advance(4_400)
+  assert.deepEqual(second.log, ['leader first', 'leader second', 'started'])
+  second.stop.abort()
+})
+
+test('two contenders never lead at the same time', async () => {
+  const { elector, clock, server } = world()
+  const contenders = ['a', 'b', 'c'].map((identity) => elector({ identity }))
+  for (const contender of contenders) await contender.run()
+  for (let round = 0; round < 50; round++) {
+    await clock.advance(2_500)
+    server.onRequest =
+      round % 9 === 3
+        ? () => {
+            throw statusError(500, 'InternalError')
+          }
+        : undefined
+    const leading = contenders.filter(
+      ({ log }) => log.includes('started') && !log.includes('term ended'),
+    )
+    assert.ok(leading.length <= 1)
+  }
+  for (const { stop } of contenders) stop.abort()
+})
+
+test('Given a holder with no success for leaseDuration + tolerance, then the check fails; a standby and an unbound adaptor pass.', async () => {
+  const { elector, clock, server } = world()
+  const check = new LeaderElectionHealthCheck(20_000)
+  assert.equal(check.name, 'leaderElection')
+  assert.equal(check.check(), undefined)
+  const me = elector({ renewDeadlineMs: 14_000 })
+  const standby = elector({ identity: 'standby' })
+  check.bind(me.elector)
+  await me.run()
+  const standbyCheck = new LeaderElectionHealthCheck(0)
+  standbyCheck.bind(standby.elector)
+  await standby.run()
+  server.onRequest = () => new Promise(() => {})
+  await clock.advance(35_000)
+  assert.equal(check.check(), undefined)
+  assert.equal(standbyCheck.check(), undefined)
+  await clock.advance(1)
+  assert.equal(check.check()?.message, 'failed election to renew leadership on lease kcm')
+  assert.equal(standbyCheck.check(), undefined)
+  me.stop.abort()
+  standby.stop.abort()
+})
+
+test('Given became/stopped leading, then one event each with the identity.', async () => {
+  const { elector, clock } = world()
+  const me = elector()
+  await me.run()
+  await clock.advance(10_000)
+  me.stop.abort()
+  await clock.advance(0)
+  await me.ended()
+  assert.deepEqual(me.events, [
+    'Normal LeaderElection Lease me became leader',
+    'Normal LeaderElection Lease me stopped leading',
+  ])
+})
+
+test('the gauge is 0 from construction and 1 while leading', async () => {
+  const { elector } = world()
+  const me = elector()
+  assert.equal(me.master(), 0)
+  await me.run()
+  assert.equal(me.master(), 1)
+  me.stop.abort()
+})

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubernetesObject, Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { create, patch, remove, update } from './effects.ts'
+import { StaleCacheGuard } from './stale-cache-guard.ts'
+import { fakeInformers } from './testing/index.ts'
+
+const pod = (resourceVersion?: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'default', name: 'p', resourceVersion },
+})
+
+function guard() {
+  const informers = fakeInformers()
+  const pods = informers.informer(resources.pods)
+  const of = new StaleCacheGuard({ informers: [pods, informers.informer(resources.replicasets)] })
+  return { of, pods }
+}
+
+const cases: [string, { written: string[]; seen: string; stale: boolean }][] = [
+  ['the highest of several counts', { written: ['12', '9'], seen: '10', stale: true }],
+  ['a longer version is greater', { written: ['100'], seen: '99', stale: true }],
+  ['equal length compares as text', { written: ['19'], seen: '20', stale: false }],
+  ['an equal version is seen', { written: ['10'], seen: '10', stale: false }],
+  ['a malformed version is ignored', { written: ['abc'], seen: '1', stale: false }],
+  ['a version with a leading zero is malformed', { written: ['010'], seen: '1', stale: false }],
+  ['an empty version is ignored', { written: [''], seen: '1', stale: false }],
+  ['a cache of unknown version is not judged', { written: ['5'], seen: '', stale: false }],
+]
+for (const [title, { written, seen, stale }] of cases) {
+  test(title, () => {
+    const { of, pods } = guard()
+    if (seen !== '') pods.bookmark(seen)
+    for (const version of written) of.written('k', 'u', create(resources.pods, pod()), pod(version))
+    assert.equal(of.check('k') !== undefined, stale)
+  })
+}
+
+test('a write for a different uid replaces the record', () => {
+  const { of, pods } = guard()
+  pods.bookmark('5')
+  of.written('k', 'old', create(resources.pods, pod()), pod('10'))
+  of.written('k', 'new', create(resources.pods, pod()), pod('4'))
+  assert.equal(of.check('k'), undefined)
+})
+
+test('creations, updates and patches are recorded; deletions and types that are not watched are not', () => {
+  const writes: [boolean, KubernetesObject & object, ReturnType<typeof create>][] = [
+    [true, pod('10'), create(resources.pods, pod())],
+    [true, pod('10'), update(resources.pods, pod(), 'status')],
+    [true, pod('10'), patch(resources.pods, pod(), { type: 'merge', value: {} })],
+    [false, pod('10'), remove(resources.pods, pod())],
+    [false, pod('10'), create(resources.configmaps, { metadata: {} })],
+  ]
+  for (const [recorded, object, write] of writes) {
+    const { of, pods } = guard()
+    pods.bookmark('5')
+    of.written('k', 'u', write, object)
+    assert.equal(of.check('k') !== undefined, recorded, `${write.verb} ${write.type.resource}`)
+  }
+})
+
+test('once seen, the record is gone, and so it is when the owner is', () => {
+  const { of, pods } = guard()
+  of.written('k', 'u', create(resources.pods, pod()), pod('10'))
+  pods.bookmark('10')
+  assert.equal(of.check('k'), undefined)
+  pods.bookmark('5')
+  assert.equal(of.check('k'), undefined, 'dropped')
+  of.written('k', 'u', create(resources.pods, pod()), pod('10'))
+  assert.ok(of.check('k'))
+  of.forget('k')
+  assert.equal(of.check('k'), undefined)
+})

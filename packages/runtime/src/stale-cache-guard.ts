@@ -1,0 +1,100 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { Counter, MetricsRegistry } from '@gyropilot/foundation'
+import type { Informer } from './informer.ts'
+import type { Write } from './effects.ts'
+
+export interface StaleCacheGuardOptions {
+  readonly informers: readonly Informer<KubernetesObject>[]
+  readonly metrics?: MetricsRegistry
+  /** A counter with the labels group and resource. */
+  readonly metric?: string
+}
+
+interface WrittenVersions {
+  readonly ownerUid: string
+  readonly versions: Map<Informer<KubernetesObject>, string>
+}
+
+/** A cache has not yet seen what this process wrote. The key is tried again with backoff. */
+export class StaleCacheError extends Error {
+  readonly type: ResourceType
+
+  constructor(key: string, type: ResourceType, written: string, seen: string) {
+    super(
+      `cache of ${type.resource} is behind the writes for ${key}: written ${written}, seen ${JSON.stringify(seen)}`,
+    )
+    this.name = 'StaleCacheError'
+    this.type = type
+  }
+}
+
+/**
+ * Read-your-writes: per key it remembers the highest resourceVersion that this process wrote of each type, and refuses to
+ * go on until the informers have come that far. resourceVersions of different types are never compared.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, Stale-cache guard.
+ */
+export class StaleCacheGuard {
+  readonly #informers: readonly Informer<KubernetesObject>[]
+  readonly #skips: Counter | undefined
+  readonly #written = new Map<string, WrittenVersions>()
+
+  constructor(options: StaleCacheGuardOptions) {
+    this.#informers = options.informers
+    if (options.metrics !== undefined && options.metric !== undefined) {
+      this.#skips = options.metrics.counter({
+        name: options.metric,
+        help: 'Number of syncs skipped because a cache had not yet observed the writes of this controller',
+        labels: ['group', 'resource'],
+      })
+    }
+  }
+
+  /** Deletions are not recorded, nor types that no informer of the guard watches. */
+  written(key: string, ownerUid: string, write: Write, object: KubernetesObject): void {
+    if (write.verb !== 'create' && write.verb !== 'update' && write.verb !== 'patch') return
+    const version = object.metadata?.resourceVersion ?? ''
+    if (!isVersion(version)) return
+    const informer = this.#informers.find(({ type }) => sameResource(type, write.type))
+    if (informer === undefined) return
+    let record = this.#written.get(key)
+    if (record === undefined || record.ownerUid !== ownerUid) {
+      record = { ownerUid, versions: new Map() }
+      this.#written.set(key, record)
+    }
+    const known = record.versions.get(informer)
+    if (known === undefined || compareVersions(known, version) < 0)
+      record.versions.set(informer, version)
+  }
+
+  /** The error to retry with, or undefined when every write was seen; its record is dropped then. */
+  check(key: string): StaleCacheError | undefined {
+    const record = this.#written.get(key)
+    if (record === undefined) return undefined
+    for (const [informer, written] of record.versions) {
+      const seen = informer.lastSyncResourceVersion()
+      if (!isVersion(seen) || compareVersions(written, seen) <= 0) continue
+      this.#skips?.increment({ group: informer.type.group, resource: informer.type.resource })
+      return new StaleCacheError(key, informer.type, written, seen)
+    }
+    this.#written.delete(key)
+    return undefined
+  }
+
+  forget(key: string): void {
+    this.#written.delete(key)
+  }
+}
+
+function sameResource(a: ResourceType, b: ResourceType): boolean {
+  return a.group === b.group && a.resource === b.resource
+}
+
+function isVersion(text: string): boolean {
+  return /^[1-9][0-9]*$/.test(text)
+}
+
+/** Decimal texts of any length: the longer one is greater. */
+function compareVersions(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : a > b ? 1 : 0
+}

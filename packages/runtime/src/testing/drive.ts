@@ -1,0 +1,94 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import type { Effect, Outcome, Reconcile, Verdict, Write } from '../effects.ts'
+
+export interface Driven<R> {
+  readonly result: R
+  /** Everything but `now`, in order. */
+  readonly effects: readonly Effect[]
+  /** The writes in order, those of batches included. */
+  readonly writes: readonly Write[]
+  readonly events: readonly {
+    readonly type: string
+    readonly reason: string
+    readonly message: string
+  }[]
+}
+
+export interface DriveOptions {
+  /** Default 2026-01-01T00:00:00Z. */
+  readonly nowMs?: number
+  /** Answers a write; default: success with the object sent (for patch and delete: an empty object of that name). */
+  readonly onWrite?: (write: Write, index: number) => Outcome | undefined
+  /** Answers a live read; a read without an answer fails the test. */
+  readonly onRead?: (read: Extract<Effect, { effect: 'read' }>['read']) => Outcome | undefined
+}
+
+/** Runs rules to their end against a table of outcomes. No server, no clock, no promises. */
+export function drive<R = Verdict | void>(
+  rules: Reconcile<R>,
+  options: DriveOptions = {},
+): Driven<R> {
+  const effects: Effect[] = []
+  const writes: Write[] = []
+  const events: { type: string; reason: string; message: string }[] = []
+  const answer = (write: Write): Outcome => {
+    writes.push(write)
+    return options.onWrite?.(write, writes.length - 1) ?? { ok: true, object: echo(write) }
+  }
+  let step = rules.next()
+  while (!step.done) {
+    const effect = step.value
+    if (effect.effect !== 'now') effects.push(effect)
+    step = rules.next(outcomeOf(effect))
+  }
+  return { result: step.value, effects, writes, events }
+
+  function outcomeOf(effect: Effect): unknown {
+    switch (effect.effect) {
+      case 'now':
+        return options.nowMs ?? Date.UTC(2026, 0, 1)
+      case 'event':
+        events.push({
+          type: effect.event.type,
+          reason: effect.event.reason,
+          message: effect.event.message,
+        })
+        return undefined
+      case 'read': {
+        const outcome = options.onRead?.(effect.read)
+        if (outcome === undefined)
+          throw new Error(`no answer for the live read ${JSON.stringify(effect.read)}`)
+        return outcome
+      }
+      case 'write':
+        return answer(effect.write)
+      case 'writes':
+        return effect.order === 'parallel' ? effect.writes.map(answer) : slowStart(effect, answer)
+    }
+  }
+}
+
+function echo(write: Write): KubernetesObject {
+  if (write.verb === 'create' || write.verb === 'update') return write.object
+  const name = 'name' in write ? write.name : undefined
+  return { metadata: { name, namespace: write.namespace } }
+}
+
+function slowStart(
+  { writes, expectations }: Extract<Effect, { effect: 'writes' }>,
+  answer: (write: Write) => Outcome,
+): Outcome[] {
+  const accepted = (error: unknown): boolean =>
+    expectations?.kind === 'creations' && expectations.keepOnError?.(error) === true
+  const outcomes: Outcome[] = []
+  for (let batch = 1; outcomes.length < writes.length; batch *= 2) {
+    const results = writes.slice(outcomes.length, outcomes.length + batch).map(answer)
+    outcomes.push(...results)
+    const failed = results.find((result) => !result.ok && !accepted(result.error))
+    if (failed !== undefined && !failed.ok) {
+      while (outcomes.length < writes.length)
+        outcomes.push({ ok: false, error: failed.error, attempted: false })
+    }
+  }
+  return outcomes
+}

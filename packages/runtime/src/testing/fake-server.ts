@@ -1,0 +1,318 @@
+import type { KubernetesObject, ObjectList, ResourceType, Status, WatchEvent } from '@gyropilot/api'
+import { groupResourceOf, keyOf, pathOf } from '@gyropilot/api'
+import { StatusError } from '@gyropilot/client'
+import type {
+  Client,
+  DeleteOptions,
+  ListOptions,
+  Patch,
+  ResourceClient,
+  WatchOptions,
+} from '@gyropilot/client'
+
+/** A request as the fake server saw it. */
+export interface FakeRequest {
+  readonly verb: string
+  readonly path: string
+  readonly options: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/**
+ * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
+ * can be answered or refused by `onRequest` first. It knows no kinds, no validation and no patches but merge of metadata
+ * and top-level fields; what must agree with a real server is tested against the embedded one.
+ */
+export class FakeServer implements Client {
+  readonly requests: FakeRequest[] = []
+  /** May throw a StatusError or TransportError, or answer in the server's place. */
+  onRequest: ((request: FakeRequest) => unknown) | undefined
+  readonly #objects = new Map<string, KubernetesObject>()
+  readonly #watches = new Set<FakeWatch>()
+  #version = 0
+
+  get resourceVersion(): string {
+    return String(this.#version)
+  }
+
+  resource<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    namespace?: string,
+  ): ResourceClient<T> {
+    return resourceClient(this, type as ResourceType, namespace) as unknown as ResourceClient<T>
+  }
+
+  raw(): Promise<never> {
+    return Promise.reject(new Error('the fake server has no other paths'))
+  }
+
+  /** Open watches, oldest first: to end them, or to send what no real server would. */
+  get watches(): readonly FakeWatch[] {
+    return [...this.#watches]
+  }
+
+  /** Requests of these verbs, in order. */
+  requested(...verbs: readonly string[]): readonly FakeRequest[] {
+    return this.requests.filter(({ verb }) => verbs.includes(verb))
+  }
+
+  /** Stores without a request, as another client would. */
+  put<T extends KubernetesObject>(type: ResourceType<T>, object: T): T {
+    const key = pathOf(type, object.metadata?.namespace, object.metadata?.name)
+    const known = this.#objects.get(key)
+    const uid = object.metadata?.uid ?? known?.metadata?.uid ?? `uid-${this.#version + 1}`
+    const resourceVersion = String(++this.#version)
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion } }
+    this.#objects.set(key, stored)
+    this.#notify(type, { type: known === undefined ? 'ADDED' : 'MODIFIED', object: stored })
+    return stored
+  }
+
+  /** Removes without a request. */
+  remove(type: ResourceType, target: KubernetesObject): void {
+    const key = pathOf(type, target.metadata?.namespace, target.metadata?.name)
+    const known = this.#objects.get(key)
+    if (known === undefined) return
+    this.#objects.delete(key)
+    const resourceVersion = String(++this.#version)
+    this.#notify(type, {
+      type: 'DELETED',
+      object: { ...known, metadata: { ...known.metadata, resourceVersion } },
+    })
+  }
+
+  get(
+    type: ResourceType,
+    namespace: string | undefined,
+    name: string,
+  ): KubernetesObject | undefined {
+    return this.#objects.get(pathOf(type, namespace, name))
+  }
+
+  list(type: ResourceType, namespace?: string): KubernetesObject[] {
+    const prefix = `${pathOf(type, namespace)}/`
+    const inAll = new RegExp(`^${pathOf({ ...type, namespaced: false })}/`)
+    return [...this.#objects]
+      .filter(([key]) => {
+        if (namespace !== undefined || !type.namespaced) return key.startsWith(prefix)
+        return inAll.test(key.replace(/\/namespaces\/[^/]+/, ''))
+      })
+      .map(([, object]) => object)
+  }
+
+  /** Records the request; what `onRequest` answers takes the place of the server's own answer. */
+  async admit(request: FakeRequest): Promise<unknown> {
+    this.requests.push(request)
+    return this.onRequest?.(request)
+  }
+
+  openWatch(type: ResourceType, namespace: string | undefined, options: WatchOptions): FakeWatch {
+    const watch = new FakeWatch(type, namespace, options, () => this.#watches.delete(watch))
+    this.#watches.add(watch)
+    if (options.sendInitialEvents) {
+      for (const object of this.list(type, namespace)) watch.send({ type: 'ADDED', object })
+      watch.bookmark(this.resourceVersion, { 'k8s.io/initial-events-end': 'true' })
+    }
+    return watch
+  }
+
+  #notify(type: ResourceType, event: WatchEvent): void {
+    for (const watch of this.#watches) {
+      if (groupResourceOf(watch.type) !== groupResourceOf(type)) continue
+      if (watch.namespace !== undefined && watch.namespace !== event.object.metadata?.namespace)
+        continue
+      watch.send(event)
+    }
+  }
+}
+
+/** The server's end of a watch. */
+export class FakeWatch implements AsyncIterable<WatchEvent> {
+  readonly type: ResourceType
+  readonly namespace: string | undefined
+  readonly options: WatchOptions
+  readonly #pending: WatchEvent[] = []
+  readonly #onEnd: () => void
+  #failure: unknown
+  #ended = false
+  #wake: (() => void) | undefined
+
+  constructor(
+    type: ResourceType,
+    namespace: string | undefined,
+    options: WatchOptions,
+    onEnd: () => void,
+  ) {
+    this.type = type
+    this.namespace = namespace
+    this.options = options
+    this.#onEnd = onEnd
+    options.signal?.addEventListener('abort', () => this.end(), { once: true })
+  }
+
+  send(...events: readonly WatchEvent[]): void {
+    this.#pending.push(...events)
+    this.#wake?.()
+  }
+
+  bookmark(resourceVersion: string, annotations?: Record<string, string>): void {
+    const { kind } = this.type
+    const apiVersion =
+      this.type.group === '' ? this.type.version : `${this.type.group}/${this.type.version}`
+    this.send({
+      type: 'BOOKMARK',
+      object: { kind, apiVersion, metadata: { resourceVersion, annotations } },
+    })
+  }
+
+  error(status: Partial<Status>): void {
+    this.send({
+      type: 'ERROR',
+      object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', ...status },
+    })
+  }
+
+  /** As a server does at the end of the watch's time; with an error, as a network that breaks. */
+  end(failure?: unknown): void {
+    this.#failure = failure
+    this.#ended = true
+    this.#onEnd()
+    this.#wake?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<WatchEvent> {
+    try {
+      for (;;) {
+        const next = this.#pending.shift()
+        if (next !== undefined) yield next
+        else if (this.#failure !== undefined) throw this.#failure
+        else if (this.#ended) return
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      this.#onEnd()
+    }
+  }
+}
+
+export function statusError(
+  code: number,
+  reason: string,
+  message = reason,
+  details?: Status['details'],
+): StatusError {
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    code,
+    reason,
+    message,
+    details,
+  })
+}
+
+function resourceClient(
+  server: FakeServer,
+  type: ResourceType,
+  namespace: string | undefined,
+): ResourceClient<KubernetesObject> {
+  const request = (
+    verb: string,
+    name: string | undefined,
+    options: object | undefined,
+    body?: unknown,
+  ): FakeRequest => {
+    const { signal: _, ...rest } = (options ?? {}) as Record<string, unknown>
+    return { verb, path: pathOf(type, namespace, name), options: rest, body }
+  }
+  const existing = (name: string): KubernetesObject => {
+    const found = server.get(type, namespace, name)
+    if (found === undefined)
+      throw statusError(404, 'NotFound', `${groupResourceOf(type)} "${name}" not found`)
+    return found
+  }
+  const client: ResourceClient<KubernetesObject> = {
+    async get(name, options) {
+      return (
+        ((await server.admit(request('get', name, options))) as KubernetesObject) ?? existing(name)
+      )
+    },
+    async list(options?: ListOptions) {
+      const answer = await server.admit(request('list', undefined, options))
+      const items = server.list(type, namespace)
+      return (answer ?? {
+        metadata: { resourceVersion: server.resourceVersion },
+        items,
+      }) as ObjectList
+    },
+    async *pages(options) {
+      yield await client.list(options)
+    },
+    async watch(options: WatchOptions = {}) {
+      const answer = await server.admit(request('watch', undefined, options))
+      return (answer ?? server.openWatch(type, namespace, options)) as AsyncIterable<WatchEvent>
+    },
+    async create(object, options) {
+      const answer = await server.admit(request('create', object.metadata?.name, options, object))
+      if (answer !== undefined) return answer as KubernetesObject
+      const name =
+        object.metadata?.name ?? `${object.metadata?.generateName ?? ''}${server.resourceVersion}`
+      if (server.get(type, namespace, name) !== undefined) {
+        throw statusError(409, 'AlreadyExists', `${groupResourceOf(type)} "${name}" already exists`)
+      }
+      return server.put(type, { ...object, metadata: { ...object.metadata, namespace, name } })
+    },
+    async update(object, options) {
+      const name = object.metadata?.name ?? ''
+      const answer = await server.admit(request('update', name, options, object))
+      if (answer !== undefined) return answer as KubernetesObject
+      const known = existing(name)
+      const version = object.metadata?.resourceVersion
+      if (version !== undefined && version !== known.metadata?.resourceVersion) {
+        throw statusError(
+          409,
+          'Conflict',
+          `Operation cannot be fulfilled on ${groupResourceOf(type)} "${name}"`,
+        )
+      }
+      return server.put(type, object)
+    },
+    async patch(name, patch: Patch, options) {
+      const answer = await server.admit(request('patch', name, options, patch))
+      if (answer !== undefined) return answer as KubernetesObject
+      const known = existing(name)
+      if (patch.type === 'json') throw new Error('the fake server has no JSON patch')
+      const value = patch.value as KubernetesObject
+      return server.put(type, {
+        ...known,
+        ...value,
+        metadata: { ...known.metadata, ...value.metadata },
+      })
+    },
+    apply: (name, object, options) => client.patch(name, { type: 'merge', value: object }, options),
+    async delete(name, options?: DeleteOptions) {
+      const answer = await server.admit(request('delete', name, options))
+      if (answer !== undefined) return answer as KubernetesObject
+      server.remove(type, existing(name))
+      return { kind: 'Status', apiVersion: 'v1' }
+    },
+    async deleteCollection(options) {
+      const answer = await server.admit(request('deleteCollection', undefined, options))
+      if (answer !== undefined) return answer as KubernetesObject
+      for (const object of server.list(type, namespace)) server.remove(type, object)
+      return { kind: 'Status', apiVersion: 'v1' }
+    },
+    async createSubresource(name, subresource, body) {
+      const answer = await server.admit(request(`create ${subresource}`, name, undefined, body))
+      return (answer ?? { ...body, metadata: { ...body.metadata, name } }) as never
+    },
+  }
+  return client
+}
+
+/** For assertions: the keys of objects, sorted. */
+export function keysOf(objects: Iterable<KubernetesObject>): string[] {
+  return [...objects].map(keyOf).sort()
+}

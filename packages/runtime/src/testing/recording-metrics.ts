@@ -1,0 +1,72 @@
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  HistogramOptions,
+  Labels,
+  MetricOptions,
+  MetricsRegistry,
+} from '@gyropilot/foundation'
+
+/** Keeps the last value of each series, and every observation of histograms. */
+export class RecordingMetrics implements MetricsRegistry {
+  readonly families = new Map<string, MetricOptions | HistogramOptions>()
+  readonly #values = new Map<string, number>()
+  readonly #observations = new Map<string, number[]>()
+  readonly #collectors: (() => void)[] = []
+
+  counter(options: MetricOptions): Counter {
+    this.families.set(options.name, options)
+    return { increment: (labels, by = 1) => this.#add(options.name, labels, by) }
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    this.families.set(options.name, options)
+    return {
+      set: (value, labels) => void this.#values.set(seriesOf(options.name, labels), value),
+      add: (by, labels) => this.#add(options.name, labels, by),
+    }
+  }
+
+  histogram(options: HistogramOptions): Histogram {
+    this.families.set(options.name, options)
+    return {
+      observe: (value, labels) => {
+        const series = seriesOf(options.name, labels)
+        this.#observations.set(series, [...(this.#observations.get(series) ?? []), value])
+      },
+    }
+  }
+
+  onCollect(collect: () => void): void {
+    this.#collectors.push(collect)
+  }
+
+  /** One line per series, as names and values only. */
+  expose(): string {
+    for (const collect of this.#collectors) collect()
+    return [...this.#values].map(([series, value]) => `${series} ${value}\n`).join('')
+  }
+
+  /** The value of a counter or gauge after collection; undefined for a series that does not exist. */
+  value(name: string, labels?: Labels): number | undefined {
+    this.expose()
+    return this.#values.get(seriesOf(name, labels))
+  }
+
+  observed(name: string, labels?: Labels): readonly number[] {
+    return this.#observations.get(seriesOf(name, labels)) ?? []
+  }
+
+  #add(name: string, labels: Labels | undefined, by: number): void {
+    const series = seriesOf(name, labels)
+    this.#values.set(series, (this.#values.get(series) ?? 0) + by)
+  }
+}
+
+function seriesOf(name: string, labels: Labels = {}): string {
+  return `${name}{${Object.entries(labels)
+    .map(([label, value]) => `${label}="${value}"`)
+    .sort()
+    .join(',')}}`
+}

@@ -1,0 +1,85 @@
+import type { Timer } from '@gyropilot/foundation'
+import { Heap } from '@gyropilot/foundation'
+import { WorkQueue } from './queue.ts'
+import type { Reason } from './reasons.ts'
+
+interface WaitingKey {
+  readonly key: string
+  readonly readyMs: number
+  readonly sequence: number
+  readonly reason: Reason | undefined
+}
+
+/**
+ * A queue that can be told to add a key later. Waiting keys are apart from the queue: an add in the meantime neither
+ * cancels nor is cancelled by a waiting one, and shutting down forgets them.
+ * Contract: docs/behaviour/runtime/workqueue.md, Delaying queue.
+ */
+export class DelayingQueue extends WorkQueue {
+  readonly #waiting = new Map<string, WaitingKey>()
+  /** Also holds entries that were replaced by an earlier one; only the entry in `#waiting` counts. */
+  readonly #byReadyTime = new Heap<WaitingKey>(
+    (a, b) => a.readyMs - b.readyMs || a.sequence - b.sequence,
+  )
+  #sequence = 0
+  #timer: Timer | undefined
+  #timerDueMs = Infinity
+
+  /** Adds the key after `delayMs`; of two delays of a waiting key the one that ends earlier counts. */
+  addAfter(key: string, delayMs: number, reason?: Reason): void {
+    if (this.shuttingDown) return
+    this.queueMetrics.retried()
+    if (delayMs <= 0) {
+      this.add(key, reason)
+      return
+    }
+    const readyMs = this.clock.monotonicMs() + delayMs
+    const known = this.#waiting.get(key)
+    if (known !== undefined && known.readyMs <= readyMs) return
+    const entry: WaitingKey = { key, readyMs, sequence: this.#sequence++, reason }
+    this.#waiting.set(key, entry)
+    this.#byReadyTime.push(entry)
+    this.#arm()
+  }
+
+  override shutDown(): void {
+    this.#dropWaiting()
+    super.shutDown()
+  }
+
+  override shutDownWithDrain(): Promise<void> {
+    this.#dropWaiting()
+    return super.shutDownWithDrain()
+  }
+
+  #addDue(): void {
+    this.#timer = undefined
+    this.#timerDueMs = Infinity
+    const nowMs = this.clock.monotonicMs()
+    for (let next = this.#byReadyTime.peek(); next !== undefined && next.readyMs <= nowMs;) {
+      this.#byReadyTime.pop()
+      if (this.#waiting.get(next.key) === next) {
+        this.#waiting.delete(next.key)
+        this.add(next.key, next.reason)
+      }
+      next = this.#byReadyTime.peek()
+    }
+    this.#arm()
+  }
+
+  #arm(): void {
+    const next = this.#byReadyTime.peek()
+    if (next === undefined || next.readyMs >= this.#timerDueMs) return
+    this.#timer?.cancel()
+    this.#timerDueMs = next.readyMs
+    this.#timer = this.clock.after(next.readyMs - this.clock.monotonicMs(), () => this.#addDue())
+  }
+
+  #dropWaiting(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#timerDueMs = Infinity
+    this.#waiting.clear()
+    while (this.#byReadyTime.size > 0) this.#byReadyTime.pop()
+  }
+}

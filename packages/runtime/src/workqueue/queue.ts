@@ -1,0 +1,119 @@
+import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
+import { Deque } from '@gyropilot/foundation'
+import { noQueueMetrics, queueMetrics } from './queue-metrics.ts'
+import type { QueueMetrics } from './queue-metrics.ts'
+import { NO_REASONS, withReason } from './reasons.ts'
+import type { Reason } from './reasons.ts'
+
+export interface WorkQueueOptions {
+  readonly clock: Clock
+  /** The `name` label of its metrics. A queue without a name has none. */
+  readonly name?: string
+  readonly metrics?: MetricsRegistry
+}
+
+/** A key handed to a worker, and why it was queued. */
+export interface QueueItem {
+  readonly key: string
+  readonly reasons: readonly Reason[]
+}
+
+/**
+ * Hands keys to workers: each key is queued at most once and is never at two workers at a time. A key that is added while
+ * a worker has it is handed out again after `done`.
+ * Contract: docs/behaviour/runtime/workqueue.md, Queue.
+ */
+export class WorkQueue {
+  protected readonly clock: Clock
+  protected readonly queueMetrics: QueueMetrics
+  readonly #order = new Deque<string>()
+  /** Keys that need work, queued or not. */
+  readonly #dirty = new Map<string, readonly Reason[]>()
+  readonly #processing = new Set<string>()
+  readonly #waiters: (() => void)[] = []
+  readonly #drainWaiters: (() => void)[] = []
+  #shuttingDown = false
+
+  constructor(options: WorkQueueOptions) {
+    this.clock = options.clock
+    this.queueMetrics =
+      options.name === undefined || options.metrics === undefined
+        ? noQueueMetrics
+        : queueMetrics(options.metrics, options.name, options.clock)
+  }
+
+  /** Keys that wait for a worker: neither those at one, nor delayed ones. */
+  get length(): number {
+    return this.#order.size
+  }
+
+  get shuttingDown(): boolean {
+    return this.#shuttingDown
+  }
+
+  add(key: string, reason?: Reason): void {
+    if (this.#shuttingDown) return
+    const known = this.#dirty.get(key)
+    this.#dirty.set(key, withReason(known ?? NO_REASONS, reason))
+    if (known !== undefined) return
+    this.queueMetrics.added(key)
+    if (!this.#processing.has(key)) this.#enqueue(key)
+  }
+
+  /** Waits for a key. Undefined: shut down and empty. Every key must be given back with `done`, exactly once. */
+  async get(): Promise<QueueItem | undefined> {
+    while (this.#order.size === 0) {
+      if (this.#shuttingDown) return undefined
+      await new Promise<void>((resolve) => this.#waiters.push(resolve))
+    }
+    return this.take()
+  }
+
+  /** The next key, or undefined when none is waiting now. */
+  take(): QueueItem | undefined {
+    const key = this.#order.popFront()
+    if (key === undefined) return undefined
+    const reasons = this.#dirty.get(key) ?? NO_REASONS
+    this.#processing.add(key)
+    this.#dirty.delete(key)
+    this.queueMetrics.taken(key)
+    return { key, reasons }
+  }
+
+  done(key: string): void {
+    this.queueMetrics.done(key)
+    this.#processing.delete(key)
+    if (this.#dirty.has(key)) this.#enqueue(key)
+    else if (this.#processing.size === 0) this.#endDrain()
+  }
+
+  /** Adds are ignored from now on; keys already queued are still handed out. Does not wait for workers. */
+  shutDown(): void {
+    this.#beginShutdown()
+    this.#endDrain()
+  }
+
+  /** As `shutDown`, then waits until no worker has a key. A later `shutDown` ends the wait. */
+  async shutDownWithDrain(): Promise<void> {
+    this.#beginShutdown()
+    if (this.#processing.size > 0)
+      await new Promise<void>((resolve) => this.#drainWaiters.push(resolve))
+  }
+
+  #beginShutdown(): void {
+    if (this.#shuttingDown) return
+    this.#shuttingDown = true
+    this.queueMetrics.stop()
+    for (const wake of this.#waiters.splice(0)) wake()
+  }
+
+  #endDrain(): void {
+    for (const wake of this.#drainWaiters.splice(0)) wake()
+  }
+
+  #enqueue(key: string): void {
+    this.#order.pushBack(key)
+    // The worker takes the key in its own turn: adds of the same key until then are still one run.
+    this.#waiters.shift()?.()
+  }
+}
