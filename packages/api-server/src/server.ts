@@ -154,7 +154,7 @@ class EmbeddedApiServer implements ApiServer {
           { name: 'shutdown', readiness: true, healthy: () => true },
         ],
         metrics: options.metrics,
-        openApi: new OpenApiDocuments(),
+        openApi: new OpenApiDocuments(this.registry, clock),
         serverAddress: () => this.#address,
       }),
       subresources: [
@@ -174,6 +174,7 @@ class EmbeddedApiServer implements ApiServer {
     const server = this.internals
     const options = { server, clock, random, advertiseAddress, securePort, serviceRanges, clientAuthorityPem, frontProxyAuthorityPem, identity }
     this.#bootstrapped = await bootstrap(options)
+    await this.#definitions.start()
     this.#ready = true
   }
 

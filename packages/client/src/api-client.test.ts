@@ -7,7 +7,14 @@ import { RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
 import { ApiClient } from './api-client.ts'
 import type { ApiClientOptions } from './api-client.ts'
 import { StatusError } from './status-error.ts'
-import { fakeTransport, jsonAnswer, statusAnswer, textAnswer, watchBytes, eventStream } from './testing/index.ts'
+import {
+  fakeTransport,
+  jsonAnswer,
+  statusAnswer,
+  textAnswer,
+  watchBytes,
+  eventStream,
+} from './testing/index.ts'
 import type { Answer, FakeTransport } from './testing/index.ts'
 import { TransportError } from './transport.ts'
 
@@ -30,7 +37,15 @@ function setup(
   const clock = virtualClock()
   const logger = new RecordingLogger()
   const metrics = new PrometheusRegistry()
-  const client = new ApiClient({ transport, clock, logger, metrics, qps: -1, host: 'h:6443', ...options })
+  const client = new ApiClient({
+    transport,
+    clock,
+    logger,
+    metrics,
+    qps: -1,
+    host: 'h:6443',
+    ...options,
+  })
   return { client, transport, clock, logger, metrics }
 }
 
@@ -44,16 +59,21 @@ function outcome<T>(promise: Promise<T>): { value?: T; error?: unknown; done: bo
   return state
 }
 
-async function all(events: AsyncIterable<WatchEvent<KubernetesObject>>): Promise<WatchEvent<KubernetesObject>[]> {
+async function all(
+  events: AsyncIterable<WatchEvent<KubernetesObject>>,
+): Promise<WatchEvent<KubernetesObject>[]> {
   const seen: WatchEvent<KubernetesObject>[] = []
   for await (const event of events) seen.push(event)
   return seen
 }
 
 test('verbs send their request and give back the decoded answer', async () => {
-  const { client, transport } = setup([jsonAnswer(pod), jsonAnswer({ metadata: {}, items: null }), jsonAnswer(pod, 201)], {
-    userAgent: 'me/v1',
-  })
+  const { client, transport } = setup(
+    [jsonAnswer(pod), jsonAnswer({ metadata: {}, items: null }), jsonAnswer(pod, 201)],
+    {
+      userAgent: 'me/v1',
+    },
+  )
   const inA = client.resource(pods, 'a')
   assert.deepEqual(await inA.get('x'), pod)
   assert.deepEqual((await inA.list()).items, [])
@@ -75,13 +95,18 @@ test('pages follow the continue token without the resourceVersion', async () => 
     jsonAnswer({ metadata: { resourceVersion: '9' }, items: [2] }),
   ])
   const items: unknown[] = []
-  for await (const page of client.resource(pods).pages({ resourceVersion: '0', labelSelector: 'a=b' })) {
+  for await (const page of client
+    .resource(pods)
+    .pages({ resourceVersion: '0', labelSelector: 'a=b' })) {
     items.push(...page.items)
   }
   assert.deepEqual(items, [1, 2])
   assert.deepEqual(
     transport.requests.map(({ path }) => path),
-    ['/api/v1/pods?labelSelector=a%3Db&resourceVersion=0&limit=500', '/api/v1/pods?labelSelector=a%3Db&limit=500&continue=t1'],
+    [
+      '/api/v1/pods?labelSelector=a%3Db&resourceVersion=0&limit=500',
+      '/api/v1/pods?labelSelector=a%3Db&limit=500&continue=t1',
+    ],
   )
 })
 
@@ -103,7 +128,8 @@ test('the field manager of the client is sent with writes that name none', async
 
 test('Given 429 or 503 with `Retry-After: 1` and a POST, then it is sent again after 1 s, up to 10 times.', async () => {
   for (const code of [429, 503]) {
-    const refusal = (): ReturnType<typeof statusAnswer> => statusAnswer(code, 'TooManyRequests', 'busy', { 'retry-after': '1' })
+    const refusal = (): ReturnType<typeof statusAnswer> =>
+      statusAnswer(code, 'TooManyRequests', 'busy', { 'retry-after': '1' })
     const { client, transport, clock, metrics } = setup([refusal], { repeatLast: true })
     const state = outcome(client.resource(pods, 'a').create(pod))
     await clock.advance(999)
@@ -114,14 +140,26 @@ test('Given 429 or 503 with `Retry-After: 1` and a POST, then it is sent again a
     assert.equal(transport.requests.length, 11)
     assert.ok(state.error instanceof StatusError)
     assert.equal(state.error.code, code)
-    assert.match(metrics.expose(), new RegExp(`rest_client_request_retries_total\\{code="${code}",host="h:6443",verb="POST"\\} 10`))
-    assert.match(metrics.expose(), new RegExp(`rest_client_requests_total\\{code="${code}",host="h:6443",method="POST"\\} 11`))
+    assert.match(
+      metrics.expose(),
+      new RegExp(
+        `rest_client_request_retries_total\\{code="${code}",host="h:6443",verb="POST"\\} 10`,
+      ),
+    )
+    assert.match(
+      metrics.expose(),
+      new RegExp(`rest_client_requests_total\\{code="${code}",host="h:6443",method="POST"\\} 11`),
+    )
   }
 })
 
 test('Given 500 without the header, then one request.', async () => {
   const dated = { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }
-  for (const answer of [statusAnswer(500, 'InternalError'), statusAnswer(429, 'TooManyRequests'), statusAnswer(503, '', '', dated)]) {
+  for (const answer of [
+    statusAnswer(500, 'InternalError'),
+    statusAnswer(429, 'TooManyRequests'),
+    statusAnswer(503, '', '', dated),
+  ]) {
     const { client, transport, clock } = setup([answer])
     const state = outcome(client.resource(pods, 'a').get('x'))
     await clock.advance(60_000)
@@ -155,7 +193,10 @@ test('the last error tells of a different earlier one', async () => {
   const { client, clock } = setup([reset, refused])
   const state = outcome(client.resource(pods, 'a').get('x'))
   await clock.advance(60_000)
-  assert.equal((state.error as Error).message, 'connection refused - error from a previous attempt: read ECONNRESET')
+  assert.equal(
+    (state.error as Error).message,
+    'connection refused - error from a previous attempt: read ECONNRESET',
+  )
   assert.equal((state.error as TransportError).code, 'ECONNREFUSED')
 })
 
@@ -171,7 +212,10 @@ test('Given EOF on watch start, then retried and finally an empty watch.', async
 
 test('a watch that is refused rejects with the Status', async () => {
   const { client } = setup([statusAnswer(410, 'Expired', 'too old resource version')])
-  await assert.rejects(client.resource(pods).watch(), (error) => error instanceof StatusError && error.reason === 'Expired')
+  await assert.rejects(
+    client.resource(pods).watch(),
+    (error) => error instanceof StatusError && error.reason === 'Expired',
+  )
 })
 
 const added = '{"type":"ADDED","object":{"metadata":{"name":"x"}}}\n'
@@ -183,7 +227,11 @@ test('Given a broken watch frame, then an ERROR event.', async () => {
     events.map(({ type }) => type),
     ['ADDED', 'ERROR'],
   )
-  const status = events[1]!.object as { code?: number; message?: string; details?: { causes?: { reason?: string }[] } }
+  const status = events[1]!.object as {
+    code?: number
+    message?: string
+    details?: { causes?: { reason?: string }[] }
+  }
   assert.equal(status.code, 500)
   assert.match(status.message!, /unable to decode an event from the watch stream/)
   assert.deepEqual(
@@ -209,7 +257,9 @@ test('events within one process pass through as they are, until the signal abort
   const stream = eventStream()
   const { client } = setup([stream.response])
   const controller = new AbortController()
-  const iterator = (await client.resource(pods).watch({ signal: controller.signal }))[Symbol.asyncIterator]()
+  const iterator = (await client.resource(pods).watch({ signal: controller.signal }))[
+    Symbol.asyncIterator
+  ]()
   const object = { kind: 'Pod' }
   stream.push({ type: 'ADDED', object })
   assert.equal((await iterator.next()).value?.object, object)
@@ -220,7 +270,9 @@ test('events within one process pass through as they are, until the signal abort
 })
 
 test('a cancelled wait between retries ends at once with ABORTED', async () => {
-  const { client, transport, clock } = setup([statusAnswer(429, 'TooManyRequests', '', { 'retry-after': '30' })])
+  const { client, transport, clock } = setup([
+    statusAnswer(429, 'TooManyRequests', '', { 'retry-after': '30' }),
+  ])
   const controller = new AbortController()
   const state = outcome(client.resource(pods, 'a').get('x', { signal: controller.signal }))
   await clock.advance(10)
@@ -252,7 +304,10 @@ test('requests wait for the rate limit before the first try and before each retr
       [0, '2s', 'client-side throttling, not priority and fairness'],
     ],
   )
-  assert.match(metrics.expose(), /rest_client_rate_limiter_duration_seconds_count\{host="h:6443",verb="GET"\} 4/)
+  assert.match(
+    metrics.expose(),
+    /rest_client_rate_limiter_duration_seconds_count\{host="h:6443",verb="GET"\} 4/,
+  )
 })
 
 test('a retry takes a token of its own', async () => {
@@ -267,9 +322,15 @@ test('a retry takes a token of its own', async () => {
 test('the request timeout goes into the query and bounds the call with all retries, but not its first wait', async () => {
   const never: Answer = (request) =>
     new Promise((resolve) => {
-      request.signal!.addEventListener('abort', () => resolve(new TransportError('ABORTED', 'given up')))
+      request.signal!.addEventListener('abort', () =>
+        resolve(new TransportError('ABORTED', 'given up')),
+      )
     })
-  const { client, transport, clock } = setup([jsonAnswer({}), never], { requestTimeoutMs: 5000, qps: 1, burst: 1 })
+  const { client, transport, clock } = setup([jsonAnswer({}), never], {
+    requestTimeoutMs: 5000,
+    qps: 1,
+    burst: 1,
+  })
   await client.resource(pods, 'a').get('x')
   assert.equal(transport.requests[0]!.path, '/api/v1/namespaces/a/pods/x?timeout=5s')
   const state = outcome(client.resource(pods, 'a').get('x'))
@@ -288,10 +349,14 @@ test('a watch has no timeout of the client', async () => {
 
 test('warnings with code 299 reach the handler, others do not', async () => {
   const seen: string[] = []
-  const header = '299 - "v1 Endpoints is deprecated", 199 - "other", 299 - "unknown field \\"spec.foo\\""'
-  const { client } = setup([jsonAnswer({}, 200, { warning: header }), jsonAnswer({}, 200, { warning: 'nonsense' })], {
-    onWarning: (text) => seen.push(text),
-  })
+  const header =
+    '299 - "v1 Endpoints is deprecated", 199 - "other", 299 - "unknown field \\"spec.foo\\""'
+  const { client } = setup(
+    [jsonAnswer({}, 200, { warning: header }), jsonAnswer({}, 200, { warning: 'nonsense' })],
+    {
+      onWarning: (text) => seen.push(text),
+    },
+  )
   await client.resource(pods, 'a').get('x')
   await client.resource(pods, 'a').get('x')
   assert.deepEqual(seen, ['v1 Endpoints is deprecated', 'unknown field "spec.foo"'])
@@ -310,7 +375,10 @@ test('watches count as requests but not in the duration histogram', async () => 
 test('a request without an answer counts with code <error>', async () => {
   const { client, metrics } = setup([new TransportError('ECONNREFUSED', 'x')])
   await assert.rejects(client.resource(pods, 'a').create(pod))
-  assert.match(metrics.expose(), /rest_client_requests_total\{code="<error>",host="h:6443",method="POST"\} 1/)
+  assert.match(
+    metrics.expose(),
+    /rest_client_requests_total\{code="<error>",host="h:6443",method="POST"\} 1/,
+  )
 })
 
 test('an answer of success that is not JSON is an error that says so', async () => {

@@ -66,8 +66,15 @@ export class ApiClient implements Client {
     })
   }
 
-  resource<T extends KubernetesObject>(type: ResourceType<T>, namespace?: string): ResourceClient<T> {
-    return new TypedResourceClient<T>(this.#sender, { type: type as ResourceType, namespace }, this.#fieldManager)
+  resource<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    namespace?: string,
+  ): ResourceClient<T> {
+    return new TypedResourceClient<T>(
+      this.#sender,
+      { type: type as ResourceType, namespace },
+      this.#fieldManager,
+    )
   }
 
   raw<T = unknown>(request: RawRequest): Promise<T> {
@@ -129,10 +136,16 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
   }
 
   async patch(name: string, patch: Patch, options?: PatchOptions): Promise<T> {
-    return this.#sender.send(requests.patchRequest(this.#target, name, patch, this.#managed(options)))
+    return this.#sender.send(
+      requests.patchRequest(this.#target, name, patch, this.#managed(options)),
+    )
   }
 
-  async apply(name: string, object: T, options: PatchOptions & { readonly fieldManager: string }): Promise<T> {
+  async apply(
+    name: string,
+    object: T,
+    options: PatchOptions & { readonly fieldManager: string },
+  ): Promise<T> {
     return this.#sender.send(requests.applyRequest(this.#target, name, object, options))
   }
 
@@ -150,7 +163,13 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     body: KubernetesObject,
   ): Promise<R> {
     return this.#sender.send<R>(
-      requests.createSubresourceRequest(this.#target, name, subresource, body, this.#managed(undefined)),
+      requests.createSubresourceRequest(
+        this.#target,
+        name,
+        subresource,
+        body,
+        this.#managed(undefined),
+      ),
     )
   }
 

@@ -28,12 +28,20 @@ export interface ResourceClient<T extends KubernetesObject> {
   update(object: T, options?: WriteOptions): Promise<T>
   patch(name: string, patch: Patch, options?: PatchOptions): Promise<T>
   /** Server-side apply under `options.fieldManager`, which is required. */
-  apply(name: string, object: T, options: PatchOptions & { readonly fieldManager: string }): Promise<T>
+  apply(
+    name: string,
+    object: T,
+    options: PatchOptions & { readonly fieldManager: string },
+  ): Promise<T>
   /** Answers the object while finalizers or a grace period hold it, else a Status. */
   delete(name: string, options?: DeleteOptions): Promise<KubernetesObject>
   deleteCollection(options?: DeleteOptions & ListOptions): Promise<KubernetesObject>
   /** `pods/binding`, `serviceaccounts/token`, `pods/eviction`: create on a subresource. */
-  createSubresource<R extends KubernetesObject>(name: string, subresource: string, body: KubernetesObject): Promise<R>
+  createSubresource<R extends KubernetesObject>(
+    name: string,
+    subresource: string,
+    body: KubernetesObject,
+  ): Promise<R>
 }
 
 export interface RequestOptions {

@@ -6,12 +6,20 @@ import { ResourceLookup, discover } from './discovery.ts'
 import { fakeTransport, jsonAnswer, statusAnswer } from './testing/index.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
-function clientOf(answer: (path: string, request: TransportRequest) => TransportResponse): ApiClient {
-  const transport = fakeTransport([(request) => answer(request.path, request)], { repeatLast: true })
+function clientOf(
+  answer: (path: string, request: TransportRequest) => TransportResponse,
+): ApiClient {
+  const transport = fakeTransport([(request) => answer(request.path, request)], {
+    repeatLast: true,
+  })
   return new ApiClient({ transport, clock: virtualClock(), qps: -1 })
 }
 
-const list = (items: unknown[]): unknown => ({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items })
+const list = (items: unknown[]): unknown => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: 'apidiscovery.k8s.io/v2',
+  items,
+})
 const verbs = ['create', 'delete', 'get', 'list', 'watch']
 const podsEntry = {
   resource: 'pods',
@@ -21,7 +29,13 @@ const podsEntry = {
   shortNames: ['po'],
   categories: ['all'],
   verbs,
-  subresources: [{ subresource: 'eviction', responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' }, verbs: ['create'] }],
+  subresources: [
+    {
+      subresource: 'eviction',
+      responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      verbs: ['create'],
+    },
+  ],
 }
 const autoscalers = (): unknown => ({
   resource: 'horizontalpodautoscalers',
@@ -39,8 +53,19 @@ const only = (name: string, kind: string): unknown => ({
 })
 
 const aggregated = clientOf((path, { headers }) => {
-  assert.match(String(headers['accept']), /^application\/json;g=apidiscovery\.k8s\.io;v=v2;as=APIGroupDiscoveryList/)
-  if (path === '/api') return jsonAnswer(list([{ metadata: {}, versions: [{ version: 'v1', freshness: 'Current', resources: [podsEntry] }] }]))
+  assert.match(
+    String(headers['accept']),
+    /^application\/json;g=apidiscovery\.k8s\.io;v=v2;as=APIGroupDiscoveryList/,
+  )
+  if (path === '/api')
+    return jsonAnswer(
+      list([
+        {
+          metadata: {},
+          versions: [{ version: 'v1', freshness: 'Current', resources: [podsEntry] }],
+        },
+      ]),
+    )
   return jsonAnswer(
     list([
       {
@@ -50,7 +75,10 @@ const aggregated = clientOf((path, { headers }) => {
           { version: 'v1', freshness: 'Current', resources: [autoscalers(), only('olds', 'Old')] },
         ],
       },
-      { metadata: { name: 'metrics.k8s.io' }, versions: [{ version: 'v1beta1', freshness: 'Stale', resources: [] }] },
+      {
+        metadata: { name: 'metrics.k8s.io' },
+        versions: [{ version: 'v1beta1', freshness: 'Stale', resources: [] }],
+      },
     ]),
   )
 })
@@ -67,15 +95,33 @@ test('aggregated discovery: two requests, core first, kinds filled in, stale gro
     shortNames: ['po'],
     categories: ['all'],
     verbs,
-    subresources: [{ name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' }],
+    subresources: [
+      { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
+    ],
   })
-  assert.deepEqual([...discovered.versions], [['', ['v1']], ['autoscaling', ['v2', 'v1']], ['metrics.k8s.io', ['v1beta1']]])
-  assert.deepEqual([...discovered.failed], [['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery']])
+  assert.deepEqual(
+    [...discovered.versions],
+    [
+      ['', ['v1']],
+      ['autoscaling', ['v2', 'v1']],
+      ['metrics.k8s.io', ['v1beta1']],
+    ],
+  )
+  assert.deepEqual(
+    [...discovered.failed],
+    [['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery']],
+  )
 })
 
 test('lookups answer the preferred version, or the one asked for', async () => {
   const lookup = new ResourceLookup(await discover(aggregated))
-  assert.deepEqual(lookup.forKind('', 'Pod'), { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true })
+  assert.deepEqual(lookup.forKind('', 'Pod'), {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    kind: 'Pod',
+    namespaced: true,
+  })
   assert.equal(lookup.forKind('autoscaling', 'HorizontalPodAutoscaler')?.version, 'v2')
   assert.equal(lookup.forKind('autoscaling', 'HorizontalPodAutoscaler', 'v1')?.version, 'v1')
   assert.equal(lookup.forKind('autoscaling', 'Old')?.version, 'v1')
@@ -86,7 +132,9 @@ test('lookups answer the preferred version, or the one asked for', async () => {
     message: 'no matches for kind "Nope" in version "a.b/v1"',
   })
   assert.deepEqual(
-    lookup.preferred(['list', 'watch', 'delete']).map(({ resource, version }) => `${resource}/${version}`),
+    lookup
+      .preferred(['list', 'watch', 'delete'])
+      .map(({ resource, version }) => `${resource}/${version}`),
     ['pods/v1', 'horizontalpodautoscalers/v2'],
   )
 })
@@ -105,12 +153,26 @@ test('legacy discovery: subresources join their parent, the preferred version is
           ],
         })
       }
-      if (path === '/apis/down.example.com/v1') return statusAnswer(503, 'ServiceUnavailable', 'backend is down')
-      if (path === '/api/v1') return jsonAnswer({ resources: [{ name: 'pods', kind: 'Pod', namespaced: true, verbs }] })
+      if (path === '/apis/down.example.com/v1')
+        return statusAnswer(503, 'ServiceUnavailable', 'backend is down')
+      if (path === '/api/v1')
+        return jsonAnswer({ resources: [{ name: 'pods', kind: 'Pod', namespaced: true, verbs }] })
       return jsonAnswer({
         resources: [
-          { name: 'deployments', singularName: 'deployment', kind: 'Deployment', namespaced: true, verbs },
-          { name: 'deployments/scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: ['get'] },
+          {
+            name: 'deployments',
+            singularName: 'deployment',
+            kind: 'Deployment',
+            namespaced: true,
+            verbs,
+          },
+          {
+            name: 'deployments/scale',
+            kind: 'Scale',
+            group: 'autoscaling',
+            version: 'v1',
+            verbs: ['get'],
+          },
           { name: 'deployments/status', kind: 'Deployment', verbs: ['get'] },
         ],
       })
@@ -128,7 +190,9 @@ test('legacy discovery: subresources join their parent, the preferred version is
 
 test('a core group that cannot be read is an error', async () => {
   const broken = clientOf((path) =>
-    path === '/api' ? statusAnswer(500, 'InternalError', 'broken') : jsonAnswer({ kind: 'APIGroupList', groups: [] }),
+    path === '/api'
+      ? statusAnswer(500, 'InternalError', 'broken')
+      : jsonAnswer({ kind: 'APIGroupList', groups: [] }),
   )
   await assert.rejects(discover(broken), /broken/)
 })

@@ -63,7 +63,10 @@ export class ResourceLookup {
     const found = this.forKind(group, kind, version)
     if (found !== undefined) return found
     const where = group === '' ? version || 'v1' : version === '' ? group : `${group}/${version}`
-    throw clientErrors.make('DISCOVERY_FAILED', `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(where)}`)
+    throw clientErrors.make(
+      'DISCOVERY_FAILED',
+      `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(where)}`,
+    )
   }
 
   forResource(group: string, resource: string, version = ''): DiscoveredResource | undefined {
@@ -75,16 +78,23 @@ export class ResourceLookup {
     const chosen: DiscoveredResource[] = []
     for (const versions of this.#byResource.values()) {
       const resource = this.#preferred(versions, '')
-      if (resource !== undefined && verbs.every((verb) => resource.verbs.includes(verb))) chosen.push(resource)
+      if (resource !== undefined && verbs.every((verb) => resource.verbs.includes(verb)))
+        chosen.push(resource)
     }
     return chosen
   }
 
-  #preferred(versions: readonly DiscoveredResource[] | undefined, version: string): DiscoveredResource | undefined {
+  #preferred(
+    versions: readonly DiscoveredResource[] | undefined,
+    version: string,
+  ): DiscoveredResource | undefined {
     if (versions === undefined) return undefined
     if (version !== '') return versions.find((resource) => resource.version === version)
     const order = this.#discovered.versions.get(versions[0]!.group) ?? []
-    return order.map((name) => versions.find((resource) => resource.version === name)).find(Boolean) ?? versions[0]
+    return (
+      order.map((name) => versions.find((resource) => resource.version === name)).find(Boolean) ??
+      versions[0]
+    )
   }
 }
 
@@ -168,7 +178,8 @@ class Collected {
       )
       for (const { version, freshness, resources = [] } of versions) {
         if (freshness === 'Stale') this.addFailure(group, version, 'stale GroupVersion discovery')
-        for (const resource of resources) this.#addResource(fromAggregated(group, version, resource))
+        for (const resource of resources)
+          this.#addResource(fromAggregated(group, version, resource))
       }
     }
   }
@@ -193,7 +204,9 @@ class Collected {
   sorted(): Discovered {
     const core = this.#versions.get('')
     const others = [...this.#versions].filter(([group]) => group !== '')
-    const versions = new Map<string, readonly string[]>(core === undefined ? others : [['', core], ...others])
+    const versions = new Map<string, readonly string[]>(
+      core === undefined ? others : [['', core], ...others],
+    )
     const rank = new Map([...versions.keys()].map((group, index) => [group, index]))
     const resources = [...this.#resources].sort((a, b) => rank.get(a.group)! - rank.get(b.group)!)
     return { resources, versions, failed: this.#failed }
@@ -204,8 +217,14 @@ class Collected {
   }
 }
 
-function fromAggregated(group: string, version: string, resource: AggregatedResource): DiscoveredResource {
-  const kindOf = (kind: Kind | null | undefined): { group: string; version: string; kind: string } => ({
+function fromAggregated(
+  group: string,
+  version: string,
+  resource: AggregatedResource,
+): DiscoveredResource {
+  const kindOf = (
+    kind: Kind | null | undefined,
+  ): { group: string; version: string; kind: string } => ({
     // Empty means that of the enclosing version; the core group's kinds say their version.
     group: kind?.group || (kind?.version ? '' : group),
     version: kind?.version || version,
@@ -269,7 +288,9 @@ async function readLegacy(
       : (document.groups ?? [])
   for (const { name, versions, preferredVersion } of groups) {
     const preferred = preferredVersion?.version
-    const order = versions.map(({ version }) => version).sort((a, b) => Number(b === preferred) - Number(a === preferred))
+    const order = versions
+      .map(({ version }) => version)
+      .sort((a, b) => Number(b === preferred) - Number(a === preferred))
     result.addGroup(name, order)
   }
   await Promise.all(
@@ -287,7 +308,12 @@ async function readLegacy(
   )
 }
 
-function read(client: Client, path: string, signal?: AbortSignal, accept = 'application/json'): Promise<Document> {
+function read(
+  client: Client,
+  path: string,
+  signal?: AbortSignal,
+  accept = 'application/json',
+): Promise<Document> {
   return client.raw<Document>({ method: 'GET', path, headers: { accept }, signal })
 }
 

@@ -4,7 +4,8 @@ import { defineErrors } from '@gyropilot/foundation'
 export const clientErrors = defineErrors({
   REQUEST_INVALID: {
     exitCode: 1,
-    meaning: 'A request was refused before it was sent: its name, namespace or options cannot form a path.',
+    meaning:
+      'A request was refused before it was sent: its name, namespace or options cannot form a path.',
     remedy: 'Give the name and, for a namespaced type, the namespace.',
   },
   RATE_LIMIT_INVALID: {
@@ -39,7 +40,8 @@ export const clientErrors = defineErrors({
   },
   CONFIGURATION_MISSING: {
     exitCode: 1,
-    meaning: 'Neither a kubeconfig nor a server address was given, and this process does not run in a pod.',
+    meaning:
+      'Neither a kubeconfig nor a server address was given, and this process does not run in a pod.',
     remedy: 'Give --kubeconfig, or --master, or run in a pod with a service account.',
   },
   IN_CLUSTER_UNAVAILABLE: {

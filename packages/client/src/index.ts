@@ -9,10 +9,10 @@ export type * from './client.ts'
 export { ResourceLookup, asType, discover } from './discovery.ts'
 export type { Discovered } from './discovery.ts'
 export { clientErrors } from './errors.ts'
-export { HttpTransport } from './http/http-transport.ts'
-export type { HttpTransportOptions } from './http/http-transport.ts'
-export { staticTls } from './http/tls-source.ts'
-export type { TlsMaterial, TlsSource } from './http/tls-source.ts'
+export { HttpTransport } from './http-transport/http-transport.ts'
+export type { HttpTransportOptions } from './http-transport/http-transport.ts'
+export { staticTls } from './http-transport/tls-source.ts'
+export type { TlsMaterial, TlsSource } from './http-transport/tls-source.ts'
 export { mergeKubeconfigs } from './kubeconfig/kubeconfig.ts'
 export type {
   ClusterEntry,
@@ -50,9 +50,23 @@ export {
 } from './retry.ts'
 export type { Backoff, RetryContext } from './retry.ts'
 export * from './status-error.ts'
-export { TransportError, isAborted, isConnectionLost, isConnectionRefused, isTransportTimeout } from './transport.ts'
-export type { RequestBody, ResponseBody, Transport, TransportRequest, TransportResponse } from './transport.ts'
+export {
+  TransportError,
+  isAborted,
+  isConnectionLost,
+  isConnectionRefused,
+  isTransportTimeout,
+} from './transport.ts'
+export type {
+  RequestBody,
+  ResponseBody,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts'
 export { goPlatform, userAgent } from './user-agent.ts'
 export type { UserAgentParts } from './user-agent.ts'
 export type { WarningHandler } from './warnings.ts'
 export { WatchDecoder, WatchDecodingError, decodeWatch } from './watch-decoder.ts'
+export { ResettingBackoff, jittered, poll, until } from './wait.ts'
+export type { PollOptions } from './wait.ts'

@@ -7,8 +7,13 @@ import { TransportError } from './transport.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const request: TransportRequest = { method: 'GET', path: '/x', headers: {} }
-const answer = (value: unknown): TransportResponse => ({ status: 200, headers: {}, body: { kind: 'value', value } })
-const hasCode = (code: string) => (error: unknown) => error instanceof TransportError && error.code === code
+const answer = (value: unknown): TransportResponse => ({
+  status: 200,
+  headers: {},
+  body: { kind: 'value', value },
+})
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof TransportError && error.code === code
 
 test('hands values over as they are, in both directions', async () => {
   const sent = { kind: 'Pod' }
@@ -27,10 +32,13 @@ test('delays by the clock, with the same seed in the same way', async () => {
     const clock = virtualClock(0)
     const times: number[] = []
     const delay = { clock, random: new SeededRandom('net'), minimumMs: 5, maximumMs: 50 }
-    const transport = memoryTransport(async () => {
-      times.push(clock.nowMs())
-      return answer(1)
-    }, { delay })
+    const transport = memoryTransport(
+      async () => {
+        times.push(clock.nowMs())
+        return answer(1)
+      },
+      { delay },
+    )
     for (let i = 0; i < 5; i++) void transport.send(request)
     await clock.advance(100)
     return times

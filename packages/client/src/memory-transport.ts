@@ -25,11 +25,19 @@ export function memoryTransport(
   const { delay } = options
 
   async function send(request: TransportRequest): Promise<TransportResponse> {
-    if (closed) throw new TransportError('CLOSED', `${request.method} ${request.path}: the transport is closed`)
+    if (closed)
+      throw new TransportError(
+        'CLOSED',
+        `${request.method} ${request.path}: the transport is closed`,
+      )
     const { signal } = request
     if (signal?.aborted) throw aborted(request)
     if (delay !== undefined) await travel(request, delay)
-    if (closed) throw new TransportError('ECONNREFUSED', `${request.method} ${request.path}: the transport is closed`)
+    if (closed)
+      throw new TransportError(
+        'ECONNREFUSED',
+        `${request.method} ${request.path}: the transport is closed`,
+      )
     if (signal === undefined) return handler(request)
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(aborted(request))
@@ -48,7 +56,10 @@ export function memoryTransport(
   }
 }
 
-function travel(request: TransportRequest, delay: NonNullable<MemoryTransportOptions['delay']>): Promise<void> {
+function travel(
+  request: TransportRequest,
+  delay: NonNullable<MemoryTransportOptions['delay']>,
+): Promise<void> {
   const delayMs = delay.minimumMs + delay.random.next() * (delay.maximumMs - delay.minimumMs)
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
@@ -64,7 +75,11 @@ function travel(request: TransportRequest, delay: NonNullable<MemoryTransportOpt
 }
 
 function aborted(request: TransportRequest): TransportError {
-  return new TransportError('ABORTED', `${request.method} ${request.path}: given up by its caller`, {
-    cause: request.signal?.reason,
-  })
+  return new TransportError(
+    'ABORTED',
+    `${request.method} ${request.path}: given up by its caller`,
+    {
+      cause: request.signal?.reason,
+    },
+  )
 }

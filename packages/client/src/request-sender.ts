@@ -51,9 +51,13 @@ export class RequestSender {
   async send<T>(request: ApiRequest): Promise<T> {
     await this.#throttle(request, request.signal)
     const { clock, requestTimeoutMs, host } = this.#options
-    using scope = requestTimeoutMs > 0 ? withDeadline(clock, requestTimeoutMs, request.signal) : undefined
+    using scope =
+      requestTimeoutMs > 0 ? withDeadline(clock, requestTimeoutMs, request.signal) : undefined
     const bounded = scope === undefined ? request : { ...request, signal: scope.signal }
-    const path = scope === undefined ? request.path : addQuery(request.path, 'timeout', goDuration(requestTimeoutMs))
+    const path =
+      scope === undefined
+        ? request.path
+        : addQuery(request.path, 'timeout', goDuration(requestTimeoutMs))
     const startedMs = clock.monotonicMs()
     try {
       const response = await this.#exchange(bounded, path, isConnectionLostOnRead)
@@ -80,7 +84,11 @@ export class RequestSender {
       throw error
     }
     if (response.status !== 200) {
-      throw this.#refusal(request, response, await readBody(response, `${request.method} ${request.path}`))
+      throw this.#refusal(
+        request,
+        response,
+        await readBody(response, `${request.method} ${request.path}`),
+      )
     }
     return watchStream(response, request.signal, this.#options.logger)
   }
@@ -99,7 +107,10 @@ export class RequestSender {
       let failure: unknown
       try {
         const response = await this.#attempt(request, path)
-        const seconds = response.status === 429 || response.status >= 500 ? retryAfterSecondsOf(response) : undefined
+        const seconds =
+          response.status === 429 || response.status >= 500
+            ? retryAfterSecondsOf(response)
+            : undefined
         if (seconds === undefined || retries === MOST_RETRIES) return response
         await discardBody(response)
         delayMs = seconds * 1000
@@ -148,7 +159,11 @@ export class RequestSender {
       this.#metrics.requests.increment({ code: '<error>', host, method: request.method })
       throw error
     }
-    this.#metrics.requests.increment({ code: String(response.status), host, method: request.method })
+    this.#metrics.requests.increment({
+      code: String(response.status),
+      host,
+      method: request.method,
+    })
     this.#countBytes(request, response)
     handleWarnings(response, onWarning)
     return response
@@ -156,7 +171,8 @@ export class RequestSender {
 
   #countBytes(request: ApiRequest, response: TransportResponse): void {
     const labels = { verb: request.method, host: this.#options.host }
-    if (response.sentBytes !== undefined) this.#metrics.requestBytes.observe(response.sentBytes, labels)
+    if (response.sentBytes !== undefined)
+      this.#metrics.requestBytes.observe(response.sentBytes, labels)
     const length = headerOf(response, 'content-length')
     if (length !== undefined) this.#metrics.responseBytes.observe(Number(length), labels)
   }
@@ -173,7 +189,10 @@ export class RequestSender {
     }
     if (request.watch) return
     this.#throttleLog.waited(waitedMs, request.method, request.path)
-    this.#metrics.rateLimiterSeconds.observe(waitedMs / 1000, { verb: request.method, host: this.#options.host })
+    this.#metrics.rateLimiterSeconds.observe(waitedMs / 1000, {
+      verb: request.method,
+      host: this.#options.host,
+    })
   }
 
   #refusal(request: ApiRequest, response: TransportResponse, body: unknown): StatusError {
@@ -205,18 +224,29 @@ function withPrevious(error: unknown, previous: unknown): unknown {
   if (previous === undefined || !(error instanceof TransportError)) return error
   const earlier = errorText(previous)
   if (earlier === error.message) return error
-  return new TransportError(error.code, `${error.message} - error from a previous attempt: ${earlier}`, { cause: error })
+  return new TransportError(
+    error.code,
+    `${error.message} - error from a previous attempt: ${earlier}`,
+    { cause: error },
+  )
 }
 
 function abortedError(request: ApiRequest, reason: unknown): TransportError {
   if (reason instanceof TransportError) return reason
-  return new TransportError('ABORTED', `${request.method} ${request.path}: given up by its caller`, { cause: reason })
+  return new TransportError(
+    'ABORTED',
+    `${request.method} ${request.path}: given up by its caller`,
+    { cause: reason },
+  )
 }
 
 /** Tells a deadline of this client from an abort by the caller. */
 function deadlineError(error: unknown, request: ApiRequest, scope: ScopedSignal): unknown {
   const byDeadline = scope.signal.aborted && !(request.signal?.aborted ?? false)
   if (!byDeadline || !(error instanceof TransportError) || error.code !== 'ABORTED') return error
-  return new TransportError('ETIMEDOUT', `${request.method} ${request.path}: context deadline exceeded`, { cause: error })
+  return new TransportError(
+    'ETIMEDOUT',
+    `${request.method} ${request.path}: context deadline exceeded`,
+    { cause: error },
+  )
 }
-

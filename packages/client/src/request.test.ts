@@ -12,9 +12,21 @@ const pod = { metadata: { name: 'x' } }
 
 const PATHS: [string, () => requests.ApiRequest, string][] = [
   ['get', () => requests.getRequest(pods, 'x'), 'GET /api/v1/namespaces/a/pods/x'],
-  ['get at a version', () => requests.getRequest(pods, 'x', { resourceVersion: '0' }), 'GET /api/v1/namespaces/a/pods/x?resourceVersion=0'],
-  ['get of a subresource', () => requests.getRequest(deployments, 'x', { subresource: 'scale' }), 'GET /apis/apps/v1/namespaces/a/deployments/x/scale'],
-  ['get of a cluster-scoped object', () => requests.getRequest(nodes, 'n1'), 'GET /api/v1/nodes/n1'],
+  [
+    'get at a version',
+    () => requests.getRequest(pods, 'x', { resourceVersion: '0' }),
+    'GET /api/v1/namespaces/a/pods/x?resourceVersion=0',
+  ],
+  [
+    'get of a subresource',
+    () => requests.getRequest(deployments, 'x', { subresource: 'scale' }),
+    'GET /apis/apps/v1/namespaces/a/deployments/x/scale',
+  ],
+  [
+    'get of a cluster-scoped object',
+    () => requests.getRequest(nodes, 'n1'),
+    'GET /api/v1/nodes/n1',
+  ],
   ['list', () => requests.listRequest(pods), 'GET /api/v1/namespaces/a/pods'],
   ['list of all namespaces', () => requests.listRequest(allPods), 'GET /api/v1/pods'],
   [
@@ -45,16 +57,41 @@ const PATHS: [string, () => requests.ApiRequest, string][] = [
   ['create', () => requests.createRequest(pods, pod), 'POST /api/v1/namespaces/a/pods'],
   [
     'create with options',
-    () => requests.createRequest(pods, pod, { dryRun: true, fieldManager: 'me', fieldValidation: 'Strict' }),
+    () =>
+      requests.createRequest(pods, pod, {
+        dryRun: true,
+        fieldManager: 'me',
+        fieldValidation: 'Strict',
+      }),
     'POST /api/v1/namespaces/a/pods?dryRun=All&fieldManager=me&fieldValidation=Strict',
   ],
-  ['create on a subresource', () => requests.createSubresourceRequest(pods, 'x', 'eviction', {}), 'POST /api/v1/namespaces/a/pods/x/eviction'],
+  [
+    'create on a subresource',
+    () => requests.createSubresourceRequest(pods, 'x', 'eviction', {}),
+    'POST /api/v1/namespaces/a/pods/x/eviction',
+  ],
   ['update', () => requests.updateRequest(pods, pod), 'PUT /api/v1/namespaces/a/pods/x'],
-  ['update of the status', () => requests.updateRequest(pods, pod, { subresource: 'status' }), 'PUT /api/v1/namespaces/a/pods/x/status'],
-  ['patch', () => requests.patchRequest(pods, 'x', { type: 'merge', value: {} }, { force: true }), 'PATCH /api/v1/namespaces/a/pods/x?force=true'],
-  ['apply', () => requests.applyRequest(pods, 'x', pod, { fieldManager: 'me', force: true }), 'PATCH /api/v1/namespaces/a/pods/x?fieldManager=me&force=true'],
+  [
+    'update of the status',
+    () => requests.updateRequest(pods, pod, { subresource: 'status' }),
+    'PUT /api/v1/namespaces/a/pods/x/status',
+  ],
+  [
+    'patch',
+    () => requests.patchRequest(pods, 'x', { type: 'merge', value: {} }, { force: true }),
+    'PATCH /api/v1/namespaces/a/pods/x?force=true',
+  ],
+  [
+    'apply',
+    () => requests.applyRequest(pods, 'x', pod, { fieldManager: 'me', force: true }),
+    'PATCH /api/v1/namespaces/a/pods/x?fieldManager=me&force=true',
+  ],
   ['delete', () => requests.deleteRequest(pods, 'x'), 'DELETE /api/v1/namespaces/a/pods/x'],
-  ['delete of a collection', () => requests.deleteCollectionRequest(pods, { labelSelector: 'a=b' }), 'DELETE /api/v1/namespaces/a/pods?labelSelector=a%3Db'],
+  [
+    'delete of a collection',
+    () => requests.deleteCollectionRequest(pods, { labelSelector: 'a=b' }),
+    'DELETE /api/v1/namespaces/a/pods?labelSelector=a%3Db',
+  ],
 ]
 for (const [title, make, expected] of PATHS) {
   test(`path and query of ${title}`, () => {
@@ -76,26 +113,45 @@ test('Given empty namespace with a name, then error without a request.', () => {
 
 test('a name that would address something else is refused', () => {
   assert.throws(() => requests.getRequest(pods, ''), { message: 'resource name may not be empty' })
-  assert.throws(() => requests.getRequest(pods, 'a/b'), { message: `invalid resource name "a/b": [may not contain '/']` })
-  assert.throws(() => requests.getRequest(pods, '..'), { message: `invalid resource name "..": [may not be '..']` })
-  assert.throws(() => requests.getRequest(pods, 'a%2f'), { message: `invalid resource name "a%2f": [may not contain '%']` })
+  assert.throws(() => requests.getRequest(pods, 'a/b'), {
+    message: `invalid resource name "a/b": [may not contain '/']`,
+  })
+  assert.throws(() => requests.getRequest(pods, '..'), {
+    message: `invalid resource name "..": [may not be '..']`,
+  })
+  assert.throws(() => requests.getRequest(pods, 'a%2f'), {
+    message: `invalid resource name "a%2f": [may not contain '%']`,
+  })
 })
 
 test('patches say their type; apply needs a field manager', () => {
-  const typeOf = (request: requests.ApiRequest): string | undefined => request.headers['content-type']
-  assert.equal(typeOf(requests.patchRequest(pods, 'x', { type: 'json', operations: [1] })), 'application/json-patch+json')
-  assert.equal(typeOf(requests.patchRequest(pods, 'x', { type: 'merge', value: 1 })), 'application/merge-patch+json')
+  const typeOf = (request: requests.ApiRequest): string | undefined =>
+    request.headers['content-type']
+  assert.equal(
+    typeOf(requests.patchRequest(pods, 'x', { type: 'json', operations: [1] })),
+    'application/json-patch+json',
+  )
+  assert.equal(
+    typeOf(requests.patchRequest(pods, 'x', { type: 'merge', value: 1 })),
+    'application/merge-patch+json',
+  )
   assert.equal(
     typeOf(requests.patchRequest(pods, 'x', { type: 'strategic', value: 1 })),
     'application/strategic-merge-patch+json',
   )
-  assert.equal(typeOf(requests.applyRequest(pods, 'x', pod, { fieldManager: 'm' })), 'application/apply-patch+yaml')
+  assert.equal(
+    typeOf(requests.applyRequest(pods, 'x', pod, { fieldManager: 'm' })),
+    'application/apply-patch+yaml',
+  )
   assert.throws(() => requests.applyRequest(pods, 'x', pod, {}), /fieldManager is required/)
   assert.deepEqual(requests.patchRequest(pods, 'x', { type: 'json', operations: [1] }).json, [1])
 })
 
 test('delete options go in the body', () => {
-  assert.deepEqual(requests.deleteRequest(pods, 'x').json, { kind: 'DeleteOptions', apiVersion: 'v1' })
+  assert.deepEqual(requests.deleteRequest(pods, 'x').json, {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+  })
   assert.deepEqual(
     requests.deleteRequest(pods, 'x', {
       gracePeriodSeconds: 0,
@@ -134,4 +190,5 @@ const DURATIONS: [number, string][] = [
   [90_000, '1m30s'],
   [3_600_000, '1h0m0s'],
 ]
-for (const [ms, text] of DURATIONS) test(`${ms} ms is ${text}`, () => assert.equal(requests.goDuration(ms), text))
+for (const [ms, text] of DURATIONS)
+  test(`${ms} ms is ${text}`, () => assert.equal(requests.goDuration(ms), text))

@@ -4,7 +4,15 @@
  */
 import { pathOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { DeleteOptions, GetOptions, ListOptions, Patch, PatchOptions, WatchOptions, WriteOptions } from './client.ts'
+import type {
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  Patch,
+  PatchOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts'
 import { clientErrors } from './errors.ts'
 import type { TransportRequest } from './transport.ts'
 
@@ -62,14 +70,20 @@ function checkName(name: string): void {
   else if (name.includes('/')) fault = "may not contain '/'"
   else if (name.includes('%')) fault = "may not contain '%'"
   if (fault !== undefined) {
-    throw clientErrors.make('REQUEST_INVALID', `invalid resource name ${JSON.stringify(name)}: [${fault}]`)
+    throw clientErrors.make(
+      'REQUEST_INVALID',
+      `invalid resource name ${JSON.stringify(name)}: [${fault}]`,
+    )
   }
 }
 
 function objectPath(target: Target, name: string, subresource?: string): string {
   checkName(name)
   if (target.type.namespaced && !target.namespace) {
-    throw clientErrors.make('REQUEST_INVALID', 'an empty namespace may not be set when a resource name is provided')
+    throw clientErrors.make(
+      'REQUEST_INVALID',
+      'an empty namespace may not be set when a resource name is provided',
+    )
   }
   return pathOf(target.type, target.namespace || undefined, name, subresource || undefined)
 }
@@ -93,7 +107,9 @@ function jsonHeaders(contentType = JSON_TYPE): Record<string, string> {
 export function getRequest(target: Target, name: string, options: GetOptions = {}): ApiRequest {
   return {
     method: 'GET',
-    path: withQuery(objectPath(target, name, options.subresource), [['resourceVersion', options.resourceVersion]]),
+    path: withQuery(objectPath(target, name, options.subresource), [
+      ['resourceVersion', options.resourceVersion],
+    ]),
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadata') },
     signal: options.signal,
     about: about(target, name),
@@ -141,12 +157,18 @@ export function watchRequest(target: Target, options: WatchOptions = {}): ApiReq
   }
 }
 
-export function createRequest(target: Target, object: KubernetesObject, options: WriteOptions = {}): ApiRequest {
+export function createRequest(
+  target: Target,
+  object: KubernetesObject,
+  options: WriteOptions = {},
+): ApiRequest {
   if (target.type.namespaced && !target.namespace) {
     throw clientErrors.make('REQUEST_INVALID', 'an empty namespace may not be set during creation')
   }
   const name = object.metadata?.name
-  const path = options.subresource ? objectPath(target, name ?? '', options.subresource) : collectionPath(target)
+  const path = options.subresource
+    ? objectPath(target, name ?? '', options.subresource)
+    : collectionPath(target)
   return {
     method: 'POST',
     path: withQuery(path, writeQuery(options)),
@@ -174,7 +196,11 @@ export function createSubresourceRequest(
   }
 }
 
-export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions = {}): ApiRequest {
+export function updateRequest(
+  target: Target,
+  object: KubernetesObject,
+  options: WriteOptions = {},
+): ApiRequest {
   const name = object.metadata?.name ?? ''
   return {
     method: 'PUT',
@@ -186,7 +212,12 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
   }
 }
 
-export function patchRequest(target: Target, name: string, patch: Patch, options: PatchOptions = {}): ApiRequest {
+export function patchRequest(
+  target: Target,
+  name: string,
+  patch: Patch,
+  options: PatchOptions = {},
+): ApiRequest {
   return {
     method: 'PATCH',
     path: withQuery(objectPath(target, name, options.subresource), [
@@ -201,7 +232,12 @@ export function patchRequest(target: Target, name: string, patch: Patch, options
 }
 
 /** Server-side apply. The body is JSON, which is YAML too. */
-export function applyRequest(target: Target, name: string, object: KubernetesObject, options: PatchOptions): ApiRequest {
+export function applyRequest(
+  target: Target,
+  name: string,
+  object: KubernetesObject,
+  options: PatchOptions,
+): ApiRequest {
   if (!options.fieldManager) {
     throw clientErrors.make('REQUEST_INVALID', 'fieldManager is required for apply patch')
   }
@@ -223,14 +259,22 @@ function deleteBody(options: DeleteOptions): unknown {
   return {
     kind: 'DeleteOptions',
     apiVersion: 'v1',
-    ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+    ...(options.gracePeriodSeconds === undefined
+      ? {}
+      : { gracePeriodSeconds: options.gracePeriodSeconds }),
     ...(options.preconditions === undefined ? {} : { preconditions: options.preconditions }),
-    ...(options.propagationPolicy === undefined ? {} : { propagationPolicy: options.propagationPolicy }),
+    ...(options.propagationPolicy === undefined
+      ? {}
+      : { propagationPolicy: options.propagationPolicy }),
     ...(options.dryRun ? { dryRun: ['All'] } : {}),
   }
 }
 
-export function deleteRequest(target: Target, name: string, options: DeleteOptions = {}): ApiRequest {
+export function deleteRequest(
+  target: Target,
+  name: string,
+  options: DeleteOptions = {},
+): ApiRequest {
   return {
     method: 'DELETE',
     path: objectPath(target, name),
@@ -241,7 +285,10 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   }
 }
 
-export function deleteCollectionRequest(target: Target, options: DeleteOptions & ListOptions = {}): ApiRequest {
+export function deleteCollectionRequest(
+  target: Target,
+  options: DeleteOptions & ListOptions = {},
+): ApiRequest {
   return {
     method: 'DELETE',
     path: withQuery(collectionPath(target), listQuery(options)),

@@ -2,13 +2,18 @@ import { clientErrors } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** The header's first value, or undefined. */
-export function headerOf(response: Pick<TransportResponse, 'headers'>, name: string): string | undefined {
+export function headerOf(
+  response: Pick<TransportResponse, 'headers'>,
+  name: string,
+): string | undefined {
   const value = response.headers[name]
   return typeof value === 'string' ? value : value?.[0]
 }
 
 /** `Retry-After` where it is a number of seconds; a date is not one. */
-export function retryAfterSecondsOf(response: Pick<TransportResponse, 'headers'>): number | undefined {
+export function retryAfterSecondsOf(
+  response: Pick<TransportResponse, 'headers'>,
+): number | undefined {
   const text = headerOf(response, 'retry-after')
   return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
 }
@@ -27,7 +32,8 @@ export async function readBody(response: TransportResponse, what: string): Promi
   if (bytes.length === 0) return undefined
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const contentType = headerOf(response, 'content-type') ?? ''
-  if (!contentType.includes('json')) return contentType === '' || contentType.startsWith('text/') ? text : { undecoded: contentType }
+  if (!contentType.includes('json'))
+    return contentType === '' || contentType.startsWith('text/') ? text : { undecoded: contentType }
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -7,7 +7,8 @@ import type { Backoff } from './retry.ts'
 import { StatusError } from './status-error.ts'
 
 const half: RandomSource = { next: () => 0.5, fork: () => half }
-const conflict = (): StatusError => new StatusError({ kind: 'Status', apiVersion: 'v1', reason: 'Conflict', code: 409 })
+const conflict = (): StatusError =>
+  new StatusError({ kind: 'Status', apiVersion: 'v1', reason: 'Conflict', code: 409 })
 
 test('Given conflicts for all steps, then the conflict is returned.', async () => {
   const clock = virtualClock(0)
@@ -57,10 +58,14 @@ test('Given duration, factor, jitter, steps, cap, then Step returns the values o
 
   const clock = virtualClock(0)
   let calls = 0
-  const waiting = exponentialBackoff({ clock, random: half }, { ...base, steps: 10, capMs: 3000 }, () => {
-    calls++
-    return false
-  }).catch((error: unknown) => error)
+  const waiting = exponentialBackoff(
+    { clock, random: half },
+    { ...base, steps: 10, capMs: 3000 },
+    () => {
+      calls++
+      return false
+    },
+  ).catch((error: unknown) => error)
   await clock.advance(60_000)
   const error = await waiting
   assert.ok(error instanceof WaitTimeoutError)

@@ -19,7 +19,10 @@ export const defaultRetry: Backoff = { steps: 5, durationMs: 10, factor: 1, jitt
 export const defaultBackoff: Backoff = { steps: 4, durationMs: 10, factor: 5, jitter: 0.1 }
 
 /** The delay now and the back-off afterwards. Reaching the cap also ends the steps. */
-export function backoffStep(backoff: Backoff, random: RandomSource): { readonly delayMs: number; readonly next: Backoff } {
+export function backoffStep(
+  backoff: Backoff,
+  random: RandomSource,
+): { readonly delayMs: number; readonly next: Backoff } {
   const jittered = (durationMs: number): number =>
     backoff.jitter > 0 ? durationMs * (1 + random.next() * backoff.jitter) : durationMs
   if (backoff.steps < 1) return { delayMs: jittered(backoff.durationMs), next: backoff }

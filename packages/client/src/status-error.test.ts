@@ -2,14 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as errors from './status-error.ts'
 
-const error = (reason: string | undefined, code?: number, retryAfterSeconds?: number): errors.StatusError =>
+const error = (
+  reason: string | undefined,
+  code?: number,
+  retryAfterSeconds?: number,
+): errors.StatusError =>
   new errors.StatusError({
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     ...(reason === undefined ? {} : { reason }),
     ...(code === undefined ? {} : { code }),
-    details: { causes: [{ reason: 'NamespaceTerminating' }], ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
+    details: {
+      causes: [{ reason: 'NamespaceTerminating' }],
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    },
   })
 
 test('Given reason or code, then each predicate answers by the rules.', () => {
@@ -31,8 +38,16 @@ test('Given reason or code, then each predicate answers by the rules.', () => {
   for (const [predicate, reason, code] of byReasonAndCode) {
     assert.equal(predicate(error(reason)), true, reason)
     assert.equal(predicate(error(undefined, code)), true, `${reason} by code`)
-    assert.equal(predicate(error('SomethingNew', code)), true, `${reason} by code with an unknown reason`)
-    assert.equal(predicate(error('Expired', code)), false, `${reason} not by code when another reason is known`)
+    assert.equal(
+      predicate(error('SomethingNew', code)),
+      true,
+      `${reason} by code with an unknown reason`,
+    )
+    assert.equal(
+      predicate(error('Expired', code)),
+      false,
+      `${reason} not by code when another reason is known`,
+    )
     assert.equal(predicate(new Error(reason)), false)
   }
   assert.equal(errors.isAlreadyExists(error('AlreadyExists', 409)), true)
@@ -45,7 +60,9 @@ test('Given reason or code, then each predicate answers by the rules.', () => {
 })
 
 test('predicates look through wrapped errors, also circular ones', () => {
-  const wrapped = new Error('outer', { cause: new Error('middle', { cause: error('NotFound', 404) }) })
+  const wrapped = new Error('outer', {
+    cause: new Error('middle', { cause: error('NotFound', 404) }),
+  })
   assert.equal(errors.isNotFound(wrapped), true)
   assert.equal(errors.hasCause(wrapped, 'NamespaceTerminating'), true)
   assert.equal(errors.hasCause(wrapped, 'FieldManagerConflict'), false)

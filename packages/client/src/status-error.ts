@@ -48,7 +48,11 @@ const KNOWN_REASONS: ReadonlySet<string> = new Set([
 /** The StatusError that `error` is or wraps as its `cause`, however deep. */
 export function statusErrorIn(error: unknown): StatusError | undefined {
   const seen = new Set<unknown>()
-  for (let current = error; current instanceof Error && !seen.has(current); current = current.cause) {
+  for (
+    let current = error;
+    current instanceof Error && !seen.has(current);
+    current = current.cause
+  ) {
     if (current instanceof StatusError) return current
     seen.add(current)
   }
@@ -85,9 +89,12 @@ export const isServerTimeout = hasReason('ServerTimeout')
 export const isTooManyRequests = (error: unknown): boolean =>
   statusErrorIn(error)?.reason === 'TooManyRequests' || statusErrorIn(error)?.code === 429
 /** 410: the resourceVersion or continue token is too old. */
-export const isExpired = (error: unknown): boolean => hasReason('Expired', 410)(error) || hasReason('Gone', 410)(error)
+export const isExpired = (error: unknown): boolean =>
+  hasReason('Expired', 410)(error) || hasReason('Gone', 410)(error)
 
 /** True when the Status names this cause: `NamespaceTerminating`, `ResourceVersionTooLarge`. */
 export function hasCause(error: unknown, reason: string): boolean {
-  return (statusErrorIn(error)?.status.details?.causes ?? []).some((cause) => cause.reason === reason)
+  return (statusErrorIn(error)?.status.details?.causes ?? []).some(
+    (cause) => cause.reason === reason,
+  )
 }

@@ -14,11 +14,20 @@ interface Generic {
 }
 
 const GENERIC_BY_CODE: Readonly<Record<number, Generic>> = {
-  400: { reason: 'BadRequest', message: () => 'the server rejected our request for an unknown reason' },
-  401: { reason: 'Unauthorized', message: () => 'the server has asked for the client to provide credentials' },
+  400: {
+    reason: 'BadRequest',
+    message: () => 'the server rejected our request for an unknown reason',
+  },
+  401: {
+    reason: 'Unauthorized',
+    message: () => 'the server has asked for the client to provide credentials',
+  },
   403: { reason: 'Forbidden', message: (text) => text },
   404: { reason: 'NotFound', message: () => 'the server could not find the requested resource' },
-  405: { reason: 'MethodNotAllowed', message: () => 'the server does not allow this method on the requested resource' },
+  405: {
+    reason: 'MethodNotAllowed',
+    message: () => 'the server does not allow this method on the requested resource',
+  },
   406: {
     reason: 'NotAcceptable',
     message: (text) =>
@@ -28,7 +37,10 @@ const GENERIC_BY_CODE: Readonly<Record<number, Generic>> = {
   },
   409: { reason: 'Conflict', message: () => 'the server reported a conflict' },
   415: { reason: 'UnsupportedMediaType', message: (text) => text },
-  422: { reason: 'Invalid', message: () => 'the server rejected our request due to an error in our request' },
+  422: {
+    reason: 'Invalid',
+    message: () => 'the server rejected our request due to an error in our request',
+  },
   429: {
     reason: 'TooManyRequests',
     message: () => 'the server has received too many requests and has asked us to try again later',
@@ -46,7 +58,12 @@ const GENERIC_BY_CODE: Readonly<Record<number, Generic>> = {
 
 /** The value is a Status as servers write it. */
 export function isStatus(value: unknown): value is Status {
-  return typeof value === 'object' && value !== null && (value as Status).kind === 'Status' && (value as Status).apiVersion === 'v1'
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (value as Status).kind === 'Status' &&
+    (value as Status).apiVersion === 'v1'
+  )
 }
 
 /** Status for a refusal: the server's own, with a missing code or hint filled in, or one made up from the code. */
@@ -60,7 +77,9 @@ export function statusFromAnswer(
   },
 ): Status {
   if (isStatus(answer.body) && answer.body.status !== 'Success') {
-    return answer.body.code === undefined || answer.body.code === 0 ? { ...answer.body, code: answer.code } : answer.body
+    return answer.body.code === undefined || answer.body.code === 0
+      ? { ...answer.body, code: answer.code }
+      : answer.body
   }
   const text = typeof answer.body === 'string' ? quoted(answer.body) : 'unknown'
   const generic = GENERIC_BY_CODE[answer.code] ?? otherCode(answer.code)
@@ -82,7 +101,9 @@ export function statusFromAnswer(
       ...(about?.group ? { group: about.group } : {}),
       ...(about === undefined ? {} : { kind: about.resource }),
       causes: [{ reason: 'UnexpectedServerResponse', message: text }],
-      ...(answer.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: answer.retryAfterSeconds }),
+      ...(answer.retryAfterSeconds === undefined
+        ? {}
+        : { retryAfterSeconds: answer.retryAfterSeconds }),
     },
     code: answer.code,
   }
@@ -92,12 +113,14 @@ function otherCode(code: number): Generic {
   if (code >= 500) {
     return {
       reason: 'InternalError',
-      message: (text) => `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`,
+      message: (text) =>
+        `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`,
     }
   }
   return {
     reason: '',
-    message: () => `the server responded with the status code ${code} but did not return more information`,
+    message: () =>
+      `the server responded with the status code ${code} but did not return more information`,
   }
 }
 

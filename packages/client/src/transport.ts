@@ -55,7 +55,11 @@ export class TransportError extends Error {
   /** It is certain that the server has not looked at the request (RFC 9113, section 8.7): any request may be sent again. */
   readonly notProcessed: boolean
 
-  constructor(code: string, message: string, options?: ErrorOptions & { readonly notProcessed?: boolean }) {
+  constructor(
+    code: string,
+    message: string,
+    options?: ErrorOptions & { readonly notProcessed?: boolean },
+  ) {
     super(message, options)
     this.name = 'TransportError'
     this.code = code
@@ -83,4 +87,10 @@ export function isTransportTimeout(error: unknown): boolean {
   return error instanceof TransportError && error.code === 'ETIMEDOUT'
 }
 
-const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'EOF', 'HTTP2_CONNECTION_LOST'])
+const LOST: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'EOF',
+  'HTTP2_CONNECTION_LOST',
+])

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { goPlatform, userAgent } from './user-agent.ts'
 
-const parts = { program: '/usr/bin/kube-controller-manager', version: 'v1.36.2-3+abc', os: 'linux', arch: 'amd64', commit: '1a2b3c4d5e6f' }
+const parts = {
+  program: '/usr/bin/kube-controller-manager',
+  version: 'v1.36.2-3+abc',
+  os: 'linux',
+  arch: 'amd64',
+  commit: '1a2b3c4d5e6f',
+}
 
 test('Given version `v1.36.2-3+abc`, then user agent has `v1.36.2`.', () => {
   assert.equal(userAgent(parts), 'kube-controller-manager/v1.36.2 (linux/amd64) kubernetes/1a2b3c4')

@@ -21,7 +21,10 @@ export function userAgent(parts: UserAgentParts): string {
 }
 
 /** Go's names for Node's `process.platform` and `process.arch`. */
-export function goPlatform(platform: string, arch: string): { readonly os: string; readonly arch: string } {
+export function goPlatform(
+  platform: string,
+  arch: string,
+): { readonly os: string; readonly arch: string } {
   const os = platform === 'win32' ? 'windows' : platform
   const goArch = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }[arch] ?? arch
   return { os, arch: goArch }

@@ -6,7 +6,10 @@ export type WarningHandler = (text: string) => void
 const WARNING = /(\d{3}) (\S+) "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g
 
 /** Passes the texts of warnings with code 299 on, in order. Malformed headers are ignored, as RFC 9111 allows. */
-export function handleWarnings(response: Pick<TransportResponse, 'headers'>, handler: WarningHandler): void {
+export function handleWarnings(
+  response: Pick<TransportResponse, 'headers'>,
+  handler: WarningHandler,
+): void {
   const header = response.headers['warning']
   if (header === undefined) return
   for (const line of typeof header === 'string' ? [header] : header) {

@@ -8,7 +8,9 @@ async function* chunks(pieces: readonly (string | Uint8Array)[]): AsyncGenerator
 }
 
 /** What is decoded before the end or the fault. */
-async function decode(pieces: readonly (string | Uint8Array)[]): Promise<{ events: unknown[]; fault?: unknown }> {
+async function decode(
+  pieces: readonly (string | Uint8Array)[],
+): Promise<{ events: unknown[]; fault?: unknown }> {
   const events: unknown[] = []
   try {
     for await (const event of decodeWatch(chunks(pieces))) events.push(event)
@@ -18,9 +20,16 @@ async function decode(pieces: readonly (string | Uint8Array)[]): Promise<{ event
   return { events }
 }
 
-const event = (name: string): unknown => ({ type: 'ADDED', object: { kind: 'Pod', metadata: { name } } })
+const event = (name: string): unknown => ({
+  type: 'ADDED',
+  object: { kind: 'Pod', metadata: { name } },
+})
 const [a, b, c] = [event('a'), event('b {"x\\"}]'), event('ü 日本 \u{1f600}')]
-const [textA, textB, textC] = [a, b, c].map((value) => JSON.stringify(value)) as [string, string, string]
+const [textA, textB, textC] = [a, b, c].map((value) => JSON.stringify(value)) as [
+  string,
+  string,
+  string,
+]
 
 const GOOD: [string, string, unknown[]][] = [
   ['nothing', '', []],
@@ -29,8 +38,16 @@ const GOOD: [string, string, unknown[]][] = [
   ['no newline at the end', `${textA}\n${textB}`, [a, b]],
   ['no newlines at all', textA + textB + textC, [a, b, c]],
   ['spaces between', `${textA}  ${textB}\t\r\n${textC}`, [a, b, c]],
-  ['objects over several lines', `${JSON.stringify(a, null, 2)}\n${JSON.stringify(b, null, '\t')}\n`, [a, b]],
-  ['two objects on a line, then one over several', `${textA}${textB}\n${JSON.stringify(c, null, 1)}`, [a, b, c]],
+  [
+    'objects over several lines',
+    `${JSON.stringify(a, null, 2)}\n${JSON.stringify(b, null, '\t')}\n`,
+    [a, b],
+  ],
+  [
+    'two objects on a line, then one over several',
+    `${textA}${textB}\n${JSON.stringify(c, null, 1)}`,
+    [a, b, c],
+  ],
 ]
 for (const [title, text, expected] of GOOD) {
   test(`${title}, cut anywhere`, async () => {
@@ -39,7 +56,7 @@ for (const [title, text, expected] of GOOD) {
     const random = new SeededRandom(title)
     for (let round = 0; round < 60; round++) {
       const pieces: Buffer[] = []
-      for (let start = 0; start < bytes.length; ) {
+      for (let start = 0; start < bytes.length;) {
         const end = start + (round === 0 ? 1 : integerBetween(random, 1, 40))
         pieces.push(bytes.subarray(start, end))
         start = end
@@ -97,7 +114,8 @@ test('a large event in many chunks takes time in proportion to its size', async 
   const large = { type: 'ADDED', object: { data: '{"}'.repeat(700_000) } }
   const bytes = Buffer.from(JSON.stringify(large, null, 1))
   const pieces: Buffer[] = []
-  for (let start = 0; start < bytes.length; start += 1024) pieces.push(bytes.subarray(start, start + 1024))
+  for (let start = 0; start < bytes.length; start += 1024)
+    pieces.push(bytes.subarray(start, start + 1024))
   // Quadratic work would be some 4,000 times 4 MB: the test runner's own limit would end it.
   const { events } = await decode(pieces)
   assert.deepEqual(events, [large])

@@ -20,7 +20,14 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN = 0x7b
 const CLOSE = 0x7d
-const EVENT_TYPES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'])
+const EVENT_TYPES: ReadonlySet<unknown> = new Set([
+  'ADDED',
+  'MODIFIED',
+  'DELETED',
+  'BOOKMARK',
+  'ERROR',
+])
+const SHORTEST_EVENT = 10
 const LONGEST_SHOWN = 80
 
 /**
@@ -62,7 +69,10 @@ export class WatchDecoder {
     this.#takeScanned()
     const rest = this.#text()
     if (rest.trim() !== '') {
-      throw new WatchDecodingError('truncated', `unexpected end of the watch stream after ${shown(rest)}`)
+      throw new WatchDecodingError(
+        'truncated',
+        `unexpected end of the watch stream after ${shown(rest)}`,
+      )
     }
   }
 
@@ -75,7 +85,8 @@ export class WatchDecoder {
     // Once a frame has been scanned in part it is not one line, so trying to parse it again and again would be quadratic.
     if (this.#scannedChunks === 0) {
       const text = this.#text()
-      if (text.trim() === '') {
+      // An empty line is none of JSON's business.
+      if (text.length < SHORTEST_EVENT && text.trim() === '') {
         this.#forget()
         return
       }
@@ -108,6 +119,8 @@ export class WatchDecoder {
       if (frameBytes < all.length) this.#keep(all.subarray(frameBytes))
       this.#emit(checked(value, text))
     }
+    // Nothing but white space is left: the next line can take the fast way again.
+    if (this.#depth === 0) this.#forget()
   }
 
   /** The index after the end of the first object, or -1 when it does not end in this chunk. */
@@ -148,7 +161,9 @@ export class WatchDecoder {
   }
 
   #bytes(): Uint8Array {
-    return this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending, this.#pendingBytes)
+    return this.#pending.length === 1
+      ? this.#pending[0]!
+      : Buffer.concat(this.#pending, this.#pendingBytes)
   }
 
   #text(): string {
@@ -157,7 +172,9 @@ export class WatchDecoder {
 }
 
 /** Decodes a whole body. Breaking off the loop breaks off the body. */
-export async function* decodeWatch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent<KubernetesObject>> {
+export async function* decodeWatch(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<WatchEvent<KubernetesObject>> {
   let events: WatchEvent<KubernetesObject>[] = []
   const decoder = new WatchDecoder((event) => events.push(event))
   for await (const chunk of chunks) {
@@ -171,12 +188,12 @@ export async function* decodeWatch(chunks: AsyncIterable<Uint8Array>): AsyncGene
     if (events.length > 0) {
       const batch = events
       events = []
-      yield* batch
+      for (const event of batch) yield event
     }
     if (fault !== undefined) throw fault
   }
   decoder.end()
-  yield* events
+  for (const event of events) yield event
 }
 
 function parsed(text: string): unknown {
@@ -191,7 +208,10 @@ function checked(value: unknown, text: string): WatchEvent<KubernetesObject> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(text)
   const { type, object } = value as { type?: unknown; object?: unknown }
   if (!EVENT_TYPES.has(type)) {
-    throw new WatchDecodingError('malformed', `got invalid watch event type: ${shown(String(type))}`)
+    throw new WatchDecodingError(
+      'malformed',
+      `got invalid watch event type: ${shown(String(type))}`,
+    )
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) throw malformed(text)
   return value as WatchEvent<KubernetesObject>

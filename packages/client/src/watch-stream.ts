@@ -12,9 +12,14 @@ type Events = AsyncIterable<WatchEvent<KubernetesObject>>
  * last resourceVersion in both cases; how it ended is logged. Bytes that are no event become one ERROR event (code 500,
  * cause ClientWatchDecoding) and end it: to skip them would leave a cache wrong for good.
  */
-export function watchStream(response: TransportResponse, signal: AbortSignal | undefined, logger: Logger): Events {
+export function watchStream(
+  response: TransportResponse,
+  signal: AbortSignal | undefined,
+  logger: Logger,
+): Events {
   const { body } = response
-  if (body.kind === 'events') return signal === undefined ? body.events : untilAborted(body.events, signal)
+  if (body.kind === 'events')
+    return signal === undefined ? body.events : untilAborted(body.events, signal)
   if (body.kind === 'value') {
     return failing(new WatchDecodingError('malformed', 'the answer to a watch is a single value'))
   }
@@ -34,9 +39,13 @@ async function* decoded(
   } catch (error) {
     if (signal?.aborted) return
     if (error instanceof WatchDecodingError && error.fault === 'truncated') {
-      logger.verbosity(1).info('Unexpected EOF during watch stream event decoding', { err: error.message })
+      logger
+        .verbosity(1)
+        .info('Unexpected EOF during watch stream event decoding', { err: error.message })
     } else if (error instanceof TransportError && error.code !== 'HTTP2_STREAM_ERROR') {
-      logger.verbosity(5).info('Unable to decode an event from the watch stream', { err: error.message })
+      logger
+        .verbosity(5)
+        .info('Unable to decode an event from the watch stream', { err: error.message })
     } else {
       yield { type: 'ERROR', object: decodingStatus(error) }
     }
@@ -81,10 +90,12 @@ function untilAborted(events: Events, signal: AbortSignal): Events {
       return {
         async next() {
           if (signal.aborted) return done
-          const result = await new Promise<IteratorResult<WatchEvent<KubernetesObject>>>((resolve, reject) => {
-            finish = resolve
-            inner.next().then(resolve, reject)
-          })
+          const result = await new Promise<IteratorResult<WatchEvent<KubernetesObject>>>(
+            (resolve, reject) => {
+              finish = resolve
+              inner.next().then(resolve, reject)
+            },
+          )
           if (result.done) signal.removeEventListener('abort', onAbort)
           return result
         },

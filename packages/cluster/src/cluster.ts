@@ -53,7 +53,8 @@ export class Cluster {
     const { clock, random, logger, metrics, store, certificates } = options
     this.#options = options
     this.#identities = new Identities(random.fork('identities'))
-    if (options.administratorToken) this.#identities.tokens.set(options.administratorToken, ADMINISTRATOR)
+    if (options.administratorToken)
+      this.#identities.tokens.set(options.administratorToken, ADMINISTRATOR)
     this.administratorToken = options.administratorToken || this.#identities.tokenOf(ADMINISTRATOR)
     this.server = createApiServer({
       clock,
@@ -89,12 +90,22 @@ export class Cluster {
       arch: 'amd64',
       commit: 'gyropil',
     }
-    const common = { clock, logger, metrics, host: 'in-process', rate: { qps: -1, burst: 0 }, userAgent: agent }
+    const common = {
+      clock,
+      logger,
+      metrics,
+      host: 'in-process',
+      rate: { qps: -1, burst: 0 },
+      userAgent: agent,
+    }
     const broadcaster = this.#events(this.client(CONTROLLER_MANAGER, 'kube-controller-manager'))
     return this.#part((signal, onStarted) =>
       runControllers(
         {
-          rootClients: clientBuilder({ ...common, transport: () => this.#transport(CONTROLLER_MANAGER) }),
+          rootClients: clientBuilder({
+            ...common,
+            transport: () => this.#transport(CONTROLLER_MANAGER),
+          }),
           controllerClients: clientBuilder({
             ...common,
             transport: (name) => this.#transport(controllerAccount(name)),
@@ -190,7 +201,12 @@ export class Cluster {
 
   #informers(client: Client, name: string): InformerFactory {
     const { clock, random, logger } = this.#options
-    return new SharedInformerFactory({ client, clock, random: random.fork(`${name}/informers`), logger: logger.named(name) })
+    return new SharedInformerFactory({
+      client,
+      clock,
+      random: random.fork(`${name}/informers`),
+      logger: logger.named(name),
+    })
   }
 
   #events(client: Client, host?: string): EventBroadcaster {

@@ -22,7 +22,11 @@ export interface InProcessClientOptions {
 }
 
 /** A client without rate limit. `program` is the name in front of the user agent, from which the server takes the field manager. */
-export function clientAs(options: InProcessClientOptions, user: UserInfo, program: string): ApiClient {
+export function clientAs(
+  options: InProcessClientOptions,
+  user: UserInfo,
+  program: string,
+): ApiClient {
   const { server, identities, clock, logger, metrics } = options
   return new ApiClient({
     transport: transportAs(server, identities, user),

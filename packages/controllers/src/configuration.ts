@@ -1,9 +1,12 @@
 /**
- * What kube-controller-manager's flags set for these controllers. The manager fills it from flags; every controller reads
- * only its own part. Each controller's part is one member, so that new controllers add a line here and nothing else.
+ * What kube-controller-manager's flags set for these controllers. The manager fills it from flags;
+ * every controller reads only its own part. Each controller's part is one member, so that new
+ * controllers add a line here and nothing else.
  */
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
+import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
+import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
@@ -15,6 +18,7 @@ export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly deployment: DeploymentConfiguration
+  readonly garbageCollector: GarbageCollectorConfiguration
   readonly namespace: NamespaceConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
@@ -23,6 +27,7 @@ export interface ControllersConfiguration {
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
   deployment: defaultDeploymentConfiguration,
+  garbageCollector: defaultGarbageCollectorConfiguration,
   namespace: defaultNamespaceConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,

@@ -6,7 +6,8 @@ import { virtualClock } from './testing/index.ts'
 test('timers fire in order of their due time, ties in order of creation, each at its own time', async () => {
   const clock = virtualClock(0)
   const seen: string[] = []
-  const at = (name: string, delayMs: number): void => void clock.after(delayMs, () => seen.push(`${name}@${clock.nowMs()}`))
+  const at = (name: string, delayMs: number): void =>
+    void clock.after(delayMs, () => seen.push(`${name}@${clock.nowMs()}`))
   at('c', 30)
   at('a', 10)
   at('b1', 20)

@@ -2,7 +2,7 @@ const SMALLEST_CAPACITY = 16
 
 /** A double-ended queue on a circular array: every operation O(1) (amortised), memory given back when it runs empty. */
 export class Deque<T> {
-  #slots: (T | undefined)[] = new Array(SMALLEST_CAPACITY)
+  #slots = emptySlots<T>(SMALLEST_CAPACITY)
   #head = 0
   #size = 0
 
@@ -54,7 +54,7 @@ export class Deque<T> {
   }
 
   clear(): void {
-    this.#slots = new Array(SMALLEST_CAPACITY)
+    this.#slots = emptySlots<T>(SMALLEST_CAPACITY)
     this.#head = 0
     this.#size = 0
   }
@@ -65,9 +65,14 @@ export class Deque<T> {
 
   #grow(): void {
     const old = this.#slots
-    const grown: (T | undefined)[] = new Array(old.length * 2)
-    for (let offset = 0; offset < this.#size; offset++) grown[offset] = old[(this.#head + offset) & (old.length - 1)]
+    const grown = emptySlots<T>(old.length * 2)
+    for (let offset = 0; offset < this.#size; offset++)
+      grown[offset] = old[(this.#head + offset) & (old.length - 1)]
     this.#slots = grown
     this.#head = 0
   }
+}
+
+function emptySlots<T>(capacity: number): (T | undefined)[] {
+  return Array.from({ length: capacity })
 }

@@ -28,15 +28,24 @@ export interface ErrorCatalogue<Code extends string = string> {
  * throw clientErrors.make('KUBECONFIG_NOT_FOUND', `stat ${path}: no such file or directory`)
  * ```
  */
-export function defineErrors<const D extends Definitions>(definitions: D): ErrorCatalogue<keyof D & string> {
-  const entries = Object.entries(definitions).map(([code, entry]): ErrorEntry => ({ code, ...entry }))
+export function defineErrors<const D extends Definitions>(
+  definitions: D,
+): ErrorCatalogue<keyof D & string> {
+  const entries = Object.entries(definitions).map(([code, entry]): ErrorEntry => ({
+    code,
+    ...entry,
+  }))
   for (const { code } of entries) {
-    if (!/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/.test(code)) throw new Error(`error code ${code} is not in upper snake case`)
+    if (!/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/.test(code))
+      throw new Error(`error code ${code} is not in upper snake case`)
   }
   return {
     entries,
     make(code, message, options) {
-      return new GyropilotError(code, message, { ...options, exitCode: definitions[code]!.exitCode })
+      return new GyropilotError(code, message, {
+        ...options,
+        exitCode: definitions[code]!.exitCode,
+      })
     },
   }
 }

@@ -20,11 +20,17 @@ test('a catalogue makes errors with code, exit code, message and cause', () => {
 
 test('catalogues merge sorted by code and may not share a code', () => {
   assert.deepEqual(
-    mergeCatalogues([catalogue, defineErrors({ BETWEEN: { exitCode: 1, meaning: '', remedy: '' } })]).map((e) => e.code),
+    mergeCatalogues([
+      catalogue,
+      defineErrors({ BETWEEN: { exitCode: 1, meaning: '', remedy: '' } }),
+    ]).map((e) => e.code),
     ['ANOTHER', 'BETWEEN', 'FILE_MISSING'],
   )
   assert.throws(() => mergeCatalogues([catalogue, catalogue]), /defined twice/)
-  assert.throws(() => defineErrors({ lower: { exitCode: 1, meaning: '', remedy: '' } }), /upper snake case/)
+  assert.throws(
+    () => defineErrors({ lower: { exitCode: 1, meaning: '', remedy: '' } }),
+    /upper snake case/,
+  )
 })
 
 test('the text of an error is one line and never empty', () => {

@@ -13,13 +13,18 @@ function recorded(
 ): { lines: string[]; logger: Logger } {
   const lines: string[] = []
   const write = (line: string): void => void lines.push(line)
-  return { lines, logger: make({ clock: virtualClock(START_MS), write, verbosity, processId: 12345, ...options }) }
+  return {
+    lines,
+    logger: make({ clock: virtualClock(START_MS), write, verbosity, processId: 12345, ...options }),
+  }
 }
 
 test('a text line has severity, date, time with microseconds, process, source, quoted message and key="value"', () => {
   const { lines, logger } = recorded(klogLogger)
   logger.info('Starting', { controller: 'job', workers: 5 })
-  assert.deepEqual(lines, ['I1121 02:32:17.123000   12345 file.go:1] "Starting" controller="job" workers=5\n'])
+  assert.deepEqual(lines, [
+    'I1121 02:32:17.123000   12345 file.go:1] "Starting" controller="job" workers=5\n',
+  ])
 })
 
 const VALUES: [string, unknown, string][] = [
@@ -59,7 +64,9 @@ test('a value that contains itself does not break logging', () => {
 test('errors are written at every verbosity, with err first', () => {
   const { lines, logger } = recorded(klogLogger)
   logger.verbosity(9).error(new Error('boom'), 'Sync failed', { key: 'a/b' })
-  assert.deepEqual(lines, ['E1121 02:32:17.123000   12345 file.go:1] "Sync failed" err="boom" key="a/b"\n'])
+  assert.deepEqual(lines, [
+    'E1121 02:32:17.123000   12345 file.go:1] "Sync failed" err="boom" key="a/b"\n',
+  ])
 })
 
 test('lines above the verbosity are left out, and levels add up', () => {
@@ -78,7 +85,11 @@ test('lines above the verbosity are left out, and levels add up', () => {
 
 test('fields and names are inherited, later fields win, names nest with /', () => {
   const { lines, logger } = recorded(klogLogger)
-  logger.named('manager').with({ a: 1, b: 1 }).named('job').info('m', { b: 2 } satisfies LogFields)
+  logger
+    .named('manager')
+    .with({ a: 1, b: 1 })
+    .named('job')
+    .info('m', { b: 2 } satisfies LogFields)
   assert.match(lines[0]!, /"m" logger="manager\/job" a=1 b=2\n$/)
 })
 
@@ -96,12 +107,23 @@ test('the header shows local time', () => {
 
 test('a JSON line has ts in milliseconds, caller, msg, v and the fields; errors have err and no v', () => {
   const { lines, logger } = recorded(jsonLogger, 2)
-  logger.verbosity(2).named('job').info('Starting', { workers: 5, cause: new Error('x') })
+  logger
+    .verbosity(2)
+    .named('job')
+    .info('Starting', { workers: 5, cause: new Error('x') })
   logger.error(new Error('boom'), 'Sync failed')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
     [
-      { ts: START_MS, logger: 'job', caller: 'file.go:1', msg: 'Starting', v: 2, workers: 5, cause: 'x' },
+      {
+        ts: START_MS,
+        logger: 'job',
+        caller: 'file.go:1',
+        msg: 'Starting',
+        v: 2,
+        workers: 5,
+        cause: 'x',
+      },
       { ts: START_MS, caller: 'file.go:1', msg: 'Sync failed', err: 'boom' },
     ],
   )

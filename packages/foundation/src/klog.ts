@@ -49,7 +49,13 @@ class FormattingLogger implements Logger {
   readonly #name: string
   readonly #fields: LogFields
 
-  constructor(options: LoggerOptions, format: Format, level: number, name: string, fields: LogFields) {
+  constructor(
+    options: LoggerOptions,
+    format: Format,
+    level: number,
+    name: string,
+    fields: LogFields,
+  ) {
     this.#options = options
     this.#format = format
     this.#level = level
@@ -59,7 +65,13 @@ class FormattingLogger implements Logger {
 
   info(message: string, fields?: LogFields): void {
     if (this.#level > (this.#options.verbosity ?? 0)) return
-    this.#write({ severity: 'I', level: this.#level, name: this.#name, message, fields: this.#merged(fields) })
+    this.#write({
+      severity: 'I',
+      level: this.#level,
+      name: this.#name,
+      message,
+      fields: this.#merged(fields),
+    })
   }
 
   /** Errors are written at every verbosity. */
@@ -79,11 +91,23 @@ class FormattingLogger implements Logger {
   }
 
   verbosity(level: number): Logger {
-    return new FormattingLogger(this.#options, this.#format, this.#level + level, this.#name, this.#fields)
+    return new FormattingLogger(
+      this.#options,
+      this.#format,
+      this.#level + level,
+      this.#name,
+      this.#fields,
+    )
   }
 
   with(fields: LogFields): Logger {
-    return new FormattingLogger(this.#options, this.#format, this.#level, this.#name, this.#merged(fields))
+    return new FormattingLogger(
+      this.#options,
+      this.#format,
+      this.#level,
+      this.#name,
+      this.#merged(fields),
+    )
   }
 
   named(name: string): Logger {
@@ -145,7 +169,9 @@ function textValue(value: unknown): string {
 function objectText(value: object): string {
   const { name, namespace, ...rest } = value as { name?: unknown; namespace?: unknown }
   if (typeof name === 'string' && Object.keys(rest).length === 0) {
-    return goQuoted(typeof namespace === 'string' && namespace !== '' ? `${namespace}/${name}` : name)
+    return goQuoted(
+      typeof namespace === 'string' && namespace !== '' ? `${namespace}/${name}` : name,
+    )
   }
   try {
     return JSON.stringify(value) ?? '<nil>'
@@ -182,7 +208,8 @@ function jsonLine(entry: Entry, options: LoggerOptions): string {
     ...(entry.error === undefined ? {} : { err: errorText(entry.error.value) }),
   }
   for (const [key, value] of Object.entries(entry.fields)) {
-    line[key] = value instanceof Error ? errorText(value) : typeof value === 'bigint' ? String(value) : value
+    line[key] =
+      value instanceof Error ? errorText(value) : typeof value === 'bigint' ? String(value) : value
   }
   try {
     return `${JSON.stringify(line)}\n`

@@ -23,12 +23,22 @@ const FLOATS: [number, string][] = [
   [-Infinity, '-Inf'],
   [NaN, 'NaN'],
 ]
-for (const [value, text] of FLOATS) test(`${value} is written as ${text}`, () => assert.equal(goFloat(value), text))
+for (const [value, text] of FLOATS)
+  test(`${value} is written as ${text}`, () => assert.equal(goFloat(value), text))
 
 test('families are sorted by name and series by label values, labels by name', () => {
   const registry = new PrometheusRegistry()
-  const requests = registry.counter({ name: 'requests_total', help: 'Requests.', labels: ['verb', 'code'] })
-  const depth = registry.gauge({ name: 'depth', help: 'Depth.', labels: ['name'], stability: 'STABLE' })
+  const requests = registry.counter({
+    name: 'requests_total',
+    help: 'Requests.',
+    labels: ['verb', 'code'],
+  })
+  const depth = registry.gauge({
+    name: 'depth',
+    help: 'Depth.',
+    labels: ['name'],
+    stability: 'STABLE',
+  })
   requests.increment({ verb: 'GET', code: '200' })
   requests.increment({ verb: 'GET', code: '200' }, 2)
   requests.increment({ verb: 'POST', code: '100' })
@@ -51,7 +61,11 @@ requests_total{code="200",verb="GET"} 3
 
 test('a histogram counts up to and including its bounds, cumulatively', () => {
   const registry = new PrometheusRegistry()
-  const seconds = registry.histogram({ name: 's', help: 'h', buckets: [9.999999999999999e-6, 0.5, 1] })
+  const seconds = registry.histogram({
+    name: 's',
+    help: 'h',
+    buckets: [9.999999999999999e-6, 0.5, 1],
+  })
   for (const value of [0.000001, 0.5, 0.7, 1, 2]) seconds.observe(value)
   assert.equal(
     registry.expose(),
@@ -69,15 +83,23 @@ s_count 5
 
 test('a labelled histogram puts le last', () => {
   const registry = new PrometheusRegistry()
-  registry.histogram({ name: 's', help: 'h', labels: ['verb'], buckets: [1] }).observe(NaN, { verb: 'GET' })
-  assert.match(registry.expose(), /s_bucket\{verb="GET",le="1"\} 0\ns_bucket\{verb="GET",le="\+Inf"\} 1\ns_sum\{verb="GET"\} NaN\n/)
+  registry
+    .histogram({ name: 's', help: 'h', labels: ['verb'], buckets: [1] })
+    .observe(NaN, { verb: 'GET' })
+  assert.match(
+    registry.expose(),
+    /s_bucket\{verb="GET",le="1"\} 0\ns_bucket\{verb="GET",le="\+Inf"\} 1\ns_sum\{verb="GET"\} NaN\n/,
+  )
 })
 
 test('a family without labels shows its zero at once, one with labels nothing before its first series', () => {
   const registry = new PrometheusRegistry()
   registry.counter({ name: 'plain_total', help: 'h' })
   registry.counter({ name: 'labelled_total', help: 'h', labels: ['a'] })
-  assert.equal(registry.expose(), '# HELP plain_total [ALPHA] h\n# TYPE plain_total counter\nplain_total 0\n')
+  assert.equal(
+    registry.expose(),
+    '# HELP plain_total [ALPHA] h\n# TYPE plain_total counter\nplain_total 0\n',
+  )
 })
 
 test('label values and help texts are escaped', () => {
@@ -96,7 +118,10 @@ test('asking twice gives the same family; asking otherwise throws', () => {
   assert.match(registry.expose(), /^c 2$/m)
   assert.throws(() => registry.gauge({ name: 'c', help: 'h' }), /registered before/)
   assert.throws(() => registry.counter({ name: 'c', help: 'other' }), /registered before/)
-  assert.throws(() => registry.counter({ name: 'c', help: 'h', labels: ['a'] }), /registered before/)
+  assert.throws(
+    () => registry.counter({ name: 'c', help: 'h', labels: ['a'] }),
+    /registered before/,
+  )
 })
 
 test('wrong labels, falling counters and invalid names are refused', () => {

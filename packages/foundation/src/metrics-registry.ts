@@ -41,7 +41,9 @@ export class PrometheusRegistry implements MetricsRegistry {
   expose(): string {
     for (const collect of this.#collectors) collect()
     const lines: string[] = []
-    const families = [...this.#families.values()].sort((a, b) => compareStrings(a.options.name, b.options.name))
+    const families = [...this.#families.values()].sort((a, b) =>
+      compareStrings(a.options.name, b.options.name),
+    )
     for (const family of families) family.expose(lines)
     return lines.length === 0 ? '' : `${lines.join('\n')}\n`
   }
@@ -50,13 +52,17 @@ export class PrometheusRegistry implements MetricsRegistry {
     const existing = this.#families.get(options.name)
     if (existing !== undefined) {
       if (signature(existing.type, existing.options) !== signature(type, options)) {
-        throw new Error(`metric ${options.name} was registered before with another type, help, label set or buckets`)
+        throw new Error(
+          `metric ${options.name} was registered before with another type, help, label set or buckets`,
+        )
       }
       return existing as F
     }
-    if (!METRIC_NAME.test(options.name)) throw new Error(`metric name ${JSON.stringify(options.name)} is not valid`)
+    if (!METRIC_NAME.test(options.name))
+      throw new Error(`metric name ${JSON.stringify(options.name)} is not valid`)
     for (const label of options.labels ?? []) {
-      if (!LABEL_NAME.test(label)) throw new Error(`label name ${JSON.stringify(label)} of ${options.name} is not valid`)
+      if (!LABEL_NAME.test(label))
+        throw new Error(`label name ${JSON.stringify(label)} of ${options.name} is not valid`)
     }
     const made = make().start()
     this.#families.set(options.name, made)
@@ -66,7 +72,13 @@ export class PrometheusRegistry implements MetricsRegistry {
 
 function signature(type: FamilyType, options: MetricOptions | HistogramOptions): string {
   const buckets = 'buckets' in options ? options.buckets : []
-  return JSON.stringify([type, options.help, options.labels ?? [], options.stability ?? 'ALPHA', buckets])
+  return JSON.stringify([
+    type,
+    options.help,
+    options.labels ?? [],
+    options.stability ?? 'ALPHA',
+    buckets,
+  ])
 }
 
 abstract class Family<S> {
@@ -109,7 +121,10 @@ abstract class Family<S> {
   expose(lines: string[]): void {
     if (this.#series.size === 0) return
     const { name, help, stability = 'ALPHA' } = this.options
-    lines.push(`# HELP ${name} ${escapeHelp(`[${stability}] ${help}`)}`, `# TYPE ${name} ${this.type}`)
+    lines.push(
+      `# HELP ${name} ${escapeHelp(`[${stability}] ${help}`)}`,
+      `# TYPE ${name} ${this.type}`,
+    )
     // The Go client sorts labels by name, and series by the values in that order.
     const order = this.#labelNames
       .map((label, index) => ({ label, index }))
@@ -120,7 +135,11 @@ abstract class Family<S> {
     }))
     all.sort((a, b) => compareLists(a.values, b.values))
     for (const { values, state } of all) {
-      this.exposeSeries(state, order.map(({ label }, i) => `${label}="${escapeLabel(values[i]!)}"`).join(','), lines)
+      this.exposeSeries(
+        state,
+        order.map(({ label }, i) => `${label}="${escapeLabel(values[i]!)}"`).join(','),
+        lines,
+      )
     }
   }
 
@@ -198,7 +217,7 @@ class HistogramFamily extends Family<Distribution> implements Histogram {
   }
 
   protected override newState(): Distribution {
-    return { counts: new Array<number>(this.#bounds.length + 1).fill(0), sum: 0 }
+    return { counts: Array.from({ length: this.#bounds.length + 1 }, () => 0), sum: 0 }
   }
 
   protected override exposeSeries(state: Distribution, labelText: string, lines: string[]): void {
@@ -210,7 +229,10 @@ class HistogramFamily extends Family<Distribution> implements Histogram {
       const bound = i === this.#bounds.length ? '+Inf' : goFloat(this.#bounds[i]!)
       lines.push(sample(`${name}_bucket`, `${prefix}le="${bound}"`, total))
     }
-    lines.push(sample(`${name}_sum`, labelText, state.sum), sample(`${name}_count`, labelText, total))
+    lines.push(
+      sample(`${name}_sum`, labelText, state.sum),
+      sample(`${name}_count`, labelText, total),
+    )
   }
 
   /** The first bucket whose upper bound is not below the value. NaN counts as above all. */

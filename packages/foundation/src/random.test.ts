@@ -22,7 +22,7 @@ test('a fork does not depend on draws of its parent or siblings', () => {
 
 test('draws are in [0, 1) and spread evenly', () => {
   const random = new SeededRandom('spread')
-  const buckets = new Array<number>(10).fill(0)
+  const buckets = Array.from({ length: 10 }, () => 0)
   for (let i = 0; i < 10_000; i++) {
     const value = random.next()
     assert.ok(value >= 0 && value < 1)
@@ -38,6 +38,9 @@ test('helpers keep their ranges and forms', () => {
     assert.ok(integer === 3 || integer === 4)
     const delayMs = jitter(random, 100, 0.5)
     assert.ok(delayMs >= 100 && delayMs < 150)
-    assert.match(uuid(random), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    assert.match(
+      uuid(random),
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    )
   }
 })

@@ -5,7 +5,8 @@ export class RingBuffer<T> {
   #oldest = 0
 
   constructor(capacity: number) {
-    if (!Number.isInteger(capacity) || capacity < 1) throw new RangeError(`capacity must be a positive integer, not ${capacity}`)
+    if (!Number.isInteger(capacity) || capacity < 1)
+      throw new RangeError(`capacity must be a positive integer, not ${capacity}`)
     this.capacity = capacity
   }
 

@@ -39,7 +39,11 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    const call: PendingCall = { dueMs: this.#elapsedMs + Math.max(0, delayMs), sequence: this.#sequence++, callback }
+    const call: PendingCall = {
+      dueMs: this.#elapsedMs + Math.max(0, delayMs),
+      sequence: this.#sequence++,
+      callback,
+    }
     this.#pending.push(call)
     return {
       cancel(): void {

@@ -24,7 +24,8 @@ export const gyroErrors = defineErrors({
   },
   DATA_DIRECTORY_UNUSABLE: {
     exitCode: 1,
-    meaning: 'The data directory is in use by another process, was written by a newer version, or cannot be read or written.',
+    meaning:
+      'The data directory is in use by another process, was written by a newer version, or cannot be read or written.',
     remedy: 'Stop the other process, use the newer version, or choose another --data-dir.',
   },
   KUBECONFIG_NOT_WRITTEN: {

@@ -4,6 +4,8 @@ export { InterruptedByShutdown, interpret, perform } from './effects-interpreter
 export type { World } from './effects-interpreter.ts'
 export { EventBroadcaster } from './events/event-broadcaster.ts'
 export type { EventBroadcasterOptions } from './events/event-broadcaster.ts'
+export { SeriesBroadcaster } from './events/series-broadcaster.ts'
+export type { SeriesBroadcasterOptions, SeriesEventRecord } from './events/series-broadcaster.ts'
 export type { EventRecorder } from './events/event-recorder.ts'
 export { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 export type { Expectations } from './expectations.ts'
@@ -22,8 +24,14 @@ export { LeaderElector } from './leader-election/leader-elector.ts'
 export type { LeaderCallbacks, LeaderElectorOptions } from './leader-election/leader-elector.ts'
 export { LeaseLock, checkLockType } from './leader-election/lease-lock.ts'
 export type { LeaseLockOptions } from './leader-election/lease-lock.ts'
+export { LeaseCandidate, leaseCandidates } from './leader-election/lease-candidate.ts'
+export type {
+  LeaseCandidateObject,
+  LeaseCandidateOptions,
+} from './leader-election/lease-candidate.ts'
 export { inSlowStart } from './slow-start.ts'
 export { StaleCacheError, StaleCacheGuard } from './stale-cache-guard.ts'
+export { Turn } from './turn.ts'
 export { runWorkers } from './workers.ts'
 export { DelayingQueue } from './workqueue/delaying-queue.ts'
 export { KeyedBackoff } from './workqueue/keyed-backoff.ts'

@@ -17,6 +17,7 @@ import { DeletedFinalStateUnknown } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
+import { Turn } from './turn.ts'
 import { runWorkers } from './workers.ts'
 
 /** A keyed controller, and a way to add keys that no watch adds: timers of its own, other queues. */
@@ -70,17 +71,23 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { logger, name, clock } = this.#context
-    if (!(await this.#synced(signal))) return
-    logger.verbosity(2).info('Caches are synced, starting workers', {
-      controller: name,
-      workers: this.#logic.workers,
-    })
     const stop = (): void => this.#queue.shutDown()
+    signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
+    try {
+      if (await this.#synced(signal)) await this.#work(signal)
+    } finally {
+      stop()
+      for (const registration of this.#registrations) registration.remove()
+    }
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { logger, name, clock } = this.#context
+    const { workers } = this.#logic
+    logger.verbosity(2).info('Caches are synced, starting workers', { controller: name, workers })
     await runWorkers({
-      count: this.#logic.workers,
+      count: workers,
       clock,
       signal,
       logger,
@@ -96,12 +103,14 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   }
 
   async #workerLoop(signal: AbortSignal): Promise<void> {
+    const turn = new Turn(this.#context.clock)
     for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
       try {
         await this.#process(item.key, item.reasons, signal)
       } finally {
         this.#queue.done(item.key)
       }
+      await turn.yieldIfLong()
     }
   }
 
@@ -188,26 +197,33 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
 
   #handlerOf(watch: Watch): EventHandler<KubernetesObject> {
     const resource = groupResourceOf(watch.type)
-    const add = (keys: Iterable<QueueKey>, cause: Reason['cause'], object: string): void => {
-      const reason = this.#context.trace && { cause, object: `${resource} ${object}` }
+    const add = (
+      keys: Iterable<QueueKey>,
+      cause: Reason['cause'],
+      object: KubernetesObject | DeletedFinalStateUnknown,
+    ): void => {
+      const reason = this.#context.trace && { cause, object: `${resource} ${keyOfHandled(object)}` }
       for (const key of keys) this.enqueue(key, reason)
     }
     const handler: EventHandler<KubernetesObject> = {}
-    if (watch.onAdd) handler.onAdd = (object) => add(watch.onAdd!(object), 'add', keyOf(object))
+    if (watch.onAdd) handler.onAdd = (object) => add(watch.onAdd!(object), 'add', object)
     if (watch.onUpdate) {
       handler.onUpdate = (previous, current) => {
         const isResync = previous.metadata?.resourceVersion === current.metadata?.resourceVersion
-        add(watch.onUpdate!(previous, current), isResync ? 'resync' : 'update', keyOf(current))
+        add(watch.onUpdate!(previous, current), isResync ? 'resync' : 'update', current)
       }
     }
     if (watch.onDelete) {
       handler.onDelete = (deleted) => {
-        const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
         const object =
           deleted instanceof DeletedFinalStateUnknown ? (deleted.object ?? deleted) : deleted
-        add(watch.onDelete!(object), 'delete', key)
+        add(watch.onDelete!(object), 'delete', deleted)
       }
     }
     return handler
   }
+}
+
+function keyOfHandled(object: KubernetesObject | DeletedFinalStateUnknown): string {
+  return object instanceof DeletedFinalStateUnknown ? object.key : keyOf(object)
 }

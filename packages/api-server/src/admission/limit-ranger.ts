@@ -129,7 +129,7 @@ function aboveRatio(type: string, name: string, bound: string, request?: string,
   if (request === undefined || quantityToMilli(request) === 0) return `${subject}, but no request is specified or request is 0`
   if (limit === undefined || quantityToMilli(limit) === 0) return `${subject}, but no limit is specified or limit is 0`
   const ratio = quantityToMilli(limit) / quantityToMilli(request)
-  return ratio > quantityToMilli(bound) ? `${subject}, but provided ratio is ${ratio.toFixed(6)}` : undefined
+  return ratio > quantityToMilli(bound) / 1000 ? `${subject}, but provided ratio is ${ratio.toFixed(6)}` : undefined
 }
 
 function itemsOf(range: Stored, type: string): Stored[] {

@@ -2,8 +2,8 @@
 import { deepEqual } from '@gyropilot/api'
 import type { OwnershipSource } from '../apply/field-management.ts'
 import type { TypedKind } from '../apply/update.ts'
-import type { ResourceInfo } from '../contracts.ts'
-import { forbidden } from '../http/errors.ts'
+import type { ApiError, ResourceInfo } from '../contracts.ts'
+import { forbidden, unclassified } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
 import { compareVersions } from '../registry/resource-registry.ts'
@@ -121,12 +121,14 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
   const storageVersion = versions.find(({ storage }) => storage === true)!
   const apiVersion = `${group}/${storageVersion['name']}`
   const served = apiVersionOf(info)
+  const webhook = definition['spec'].conversion?.strategy === 'Webhook'
   const views = new WeakMap<Stored, Stored>()
   return {
     collection: `${info.resource}.${group}`,
     apiVersion,
     toStored(draft) {
       if (apiVersion === served) return draft
+      if (webhook) throw noWebhookConversion(served, info.kind)
       draft['apiVersion'] = apiVersion
       prune(draft, storageVersion['schema']?.openAPIV3Schema)
       return draft
@@ -134,12 +136,18 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
     fromStored(stored) {
       let view = views.get(stored)
       if (view === undefined) {
+        if (webhook && stored['apiVersion'] !== served) throw noWebhookConversion(stored['apiVersion'], info.kind)
         view = viewOf(stored, served, schema)
         views.set(stored, view)
       }
       return view
     },
   }
+}
+
+/** This server calls no conversion webhooks: what needs one fails as it does when the webhook is down. */
+function noWebhookConversion(apiVersion: string, kind: string): ApiError {
+  return unclassified(`conversion webhook for ${apiVersion}, Kind=${kind} failed: this server does not call conversion webhooks`)
 }
 
 /** A stored object in a version: with the defaults and without the fields that the schema has gained and lost since. */

@@ -20,6 +20,8 @@ const GROUP = 'apiextensions.k8s.io'
 const RESOURCE = 'customresourcedefinitions'
 const COLLECTION = `${RESOURCE}.${GROUP}`
 const MANAGER = 'kube-apiserver'
+const API_REGISTRATION = 'apiregistration.k8s.io'
+const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
 export interface DefinitionControllerParts {
   readonly registry: ResourceRegistry
@@ -94,7 +96,12 @@ export class DefinitionController {
 
   async #sync(name: string): Promise<void> {
     const definition = this.#get(name)
-    if (definition === undefined) return this.#reconsider(this.#groups.get(name) ?? '', name)
+    if (definition === undefined) {
+      const group = this.#groups.get(name) ?? ''
+      this.#groups.delete(name)
+      this.#reconsider(group, name)
+      return this.#alignApiServices(group)
+    }
     this.#groups.set(name, definition['spec'].group)
     if (definition['metadata'].deletionTimestamp !== undefined) return this.#terminate(definition)
     await this.#giveNames(definition)
@@ -102,7 +109,7 @@ export class DefinitionController {
     if (named !== undefined && isTrue(named, 'NamesAccepted') && !isTrue(named, 'Established')) {
       await this.#setConditions(name, [ESTABLISHED])
     }
-    if (named !== undefined) await this.#registerApiServices(named)
+    await this.#alignApiServices(definition['spec'].group)
   }
 
   /** A name that was given back may be what another definition of the group waits for. */
@@ -221,20 +228,26 @@ export class DefinitionController {
     if (watch !== 'expired') this.#instanceWatches.set(name, watch)
   }
 
-  /** The aggregator's record of each group version that definitions serve. */
-  async #registerApiServices(definition: Stored): Promise<void> {
-    const { server, user } = this.#parts
-    const { group, versions } = definition['spec'] as { group: string; versions: readonly Stored[] }
-    if (server.resource('apiregistration.k8s.io', 'apiservices') === undefined) return
-    for (const { name: version, served } of versions) {
-      if (served !== true || server.get('apiregistration.k8s.io', 'apiservices', '', `${version}.${group}`) !== undefined) continue
+  /** The aggregator's record of each group version that definitions serve: made with the first, removed with the last. */
+  async #alignApiServices(group: string): Promise<void> {
+    const { server, user, registry } = this.#parts
+    if (server.resource(API_REGISTRATION, 'apiservices') === undefined) return
+    const served = new Set<string>()
+    for (const { info, custom } of registry.all()) if (custom && info.group === group) served.add(info.version)
+    for (const version of served) {
+      const name = `${version}.${group}`
+      if (server.get(API_REGISTRATION, 'apiservices', '', name) !== undefined) continue
       const object: Draft = {
-        apiVersion: 'apiregistration.k8s.io/v1',
+        apiVersion: `${API_REGISTRATION}/v1`,
         kind: 'APIService',
-        metadata: { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+        metadata: { name, labels: { [AUTOMANAGED]: 'true' } },
         spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
       }
-      await server.create('apiregistration.k8s.io', 'apiservices', object, user)
+      await server.create(API_REGISTRATION, 'apiservices', object, user)
+    }
+    for (const { metadata, spec } of server.list(API_REGISTRATION, 'apiservices')) {
+      if (spec?.group !== group || served.has(spec.version) || metadata.labels?.[AUTOMANAGED] !== 'true') continue
+      await server.delete(API_REGISTRATION, 'apiservices', '', metadata.name, {}, user)
     }
   }
 

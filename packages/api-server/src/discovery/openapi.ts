@@ -1,9 +1,137 @@
 /** OpenAPI documents. Contract: docs/behaviour/api-server/requests.md, "Other endpoints". */
+import { hash } from 'node:crypto'
+import { formatTime, type Clock } from '@gyropilot/foundation'
 import type { Answer } from '../http/answer.ts'
-import type { ServerRequest } from '../http/exchange.ts'
+import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { parseAccept } from '../http/negotiation.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { OpenApiV3 } from './openapi-v2.ts'
 
+interface Document {
+  readonly bytes: Uint8Array
+  /** Upper-case hex of SHA-512: in the URL and in the ETag. */
+  readonly hash: string
+}
+
+const YEAR_SECONDS = 31_536_000
+const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
+
+/** Documents by group and version: recorded ones of built-in kinds, read when somebody asks, and those of custom resources. */
 export class OpenApiDocuments {
-  answer(_request: ServerRequest, _path: string, _query: URLSearchParams): Answer | undefined {
+  readonly #registry: ResourceRegistry
+  readonly #clock: Clock
+  readonly #custom = new Map<string, Document>()
+  readonly #builtIn = new Map<string, Promise<Document | undefined>>()
+  #v2: Promise<Document> | undefined
+
+  constructor(registry: ResourceRegistry, clock: Clock) {
+    this.#registry = registry
+    this.#clock = clock
+  }
+
+  /** Publishes the document of a group and version of custom resources (`apis/example.com/v1`), or takes it back. */
+  publish(path: string, document: object | undefined): void {
+    if (document === undefined) this.#custom.delete(path)
+    else this.#custom.set(path, documentOf(document))
+    this.#v2 = undefined
+  }
+
+  /** Undefined: no such path. */
+  async answer(request: ServerRequest, path: string, query: URLSearchParams): Promise<Answer | undefined> {
+    if (path === '/openapi/v2') return this.#version2(request)
+    if (path === '/openapi/v3') return this.#index(request)
+    if (!path.startsWith('/openapi/v3/')) return undefined
+    const name = path.slice('/openapi/v3/'.length)
+    const document = await this.#document(name)
+    if (document === undefined) return { status: 404, body: { kind: 'empty' } }
+    return this.#versioned(request, name, document, query.get('hash'))
+  }
+
+  #versioned(request: ServerRequest, name: string, document: Document, asked: string | null): Answer {
+    const etag = JSON.stringify(document.hash)
+    if (asked !== null && asked !== '' && asked !== document.hash) {
+      return { status: 301, headers: { location: urlOf(name, document) }, body: { kind: 'empty' } }
+    }
+    const headers: Record<string, string> = { etag, vary: 'Accept' }
+    if (asked === document.hash) {
+      headers['cache-control'] = 'public, immutable'
+      headers['expires'] = new Date(this.#clock.nowMs() + YEAR_SECONDS * 1000).toUTCString()
+    } else headers['cache-control'] = 'no-cache'
+    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
+    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'application/json', compressible: true } }
+  }
+
+  async #index(request: ServerRequest): Promise<Answer> {
+    const paths: Record<string, { serverRelativeURL: string }> = {}
+    for (const name of this.#names()) {
+      const document = await this.#document(name)
+      if (document !== undefined) paths[name] = { serverRelativeURL: urlOf(name, document) }
+    }
+    const document = documentOf({ paths })
+    const etag = JSON.stringify(document.hash)
+    const headers = { etag, vary: 'Accept' }
+    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
+    // The real server leaves the type to be guessed.
+    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'text/plain; charset=utf-8', compressible: true } }
+  }
+
+  async #version2(request: ServerRequest): Promise<Answer> {
+    const accept = headerOf(request.headers, 'accept')
+    const acceptable = accept === undefined || accept === '' || parseAccept(accept).some(({ type }) => JSON_TYPES.has(type))
+    if (!acceptable) return { status: 406, body: { kind: 'empty' } }
+    this.#v2 ??= this.#buildVersion2()
+    const document = await this.#v2
+    const etag = JSON.stringify(document.hash)
+    const headers = { etag, vary: 'Accept-Encoding, Accept', 'last-modified': new Date(Date.parse(formatTime(0))).toUTCString() }
+    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
+    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'application/json', compressible: true } }
+  }
+
+  async #buildVersion2(): Promise<Document> {
+    const { swaggerOf } = await import('./openapi-v2.ts')
+    const documents: OpenApiV3[] = []
+    for (const name of this.#names()) {
+      const document = await this.#document(name)
+      if (document !== undefined) documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
+    }
+    return documentOf(swaggerOf(documents))
+  }
+
+  /** `api/v1`, `apis/apps/v1`, ...: what is served now. */
+  #names(): string[] {
+    const names = this.#registry.groups().flatMap(({ versions }) => versions.map(({ group, version }) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)))
+    return [...new Set([...names, ...this.#custom.keys()])].sort()
+  }
+
+  #document(name: string): Promise<Document | undefined> {
+    const custom = this.#custom.get(name)
+    if (custom !== undefined) return Promise.resolve(custom)
+    if (!this.#names().includes(name)) return Promise.resolve(undefined)
+    let document = this.#builtIn.get(name)
+    if (document === undefined) {
+      document = readRecorded(name)
+      this.#builtIn.set(name, document)
+    }
+    return document
+  }
+}
+
+function urlOf(name: string, document: Document): string {
+  return `/openapi/v3/${name}?hash=${document.hash}`
+}
+
+function documentOf(value: object): Document {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { bytes, hash: hash('sha512', bytes).toUpperCase() }
+}
+
+/** Groups of custom resources have no recorded document. */
+async function readRecorded(name: string): Promise<Document | undefined> {
+  const file = `${name.replaceAll('/', '__')}.json`
+  try {
+    const module = (await import(`@gyropilot/api/openapi/${file}`, { with: { type: 'json' } })) as { default: object }
+    return documentOf(module.default)
+  } catch {
     return undefined
   }
 }

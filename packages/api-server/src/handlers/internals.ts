@@ -64,8 +64,8 @@ export class Internals implements ServerInternals {
     change: (draft: Draft) => void,
     options: { subresource?: string; internal?: boolean; dryRun?: boolean; as?: UserInfo; manager?: string } = {},
   ): Promise<Stored> {
-    const { subresource = '', internal = false, dryRun = false, as = this.#parts.self, manager = SERVER_MANAGER } = options
-    const manager = options.manager ?? (internal ? undefined : manager)
+    const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
+    const manager = options.manager ?? (internal ? undefined : SERVER_MANAGER)
     const target: Target = { resource: this.#served(group, resource), namespace, name, subresource }
     const written = await this.#parts.writer.update(
       target,

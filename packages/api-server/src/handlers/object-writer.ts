@@ -225,6 +225,7 @@ export class ObjectWriter {
       return { object: draft, entry: undefined, created: false }
     }
     keepTimesOfNoop(stored, draft)
+    if (draft['metadata'].managedFields?.length === 0) delete draft['metadata'].managedFields
     const shared = shareUnchanged(draft, stored) as Stored
     if (shared === stored) return { object: stored, entry, created: false }
     if (context.dryRun) return { object: shared, entry: undefined, created: false }

@@ -9,7 +9,13 @@ export const NAME_DESCRIPTION =
 export const AGE_DESCRIPTION =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
-export function column(name: string, type: PrinterColumn['type'], description: string, cell: Cell, priority = 0): PrinterColumn {
+export function column(
+  name: string,
+  type: PrinterColumn['type'],
+  description: string,
+  cell: Cell,
+  priority = 0,
+): PrinterColumn {
   return { name, type, format: '', description, priority, cell }
 }
 
@@ -22,7 +28,9 @@ export const nameColumn: PrinterColumn = {
   cell: (object) => object.metadata?.name ?? '',
 }
 
-export const ageColumn: PrinterColumn = column('Age', 'string', AGE_DESCRIPTION, (object, nowMs) => age(object.metadata?.creationTimestamp, nowMs))
+export const ageColumn: PrinterColumn = column('Age', 'string', AGE_DESCRIPTION, (object, nowMs) =>
+  age(object.metadata?.creationTimestamp, nowMs),
+)
 
 export function age(timestamp: string | null | undefined, nowMs: number): string {
   if (!timestamp) return '<unknown>'
@@ -56,14 +64,27 @@ function withRest(value: number, unit: string, rest: number, restUnit: string): 
 /** `a=b,c in (d,e)`; `<none>` for nothing. */
 export function selectorText(selector: Stored | null | undefined): string {
   if (!selector) return '<none>'
-  const parts = Object.keys(selector.matchLabels ?? {}).map((key) => ({ key, text: `${key}=${selector.matchLabels[key]}` }))
+  const parts = Object.keys(selector.matchLabels ?? {}).map((key) => ({
+    key,
+    text: `${key}=${selector.matchLabels[key]}`,
+  }))
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     const list = `(${[...values].toSorted().join(',')})`
-    const text = operator === 'In' ? `${key} in ${list}` : operator === 'NotIn' ? `${key} notin ${list}` : operator === 'Exists' ? key : `!${key}`
+    const text =
+      operator === 'In'
+        ? `${key} in ${list}`
+        : operator === 'NotIn'
+          ? `${key} notin ${list}`
+          : operator === 'Exists'
+            ? key
+            : `!${key}`
     parts.push({ key, text })
   }
   if (parts.length === 0) return '<none>'
-  return parts.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ text }) => text).join(',')
+  return parts
+    .toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ text }) => text)
+    .join(',')
 }
 
 /** A label map in print: sorted pairs. */
@@ -72,8 +93,10 @@ export function labelsText(labels: Stored | null | undefined): string {
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels![key]}`).join(',')
 }
 
-const containerNames = (object: Stored): string => (object.spec?.template?.spec?.containers ?? []).map(({ name }: Stored) => name).join(',')
-const containerImages = (object: Stored): string => (object.spec?.template?.spec?.containers ?? []).map(({ image }: Stored) => image).join(',')
+const containerNames = (object: Stored): string =>
+  (object.spec?.template?.spec?.containers ?? []).map(({ name }: Stored) => name).join(',')
+const containerImages = (object: Stored): string =>
+  (object.spec?.template?.spec?.containers ?? []).map(({ image }: Stored) => image).join(',')
 
 /** The wide columns of workloads. */
 export const containerCells = { Containers: containerNames, Images: containerImages }
@@ -89,7 +112,10 @@ interface ColumnDefinition {
  * The columns of a resource as kube-apiserver declares them, with a cell for each name. The texts are part of the answers
  * that clients compare, so they are data.
  */
-export function tableColumns(resource: keyof typeof definitions, cells: Readonly<Record<string, Cell>>): readonly PrinterColumn[] {
+export function tableColumns(
+  resource: keyof typeof definitions,
+  cells: Readonly<Record<string, Cell>>,
+): readonly PrinterColumn[] {
   const list = definitions[resource] as readonly ColumnDefinition[]
   return [
     nameColumn,

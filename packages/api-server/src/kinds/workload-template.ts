@@ -2,36 +2,66 @@
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { givenValue } from '../schema/decode.ts'
 import type { FieldErrors } from '../schema/field-errors.ts'
-import { isConvertibleSelector, isEmptySelector, selectorMatches, validateLabelSelector } from '../schema/validation/labels.ts'
+import {
+  isConvertibleSelector,
+  isEmptySelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../schema/validation/labels.ts'
 import { validateNonNegative } from '../schema/validation/numbers.ts'
 import { validateTemplate } from './core/pod/spec.ts'
 
 /** `noun`: the word in `empty selector is invalid for deployment`. */
-export function validateSelectorAndTemplate(spec: Stored, noun: string, errors: FieldErrors, field = 'spec'): void {
+export function validateSelectorAndTemplate(
+  spec: Stored,
+  noun: string,
+  errors: FieldErrors,
+  field = 'spec',
+): void {
   const selector: Stored | undefined = spec.selector
   if (!selector) errors.required(`${field}.selector`)
   else {
     validateLabelSelector(selector, errors, `${field}.selector`)
-    if (isEmptySelector(selector)) errors.invalid(`${field}.selector`, printedSelector(selector), `empty selector is invalid for ${noun}`)
+    if (isEmptySelector(selector))
+      errors.invalid(
+        `${field}.selector`,
+        printedSelector(selector),
+        `empty selector is invalid for ${noun}`,
+      )
   }
   if (selector && !isConvertibleSelector(selector)) {
     errors.invalid(`${field}.selector`, selector, 'invalid label selector')
     return
   }
   const template: Stored = spec.template ?? {}
-  const matches = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
+  const matches =
+    selector !== undefined &&
+    (isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
   validateMatchingTemplate(template, matches, errors, `${field}.template`)
 }
 
-export function validateMatchingTemplate(template: Stored, matches: boolean, errors: FieldErrors, field: string): void {
+export function validateMatchingTemplate(
+  template: Stored,
+  matches: boolean,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!matches) {
-    errors.invalid(`${field}.metadata.labels`, givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+    errors.invalid(
+      `${field}.metadata.labels`,
+      givenValue(template.metadata, 'labels'),
+      '`selector` does not match template `labels`',
+    )
   }
   validateTemplate(template, errors, field)
   const policy = template.spec?.restartPolicy
-  if (policy !== 'Always') errors.notSupported(`${field}.spec.restartPolicy`, policy ?? '', ['Always'])
+  if (policy !== 'Always')
+    errors.notSupported(`${field}.spec.restartPolicy`, policy ?? '', ['Always'])
   if (template.spec?.activeDeadlineSeconds !== undefined) {
-    errors.forbidden(`${field}.spec.activeDeadlineSeconds`, 'activeDeadlineSeconds in ReplicaSet is not Supported')
+    errors.forbidden(
+      `${field}.spec.activeDeadlineSeconds`,
+      'activeDeadlineSeconds in ReplicaSet is not Supported',
+    )
   }
 }
 
@@ -41,9 +71,14 @@ function printedSelector(selector: Stored): Stored {
 }
 
 /** Selectors are chosen once. Nil is printed as null. */
-export function validateSelectorUnchanged(object: Stored, stored: Stored, errors: FieldErrors): void {
+export function validateSelectorUnchanged(
+  object: Stored,
+  stored: Stored,
+  errors: FieldErrors,
+): void {
   const now = object.spec?.selector
-  if (!sameJson(now, stored.spec?.selector)) errors.invalid('spec.selector', now ?? null, 'field is immutable')
+  if (!sameJson(now, stored.spec?.selector))
+    errors.invalid('spec.selector', now ?? null, 'field is immutable')
 }
 
 /** Equality of decoded values: the order of keys does not count. */
@@ -53,11 +88,17 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+  )
 }
 
 /** Status counters of ReplicaSets, Deployments and ReplicationControllers. */
-export function validateReplicaCounters(status: Stored, names: readonly string[], errors: FieldErrors): void {
+export function validateReplicaCounters(
+  status: Stored,
+  names: readonly string[],
+  errors: FieldErrors,
+): void {
   for (const name of names) validateNonNegative(status[name], errors, `status.${name}`)
 }
 

@@ -44,7 +44,8 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
   if (Array.isArray(previous)) return next
   const from = next as Record<string, unknown>
   const old = previous as Record<string, unknown>
-  const keys = Object.keys(from)
+  // Rules may leave fields behind that are undefined: as good as absent.
+  const keys = Object.keys(from).filter((key) => from[key] !== undefined)
   let equal = keys.length === Object.keys(old).length
   const shared: Record<string, unknown> = {}
   for (const key of keys) {

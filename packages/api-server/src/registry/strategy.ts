@@ -69,8 +69,10 @@ export function validateUpdate(resource: ServedResource, draft: Draft, stored: S
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
   if (subresource === '') {
-    rules.validate?.(draft, errors, context)
+    const { updateOrder = 'validate-first' } = rules
+    if (updateOrder === 'validate-first') rules.validate?.(draft, errors, context)
     rules.validateUpdate?.(draft, stored, errors, context)
+    if (updateOrder === 'update-first') rules.validate?.(draft, errors, context)
   } else own?.validateUpdate?.(draft, stored, errors, context)
   refuse(resource, draft, errors)
 }

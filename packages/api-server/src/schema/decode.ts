@@ -223,7 +223,10 @@ function rememberEmpty(holder: Draft, field: string, value: unknown): void {
 }
 
 /** The value of a field as the client gave it, for messages: null when it gave none. */
-export function givenValue(holder: Readonly<Record<string, unknown>> | undefined, field: string): unknown {
+export function givenValue(
+  holder: Readonly<Record<string, unknown>> | undefined,
+  field: string,
+): unknown {
   if (holder === undefined) return null
   return holder[field] ?? emptyGiven.get(holder)?.[field] ?? null
 }

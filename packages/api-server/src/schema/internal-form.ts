@@ -13,7 +13,14 @@ interface InternalField {
 }
 
 const KINDS: Readonly<Record<string, InternalField['kind']>> = {
-  '': 'text', '#': 'number', '!': 'flag', '?': 'nullable', '*': 'pointer', '=': 'struct', '[]': 'list', '+': 'inline',
+  '': 'text',
+  '#': 'number',
+  '!': 'flag',
+  '?': 'nullable',
+  '*': 'pointer',
+  '=': 'struct',
+  '[]': 'list',
+  '+': 'inline',
 }
 const parsed = new Map<string, readonly InternalField[]>()
 
@@ -22,7 +29,8 @@ function fieldsOf(type: string): readonly InternalField[] {
   let fields = parsed.get(type)
   if (fields === undefined) {
     fields = internalTypes[type]!.split(' ').map((text) => {
-      const [, name = '', kind = '', target = '', json] = /^(\w+)(\[\]|[#!?*=+]?)(\w*)(?:~(.*))?$/.exec(text)!
+      const [, name = '', kind = '', target = '', json] =
+        /^(\w+)(\[\]|[#!?*=+]?)(\w*)(?:~(.*))?$/.exec(text)!
       return { name, json: json ?? jsonName(name), kind: KINDS[kind]!, type: target }
     })
     parsed.set(type, fields)
@@ -36,13 +44,23 @@ function jsonName(name: string): string {
   return head.toLowerCase() + name.slice(head.length)
 }
 
-export function internalForm(value: Stored | undefined | null, type: string, context?: Stored): Draft {
+export function internalForm(
+  value: Stored | undefined | null,
+  type: string,
+  context?: Stored,
+): Draft {
   const form: Draft = {}
-  for (const field of fieldsOf(type)) form[field.name] = fieldValue(value?.[field.json], field, value ?? undefined, context)
+  for (const field of fieldsOf(type))
+    form[field.name] = fieldValue(value?.[field.json], field, value ?? undefined, context)
   return form
 }
 
-function fieldValue(value: unknown, field: InternalField, holder: Stored | undefined, context: Stored | undefined): unknown {
+function fieldValue(
+  value: unknown,
+  field: InternalField,
+  holder: Stored | undefined,
+  context: Stored | undefined,
+): unknown {
   switch (field.kind) {
     case 'text':
       return value ?? ''
@@ -53,11 +71,15 @@ function fieldValue(value: unknown, field: InternalField, holder: Stored | undef
     case 'nullable':
       return value ?? null
     case 'pointer':
-      return value === undefined || value === null ? null : internalForm(value as Stored, field.type, holder ?? context)
+      return value === undefined || value === null
+        ? null
+        : internalForm(value as Stored, field.type, holder ?? context)
     case 'struct':
       return internalForm(value as Stored | undefined, field.type, holder ?? context)
     case 'list':
-      return Array.isArray(value) ? value.map((item: Stored) => internalForm(item, field.type)) : null
+      return Array.isArray(value)
+        ? value.map((item: Stored) => internalForm(item, field.type))
+        : null
     case 'inline':
       // A field that the external form keeps one level up: hostNetwork and its like.
       return context?.[field.json] ?? (field.type === 'Flag' ? false : null)
@@ -75,13 +97,14 @@ export function internalDiff(before: unknown, after: unknown): string {
   const b = linesOf(after)
   const edits = editScript(a, b)
   let text = ''
-  for (let start = 0; start < edits.length; ) {
+  for (let start = 0; start < edits.length;) {
     if (edits[start]!.sign === ' ') {
       start++
       continue
     }
     let end = start
-    for (let index = start; index < edits.length && index <= end + 6; index++) if (edits[index]!.sign !== ' ') end = index
+    for (let index = start; index < edits.length && index <= end + 6; index++)
+      if (edits[index]!.sign !== ' ') end = index
     const from = Math.max(0, start - 3)
     const to = Math.min(edits.length, end + 4)
     text += hunk(edits.slice(from, to), edits.slice(0, from))
@@ -96,7 +119,8 @@ interface Edit {
 }
 
 function hunk(edits: readonly Edit[], before: readonly Edit[]): string {
-  const count = (list: readonly Edit[], sign: '-' | '+'): number => list.filter((edit) => edit.sign === ' ' || edit.sign === sign).length
+  const count = (list: readonly Edit[], sign: '-' | '+'): number =>
+    list.filter((edit) => edit.sign === ' ' || edit.sign === sign).length
   const range = (sign: '-' | '+'): string => {
     const start = count(before, sign) + 1
     const length = count(edits, sign)
@@ -110,7 +134,12 @@ function editScript(a: readonly string[], b: readonly string[]): Edit[] {
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
-  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
+  while (
+    tail < a.length - head &&
+    tail < b.length - head &&
+    a[a.length - 1 - tail] === b[b.length - 1 - tail]
+  )
+    tail++
   const same = (lines: readonly string[]): Edit[] => lines.map((line) => ({ sign: ' ', line }))
   return [
     ...same(a.slice(0, head)),
@@ -122,7 +151,10 @@ function editScript(a: readonly string[], b: readonly string[]): Edit[] {
 function middleScript(a: readonly string[], b: readonly string[]): Edit[] {
   const match = longestMatch(a, b)
   if (match.length === 0) {
-    return [...a.map((line): Edit => ({ sign: '-', line })), ...b.map((line): Edit => ({ sign: '+', line }))]
+    return [
+      ...a.map((line): Edit => ({ sign: '-', line })),
+      ...b.map((line): Edit => ({ sign: '+', line })),
+    ]
   }
   const { i, j, length } = match
   return [
@@ -132,7 +164,10 @@ function middleScript(a: readonly string[], b: readonly string[]): Edit[] {
   ]
 }
 
-function longestMatch(a: readonly string[], b: readonly string[]): { i: number; j: number; length: number } {
+function longestMatch(
+  a: readonly string[],
+  b: readonly string[],
+): { i: number; j: number; length: number } {
   const positions = new Map<string, number[]>()
   for (const [index, line] of b.entries()) {
     const list = positions.get(line)

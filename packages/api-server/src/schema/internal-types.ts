@@ -24,7 +24,8 @@ export const internalTypes: Readonly<Record<string, string>> = {
   PersistentVolumeClaimVolumeSource: 'ClaimName ReadOnly!',
   DownwardAPIVolumeSource: 'Items[]DownwardAPIVolumeFile DefaultMode?',
   DownwardAPIProjection: 'Items[]DownwardAPIVolumeFile',
-  DownwardAPIVolumeFile: 'Path FieldRef*ObjectFieldSelector ResourceFieldRef*ResourceFieldSelector Mode?',
+  DownwardAPIVolumeFile:
+    'Path FieldRef*ObjectFieldSelector ResourceFieldRef*ResourceFieldSelector Mode?',
   ObjectFieldSelector: 'APIVersion FieldPath',
   ResourceFieldSelector: 'ContainerName Resource Divisor#',
   ConfigMapVolumeSource: 'Name Items[]KeyToPath DefaultMode? Optional?',
@@ -34,7 +35,8 @@ export const internalTypes: Readonly<Record<string, string>> = {
   VolumeProjection:
     'Secret*ConfigMapProjection DownwardAPI*DownwardAPIProjection ConfigMap*ConfigMapProjection ServiceAccountToken*ServiceAccountTokenProjection ClusterTrustBundle? PodCertificate?',
   ServiceAccountTokenProjection: 'Audience ExpirationSeconds# Path',
-  CSIVolumeSource: 'Driver ReadOnly? FSType?~fsType VolumeAttributes? NodePublishSecretRef*LocalObjectReference',
+  CSIVolumeSource:
+    'Driver ReadOnly? FSType?~fsType VolumeAttributes? NodePublishSecretRef*LocalObjectReference',
   CSIPersistentVolumeSource:
     'Driver VolumeHandle ReadOnly! FSType~fsType VolumeAttributes? ControllerPublishSecretRef? NodeStageSecretRef? NodePublishSecretRef? ControllerExpandSecretRef? NodeExpandSecretRef?',
   EphemeralVolumeSource: 'VolumeClaimTemplate*PersistentVolumeClaimTemplate',
@@ -69,7 +71,8 @@ export const internalTypes: Readonly<Record<string, string>> = {
   TCPSocketAction: 'Port# Host',
   GRPCAction: 'Port# Service?',
   Lifecycle: 'PostStart*LifecycleHandler PreStop*LifecycleHandler StopSignal?',
-  LifecycleHandler: 'Exec*ExecAction HTTPGet*HTTPGetAction TCPSocket*TCPSocketAction Sleep*SleepAction',
+  LifecycleHandler:
+    'Exec*ExecAction HTTPGet*HTTPGetAction TCPSocket*TCPSocketAction Sleep*SleepAction',
   SleepAction: 'Seconds#',
   SecurityContext:
     'Capabilities*Capabilities Privileged? SELinuxOptions*SELinuxOptions~seLinuxOptions WindowsOptions? RunAsUser? RunAsGroup? RunAsNonRoot? ReadOnlyRootFilesystem? AllowPrivilegeEscalation? ProcMount? SeccompProfile*SeccompProfile AppArmorProfile*SeccompProfile',
@@ -85,12 +88,14 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'RequiredDuringSchedulingIgnoredDuringExecution*NodeSelector PreferredDuringSchedulingIgnoredDuringExecution[]PreferredSchedulingTerm',
   NodeSelector: 'NodeSelectorTerms[]NodeSelectorTerm',
   PreferredSchedulingTerm: 'Weight# Preference=NodeSelectorTerm',
-  NodeSelectorTerm: 'MatchExpressions[]NodeSelectorRequirement MatchFields[]NodeSelectorRequirement',
+  NodeSelectorTerm:
+    'MatchExpressions[]NodeSelectorRequirement MatchFields[]NodeSelectorRequirement',
   NodeSelectorRequirement: 'Key Operator Values?',
   PodAffinity:
     'RequiredDuringSchedulingIgnoredDuringExecution[]PodAffinityTerm PreferredDuringSchedulingIgnoredDuringExecution[]WeightedPodAffinityTerm',
   WeightedPodAffinityTerm: 'Weight# PodAffinityTerm=PodAffinityTerm',
-  PodAffinityTerm: 'LabelSelector? Namespaces? TopologyKey NamespaceSelector? MatchLabelKeys? MismatchLabelKeys?',
+  PodAffinityTerm:
+    'LabelSelector? Namespaces? TopologyKey NamespaceSelector? MatchLabelKeys? MismatchLabelKeys?',
   Toleration: 'Key Operator Value Effect TolerationSeconds?',
   HostAlias: 'IP Hostnames?',
   PodDNSConfig: 'Nameservers? Searches? Options[]PodDNSConfigOption',

@@ -6,8 +6,8 @@ import { X509Certificate, createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { integerBetween } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
-import { generateKeyPair, issueCertificate, privateKeyPem, publicKeyPem } from './certificate.ts'
-import type { CertificateAndKey, DistinguishedName } from './certificate.ts'
+import { generateKeyPair, issueCertificate, privateKeyPem, publicKeyPem } from '@gyropilot/foundation/x509'
+import type { CertificateAndKey, DistinguishedName } from '@gyropilot/foundation/x509'
 
 /** Where the files are kept; names are relative, like `pki/ca.crt`. Private keys are written with `secret`. */
 export interface CertificateFiles {

@@ -1,5 +1,5 @@
-export { generateKeyPair, issueCertificate, pem } from './certificate.ts'
-export type { CertificateAndKey, CertificateRequest, DistinguishedName, Issuer } from './certificate.ts'
+export { generateKeyPair, issueCertificate, pem } from '@gyropilot/foundation/x509'
+export type { CertificateAndKey, CertificateRequest, DistinguishedName, Issuer } from '@gyropilot/foundation/x509'
 export { createClusterCertificates, subjectOf } from './cluster-certificates.ts'
 export type { CertificateFiles, ClusterCertificates, ClusterCertificatesOptions, ServiceAccountKey } from './cluster-certificates.ts'
 export { kubeconfigText } from './kubeconfig.ts'

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { CertificateAndKey } from './certificate.ts'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
 export interface KubeconfigOptions {
   /** `https://127.0.0.1:6443` */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FileError, PrometheusRegistry } from '@gyropilot/foundation'
 import type { CommandResult } from '@gyropilot/foundation'
 import { FakeHost, RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
-import { staticTls } from '../http/tls-source.ts'
+import { staticTls } from '../http-transport/tls-source.ts'
 import type { ExecConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import { fakeTransport, jsonAnswer, statusAnswer } from '../testing/index.ts'
@@ -20,7 +20,10 @@ test('token and basic credentials become an Authorization header; a request that
   const inner = fakeTransport([() => jsonAnswer({})], { repeatLast: true })
   await authenticatedTransport(inner, bearerToken('t')).send(get)
   await authenticatedTransport(inner, basicCredentials('a', 'b:c')).send(get)
-  await authenticatedTransport(inner, bearerToken('t')).send({ ...get, headers: { authorization: 'own' } })
+  await authenticatedTransport(inner, bearerToken('t')).send({
+    ...get,
+    headers: { authorization: 'own' },
+  })
   assert.deepEqual(
     inner.requests.map(({ headers }) => headers['authorization']),
     ['Bearer t', `Basic ${Buffer.from('a:b:c').toString('base64')}`, 'own'],
@@ -29,7 +32,12 @@ test('token and basic credentials become an Authorization header; a request that
 
 test('impersonation sets its headers, keys escaped and lower case', async () => {
   const inner = fakeTransport([() => jsonAnswer({})], { repeatLast: true })
-  const as = { user: 'bob', uid: '7', groups: ['g1', 'g2'], extra: { 'Acme.com/Scope': ['x', 'y'] } }
+  const as = {
+    user: 'bob',
+    uid: '7',
+    groups: ['g1', 'g2'],
+    extra: { 'Acme.com/Scope': ['x', 'y'] },
+  }
   await impersonatingTransport(inner, as).send(get)
   assert.deepEqual(inner.requests[0]!.headers, {
     'impersonate-user': 'bob',
@@ -57,7 +65,9 @@ test('Given a rotated token file, then used within 1 min; unreadable file keeps 
   assert.deepEqual(logger.messages(), ['Unable to rotate token'])
   host.files.set('/t', ' ')
   assert.equal(await current(), 'Bearer two')
-  await assert.rejects(new TokenFile('/gone', host, clock).headers(), { code: 'CREDENTIALS_UNREADABLE' })
+  await assert.rejects(new TokenFile('/gone', host, clock).headers(), {
+    code: 'CREDENTIALS_UNREADABLE',
+  })
 })
 
 const EXEC: ExecConfig = {
@@ -69,7 +79,12 @@ const EXEC: ExecConfig = {
   provideClusterInfo: true,
   installHint: 'Install it\n  with care.',
 }
-const CONFIG: RestConfig = { server: 'https://s', tls: { caData: 'CA' }, exec: EXEC, execClusterConfig: { audience: 'x' } }
+const CONFIG: RestConfig = {
+  server: 'https://s',
+  tls: { caData: 'CA' },
+  exec: EXEC,
+  execClusterConfig: { audience: 'x' },
+}
 
 function credential(status: unknown, rest: object = {}): CommandResult {
   const answer = { kind: 'ExecCredential', apiVersion: EXEC.apiVersion, status, ...rest }
@@ -127,14 +142,21 @@ test('the plug-in is given its arguments, variables and the cluster', async () =
     kind: 'ExecCredential',
     apiVersion: EXEC.apiVersion,
     spec: {
-      cluster: { server: 'https://s', 'certificate-authority-data': Buffer.from('CA').toString('base64'), config: { audience: 'x' } },
+      cluster: {
+        server: 'https://s',
+        'certificate-authority-data': Buffer.from('CA').toString('base64'),
+        config: { audience: 'x' },
+      },
       interactive: false,
     },
   })
 })
 
 test('a certificate is used for TLS, and listeners hear only of another certificate', async () => {
-  const pair = (name: string): object => ({ clientCertificateData: `cert-${name}`, clientKeyData: `key-${name}` })
+  const pair = (name: string): object => ({
+    clientCertificateData: `cert-${name}`,
+    clientKeyData: `key-${name}`,
+  })
   const { exec } = plugin([credential(pair('a')), credential(pair('a')), credential(pair('b'))])
   const tls = exec.tls(staticTls({ ca: 'CA' }))
   let changes = 0
@@ -151,13 +173,22 @@ test('a certificate is used for TLS, and listeners hear only of another certific
 const BAD: [string, CommandResult, RegExp][] = [
   ['exit code', { exitCode: 3, stdout: '' }, /executable login failed with exit code 3/],
   ['no JSON', { exitCode: 0, stdout: 'hello' }, /decoding stdout/],
-  ['another version', credential({}, { apiVersion: 'client.authentication.k8s.io/v1beta1' }), /is configured to use API version .*v1, plugin returned version .*v1beta1/],
+  [
+    'another version',
+    credential({}, { apiVersion: 'client.authentication.k8s.io/v1beta1' }),
+    /is configured to use API version .*v1, plugin returned version .*v1beta1/,
+  ],
   ['no status', credential(null), /didn't return a status field/],
   ['nothing in it', credential({}), /didn't return a token or cert\/key pair/],
-  ['a certificate alone', credential({ clientCertificateData: 'c' }), /only certificate or key, not both/],
+  [
+    'a certificate alone',
+    credential({ clientCertificateData: 'c' }),
+    /only certificate or key, not both/,
+  ],
 ]
 for (const [title, answer, message] of BAD) {
-  test(`exec plug-in: ${title}`, () => assert.rejects(plugin([answer]).exec.headers(), { code: 'EXEC_PLUGIN_FAILED', message }))
+  test(`exec plug-in: ${title}`, () =>
+    assert.rejects(plugin([answer]).exec.headers(), { code: 'EXEC_PLUGIN_FAILED', message }))
 }
 
 test('a missing plug-in shows its install hint on one line, and Always needs a terminal', async () => {
@@ -169,32 +200,68 @@ test('a missing plug-in shows its install hint on one line, and Always needs a t
     code: 'EXEC_PLUGIN_NOT_FOUND',
     message: /executable login not found: .*; Install it with care\.$/,
   })
-  assert.match(metrics.expose(), /rest_client_exec_plugin_call_total\{call_status="plugin_not_found_error",code="1"\} 1/)
+  assert.match(
+    metrics.expose(),
+    /rest_client_exec_plugin_call_total\{call_status="plugin_not_found_error",code="1"\} 1/,
+  )
   const always = plugin([], { ...CONFIG, exec: { ...EXEC, interactiveMode: 'Always' } })
   await assert.rejects(always.exec.headers(), /cannot support interactive mode/)
 })
 
 test('the time to live is exposed, +Inf without expiry', async () => {
-  const { exec, metrics } = plugin([credential({ token: 'a', expirationTimestamp: '2026-01-01T00:01:00Z' })])
+  const { exec, metrics } = plugin([
+    credential({ token: 'a', expirationTimestamp: '2026-01-01T00:01:00Z' }),
+  ])
   assert.match(metrics.expose(), /^rest_client_exec_plugin_ttl_seconds \+Inf$/m)
   await exec.headers()
   assert.match(metrics.expose(), /^rest_client_exec_plugin_ttl_seconds 60$/m)
 })
 
 const PROXIES: [string, string, Record<string, string>, string | undefined][] = [
-  ['https by HTTPS_PROXY', 'https://api.example.com', { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://q' }, 'http://p:1'],
+  [
+    'https by HTTPS_PROXY',
+    'https://api.example.com',
+    { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://q' },
+    'http://p:1',
+  ],
   ['lower case, without scheme', 'https://api.example.com', { https_proxy: 'p:1' }, 'http://p:1'],
   ['http by HTTP_PROXY', 'http://api.example.com', { HTTP_PROXY: 'http://q' }, 'http://q'],
   ['none', 'https://api.example.com', {}, undefined],
   ['loopback', 'https://127.0.0.1:6443', { HTTPS_PROXY: 'http://p' }, undefined],
-  ['NO_PROXY name', 'https://api.example.com', { HTTPS_PROXY: 'http://p', NO_PROXY: 'x, example.com' }, undefined],
-  ['NO_PROXY subdomains only', 'https://example.com', { HTTPS_PROXY: 'http://p', NO_PROXY: '.example.com' }, 'http://p'],
-  ['NO_PROXY block', 'https://10.1.2.3', { HTTPS_PROXY: 'http://p', no_proxy: '10.0.0.0/8' }, undefined],
-  ['NO_PROXY other port', 'https://10.1.2.3:6443', { HTTPS_PROXY: 'http://p', no_proxy: '10.1.2.3:443' }, 'http://p'],
-  ['NO_PROXY everything', 'https://10.1.2.3', { HTTPS_PROXY: 'http://p', no_proxy: '*' }, undefined],
+  [
+    'NO_PROXY name',
+    'https://api.example.com',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: 'x, example.com' },
+    undefined,
+  ],
+  [
+    'NO_PROXY subdomains only',
+    'https://example.com',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: '.example.com' },
+    'http://p',
+  ],
+  [
+    'NO_PROXY block',
+    'https://10.1.2.3',
+    { HTTPS_PROXY: 'http://p', no_proxy: '10.0.0.0/8' },
+    undefined,
+  ],
+  [
+    'NO_PROXY other port',
+    'https://10.1.2.3:6443',
+    { HTTPS_PROXY: 'http://p', no_proxy: '10.1.2.3:443' },
+    'http://p',
+  ],
+  [
+    'NO_PROXY everything',
+    'https://10.1.2.3',
+    { HTTPS_PROXY: 'http://p', no_proxy: '*' },
+    undefined,
+  ],
 ]
 for (const [title, server, variables, expected] of PROXIES) {
-  test(`proxy: ${title}`, () => assert.equal(proxyFromEnvironment(server, new FakeHost({}, variables)), expected))
+  test(`proxy: ${title}`, () =>
+    assert.equal(proxyFromEnvironment(server, new FakeHost({}, variables)), expected))
 }
 
 test('clients with equal TLS settings share a transport; removed and unknown auth providers are refused', () => {
@@ -209,7 +276,11 @@ test('clients with equal TLS settings share a transport; removed and unknown aut
   assert.match(text, /create_calls_total\{result="miss"\} 2/)
   assert.match(text, /create_calls_total\{result="uncacheable"\} 1/)
   assert.match(text, /^rest_client_transport_cache_entries 2$/m)
-  const provider = (name: string): RestConfig => ({ server: 'https://s', tls: {}, authProvider: { name, config: {} } })
+  const provider = (name: string): RestConfig => ({
+    server: 'https://s',
+    tls: {},
+    authProvider: { name, config: {} },
+  })
   assert.throws(() => pool.transport(provider('gcp')), /The gcp auth plugin has been removed/)
   assert.throws(() => pool.transport(provider('x')), /no Auth Provider found for name "x"/)
 })

@@ -1,7 +1,7 @@
 import { silentLogger, silentMetrics } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
-import { HttpTransport } from '../http/http-transport.ts'
+import { HttpTransport } from '../http-transport/http-transport.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import { usesTls } from '../kubeconfig/rest-config.ts'
 import type { Transport } from '../transport.ts'
@@ -42,7 +42,9 @@ export class TransportPool {
     if (exec !== undefined) this.#unshared.push(transport)
     transport = { send: transport.send.bind(transport), close: async () => {} }
     transport = withIdentity(transport, config, exec, this.#options)
-    return config.impersonate === undefined ? transport : impersonatingTransport(transport, config.impersonate)
+    return config.impersonate === undefined
+      ? transport
+      : impersonatingTransport(transport, config.impersonate)
   }
 
   async close(): Promise<void> {
@@ -52,7 +54,12 @@ export class TransportPool {
   }
 
   #sharedFor(config: RestConfig): Transport {
-    const key = JSON.stringify([config.server, config.tls, config.proxyUrl, config.disableCompression ?? false])
+    const key = JSON.stringify([
+      config.server,
+      config.tls,
+      config.proxyUrl,
+      config.disableCompression ?? false,
+    ])
     const found = this.#shared.get(key)
     this.#count(found === undefined ? 'miss' : 'hit')
     if (found !== undefined) return found
@@ -78,8 +85,11 @@ export class TransportPool {
       tls: exec === undefined ? files : exec.tls(files),
       proxyUrl: config.proxyUrl ?? proxyFromEnvironment(config.server, host),
       disableCompression: config.disableCompression ?? false,
-      pingAfterIdleMs: secondsFrom(host, 'HTTP2_READ_IDLE_TIMEOUT_SECONDS', DEFAULT_PING_AFTER_IDLE_SECONDS) * 1000,
-      pingTimeoutMs: secondsFrom(host, 'HTTP2_PING_TIMEOUT_SECONDS', DEFAULT_PING_TIMEOUT_SECONDS) * 1000,
+      pingAfterIdleMs:
+        secondsFrom(host, 'HTTP2_READ_IDLE_TIMEOUT_SECONDS', DEFAULT_PING_AFTER_IDLE_SECONDS) *
+        1000,
+      pingTimeoutMs:
+        secondsFrom(host, 'HTTP2_PING_TIMEOUT_SECONDS', DEFAULT_PING_TIMEOUT_SECONDS) * 1000,
       http1Only: Boolean(host.env('DISABLE_HTTP2')),
     })
   }
@@ -113,17 +123,26 @@ function withIdentity(
   const { host, clock, logger = silentLogger } = options
   if (config.authProvider !== undefined) throw unsupportedProvider(config.authProvider.name)
   if (config.bearerTokenFile !== undefined) {
-    return authenticatedTransport(transport, new TokenFile(config.bearerTokenFile, host, clock, logger))
+    return authenticatedTransport(
+      transport,
+      new TokenFile(config.bearerTokenFile, host, clock, logger),
+    )
   }
   if (config.bearerToken) return authenticatedTransport(transport, bearerToken(config.bearerToken))
   if (config.username || config.password) {
-    return authenticatedTransport(transport, basicCredentials(config.username ?? '', config.password ?? ''))
+    return authenticatedTransport(
+      transport,
+      basicCredentials(config.username ?? '', config.password ?? ''),
+    )
   }
   return exec === undefined ? transport : authenticatedTransport(transport, exec)
 }
 
 function unsupportedProvider(name: string): Error {
-  const plugins: Readonly<Record<string, string>> = { gcp: 'gke-gcloud-auth-plugin', azure: 'kubelogin' }
+  const plugins: Readonly<Record<string, string>> = {
+    gcp: 'gke-gcloud-auth-plugin',
+    azure: 'kubelogin',
+  }
   const plugin = plugins[name]
   if (plugin !== undefined) {
     return clientErrors.make(
@@ -131,7 +150,10 @@ function unsupportedProvider(name: string): Error {
       `The ${name} auth plugin has been removed. Please use the ${JSON.stringify(plugin)} credential plugin instead.`,
     )
   }
-  return clientErrors.make('AUTH_PROVIDER_UNSUPPORTED', `no Auth Provider found for name ${JSON.stringify(name)}`)
+  return clientErrors.make(
+    'AUTH_PROVIDER_UNSUPPORTED',
+    `no Auth Provider found for name ${JSON.stringify(name)}`,
+  )
 }
 
 function secondsFrom(host: Pick<HostEnvironment, 'env'>, name: string, fallback: number): number {

@@ -14,7 +14,10 @@ export function authenticatedTransport(transport: Transport, credentials: Creden
     async send(request: TransportRequest): Promise<TransportResponse> {
       if (request.headers['authorization'] !== undefined) return transport.send(request)
       const added = await credentials.headers()
-      const response = await transport.send({ ...request, headers: { ...request.headers, ...added } })
+      const response = await transport.send({
+        ...request,
+        headers: { ...request.headers, ...added },
+      })
       if (response.status === 401) await credentials.rejected?.(added)
       return response
     },

@@ -1,7 +1,14 @@
 import { FileError, silentMetrics } from '@gyropilot/foundation'
-import type { Clock, Counter, Gauge, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
+import type {
+  Clock,
+  Counter,
+  Gauge,
+  HostEnvironment,
+  Logger,
+  MetricsRegistry,
+} from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
-import type { TlsMaterial, TlsSource } from '../http/tls-source.ts'
+import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import type { Credentials } from './credentials.ts'
 
@@ -57,7 +64,8 @@ export class ExecCredentials implements Credentials {
   async rejected(headers: Readonly<Record<string, string | readonly string[]>>): Promise<void> {
     const current = this.#credential
     // Somebody else's 401 has brought a new token already.
-    if (current?.token !== undefined && headers['authorization'] !== `Bearer ${current.token}`) return
+    if (current?.token !== undefined && headers['authorization'] !== `Bearer ${current.token}`)
+      return
     try {
       await this.#refresh()
     } catch (error) {
@@ -110,13 +118,19 @@ export class ExecCredentials implements Credentials {
       apiVersion,
       spec: { ...this.#clusterInfo(), interactive },
     })
-    const variables = { ...Object.fromEntries(env.map(({ name, value }) => [name, value])), KUBERNETES_EXEC_INFO: info }
+    const variables = {
+      ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+      KUBERNETES_EXEC_INFO: info,
+    }
     let result
     try {
       result = await host.runCommand({ command, args, env: variables, interactive })
     } catch (error) {
       const notFound = error instanceof FileError && error.code === 'ENOENT'
-      this.#calls.increment({ call_status: notFound ? 'plugin_not_found_error' : 'client_internal_error', code: '1' })
+      this.#calls.increment({
+        call_status: notFound ? 'plugin_not_found_error' : 'client_internal_error',
+        code: '1',
+      })
       if (!notFound) throw failed(`exec: ${String(error)}`, error)
       const hint = installHint === '' ? '' : `; ${installHint.trim().replaceAll(/\s+/g, ' ')}`
       throw clientErrors.make(
@@ -127,7 +141,10 @@ export class ExecCredentials implements Credentials {
       )
     }
     if (result.exitCode !== 0) {
-      this.#calls.increment({ call_status: 'plugin_execution_error', code: String(result.exitCode) })
+      this.#calls.increment({
+        call_status: 'plugin_execution_error',
+        code: String(result.exitCode),
+      })
       throw failed(`exec: executable ${command} failed with exit code ${result.exitCode}`)
     }
     this.#calls.increment({ call_status: 'no_error', code: '0' })
@@ -142,7 +159,9 @@ export class ExecCredentials implements Credentials {
         server,
         ...(tls.serverName ? { 'tls-server-name': tls.serverName } : {}),
         ...(tls.insecure ? { 'insecure-skip-tls-verify': true } : {}),
-        ...(tls.caData ? { 'certificate-authority-data': Buffer.from(tls.caData).toString('base64') } : {}),
+        ...(tls.caData
+          ? { 'certificate-authority-data': Buffer.from(tls.caData).toString('base64') }
+          : {}),
         ...(proxyUrl ? { 'proxy-url': proxyUrl } : {}),
         ...(disableCompression ? { 'disable-compression': true } : {}),
         ...(execClusterConfig === undefined ? {} : { config: execClusterConfig }),
@@ -152,7 +171,8 @@ export class ExecCredentials implements Credentials {
 
   #decode(output: string): Credential {
     const wanted = this.#config.exec!.apiVersion
-    if (!API_VERSIONS.includes(wanted)) throw failed(`exec plugin: invalid apiVersion ${JSON.stringify(wanted)}`)
+    if (!API_VERSIONS.includes(wanted))
+      throw failed(`exec plugin: invalid apiVersion ${JSON.stringify(wanted)}`)
     let answer: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> | null }
     try {
       answer = JSON.parse(output) as typeof answer
@@ -200,4 +220,3 @@ export class ExecCredentials implements Credentials {
 function failed(text: string, cause?: unknown): Error {
   return clientErrors.make('EXEC_PLUGIN_FAILED', `getting credentials: ${text}`, { cause })
 }
-

@@ -15,7 +15,9 @@ export function impersonatingTransport(transport: Transport, as: Impersonation):
   }
 }
 
-export function impersonationHeaders(as: Impersonation): Record<string, string | readonly string[]> {
+export function impersonationHeaders(
+  as: Impersonation,
+): Record<string, string | readonly string[]> {
   const headers: Record<string, string | readonly string[]> = { 'impersonate-user': as.user }
   if (as.uid) headers['impersonate-uid'] = as.uid
   if (as.groups !== undefined && as.groups.length > 0) headers['impersonate-group'] = as.groups

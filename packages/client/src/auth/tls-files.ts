@@ -1,12 +1,18 @@
 import { errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
-import type { TlsMaterial, TlsSource } from '../http/tls-source.ts'
+import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { TlsFiles } from '../kubeconfig/rest-config.ts'
 
 /** TLS settings whose files are read again each time they are asked for. */
-export function tlsFromFiles(files: TlsFiles, host: Pick<HostEnvironment, 'readTextFile'>): TlsSource {
-  const textOf = async (data: string | undefined, path: string | undefined): Promise<string | undefined> => {
+export function tlsFromFiles(
+  files: TlsFiles,
+  host: Pick<HostEnvironment, 'readTextFile'>,
+): TlsSource {
+  const textOf = async (
+    data: string | undefined,
+    path: string | undefined,
+  ): Promise<string | undefined> => {
     if (data !== undefined || path === undefined) return data
     try {
       return await host.readTextFile(path)

@@ -15,7 +15,12 @@ export class TokenFile implements Credentials {
   #readMs = 0
   #reading: Promise<void> | undefined
 
-  constructor(path: string, host: Pick<HostEnvironment, 'readTextFile'>, clock: Clock, logger: Logger = silentLogger) {
+  constructor(
+    path: string,
+    host: Pick<HostEnvironment, 'readTextFile'>,
+    clock: Clock,
+    logger: Logger = silentLogger,
+  ) {
     this.#path = path
     this.#host = host
     this.#clock = clock
@@ -23,7 +28,8 @@ export class TokenFile implements Credentials {
   }
 
   async headers(): Promise<Readonly<Record<string, string>>> {
-    const due = this.#token === undefined || this.#clock.monotonicMs() - this.#readMs >= READ_AGAIN_AFTER_MS
+    const due =
+      this.#token === undefined || this.#clock.monotonicMs() - this.#readMs >= READ_AGAIN_AFTER_MS
     if (due) {
       this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
       await this.#reading

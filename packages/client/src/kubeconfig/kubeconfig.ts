@@ -30,7 +30,10 @@ export interface UserEntry {
   readonly username?: string
   readonly password?: string
   readonly impersonate?: Impersonation
-  readonly authProvider?: { readonly name: string; readonly config: Readonly<Record<string, string>> }
+  readonly authProvider?: {
+    readonly name: string
+    readonly config: Readonly<Record<string, string>>
+  }
   readonly exec?: ExecConfig
 }
 
@@ -69,7 +72,8 @@ export const emptyKubeconfig: Kubeconfig = {
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const firstOf = <T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> => {
     const merged = new Map<string, T>()
-    for (const map of maps) for (const [name, entry] of map) if (!merged.has(name)) merged.set(name, entry)
+    for (const map of maps)
+      for (const [name, entry] of map) if (!merged.has(name)) merged.set(name, entry)
     return merged
   }
   return {

@@ -10,7 +10,11 @@ const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n'
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** A kubeconfig with one context `c` of cluster `k` and user `u`; lines go under them. */
-function config(cluster: string, user = '{}', context = '{cluster: k, user: u, namespace: n}'): string {
+function config(
+  cluster: string,
+  user = '{}',
+  context = '{cluster: k, user: u, namespace: ns1}',
+): string {
   return `apiVersion: v1
 kind: Config
 current-context: c
@@ -39,7 +43,10 @@ function fails(code: string, message: string | RegExp) {
   }
 }
 
-const load = (text: string, files: Record<string, string> = {}): ReturnType<typeof loadManagerConfig> =>
+const load = (
+  text: string,
+  files: Record<string, string> = {},
+): ReturnType<typeof loadManagerConfig> =>
   loadManagerConfig({ kubeconfig: '/k/config' }, new FakeHost({ '/k/config': text, ...files }))
 
 test('context, cluster and user are followed from current-context; data is decoded and paths are resolved', async () => {
@@ -51,14 +58,19 @@ test('context, cluster and user are followed from current-context; data is decod
     { '/ca.crt': PEM, '/k/keys/u.key': 'KEY' },
   )
   assert.equal(loaded.server, 'https://s:6443')
-  assert.equal(loaded.namespace, 'n')
+  assert.equal(loaded.namespace, 'ns1')
   assert.equal(loaded.proxyUrl, 'http://p:1')
   assert.equal(loaded.bearerToken, 't')
   assert.equal(loaded.tls.caFile, '/ca.crt')
   assert.equal(loaded.tls.certData, PEM)
   assert.equal(loaded.tls.keyFile, '/k/keys/u.key')
   assert.equal(loaded.tls.serverName, 'k8s')
-  assert.deepEqual(loaded.impersonate, { user: 'bob', uid: '7', groups: ['g1', 'g2'], extra: { scopes: ['a', 'b'] } })
+  assert.deepEqual(loaded.impersonate, {
+    user: 'bob',
+    uid: '7',
+    groups: ['g1', 'g2'],
+    extra: { scopes: ['a', 'b'] },
+  })
 })
 
 test('JSON is read too', async () => {
@@ -71,27 +83,48 @@ test('JSON is read too', async () => {
 })
 
 test('a relative kubeconfig path counts from the working folder', async () => {
-  const host = new FakeHost({ 'conf/config': config('{server: "https://s", certificate-authority: ca.crt}'), '/work-folder/conf/ca.crt': PEM })
-  assert.equal((await loadManagerConfig({ kubeconfig: 'conf/config' }, host)).tls.caFile, '/work-folder/conf/ca.crt')
+  const host = new FakeHost({
+    'conf/config': config('{server: "https://s", certificate-authority: ca.crt}'),
+    '/work-folder/conf/ca.crt': PEM,
+  })
+  assert.equal(
+    (await loadManagerConfig({ kubeconfig: 'conf/config' }, host)).tls.caFile,
+    '/work-folder/conf/ca.crt',
+  )
 })
 
 const FAULTS: [string, string, string, string | RegExp, Record<string, string>?][] = [
-  ['unparsable file', 'a: [', 'KUBECONFIG_MALFORMED', /^error loading config file "\/k\/config": yaml: line 1: /],
+  [
+    'unparsable file',
+    'a: [',
+    'KUBECONFIG_MALFORMED',
+    /^error loading config file "\/k\/config": yaml: line 1: /,
+  ],
   [
     'a user name that YAML 1.1 takes for a boolean',
     config(SERVER, '{}', '{cluster: k, user: n}'),
     'KUBECONFIG_MALFORMED',
-    'error loading config file "/k/config": json: cannot unmarshal bool into Go struct field Context.contexts.user of type string',
+    'error loading config file "/k/config": json: cannot unmarshal bool into Go struct field Context.contexts.context.user of type string',
   ],
   ['a list in place of an object', '[]', 'KUBECONFIG_MALFORMED', /cannot unmarshal array/],
-  ['broken base64', config('{server: s, certificate-authority-data: "!!!"}'), 'KUBECONFIG_MALFORMED', /illegal base64 data at input byte 0/],
+  [
+    'broken base64',
+    config('{server: s, certificate-authority-data: "!!!"}'),
+    'KUBECONFIG_MALFORMED',
+    /illegal base64 data at input byte 0/,
+  ],
   [
     'current-context names no context',
     'current-context: gone',
     'KUBECONFIG_INVALID',
     'invalid configuration: [context was not found for specified context: gone, cluster has no server defined]',
   ],
-  ['context names a cluster that does not exist', config(SERVER, '{}', '{cluster: gone}'), 'CONFIGURATION_MISSING', NO_CONFIGURATION],
+  [
+    'context names a cluster that does not exist',
+    config(SERVER, '{}', '{cluster: gone}'),
+    'CONFIGURATION_MISSING',
+    NO_CONFIGURATION,
+  ],
   ['an empty file', '', 'CONFIGURATION_MISSING', NO_CONFIGURATION],
   [
     'cluster without server',
@@ -105,10 +138,17 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
     'KUBECONFIG_INVALID',
     'invalid configuration: unable to read certificate-authority /k/ca.crt for k due to open /k/ca.crt: no such file or directory',
   ],
-  ['unreadable tokenFile', config(SERVER, '{tokenFile: t}'), 'CREDENTIALS_UNREADABLE', 'open /k/t: no such file or directory'],
+  [
+    'unreadable tokenFile',
+    config(SERVER, '{tokenFile: t}'),
+    'CREDENTIALS_UNREADABLE',
+    'open /k/t: no such file or directory',
+  ],
   [
     'CA data and file together',
-    config(`{server: "https://s", certificate-authority: ca.crt, certificate-authority-data: ${base64(PEM)}}`),
+    config(
+      `{server: "https://s", certificate-authority: ca.crt, certificate-authority-data: ${base64(PEM)}}`,
+    ),
     'KUBECONFIG_INVALID',
     'invalid configuration: certificate-authority-data and certificate-authority are both specified for k. certificate-authority-data will override.',
     { '/k/ca.crt': PEM },
@@ -121,7 +161,9 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
   ],
   [
     'CA with insecure-skip-tls-verify',
-    config(`{server: "https://s", insecure-skip-tls-verify: true, certificate-authority-data: ${base64(PEM)}}`),
+    config(
+      `{server: "https://s", insecure-skip-tls-verify: true, certificate-authority-data: ${base64(PEM)}}`,
+    ),
     'KUBECONFIG_INVALID',
     'specifying a root certificates file with the insecure flag is not allowed',
   ],
@@ -139,7 +181,10 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
   ],
   [
     'exec with auth-provider',
-    config(SERVER, '{exec: {command: c, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}, auth-provider: {name: gcp}}'),
+    config(
+      SERVER,
+      '{exec: {command: c, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}, auth-provider: {name: gcp}}',
+    ),
     'KUBECONFIG_INVALID',
     'invalid configuration: authProvider cannot be provided in combination with an exec plugin for u',
   ],
@@ -155,8 +200,12 @@ for (const [title, text, code, message, files] of FAULTS) {
 }
 
 test('accepted: a missing user (anonymous), exec with a token, a certificate with a token', async () => {
-  assert.equal((await load(config(SERVER, '{}', '{cluster: k, user: gone}'))).bearerToken, undefined)
-  const exec = '{token: t, exec: {command: ./bin/login, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}'
+  assert.equal(
+    (await load(config(SERVER, '{}', '{cluster: k, user: gone}'))).bearerToken,
+    undefined,
+  )
+  const exec =
+    '{token: t, exec: {command: ./bin/login, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}'
   assert.equal((await load(config(SERVER, exec))).exec?.command, '/k/bin/login')
   const both = `{token: t, client-certificate-data: ${base64(PEM)}, client-key-data: ${base64(PEM)}}`
   assert.equal((await load(config(SERVER, both))).tls.keyData, PEM)
@@ -166,7 +215,10 @@ test('credentials are attached only for TLS servers', async () => {
   const plain = await load(config('{server: "http://s"}', '{token: t}'))
   assert.equal(plain.bearerToken, undefined)
   assert.equal((await load(config('{server: "s:8080"}', '{token: t}'))).server, 'http://s:8080')
-  assert.equal((await load(config('{server: s, insecure-skip-tls-verify: true}', '{token: t}'))).server, 'https://s')
+  assert.equal(
+    (await load(config('{server: s, insecure-skip-tls-verify: true}', '{token: t}'))).server,
+    'https://s',
+  )
 })
 
 test('Given a missing explicit file, then error.', async () => {
@@ -187,17 +239,29 @@ test('Given neither kubeconfig nor server, then in-cluster is tried first; a giv
   })
   assert.equal((await loadManagerConfig({ kubeconfig: '/k' }, host)).server, 'https://s:6443')
   assert.equal((await loadManagerConfig({ master: 'https://m' }, host)).server, 'https://m')
-  assert.equal((await loadManagerConfig({ kubeconfig: '/k', master: 'https://m' }, host)).server, 'https://m')
+  assert.equal(
+    (await loadManagerConfig({ kubeconfig: '/k', master: 'https://m' }, host)).server,
+    'https://m',
+  )
 })
 
 test('a manager outside of a pod reads neither KUBECONFIG nor the home folder', async () => {
-  const host = new FakeHost({ '/k': config(SERVER), '/home/alice/.kube/config': config(SERVER) }, { KUBECONFIG: '/k' })
-  await assert.rejects(loadManagerConfig({}, host), fails('CONFIGURATION_MISSING', NO_CONFIGURATION))
+  const host = new FakeHost(
+    { '/k': config(SERVER), '/home/alice/.kube/config': config(SERVER) },
+    { KUBECONFIG: '/k' },
+  )
+  await assert.rejects(
+    loadManagerConfig({}, host),
+    fails('CONFIGURATION_MISSING', NO_CONFIGURATION),
+  )
 })
 
 test('in-cluster: brackets for IPv6, missing variables and an unreadable token are errors, an unreadable CA is logged', async () => {
   const six = { ...IN_CLUSTER_VARIABLES, KUBERNETES_SERVICE_HOST: 'fd00::1' }
-  assert.equal((await inClusterConfig(new FakeHost(IN_CLUSTER_FILES, six))).server, 'https://[fd00::1]:443')
+  assert.equal(
+    (await inClusterConfig(new FakeHost(IN_CLUSTER_FILES, six))).server,
+    'https://[fd00::1]:443',
+  )
   await assert.rejects(
     inClusterConfig(new FakeHost(IN_CLUSTER_FILES)),
     fails(
@@ -205,9 +269,15 @@ test('in-cluster: brackets for IPv6, missing variables and an unreadable token a
       'unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined',
     ),
   )
-  await assert.rejects(inClusterConfig(new FakeHost({}, IN_CLUSTER_VARIABLES)), fails('IN_CLUSTER_UNAVAILABLE', /^open .*token: no such file/))
+  await assert.rejects(
+    inClusterConfig(new FakeHost({}, IN_CLUSTER_VARIABLES)),
+    fails('IN_CLUSTER_UNAVAILABLE', /^open .*token: no such file/),
+  )
   const logger = new RecordingLogger()
-  const host = new FakeHost({ '/var/run/secrets/kubernetes.io/serviceaccount/token': 't' }, IN_CLUSTER_VARIABLES)
+  const host = new FakeHost(
+    { '/var/run/secrets/kubernetes.io/serviceaccount/token': 't' },
+    IN_CLUSTER_VARIABLES,
+  )
   assert.equal((await inClusterConfig(host, logger)).tls.caFile, undefined)
   assert.equal(logger.lines[0]?.severity, 'error')
 })
@@ -215,7 +285,8 @@ test('in-cluster: brackets for IPv6, missing variables and an unreadable token a
 test('Given several kubeconfig files, then first value wins and paths resolve per file.', async () => {
   const host = new FakeHost(
     {
-      '/one/config': 'current-context: c\nclusters: [{name: k, cluster: {server: "https://one", certificate-authority: ca.crt}}]',
+      '/one/config':
+        'current-context: c\nclusters: [{name: k, cluster: {server: "https://one", certificate-authority: ca.crt}}]',
       '/two/config': `current-context: other
 clusters: [{name: k, cluster: {server: "https://two", tls-server-name: two}}]
 contexts: [{name: c, context: {cluster: k, user: u}}]
@@ -234,25 +305,52 @@ users: [{name: u, user: {tokenFile: token}}]`,
 })
 
 test('default rules: the home folder without KUBECONFIG; nothing there: in-cluster; nothing at all: the error', async () => {
-  const home = new FakeHost({ '/home/alice/.kube/config': config(SERVER), ...IN_CLUSTER_FILES }, IN_CLUSTER_VARIABLES)
+  const home = new FakeHost(
+    { '/home/alice/.kube/config': config(SERVER), ...IN_CLUSTER_FILES },
+    IN_CLUSTER_VARIABLES,
+  )
   assert.equal((await loadClientConfig({}, home)).server, 'https://s:6443')
-  assert.equal((await loadClientConfig({}, new FakeHost(IN_CLUSTER_FILES, IN_CLUSTER_VARIABLES))).server, 'https://10.0.0.1:443')
-  await assert.rejects(loadClientConfig({}, new FakeHost()), fails('CONFIGURATION_MISSING', NO_CONFIGURATION))
+  assert.equal(
+    (await loadClientConfig({}, new FakeHost(IN_CLUSTER_FILES, IN_CLUSTER_VARIABLES))).server,
+    'https://10.0.0.1:443',
+  )
+  await assert.rejects(
+    loadClientConfig({}, new FakeHost()),
+    fails('CONFIGURATION_MISSING', NO_CONFIGURATION),
+  )
 })
 
 test('overrides replace single settings; names that do not exist are errors', async () => {
   const host = new FakeHost({ '/k': `${config(SERVER, '{token: t}')}` })
-  const from = (overrides: object): ReturnType<typeof loadClientConfig> => loadClientConfig({ kubeconfig: '/k', overrides }, host)
+  const from = (overrides: object): ReturnType<typeof loadClientConfig> =>
+    loadClientConfig({ kubeconfig: '/k', overrides }, host)
   assert.equal((await from({ server: 'https://o' })).server, 'https://o')
   assert.equal((await from({ namespace: 'other' })).namespace, 'other')
   assert.equal((await from({ token: 'o' })).bearerToken, 'o')
-  await assert.rejects(from({ context: 'x' }), fails('KUBECONFIG_ENTRY_MISSING', 'context "x" does not exist'))
-  await assert.rejects(from({ cluster: 'x' }), fails('KUBECONFIG_ENTRY_MISSING', 'cluster "x" does not exist'))
-  await assert.rejects(from({ user: 'x' }), fails('KUBECONFIG_ENTRY_MISSING', 'auth info "x" does not exist'))
+  await assert.rejects(
+    from({ context: 'x' }),
+    fails('KUBECONFIG_ENTRY_MISSING', 'context "x" does not exist'),
+  )
+  await assert.rejects(
+    from({ cluster: 'x' }),
+    fails('KUBECONFIG_ENTRY_MISSING', 'cluster "x" does not exist'),
+  )
+  await assert.rejects(
+    from({ user: 'x' }),
+    fails('KUBECONFIG_ENTRY_MISSING', 'auth info "x" does not exist'),
+  )
 })
 
 test("Given an insecure override without a CA override, then the file's CA is dropped.", async () => {
-  const host = new FakeHost({ '/k': config(`{server: "https://s", certificate-authority-data: ${base64(PEM)}}`) })
-  const loaded = await loadClientConfig({ kubeconfig: '/k', overrides: { insecureSkipTlsVerify: true } }, host)
-  assert.deepEqual([loaded.tls.insecure, loaded.tls.caData, loaded.tls.caFile], [true, undefined, undefined])
+  const host = new FakeHost({
+    '/k': config(`{server: "https://s", certificate-authority-data: ${base64(PEM)}}`),
+  })
+  const loaded = await loadClientConfig(
+    { kubeconfig: '/k', overrides: { insecureSkipTlsVerify: true } },
+    host,
+  )
+  assert.deepEqual(
+    [loaded.tls.insecure, loaded.tls.caData, loaded.tls.caFile],
+    [true, undefined, undefined],
+  )
 })

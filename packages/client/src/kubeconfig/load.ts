@@ -21,11 +21,15 @@ export async function loadManagerConfig(
   logger: Logger = silentLogger,
 ): Promise<RestConfig> {
   if (!flags.kubeconfig && !flags.master) {
-    logger.info('Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work.')
+    logger.info(
+      'Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  This might not work.',
+    )
     try {
       return await inClusterConfig(host, logger)
     } catch (error) {
-      logger.info('error creating inClusterConfig, falling back to default config', { err: errorText(error) })
+      logger.info('error creating inClusterConfig, falling back to default config', {
+        err: errorText(error),
+      })
       throw noConfiguration(error)
     }
   }
@@ -43,9 +47,15 @@ export async function loadClientConfig(
   logger: Logger = silentLogger,
 ): Promise<RestConfig> {
   const { overrides = {} } = options
-  const config = options.kubeconfig ? await readExplicit(options.kubeconfig, host) : await loadKubeconfig(host)
-  const saysNothing = config.currentContext === '' && config.clusters.size === 0 && Object.keys(overrides).length === 0
-  if (saysNothing && !options.kubeconfig && host.env('KUBERNETES_SERVICE_HOST')) return inClusterConfig(host, logger)
+  const config = options.kubeconfig
+    ? await readExplicit(options.kubeconfig, host)
+    : await loadKubeconfig(host)
+  const saysNothing =
+    config.currentContext === '' &&
+    config.clusters.size === 0 &&
+    Object.keys(overrides).length === 0
+  if (saysNothing && !options.kubeconfig && host.env('KUBERNETES_SERVICE_HOST'))
+    return inClusterConfig(host, logger)
   return selectConfig(config, overrides, host)
 }
 
@@ -65,7 +75,8 @@ export async function loadKubeconfig(host: HostEnvironment): Promise<Kubeconfig>
 /** Without repetitions, in the order of precedence. */
 export function kubeconfigPaths(host: HostEnvironment): readonly string[] {
   const listed = host.env('KUBECONFIG')
-  if (listed) return [...new Set(listed.split(host.pathListSeparator).filter((path) => path !== ''))]
+  if (listed)
+    return [...new Set(listed.split(host.pathListSeparator).filter((path) => path !== ''))]
   return host.homeDirectory === '' ? [] : [join(host.homeDirectory, '.kube', 'config')]
 }
 
@@ -74,7 +85,9 @@ async function readExplicit(path: string, host: HostEnvironment): Promise<Kubeco
     return await readFile(path, host)
   } catch (error) {
     if (!(error instanceof FileError && error.code === 'ENOENT')) throw error
-    throw clientErrors.make('KUBECONFIG_NOT_FOUND', `stat ${path}: no such file or directory`, { cause: error })
+    throw clientErrors.make('KUBECONFIG_NOT_FOUND', `stat ${path}: no such file or directory`, {
+      cause: error,
+    })
   }
 }
 
@@ -97,7 +110,10 @@ async function readFile(path: string, host: HostEnvironment): Promise<Kubeconfig
 }
 
 /** The service account of the pod this process runs in. */
-export async function inClusterConfig(host: HostEnvironment, logger: Logger = silentLogger): Promise<RestConfig> {
+export async function inClusterConfig(
+  host: HostEnvironment,
+  logger: Logger = silentLogger,
+): Promise<RestConfig> {
   const address = host.env('KUBERNETES_SERVICE_HOST')
   const port = host.env('KUBERNETES_SERVICE_PORT')
   if (!address || !port) {

@@ -1,7 +1,14 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { errorText } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
-import type { ClusterEntry, ContextEntry, ExecConfig, Impersonation, Kubeconfig, UserEntry } from './kubeconfig.ts'
+import type {
+  ClusterEntry,
+  ContextEntry,
+  ExecConfig,
+  Impersonation,
+  Kubeconfig,
+  UserEntry,
+} from './kubeconfig.ts'
 
 /**
  * A kubeconfig from its text (YAML 1.1 or JSON). Relative paths are taken from the folder of `path`. Unknown fields are
@@ -11,9 +18,13 @@ export async function parseKubeconfig(text: string, path: string): Promise<Kubec
   try {
     return configOf(await yamlValue(text), dirname(path))
   } catch (error) {
-    throw clientErrors.make('KUBECONFIG_MALFORMED', `error loading config file ${JSON.stringify(path)}: ${errorText(error)}`, {
-      cause: error,
-    })
+    throw clientErrors.make(
+      'KUBECONFIG_MALFORMED',
+      `error loading config file ${JSON.stringify(path)}: ${errorText(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -21,9 +32,17 @@ async function yamlValue(text: string): Promise<unknown> {
   // Loaded when a file is read: most processes of a cluster in one process never do.
   const { parse } = await import('yaml')
   try {
-    return parse(text, { version: '1.1', schema: 'yaml-1.1', merge: true, logLevel: 'silent' }) as unknown
+    return parse(text, {
+      version: '1.1',
+      schema: 'yaml-1.1',
+      merge: true,
+      logLevel: 'error',
+    }) as unknown
   } catch (error) {
-    const { linePos, message } = error as { linePos?: readonly { readonly line: number }[]; message: string }
+    const { linePos, message } = error as {
+      linePos?: readonly { readonly line: number }[]
+      message: string
+    }
     const where = linePos?.[0] === undefined ? '' : `line ${linePos[0].line}: `
     throw new Error(`yaml: ${where}${message.split('\n', 1)[0]}`, { cause: error })
   }
@@ -31,7 +50,12 @@ async function yamlValue(text: string): Promise<unknown> {
 
 function configOf(value: unknown, folder: string): Kubeconfig {
   const root = new Fields(value ?? {}, 'Config', '')
-  const namedEntries = <T>(list: string, field: string, type: string, read: (fields: Fields) => T): Map<string, T> => {
+  const namedEntries = <T>(
+    list: string,
+    field: string,
+    type: string,
+    read: (fields: Fields) => T,
+  ): Map<string, T> => {
     const entries = new Map<string, T>()
     for (const item of root.list(list)) {
       const named = new Fields(item, `Named${type}`, list)
@@ -69,7 +93,9 @@ function clusterOf(fields: Fields, folder: string): ClusterEntry {
 }
 
 function userOf(fields: Fields, folder: string): UserEntry {
-  const provider = fields.has('auth-provider') ? fields.object('auth-provider', 'AuthProviderConfig') : undefined
+  const provider = fields.has('auth-provider')
+    ? fields.object('auth-provider', 'AuthProviderConfig')
+    : undefined
   return defined({
     clientCertificate: resolved(fields.text('client-certificate'), folder),
     clientCertificateData: fields.base64('client-certificate-data'),
@@ -81,7 +107,9 @@ function userOf(fields: Fields, folder: string): UserEntry {
     password: fields.text('password'),
     impersonate: impersonationOf(fields),
     authProvider:
-      provider === undefined ? undefined : { name: provider.text('name') ?? '', config: provider.texts('config') },
+      provider === undefined
+        ? undefined
+        : { name: provider.text('name') ?? '', config: provider.texts('config') },
     exec: fields.has('exec') ? execOf(fields.object('exec', 'ExecConfig'), folder) : undefined,
   })
 }
@@ -91,7 +119,8 @@ function impersonationOf(fields: Fields): Impersonation | undefined {
   const uid = fields.text('as-uid')
   const groups = fields.textList('as-groups')
   const extra = fields.has('as-user-extra') ? fields.textLists('as-user-extra') : undefined
-  if (user === undefined && uid === undefined && groups.length === 0 && extra === undefined) return undefined
+  if (user === undefined && uid === undefined && groups.length === 0 && extra === undefined)
+    return undefined
   return defined({ user: user ?? '', uid, groups: groups.length === 0 ? undefined : groups, extra })
 }
 
@@ -168,7 +197,8 @@ class Fields {
     if (text === undefined || text === '') return undefined
     const bad = /[^A-Za-z0-9+/=]/.exec(text)
     if (bad !== null) throw new Error(`illegal base64 data at input byte ${bad.index}`)
-    if (text.length % 4 !== 0) throw new Error(`illegal base64 data at input byte ${text.length - (text.length % 4)}`)
+    if (text.length % 4 !== 0)
+      throw new Error(`illegal base64 data at input byte ${text.length - (text.length % 4)}`)
     return text
   }
 
@@ -188,7 +218,9 @@ class Fields {
 
   texts(name: string): Readonly<Record<string, string>> {
     const fields = this.object(name, this.#type)
-    return Object.fromEntries(Object.keys(fields.#fields).map((key) => [key, fields.text(key) ?? '']))
+    return Object.fromEntries(
+      Object.keys(fields.#fields).map((key) => [key, fields.text(key) ?? '']),
+    )
   }
 
   textLists(name: string): Readonly<Record<string, readonly string[]>> {
@@ -199,7 +231,8 @@ class Fields {
   /** An object; absent is empty. */
   object(name: string, type: string): Fields {
     const value = this.#fields[name] ?? {}
-    if (typeof value !== 'object' || Array.isArray(value)) throw this.#wrongType(value, name, `v1.${type}`)
+    if (typeof value !== 'object' || Array.isArray(value))
+      throw this.#wrongType(value, name, `v1.${type}`)
     return new Fields(value, type, this.#pathOf(name))
   }
 
@@ -209,7 +242,9 @@ class Fields {
 
   #wrongType(value: unknown, name: string, wanted: string): Error {
     const field = `${this.#type}.${this.#pathOf(name)}`
-    return new Error(`json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`)
+    return new Error(
+      `json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`,
+    )
   }
 }
 

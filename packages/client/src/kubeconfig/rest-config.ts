@@ -13,7 +13,10 @@ export interface RestConfig {
   readonly exec?: ExecConfig
   /** The cluster's config for the exec plug-in. */
   readonly execClusterConfig?: unknown
-  readonly authProvider?: { readonly name: string; readonly config: Readonly<Record<string, string>> }
+  readonly authProvider?: {
+    readonly name: string
+    readonly config: Readonly<Record<string, string>>
+  }
   readonly impersonate?: Impersonation
   readonly proxyUrl?: string
   readonly disableCompression?: boolean
@@ -36,7 +39,13 @@ export interface TlsFiles {
 export function anonymousConfig(config: RestConfig): RestConfig {
   const { server, proxyUrl, disableCompression, namespace } = config
   const { caFile, caData, serverName, insecure } = config.tls
-  return { server, proxyUrl, disableCompression, namespace, tls: { caFile, caData, serverName, insecure } }
+  return {
+    server,
+    proxyUrl,
+    disableCompression,
+    namespace,
+    tls: { caFile, caData, serverName, insecure },
+  }
 }
 
 /** `https://host:port` from what people write: `host:port` is http, unless TLS settings say otherwise. */

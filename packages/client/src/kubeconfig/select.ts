@@ -54,13 +54,21 @@ export async function selectConfig(
   return restConfigOf(cluster!, user, overrides.namespace ?? context?.namespace, host)
 }
 
-function contextOf(config: Kubeconfig, overrides: ConfigOverrides, name: string): ContextEntry | undefined {
+function contextOf(
+  config: Kubeconfig,
+  overrides: ConfigOverrides,
+  name: string,
+): ContextEntry | undefined {
   const context = config.contexts.get(name)
   if (context === undefined && overrides.context !== undefined) throw missing('context', name)
   return context
 }
 
-function clusterOf(config: Kubeconfig, overrides: ConfigOverrides, name: string): ClusterEntry | undefined {
+function clusterOf(
+  config: Kubeconfig,
+  overrides: ConfigOverrides,
+  name: string,
+): ClusterEntry | undefined {
   const entry = config.clusters.get(name)
   if (entry === undefined && overrides.cluster !== undefined) throw missing('cluster', name)
   const { server, tlsServerName, insecureSkipTlsVerify, certificateAuthority } = overrides
@@ -89,7 +97,10 @@ function userOf(config: Kubeconfig, overrides: ConfigOverrides, name: string): U
 }
 
 function missing(what: string, name: string): Error {
-  return clientErrors.make('KUBECONFIG_ENTRY_MISSING', `${what} ${JSON.stringify(name)} does not exist`)
+  return clientErrors.make(
+    'KUBECONFIG_ENTRY_MISSING',
+    `${what} ${JSON.stringify(name)} does not exist`,
+  )
 }
 
 async function clusterFaults(
@@ -100,7 +111,11 @@ async function clusterFaults(
   if (cluster === undefined) return [CLUSTER_WITHOUT_SERVER]
   const faults: string[] = []
   if (!cluster.server) {
-    faults.push(name === '' ? 'default cluster has no server defined' : `no server found for cluster ${JSON.stringify(name)}`)
+    faults.push(
+      name === ''
+        ? 'default cluster has no server defined'
+        : `no server found for cluster ${JSON.stringify(name)}`,
+    )
   }
   if (cluster.proxyUrl !== undefined && !/^(https?|socks5h?):\/\//.test(cluster.proxyUrl)) {
     faults.push(
@@ -108,13 +123,18 @@ async function clusterFaults(
         'unsupported scheme, must be http, https, or socks5',
     )
   }
-  if (cluster.certificateAuthority !== undefined && cluster.certificateAuthorityData !== undefined) {
+  if (
+    cluster.certificateAuthority !== undefined &&
+    cluster.certificateAuthorityData !== undefined
+  ) {
     faults.push(
       `certificate-authority-data and certificate-authority are both specified for ${name}. ` +
         'certificate-authority-data will override.',
     )
   }
-  faults.push(...(await unreadable('certificate-authority', cluster.certificateAuthority, name, host)))
+  faults.push(
+    ...(await unreadable('certificate-authority', cluster.certificateAuthority, name, host)),
+  )
   return faults
 }
 
@@ -123,13 +143,18 @@ function userFaults(name: string, user: UserEntry): string[] {
   const methods: string[] = []
   if (user.token || user.tokenFile) methods.push('token')
   if (user.username || user.password) methods.push('basicAuth')
-  const hasCertificate = user.clientCertificate !== undefined || user.clientCertificateData !== undefined
+  const hasCertificate =
+    user.clientCertificate !== undefined || user.clientCertificateData !== undefined
   if (hasCertificate) {
     if (user.clientCertificate !== undefined && user.clientCertificateData !== undefined) {
-      faults.push(`client-cert-data and client-cert are both specified for ${name}. client-cert-data will override.`)
+      faults.push(
+        `client-cert-data and client-cert are both specified for ${name}. client-cert-data will override.`,
+      )
     }
     if (user.clientKey !== undefined && user.clientKeyData !== undefined) {
-      faults.push(`client-key-data and client-key are both specified for ${name}; client-key-data will override`)
+      faults.push(
+        `client-key-data and client-key are both specified for ${name}; client-key-data will override`,
+      )
     }
     if (user.clientKey === undefined && user.clientKeyData === undefined) {
       faults.push(
@@ -153,16 +178,19 @@ function userFaults(name: string, user: UserEntry): string[] {
 
 function execFaults(name: string, user: UserEntry, exec: NonNullable<UserEntry['exec']>): string[] {
   const faults: string[] = []
-  const needed = (what: string): string => `${what} must be specified for ${name} to use exec authentication plugin`
+  const needed = (what: string): string =>
+    `${what} must be specified for ${name} to use exec authentication plugin`
   if (user.authProvider !== undefined) {
     faults.push(`authProvider cannot be provided in combination with an exec plugin for ${name}`)
   }
   if (exec.command === '') faults.push(needed('command'))
   if (exec.apiVersion === '') faults.push(needed('apiVersion'))
-  for (const { name: variable } of exec.env) if (variable === '') faults.push(needed('env variable name'))
+  for (const { name: variable } of exec.env)
+    if (variable === '') faults.push(needed('env variable name'))
   const mode = exec.interactiveMode
   // v1beta1 has a default; v1 makes everybody say it.
-  if (mode === '' && exec.apiVersion !== 'client.authentication.k8s.io/v1beta1') faults.push(needed('interactiveMode'))
+  if (mode === '' && exec.apiVersion !== 'client.authentication.k8s.io/v1beta1')
+    faults.push(needed('interactiveMode'))
   else if (!['', 'Never', 'IfAvailable', 'Always'].includes(mode)) {
     faults.push(`invalid interactiveMode for ${name}: ${JSON.stringify(mode)}`)
   }
@@ -202,7 +230,8 @@ async function restConfigOf(
   host: Pick<HostEnvironment, 'readTextFile'>,
 ): Promise<RestConfig> {
   const clusterTls: TlsFiles = {
-    caFile: cluster.certificateAuthorityData === undefined ? cluster.certificateAuthority : undefined,
+    caFile:
+      cluster.certificateAuthorityData === undefined ? cluster.certificateAuthority : undefined,
     caData: decoded(cluster.certificateAuthorityData),
     serverName: cluster.tlsServerName,
     insecure: cluster.insecureSkipTlsVerify ?? false,
@@ -221,7 +250,10 @@ async function restConfigOf(
   }
   const server = serverUrl(cluster.server!, { ...clusterTls, ...userTls })
   if (!URL.canParse(server)) {
-    throw clientErrors.make('KUBECONFIG_INVALID', `invalid configuration: server ${JSON.stringify(server)} is not a URL`)
+    throw clientErrors.make(
+      'KUBECONFIG_INVALID',
+      `invalid configuration: server ${JSON.stringify(server)} is not a URL`,
+    )
   }
   const base: RestConfig = {
     server,

@@ -16,7 +16,10 @@ export interface FakeTransport extends Transport {
 }
 
 /** Gives scripted answers in order, one per request; the last one for ever when `repeatLast` is set. */
-export function fakeTransport(answers: readonly Answer[], options: { readonly repeatLast?: boolean } = {}): FakeTransport {
+export function fakeTransport(
+  answers: readonly Answer[],
+  options: { readonly repeatLast?: boolean } = {},
+): FakeTransport {
   const script = [...answers]
   const requests: TransportRequest[] = []
   return {
@@ -26,7 +29,8 @@ export function fakeTransport(answers: readonly Answer[], options: { readonly re
       if (request.signal?.aborted) throw new TransportError('ABORTED', 'given up by its caller')
       requests.push(request)
       const next = options.repeatLast && script.length === 1 ? script[0] : script.shift()
-      if (next === undefined) throw new Error(`no answer is left for ${request.method} ${request.path}`)
+      if (next === undefined)
+        throw new Error(`no answer is left for ${request.method} ${request.path}`)
       const answer = typeof next === 'function' ? await next(request) : next
       if (answer instanceof Error) throw answer
       return answer
@@ -35,16 +39,28 @@ export function fakeTransport(answers: readonly Answer[], options: { readonly re
   }
 }
 
-export function jsonAnswer(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): TransportResponse {
+export function jsonAnswer(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): TransportResponse {
   const bytes = Buffer.from(JSON.stringify(value))
   return {
     status,
-    headers: { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers },
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(bytes.length),
+      ...headers,
+    },
     body: { kind: 'bytes', chunks: chunksOf([bytes]) },
   }
 }
 
-export function textAnswer(text: string, status = 200, headers: Readonly<Record<string, string>> = {}): TransportResponse {
+export function textAnswer(
+  text: string,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): TransportResponse {
   return {
     status,
     headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
@@ -59,7 +75,15 @@ export function statusAnswer(
   message = reason,
   headers: Readonly<Record<string, string>> = {},
 ): TransportResponse {
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code }
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    code,
+  }
   return jsonAnswer(status, code, headers)
 }
 
@@ -101,7 +125,9 @@ export function eventStream(): {
   }
 }
 
-async function* chunksOf(pieces: readonly (string | Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  pieces: readonly (string | Uint8Array | Error)[],
+): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     if (piece instanceof Error) throw piece
     yield typeof piece === 'string' ? Buffer.from(piece) : piece

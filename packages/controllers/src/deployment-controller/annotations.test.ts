@@ -25,7 +25,11 @@ test('annotations of the Deployment are copied, except those that stay with thei
     'deployment.kubernetes.io/max-replicas': '1',
     'deprecated.deployment.rollback.to': '1',
   })
-  assert.deepEqual(synchronizedAnnotations(from, { own: 'y' }, 1), { own: 'y', note: 'x', [REVISION]: '1' })
+  assert.deepEqual(synchronizedAnnotations(from, { own: 'y' }, 1), {
+    own: 'y',
+    note: 'x',
+    [REVISION]: '1',
+  })
 })
 
 test('nothing to change gives the same object', () => {
@@ -39,8 +43,14 @@ test('the revision is raised only, never lowered on the ReplicaSet', () => {
 })
 
 test('a raised revision leaves the old one in the history', () => {
-  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '1' }, 3), { [REVISION]: '3', [HISTORY]: '1' })
-  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '3', [HISTORY]: '1' }, 5), { [REVISION]: '5', [HISTORY]: '1,3' })
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '1' }, 3), {
+    [REVISION]: '3',
+    [HISTORY]: '1',
+  })
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '3', [HISTORY]: '1' }, 5), {
+    [REVISION]: '5',
+    [HISTORY]: '1,3',
+  })
 })
 
 test('A non-integer existing annotation stops the whole step (no change)', () => {
@@ -58,21 +68,40 @@ test('the history has at most 2000 characters, the oldest dropped first', () => 
 })
 
 test('revision 0 means the second highest revision', () => {
-  const revisions = ['4', '1', 'x', '3'].map((revision, index) => owned(web, { name: `rs${index}`, revision }))
+  const revisions = ['4', '1', 'x', '3'].map((revision, index) =>
+    owned(web, { name: `rs${index}`, revision }),
+  )
   assert.equal(previousRevision(revisions), 3)
   assert.equal(previousRevision([owned(web, { revision: '1' })]), 0)
 })
 
 test('sizes and the rollback request are integers or nothing', () => {
-  assert.equal(recordedMaxReplicasOf(owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20' } })), 20)
-  assert.equal(recordedMaxReplicasOf(owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20x' } })), undefined)
+  assert.equal(
+    recordedMaxReplicasOf(
+      owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20' } }),
+    ),
+    20,
+  )
+  assert.equal(
+    recordedMaxReplicasOf(
+      owned(web, { annotations: { 'deployment.kubernetes.io/max-replicas': '20x' } }),
+    ),
+    undefined,
+  )
   assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': '0' })), 0)
-  assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': 'x' })), undefined)
+  assert.equal(
+    rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': 'x' })),
+    undefined,
+  )
   assert.equal(rollbackRevisionOf(web), undefined)
 })
 
 test('a rollback takes the annotations of the target and keeps those that never travel', () => {
-  const from = annotated({ note: 'new', 'kubectl.kubernetes.io/last-applied-configuration': '{}', [REVISION]: '2' })
+  const from = annotated({
+    note: 'new',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    [REVISION]: '2',
+  })
   const target = owned(web, { revision: '1', annotations: { note: 'old' } })
   assert.deepEqual(annotationsAfterRollback(from, target), {
     note: 'old',

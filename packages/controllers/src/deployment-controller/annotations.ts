@@ -1,4 +1,7 @@
-/** Annotations of Deployments and their ReplicaSets. Contract: docs/behaviour/controllers/deployment-controller.md, Annotations. */
+/**
+ * Annotations of Deployments and their ReplicaSets.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Annotations.
+ */
 import type { Deployment, KubernetesObject, ReplicaSet } from '@gyropilot/api'
 import { maxReplicasOf, replicasOf } from './numbers.ts'
 
@@ -72,8 +75,9 @@ export function replicasAnnotations(deployment: Deployment): Annotations {
 }
 
 /**
- * What the annotations of a ReplicaSet should be, so that it is the one of revision `newRevision`; the very same object
- * when nothing changes. What the Deployment does not have is left alone. A revision that is no integer stops all of it.
+ * What the annotations of a ReplicaSet should be, so that it is the one of revision `newRevision`;
+ * the very same object when nothing changes. What the Deployment does not have is left alone. A
+ * revision that is no integer stops all of it.
  */
 export function synchronizedAnnotations(
   deployment: Deployment,
@@ -101,13 +105,19 @@ export function copyableAnnotations(object: KubernetesObject): Annotations {
   )
 }
 
-/** After a rollback: the target's annotations in place of the Deployment's, which keeps those that never travel. */
+/**
+ * After a rollback: the target's annotations in place of the Deployment's, which keeps those that
+ * never travel.
+ */
 export function annotationsAfterRollback(deployment: Deployment, target: ReplicaSet): Annotations {
   const kept = Object.entries(annotationsOf(deployment)).filter(([name]) => NOT_COPIED.has(name))
   return { ...Object.fromEntries(kept), ...copyableAnnotations(target) }
 }
 
-/** Adds a revision and drops the oldest ones beyond 2000 characters; a single one that is too long is not added. */
+/**
+ * Adds a revision and drops the oldest ones beyond 2000 characters; a single one that is too long
+ * is not added.
+ */
 export function appendedHistory(history: string, revision: string): string {
   if (history === '') return revision
   const former = history.split(',')

@@ -1,4 +1,7 @@
-/** Settings of the Deployment controller. Contract: docs/behaviour/controllers/deployment-controller.md, Flags and configuration. */
+/**
+ * Settings of the Deployment controller.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Flags and configuration.
+ */
 export interface DeploymentConfiguration {
   /** --concurrent-deployment-syncs */
   readonly concurrentDeploymentSyncs: number

@@ -1,4 +1,7 @@
-/** Names that users see. Contract: docs/behaviour/controllers/deployment-controller.md, Events, Status and conditions. */
+/**
+ * Names that users see.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Events, Status and conditions.
+ */
 export const EVENT_COMPONENT = 'deployment-controller'
 export const QUEUE_NAME = 'deployment'
 export const SERVICE_ACCOUNT = 'deployment-controller'

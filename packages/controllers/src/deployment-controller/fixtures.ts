@@ -24,8 +24,14 @@ export interface OwnedOptions extends ReplicaSetOptions {
 
 /** A ReplicaSet of the Deployment, observed and with `available` (default: all) pods available. */
 export function owned(owner: Deployment, options: OwnedOptions): ReplicaSet {
-  const { image = 'img:1', replicas = 0, available = replicas, revision, ageSeconds = 3600 } = options
-  const base = replicaSet({ template: template(image), ...options })
+  const {
+    image = 'img:1',
+    replicas = 0,
+    available = replicas,
+    revision,
+    ageSeconds = 3600,
+  } = options
+  const base = replicaSet({ template: template(image), ...options, replicas })
   return {
     ...base,
     metadata: {
@@ -56,7 +62,11 @@ export function sizes(desired: number, max: number): Readonly<Record<string, str
 }
 
 /** A rollout whose new ReplicaSet is the first. */
-export function rollout(of: Deployment, newReplicaSet: ReplicaSet | undefined, ...old: readonly ReplicaSet[]): Rollout {
+export function rollout(
+  of: Deployment,
+  newReplicaSet: ReplicaSet | undefined,
+  ...old: readonly ReplicaSet[]
+): Rollout {
   const working = new Rollout(of, old)
   working.newReplicaSet = newReplicaSet
   return working
@@ -69,7 +79,11 @@ export interface SyncOptions extends DriveOptions {
 }
 
 /** One whole sync. */
-export function sync(of: Deployment, replicaSets: readonly ReplicaSet[] = [], options: SyncOptions = {}) {
+export function sync(
+  of: Deployment,
+  replicaSets: readonly ReplicaSet[] = [],
+  options: SyncOptions = {},
+) {
   const all = [...replicaSets, ...(options.cached ?? [])]
   return outcome(
     reconcile(
@@ -89,7 +103,13 @@ export function sync(of: Deployment, replicaSets: readonly ReplicaSet[] = [], op
 export function asServer(write: Write): Outcome<KubernetesObject> | undefined {
   if (write.verb !== 'create') return undefined
   const { object } = write
-  return { ok: true, object: { ...object, metadata: { ...object.metadata, uid: `${object.metadata?.name}-uid`, generation: 1 } } }
+  return {
+    ok: true,
+    object: {
+      ...object,
+      metadata: { ...object.metadata, uid: `${object.metadata?.name}-uid`, generation: 1 },
+    },
+  }
 }
 
 /** Drives rules and sorts what they wrote. */
@@ -99,16 +119,24 @@ export function outcome(rules: Reconcile, options: DriveOptions = {}) {
   const verdict: Verdict = driven.result ?? {}
   const updates = (type: { resource: string }, subresource: string | undefined) =>
     writes.flatMap((write) =>
-      write.verb === 'update' && write.type.resource === type.resource && write.subresource === subresource ? [write.object] : [],
+      write.verb === 'update' &&
+      write.type.resource === type.resource &&
+      write.subresource === subresource
+        ? [write.object]
+        : [],
     )
   return {
     ...driven,
     verdict,
-    created: writes.flatMap((write) => (write.verb === 'create' ? [write.object as ReplicaSet] : [])),
+    created: writes.flatMap((write) =>
+      write.verb === 'create' ? [write.object as ReplicaSet] : [],
+    ),
     deleted: writes.flatMap((write) => (write.verb === 'delete' ? [write.name] : [])),
     patched: writes.flatMap((write) => (write.verb === 'patch' ? [write.name] : [])),
     scaled: Object.fromEntries(
-      (updates(resources.replicasets, undefined) as readonly ReplicaSet[]).map(({ metadata, spec }) => [metadata?.name, spec?.replicas]),
+      (updates(resources.replicasets, undefined) as readonly ReplicaSet[]).map(
+        ({ metadata, spec }) => [metadata?.name, spec?.replicas],
+      ),
     ),
     replicaSetUpdates: updates(resources.replicasets, undefined) as readonly ReplicaSet[],
     deploymentUpdates: updates(resources.deployments, undefined) as readonly Deployment[],

@@ -1,4 +1,7 @@
-/** Deletes old ReplicaSets beyond the history limit. Contract: docs/behaviour/controllers/deployment-controller.md, History cleanup. */
+/**
+ * Deletes old ReplicaSets beyond the history limit.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, History cleanup.
+ */
 import { resources } from '@gyropilot/api'
 import type { ReplicaSet } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'

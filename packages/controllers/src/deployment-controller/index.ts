@@ -1,4 +1,7 @@
-/** deployment-controller: rolls pods from one template to the next. Contract: docs/behaviour/controllers/deployment-controller.md. */
+/**
+ * deployment-controller: rolls pods from one template to the next.
+ * Contract: docs/behaviour/controllers/deployment-controller.md.
+ */
 import { resources } from '@gyropilot/api'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'

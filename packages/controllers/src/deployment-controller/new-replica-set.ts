@@ -1,5 +1,6 @@
 /**
- * Finding the ReplicaSet with the Deployment's template, keeping its annotations, and creating it when there is none.
+ * Finding the ReplicaSet with the Deployment's template, keeping its annotations, and creating it
+ * when there is none.
  * Contract: docs/behaviour/controllers/deployment-controller.md, Finding and syncing the new RS.
  */
 import { findCondition, isControlledBy, newControllerRef, resources } from '@gyropilot/api'
@@ -45,7 +46,9 @@ export interface NewReplicaSetRules {
 
 const LONGEST_NAME = 253
 
-/** The oldest one with the Deployment's template; when there are several, the others count as old. */
+/**
+ * The oldest one with the Deployment's template; when there are several, the others count as old.
+ */
 export function findNewReplicaSet(
   deployment: Deployment,
   replicaSets: readonly ReplicaSet[],
@@ -55,7 +58,9 @@ export function findNewReplicaSet(
     .find((replicaSet) => sameTemplate(deployment.spec?.template, replicaSet.spec?.template))
 }
 
-/** Sorts the rollout's ReplicaSets into new and old, and writes what revision bookkeeping asks for. */
+/**
+ * Sorts the rollout's ReplicaSets into new and old, and writes what revision bookkeeping asks for.
+ */
 export function* syncNewReplicaSet(
   rollout: Rollout,
   rules: NewReplicaSetRules,
@@ -135,7 +140,10 @@ function* createNewReplicaSet(
   return { error: outcome.error }
 }
 
-/** Either the cache was behind and it is ours, or two templates hash to one name and the next attempt needs another. */
+/**
+ * Either the cache was behind and it is ours, or two templates hash to one name and the next
+ * attempt needs another.
+ */
 function* nameIsTaken(
   rollout: Rollout,
   wanted: ReplicaSet,
@@ -175,7 +183,9 @@ function* reportCreateError(rollout: Rollout, wanted: ReplicaSet, error: unknown
   yield* recordEvent(deployment, 'Warning', REPLICA_SET_CREATE_ERROR, message)
 }
 
-/** The ReplicaSet of the Deployment's present template, as large as the other ones leave room for. */
+/**
+ * The ReplicaSet of the Deployment's present template, as large as the other ones leave room for.
+ */
 export function replicaSetFor(rollout: Rollout, newRevision: number): ReplicaSet {
   const { deployment, oldReplicaSets } = rollout
   const template = deployment.spec?.template ?? {}

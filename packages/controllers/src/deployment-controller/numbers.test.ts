@@ -2,10 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IntOrString } from '@gyropilot/api'
 import { deployment } from './fixtures.ts'
-import { fencepostsOf, maxSurgeOf, maxUnavailableOf, newReplicaSetSize, progressDeadlineMs, revisionHistoryLimitOf } from './numbers.ts'
+import {
+  fencepostsOf,
+  maxSurgeOf,
+  maxUnavailableOf,
+  newReplicaSetSize,
+  progressDeadlineMs,
+  revisionHistoryLimitOf,
+} from './numbers.ts'
 
 const rolling = (replicas: number, maxSurge: IntOrString, maxUnavailable: IntOrString) =>
-  deployment({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } })
+  deployment({
+    replicas,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
+  })
 
 const fenceposts: readonly [IntOrString, IntOrString, number, number, number][] = [
   ['39%', '39%', 10, 4, 3],
@@ -18,8 +28,13 @@ const fenceposts: readonly [IntOrString, IntOrString, number, number, number][] 
 for (const [surge, unavailable, replicas, expectedSurge, expectedUnavailable] of fenceposts) {
   test(`Given surge "${surge}" and unavailable "${unavailable}" of ${replicas}`, () => {
     const given = rolling(replicas, surge, unavailable)
-    if (Number.isNaN(expectedSurge)) assert.throws(() => fencepostsOf(given), /invalid value for IntOrString/)
-    else assert.deepEqual(fencepostsOf(given), { maxSurge: expectedSurge, maxUnavailable: expectedUnavailable })
+    if (Number.isNaN(expectedSurge))
+      assert.throws(() => fencepostsOf(given), /invalid value for IntOrString/)
+    else
+      assert.deepEqual(fencepostsOf(given), {
+        maxSurge: expectedSurge,
+        maxUnavailable: expectedUnavailable,
+      })
   })
 }
 
@@ -34,11 +49,19 @@ test('the new ReplicaSet grows into what surge leaves and never beyond R', () =>
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 10), 2)
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 0), 10)
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 3, 12), 3)
-  assert.equal(newReplicaSetSize(deployment({ replicas: 4, strategy: { type: 'Recreate' } }), 0, 9), 4)
+  assert.equal(
+    newReplicaSetSize(deployment({ replicas: 4, strategy: { type: 'Recreate' } }), 0, 9),
+    4,
+  )
 })
 
 test('MaxInt32 means no deadline and no limit', () => {
-  const none = deployment({ spec: { progressDeadlineSeconds: 2_147_483_647, revisionHistoryLimit: 2_147_483_647 } })
+  const none = deployment({
+    spec: { progressDeadlineSeconds: 2_147_483_647, revisionHistoryLimit: 2_147_483_647 },
+  })
   assert.deepEqual([progressDeadlineMs(none), revisionHistoryLimitOf(none)], [undefined, undefined])
-  assert.deepEqual([progressDeadlineMs(deployment()), revisionHistoryLimitOf(deployment())], [600_000, 10])
+  assert.deepEqual(
+    [progressDeadlineMs(deployment()), revisionHistoryLimitOf(deployment())],
+    [600_000, 10],
+  )
 })

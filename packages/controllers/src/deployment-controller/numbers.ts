@@ -1,4 +1,7 @@
-/** How many pods a Deployment wants and may have. Contract: docs/behaviour/controllers/deployment-controller.md, Numbers. */
+/**
+ * How many pods a Deployment wants and may have.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Numbers.
+ */
 import { resolveIntOrPercent } from '@gyropilot/api'
 import type { Deployment, ReplicaSet } from '@gyropilot/api'
 
@@ -26,7 +29,10 @@ export function maxUnavailableOf(deployment: Deployment): number {
   return Math.min(fencepostsOf(deployment).maxUnavailable, replicas)
 }
 
-/** Surge is rounded up and unavailability down; with both 0 no rollout could move, so one pod may be unavailable. */
+/**
+ * Surge is rounded up and unavailability down; with both 0 no rollout could move, so one pod may be
+ * unavailable.
+ */
 export function fencepostsOf(deployment: Deployment): {
   readonly maxSurge: number
   readonly maxUnavailable: number
@@ -67,7 +73,10 @@ export function isActive(replicaSet: ReplicaSet): boolean {
   return replicasOf(replicaSet) > 0
 }
 
-/** The size of the new ReplicaSet, which has `current` replicas, when all ReplicaSets together have `total`. */
+/**
+ * The size of the new ReplicaSet, which has `current` replicas, when all ReplicaSets together have
+ * `total`.
+ */
 export function newReplicaSetSize(deployment: Deployment, current: number, total: number): number {
   const replicas = replicasOf(deployment)
   switch (deployment.spec?.strategy?.type) {

@@ -1,4 +1,7 @@
-/** Gathers what the rules of a Deployment need from the caches. Contract: docs/behaviour/controllers/deployment-controller.md, Sync. */
+/**
+ * Gathers what the rules of a Deployment need from the caches.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Sync.
+ */
 import type { Deployment, Pod, ReplicaSet } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
 import {

@@ -1,6 +1,8 @@
 /**
- * How a rollout is going: the conditions Progressing and ReplicaFailure, and when to look again for a deadline.
- * Contract: docs/behaviour/controllers/deployment-controller.md, Rollout status evaluation, Concurrency.
+ * How a rollout is going: the conditions Progressing and ReplicaFailure, and when to look again for
+ * a deadline.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Rollout status evaluation,
+ * Concurrency.
  */
 import { findCondition, withoutCondition } from '@gyropilot/api'
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@gyropilot/api'
@@ -24,7 +26,10 @@ import type { StatusSettings } from './status.ts'
 /** Deadlines are whole seconds after whole seconds: a little later nobody can miss one. */
 const DEADLINE_SLACK_MS = 1000
 
-/** Writes the status with the verdict on progress; if nothing changed, plans the next look at the deadline. */
+/**
+ * Writes the status with the verdict on progress; if nothing changed, plans the next look at the
+ * deadline.
+ */
 export function* writeRolloutStatus(
   rollout: Rollout,
   settings: StatusSettings,
@@ -103,7 +108,10 @@ export function madeProgress(
   )
 }
 
-/** No progress for the whole deadline. A rollout that succeeded cannot time out any more, one that timed out stays so. */
+/**
+ * No progress for the whole deadline. A rollout that succeeded cannot time out any more, one that
+ * timed out stays so.
+ */
 export function isTimedOut(
   deployment: Deployment,
   status: DeploymentStatus,
@@ -159,8 +167,8 @@ function withReplicaFailure(
 }
 
 /**
- * Progressing says Unknown while the Deployment is paused and after it was resumed, so that the time of the pause does not
- * count against the deadline. Written at once if it changed.
+ * Progressing says Unknown while the Deployment is paused and after it was resumed, so that the
+ * time of the pause does not count against the deadline. Written at once if it changed.
  */
 export function* notePause(rollout: Rollout): Reconcile<Verdict> {
   const { deployment } = rollout

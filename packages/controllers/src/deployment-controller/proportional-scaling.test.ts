@@ -20,17 +20,68 @@ interface ScaleCase {
 }
 
 const scaling: readonly ScaleCase[] = [
-  { title: 'Given 10→12 with one RS of 10, when scaled, then it gets 12', from: 10, to: 12, sets: [10], expected: [12] },
-  { title: 'Given 10→5 with one RS of 10, then it gets 5', from: 10, to: 5, sets: [10], expected: [5] },
-  { title: 'Given RSs 2 (new) and 3 (old), 5→10, then 4 and 6', from: 5, to: 10, sets: [2, 3], expected: [4, 6] },
-  { title: 'Given RSs 2 (new) and 3 (old), 5→3, then 1 and 2', from: 5, to: 3, sets: [2, 3], expected: [1, 2] },
+  {
+    title: 'Given 10→12 with one RS of 10, when scaled, then it gets 12',
+    from: 10,
+    to: 12,
+    sets: [10],
+    expected: [12],
+  },
+  {
+    title: 'Given 10→5 with one RS of 10, then it gets 5',
+    from: 10,
+    to: 5,
+    sets: [10],
+    expected: [5],
+  },
+  {
+    title: 'Given RSs 2 (new) and 3 (old), 5→10, then 4 and 6',
+    from: 5,
+    to: 10,
+    sets: [2, 3],
+    expected: [4, 6],
+  },
+  {
+    title: 'Given RSs 2 (new) and 3 (old), 5→3, then 1 and 2',
+    from: 5,
+    to: 3,
+    sets: [2, 3],
+    expected: [1, 2],
+  },
   { title: '9→4 with 8/1 gives 4/0', from: 9, to: 4, sets: [8, 1], expected: [4, 0] },
   { title: '7→10 with 3/3/1 gives 4/4/2', from: 7, to: 10, sets: [2, 3, 2], expected: [3, 4, 3] },
-  { title: 'Given three RSs of 1, 3→4, then the newest gets 2', from: 3, to: 4, sets: [1, 1, 1], expected: [2, 1, 1] },
-  { title: 'Given three RSs of 1, 3→2, then the oldest gets 0', from: 3, to: 2, sets: [1, 1, 1], expected: [1, 1, 0] },
+  {
+    title: 'Given three RSs of 1, 3→4, then the newest gets 2',
+    from: 3,
+    to: 4,
+    sets: [1, 1, 1],
+    expected: [2, 1, 1],
+  },
+  {
+    title: 'Given three RSs of 1, 3→2, then the oldest gets 0',
+    from: 3,
+    to: 2,
+    sets: [1, 1, 1],
+    expected: [1, 1, 0],
+  },
   { title: 'scaling to 0 takes all away', from: 10, to: 0, sets: [3, 3, 4], expected: [0, 0, 0] },
-  { title: 'Given surge 3→6 and 10→50 with RSs 5 and 8, then 22 and 34', from: 10, to: 50, surge: 6, sets: [5, 8], recordedMax: [13, 13], expected: [22, 34] },
-  { title: 'without a new ReplicaSet the one active old one gets the size', from: 3, to: 5, sets: [3], expected: [5], onlyOld: true },
+  {
+    title: 'Given surge 3→6 and 10→50 with RSs 5 and 8, then 22 and 34',
+    from: 10,
+    to: 50,
+    surge: 6,
+    sets: [5, 8],
+    recordedMax: [13, 13],
+    expected: [22, 34],
+  },
+  {
+    title: 'without a new ReplicaSet the one active old one gets the size',
+    from: 3,
+    to: 5,
+    sets: [3],
+    expected: [5],
+    onlyOld: true,
+  },
 ]
 
 for (const { title, from, to, surge = 0, sets, expected, recordedMax, onlyOld } of scaling) {
@@ -38,7 +89,10 @@ for (const { title, from, to, surge = 0, sets, expected, recordedMax, onlyOld } 
     const web = deployment({
       replicas: to,
       status: { replicas: sets.reduce((sum, size) => sum + size, 0) },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: surge, maxUnavailable: surge === 0 ? 1 : 0 } },
+      strategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { maxSurge: surge, maxUnavailable: surge === 0 ? 1 : 0 },
+      },
     })
     const all = sets.map((replicas, index) =>
       owned(web, {
@@ -49,9 +103,13 @@ for (const { title, from, to, surge = 0, sets, expected, recordedMax, onlyOld } 
         annotations: sizes(from, recordedMax?.[index] ?? from),
       }),
     )
-    const working = onlyOld ? rollout(web, undefined, ...all) : rollout(web, all[0], ...all.slice(1))
+    const working = onlyOld
+      ? rollout(web, undefined, ...all)
+      : rollout(web, all[0], ...all.slice(1))
     outcome(wrapped(working))
-    const result = working.replicaSets.toSorted((a, b) => (a.metadata!.name! < b.metadata!.name! ? -1 : 1))
+    const result = working.replicaSets.toSorted((a, b) =>
+      a.metadata!.name! < b.metadata!.name! ? -1 : 1,
+    )
     assert.deepEqual(
       result.map(({ spec }) => spec?.replicas),
       expected,
@@ -64,21 +122,38 @@ function* wrapped(working: Parameters<typeof scale>[0]) {
 }
 
 test('Given 100 replicas, surge 20, RSs 100/20, scaled to 120, then 117/23 with annotations 120 and 140', () => {
-  const web = deployment({ replicas: 120, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 20, maxUnavailable: 0 } } })
+  const web = deployment({
+    replicas: 120,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 20, maxUnavailable: 0 } },
+  })
   const old = owned(web, { name: 'old', replicas: 100, annotations: sizes(100, 120) })
-  const fresh = owned(web, { name: 'new', replicas: 20, ageSeconds: 10, annotations: sizes(100, 120) })
+  const fresh = owned(web, {
+    name: 'new',
+    replicas: 20,
+    ageSeconds: 10,
+    annotations: sizes(100, 120),
+  })
   const driven = outcome(wrapped(rollout(web, fresh, old)))
   assert.deepEqual(driven.scaled, { old: 117, new: 23 })
   for (const { metadata } of driven.replicaSetUpdates) {
     assert.equal(metadata?.annotations?.['deployment.kubernetes.io/desired-replicas'], '120')
     assert.equal(metadata?.annotations?.['deployment.kubernetes.io/max-replicas'], '140')
   }
-  assert.deepEqual(driven.messages, ['Scaled up replica set old from 100 to 117', 'Scaled up replica set new from 20 to 23'])
+  assert.deepEqual(driven.messages, [
+    'Scaled up replica set old from 100 to 117',
+    'Scaled up replica set new from 20 to 23',
+  ])
 })
 
 test('Every active RS is written with force: annotations refresh even without size change, and emit nothing', () => {
-  const web = deployment({ replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } } })
-  const all = [owned(web, { name: 'a', replicas: 6, annotations: sizes(9, 12) }), owned(web, { name: 'b', replicas: 6, annotations: sizes(10, 12) })]
+  const web = deployment({
+    replicas: 10,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },
+  })
+  const all = [
+    owned(web, { name: 'a', replicas: 6, annotations: sizes(9, 12) }),
+    owned(web, { name: 'b', replicas: 6, annotations: sizes(10, 12) }),
+  ]
   const driven = outcome(wrapped(rollout(web, all[0], all[1]!)))
   assert.deepEqual(driven.scaled, { a: 6 })
   assert.deepEqual(driven.events, [])
@@ -87,7 +162,11 @@ test('Every active RS is written with force: annotations refresh even without si
 test('a saturated new ReplicaSet: the old ones go to 0', () => {
   const web = deployment({ replicas: 3 })
   const fresh = owned(web, { name: 'new', replicas: 3, annotations: sizes(3, 4) })
-  const driven = outcome(wrapped(rollout(web, fresh, owned(web, { name: 'old', replicas: 2 }), owned(web, { name: 'idle' }))))
+  const driven = outcome(
+    wrapped(
+      rollout(web, fresh, owned(web, { name: 'old', replicas: 2 }), owned(web, { name: 'idle' })),
+    ),
+  )
   assert.deepEqual(driven.scaled, { old: 0 })
 })
 
@@ -103,29 +182,51 @@ test('saturated means the size, by its annotation too, and all of it available',
 
 test('Recreate with several active RSs and no saturation: nothing', () => {
   const web = deployment({ replicas: 5, strategy: { type: 'Recreate' } })
-  const driven = outcome(wrapped(rollout(web, owned(web, { name: 'a', replicas: 1 }), owned(web, { name: 'b', replicas: 1 }))))
+  const driven = outcome(
+    wrapped(
+      rollout(web, owned(web, { name: 'a', replicas: 1 }), owned(web, { name: 'b', replicas: 1 })),
+    ),
+  )
   assert.deepEqual(driven.writes, [])
 })
 
 test('with none active the new one is scaled, else the newest old one', () => {
   const web = deployment({ replicas: 2 })
-  const [older, newer] = [owned(web, { name: 'older', ageSeconds: 20 }), owned(web, { name: 'newer', ageSeconds: 10 })]
+  const [older, newer] = [
+    owned(web, { name: 'older', ageSeconds: 20 }),
+    owned(web, { name: 'newer', ageSeconds: 10 }),
+  ]
   assert.deepEqual(outcome(wrapped(rollout(web, undefined, newer, older))).scaled, { newer: 2 })
   assert.deepEqual(outcome(wrapped(rollout(web, older, newer))).scaled, { older: 2 })
 })
 
 test('desired-replicas differing on an RS with 0 replicas is not a scaling event.', () => {
   const web = deployment({ replicas: 3 })
-  assert.ok(!isScalingEvent(rollout(web, undefined, owned(web, { replicas: 0, annotations: sizes(9, 9) }))))
-  assert.ok(isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1, annotations: sizes(9, 9) }))))
-  assert.ok(!isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1, annotations: sizes(3, 9) }))))
+  assert.ok(
+    !isScalingEvent(rollout(web, undefined, owned(web, { replicas: 0, annotations: sizes(9, 9) }))),
+  )
+  assert.ok(
+    isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1, annotations: sizes(9, 9) }))),
+  )
+  assert.ok(
+    !isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1, annotations: sizes(3, 9) }))),
+  )
   assert.ok(!isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1 }))))
 })
 
-test('without a valid max-replicas annotation the Deployment\'s size counts; without that the share is 0', () => {
-  const web = deployment({ replicas: 10, status: { replicas: 5 }, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } })
-  const pair = (of: typeof web) => proportionalSizes(of, [owned(of, { name: 'a', replicas: 2, ageSeconds: 5 }), owned(of, { name: 'b', replicas: 3 })])
-  const sized = (of: typeof web) => Object.fromEntries(pair(of).map(({ replicaSet, size }) => [replicaSet.metadata?.name, size]))
+test("without a valid max-replicas annotation the Deployment's size counts; without that the share is 0", () => {
+  const web = deployment({
+    replicas: 10,
+    status: { replicas: 5 },
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+  })
+  const pair = (of: typeof web) =>
+    proportionalSizes(of, [
+      owned(of, { name: 'a', replicas: 2, ageSeconds: 5 }),
+      owned(of, { name: 'b', replicas: 3 }),
+    ])
+  const sized = (of: typeof web) =>
+    Object.fromEntries(pair(of).map(({ replicaSet, size }) => [replicaSet.metadata?.name, size]))
   assert.deepEqual(sized(web), { a: 4, b: 6 })
   assert.deepEqual(sized({ ...web, status: {} }), { a: 2, b: 8 })
 })

@@ -1,6 +1,7 @@
 /**
- * Resizing in the middle of a rollout or while paused: replicas are added to or taken from all active ReplicaSets in
- * proportion to their size. Contract: docs/behaviour/controllers/deployment-controller.md, Scaling sync.
+ * Resizing in the middle of a rollout or while paused: replicas are added to or taken from all
+ * active ReplicaSets in proportion to their size.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Scaling sync.
  */
 import type { Deployment, ReplicaSet } from '@gyropilot/api'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
@@ -82,7 +83,10 @@ function problemOf({ error }: { readonly error?: unknown }): Problem | undefined
   return error === undefined ? undefined : { error }
 }
 
-/** The one active ReplicaSet; without any the new one, else the newest. Undefined when several are active. */
+/**
+ * The one active ReplicaSet; without any the new one, else the newest. Undefined when several are
+ * active.
+ */
 export function activeOrLatest({
   newReplicaSet,
   oldReplicaSets,
@@ -112,7 +116,10 @@ export interface ProposedSize {
   readonly size: number
 }
 
-/** Largest first; among equals the newest first when replicas are added, the oldest first when they are taken away. */
+/**
+ * Largest first; among equals the newest first when replicas are added, the oldest first when they
+ * are taken away.
+ */
 export function proportionalSizes(
   deployment: Deployment,
   active: readonly ReplicaSet[],
@@ -137,7 +144,10 @@ export function proportionalSizes(
   return ordered.map((replicaSet, index) => ({ replicaSet, size: sizes[index]! }))
 }
 
-/** The share of one ReplicaSet in what is to be added (or, below 0, taken away), of which `added` is given out. */
+/**
+ * The share of one ReplicaSet in what is to be added (or, below 0, taken away), of which `added` is
+ * given out.
+ */
 function proportionOf(
   deployment: Deployment,
   replicaSet: ReplicaSet,

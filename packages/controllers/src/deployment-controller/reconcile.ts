@@ -1,4 +1,7 @@
-/** One sync of a Deployment. Step numbers are those of docs/behaviour/controllers/deployment-controller.md; 1 is the shell's. */
+/**
+ * One sync of a Deployment. Step numbers are those of
+ * docs/behaviour/controllers/deployment-controller.md; 1 is the shell's.
+ */
 import { resources } from '@gyropilot/api'
 import type { Deployment, LabelQuery } from '@gyropilot/api'
 import { recordEvent } from '@gyropilot/runtime'

@@ -1,4 +1,7 @@
-/** The rollback that is asked for with a deprecated annotation. Contract: docs/behaviour/controllers/deployment-controller.md, Rollback. */
+/**
+ * The rollback that is asked for with a deprecated annotation.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Rollback.
+ */
 import { resources } from '@gyropilot/api'
 import type { Deployment, ReplicaSet } from '@gyropilot/api'
 import { recordEvent, update, write } from '@gyropilot/runtime'
@@ -16,7 +19,10 @@ import { syncNewReplicaSet } from './new-replica-set.ts'
 import type { NewReplicaSetRules } from './new-replica-set.ts'
 import type { Rollout } from './rollout.ts'
 
-/** The request is taken off the Deployment whatever comes of it. `requested` 0 means the previous revision. */
+/**
+ * The request is taken off the Deployment whatever comes of it. `requested` 0 means the previous
+ * revision.
+ */
 export function* rollBack(
   rollout: Rollout,
   requested: number,

@@ -1,5 +1,6 @@
 /**
- * The rolling update: one step per sync, either the new ReplicaSet up or old ones down, within surge and unavailability.
+ * The rolling update: one step per sync, either the new ReplicaSet up or old ones down, within
+ * surge and unavailability.
  * Contract: docs/behaviour/controllers/deployment-controller.md, RollingUpdate rollout.
  */
 import type { ReplicaSet } from '@gyropilot/api'
@@ -64,9 +65,10 @@ export function* scaleNewReplicaSet(
 }
 
 /**
- * Old pods that are unavailable go first, since nobody misses them; then available ones, as far as enough stay available.
- * New pods that are not available count against both, so a template that never becomes ready does not drain the old one.
- * Whether anything was scaled; an error counts as no, and the sync goes on.
+ * Old pods that are unavailable go first, since nobody misses them; then available ones, as far as
+ * enough stay available. New pods that are not available count against both, so a template that
+ * never becomes ready does not drain the old one. Whether anything was scaled; an error counts as
+ * no, and the sync goes on.
  */
 export function* scaleDownOldReplicaSets(
   rollout: Rollout,

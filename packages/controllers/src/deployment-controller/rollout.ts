@@ -1,6 +1,7 @@
 /**
- * The working copy of one sync: the Deployment and its ReplicaSets as last written, so that a later write in the same sync
- * carries the resourceVersion of an earlier one instead of running into a conflict.
+ * The working copy of one sync: the Deployment and its ReplicaSets as last written, so that a later
+ * write in the same sync carries the resourceVersion of an earlier one instead of running into a
+ * conflict.
  */
 import { replaceCondition, resources } from '@gyropilot/api'
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@gyropilot/api'
@@ -65,7 +66,10 @@ export function newCondition(
   return { type, status, lastUpdateTime: time, lastTransitionTime: time, reason, message }
 }
 
-/** Replaces by type, unless status and reason are the same; lastTransitionTime stays while the status does. */
+/**
+ * Replaces by type, unless status and reason are the same; lastTransitionTime stays while the
+ * status does.
+ */
 export function withDeploymentCondition(
   conditions: readonly DeploymentCondition[] | undefined,
   next: DeploymentCondition,

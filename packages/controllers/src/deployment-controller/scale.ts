@@ -1,4 +1,7 @@
-/** Resizing one ReplicaSet. Contract: docs/behaviour/controllers/deployment-controller.md, Scale helper. */
+/**
+ * Resizing one ReplicaSet.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Scale helper.
+ */
 import { resources } from '@gyropilot/api'
 import type { ReplicaSet } from '@gyropilot/api'
 import { recordEvent, update, write } from '@gyropilot/runtime'

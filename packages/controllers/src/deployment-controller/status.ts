@@ -1,4 +1,7 @@
-/** Status of a Deployment, from the status of its ReplicaSets. Contract: docs/behaviour/controllers/deployment-controller.md, Status and conditions. */
+/**
+ * Status of a Deployment, from the status of its ReplicaSets.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Status and conditions.
+ */
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@gyropilot/api'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { currentTimeMs } from '@gyropilot/runtime'
@@ -51,7 +54,10 @@ export function statusOf(
   })
 }
 
-/** ReplicaSets that nobody looked at yet do not count; one that was, and does not say, makes the sum unknown. */
+/**
+ * ReplicaSets that nobody looked at yet do not count; one that was, and does not say, makes the sum
+ * unknown.
+ */
 export function terminatingReplicasOf(replicaSets: readonly ReplicaSet[]): number | undefined {
   let sum = 0
   for (const { status } of replicaSets) {

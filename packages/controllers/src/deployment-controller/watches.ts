@@ -1,4 +1,7 @@
-/** Which Deployments an event concerns. Contract: docs/behaviour/controllers/deployment-controller.md, Watches and keys. */
+/**
+ * Which Deployments an event concerns.
+ * Contract: docs/behaviour/controllers/deployment-controller.md, Watches and keys.
+ */
 import { controllerOf, keyOf, resources } from '@gyropilot/api'
 import type { Deployment, Pod, ReplicaSet } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
@@ -61,8 +64,9 @@ export function replicaSetWatch(deployments: Lister<Deployment>): Watch<ReplicaS
 }
 
 /**
- * Only Recreate waits for pods, and only for the last one. ReplicaSets are taken from the cache where upstream lists them
- * live: one that is missing in the cache can only make the Deployment be looked at once too often.
+ * Only Recreate waits for pods, and only for the last one. ReplicaSets are taken from the cache
+ * where upstream lists them live: one that is missing in the cache can only make the Deployment be
+ * looked at once too often.
  */
 export function podWatch({ deployments, replicaSets, pods }: DeploymentListers): Watch<Pod> {
   const deploymentOf = (pod: Pod): Deployment | undefined => {

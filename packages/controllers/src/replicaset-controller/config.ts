@@ -1,4 +1,7 @@
-/** Settings of the ReplicaSet controller. Contract: docs/behaviour/controllers/replicaset-controller.md, Flags and configuration. */
+/**
+ * Settings of the ReplicaSet controller.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md, Flags and configuration.
+ */
 export interface ReplicaSetConfiguration {
   /** --concurrent-replicaset-syncs */
   readonly concurrentReplicaSetSyncs: number

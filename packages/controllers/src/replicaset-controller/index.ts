@@ -1,4 +1,7 @@
-/** replicaset-controller: keeps spec.replicas pods alive. Contract: docs/behaviour/controllers/replicaset-controller.md. */
+/**
+ * replicaset-controller: keeps spec.replicas pods alive.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md.
+ */
 import { resources } from '@gyropilot/api'
 import { createExpectations, runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'

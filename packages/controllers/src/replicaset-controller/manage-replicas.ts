@@ -1,5 +1,6 @@
 /**
- * Brings the number of pods to spec.replicas: creates in slow-start batches, or deletes the pods that are missed least.
+ * Brings the number of pods to spec.replicas: creates in slow-start batches, or deletes the pods
+ * that are missed least.
  * Contract: docs/behaviour/controllers/replicaset-controller.md, Manage replicas.
  */
 import { isPodActive, resources } from '@gyropilot/api'

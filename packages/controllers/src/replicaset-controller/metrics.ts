@@ -1,4 +1,7 @@
-/** Metrics of the ReplicaSet controller. Contract: docs/behaviour/controllers/replicaset-controller.md, Metrics. */
+/**
+ * Metrics of the ReplicaSet controller.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md, Metrics.
+ */
 import { isPodReady } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import type { Histogram, MetricsRegistry } from '@gyropilot/foundation'
@@ -14,8 +17,8 @@ export function sortingDeletionAgeRatio(metrics: MetricsRegistry): Histogram {
 }
 
 /**
- * Per ready pod among the chosen: its age over the age of the youngest ready pod, whole milliseconds divided as integers.
- * Nothing while the youngest has no age yet.
+ * Per ready pod among the chosen: its age over the age of the youngest ready pod, whole
+ * milliseconds divided as integers. Nothing while the youngest has no age yet.
  */
 export function deletionAgeRatios(
   all: readonly Pod[],

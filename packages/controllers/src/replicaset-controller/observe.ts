@@ -1,4 +1,7 @@
-/** Gathers what the rules of a ReplicaSet need from the caches. Contract: docs/behaviour/controllers/replicaset-controller.md, Sync. */
+/**
+ * Gathers what the rules of a ReplicaSet need from the caches.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md, Sync.
+ */
 import { controllerOf, keyOf } from '@gyropilot/api'
 import type { Pod, ReplicaSet } from '@gyropilot/api'
 import type { Expectations, Lister } from '@gyropilot/runtime'
@@ -14,9 +17,14 @@ export interface ObservedReplicaSet {
   readonly replicaSet: ReplicaSet
   /** Taken before the pods were listed: what was asked for earlier has all come back. */
   readonly expectationsMet: boolean
-  /** Pods with this ReplicaSet's uid as controller, and the orphans of the namespace, in any phase. */
+  /**
+   * Pods with this ReplicaSet's uid as controller, and the orphans of the namespace, in any phase.
+   */
   readonly pods: readonly Pod[]
-  /** Pods of all ReplicaSets with the same controller, asked for only when pods must be ranked for deletion. */
+  /**
+   * Pods of all ReplicaSets with the same controller, asked for only when pods must be ranked for
+   * deletion.
+   */
   relatedPods(): readonly Pod[]
 }
 
@@ -43,8 +51,9 @@ export function observe(
 }
 
 /**
- * Pods that match the selector of any ReplicaSet with the same controlling owner, each once, whoever owns them. None for a
- * ReplicaSet without a controller. A sibling with an invalid selector spoils the ranking, not the deletion: nothing then.
+ * Pods that match the selector of any ReplicaSet with the same controlling owner, each once,
+ * whoever owns them. None for a ReplicaSet without a controller. A sibling with an invalid selector
+ * spoils the ranking, not the deletion: nothing then.
  */
 export function relatedPods(replicaSet: ReplicaSet, listers: ReplicaSetListers): readonly Pod[] {
   const controller = controllerOf(replicaSet)

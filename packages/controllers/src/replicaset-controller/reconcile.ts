@@ -1,6 +1,7 @@
 /**
- * One sync of a ReplicaSet. Step numbers are those of docs/behaviour/controllers/replicaset-controller.md; steps 1 (stale
- * cache), 2 (object is gone) and 9 (remembered versions) are the shell's, 3 is in what was observed.
+ * One sync of a ReplicaSet. Step numbers are those of
+ * docs/behaviour/controllers/replicaset-controller.md; steps 1 (stale cache), 2 (object is gone)
+ * and 9 (remembered versions) are the shell's, 3 is in what was observed.
  */
 import {
   isControlledBy,
@@ -75,7 +76,10 @@ export function* reconcile(observed: ObservedReplicaSet, settings: ReplicaSetSet
   return
 }
 
-/** Writes the status if it changed. After a refusal once more on the live object, with the generation seen at first. */
+/**
+ * Writes the status if it changed. After a refusal once more on the live object, with the
+ * generation seen at first.
+ */
 function* writeStatus(
   replicaSet: ReplicaSet,
   status: Omit<ReplicaSetStatus, 'observedGeneration'>,

@@ -1,4 +1,7 @@
-/** Status of a ReplicaSet. Contract: docs/behaviour/controllers/replicaset-controller.md, Status and conditions. */
+/**
+ * Status of a ReplicaSet.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md, Status and conditions.
+ */
 import {
   findCondition,
   isPodAvailable,
@@ -43,7 +46,10 @@ export function statusOf(input: StatusInput): Omit<ReplicaSetStatus, 'observedGe
   }
 }
 
-/** The condition appears with the first error and goes with the first success; in between it is left alone. */
+/**
+ * The condition appears with the first error and goes with the first success; in between it is left
+ * alone.
+ */
 function conditionsOf({
   replicaSet,
   activePods,

@@ -1,4 +1,7 @@
-/** Which ReplicaSets an event concerns. Contract: docs/behaviour/controllers/replicaset-controller.md, Watches and keys. */
+/**
+ * Which ReplicaSets an event concerns.
+ * Contract: docs/behaviour/controllers/replicaset-controller.md, Watches and keys.
+ */
 import { controllerOf, isPodReady, keyOf, resources } from '@gyropilot/api'
 import type { Pod, ReplicaSet } from '@gyropilot/api'
 import type { Expectations, Lister, QueueKey, Watch } from '@gyropilot/runtime'

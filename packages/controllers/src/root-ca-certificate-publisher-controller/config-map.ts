@@ -1,4 +1,7 @@
-/** The ConfigMap `kube-root-ca.crt`. Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md. */
+/**
+ * The ConfigMap `kube-root-ca.crt`.
+ * Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md.
+ */
 import type { ConfigMap } from '@gyropilot/api'
 
 export const CONFIG_MAP_NAME = 'kube-root-ca.crt'
@@ -21,8 +24,8 @@ export function newConfigMap(namespace: string, caBundle: string): ConfigMap {
 }
 
 /**
- * Data must be exactly the bundle. Of the annotation only presence counts: two versions that disagreed on its text would
- * overwrite each other for ever.
+ * Data must be exactly the bundle. Of the annotation only presence counts: two versions that
+ * disagreed on its text would overwrite each other for ever.
  */
 export function isUpToDate(configMap: ConfigMap, caBundle: string): boolean {
   const names = Object.keys(configMap.data ?? {})

@@ -1,8 +1,12 @@
-/** Settings of the publisher. Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Flags and configuration. */
+/**
+ * Settings of the publisher.
+ * Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Flags and
+ * configuration.
+ */
 export interface RootCaPublisherConfiguration {
   /**
-   * The PEM text to publish, byte for byte: what --root-ca-file holds, else the CA data of the client configuration. May be
-   * empty. Read once, at start.
+   * The PEM text to publish, byte for byte: what --root-ca-file holds, else the CA data of the
+   * client configuration. May be empty. Read once, at start.
    */
   readonly caBundle: string
 }

@@ -1,4 +1,7 @@
-/** Metrics of the publisher. Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Metrics. */
+/**
+ * Metrics of the publisher.
+ * Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Metrics.
+ */
 import { StatusError } from '@gyropilot/client'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 
@@ -33,7 +36,10 @@ export function syncMetrics(metrics: MetricsRegistry): SyncMetrics {
   }
 }
 
-/** 200 without an error, the code of a refusal, 500 for everything else, also for an error that only wraps a refusal. */
+/**
+ * 200 without an error, the code of a refusal, 500 for everything else, also for an error that only
+ * wraps a refusal.
+ */
 export function syncCode(error: unknown): string {
   if (error === undefined) return '200'
   return error instanceof StatusError && error.status.code ? String(error.status.code) : '500'

@@ -1,4 +1,7 @@
-/** The namespace object itself is not looked at, so that its ConfigMap is repaired even while the cache lacks it. */
+/**
+ * The namespace object itself is not looked at, so that its ConfigMap is repaired even while the
+ * cache lacks it.
+ */
 import type { ConfigMap } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
 import { CONFIG_MAP_NAME } from './config-map.ts'

@@ -1,4 +1,7 @@
-/** One sync of a namespace. Step numbers are those of docs/behaviour/controllers/root-ca-certificate-publisher-controller.md. */
+/**
+ * One sync of a namespace. Step numbers are those of
+ * docs/behaviour/controllers/root-ca-certificate-publisher-controller.md.
+ */
 import { resources } from '@gyropilot/api'
 import { hasCause, isNotFound } from '@gyropilot/client'
 import { create, update, write } from '@gyropilot/runtime'

@@ -1,4 +1,8 @@
-/** Which namespaces an event concerns. Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Watches and keys. */
+/**
+ * Which namespaces an event concerns.
+ * Contract: docs/behaviour/controllers/root-ca-certificate-publisher-controller.md, Watches and
+ * keys.
+ */
 import { keyOf, resources, splitKey } from '@gyropilot/api'
 import type { ConfigMap, KubernetesObject, Namespace } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'

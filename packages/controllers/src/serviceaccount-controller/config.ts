@@ -1,4 +1,7 @@
-/** Fixed values of the ServiceAccount controller. Contract: docs/behaviour/controllers/serviceaccount-controller.md, Flags and configuration. */
+/**
+ * Fixed values of the ServiceAccount controller.
+ * Contract: docs/behaviour/controllers/serviceaccount-controller.md, Flags and configuration.
+ */
 export const WORKERS = 1
 export const QUEUE_NAME = 'serviceaccount'
 /** Unlike the controller's name. */

@@ -1,4 +1,7 @@
-/** serviceaccount-controller: every active namespace has a `default` account. Contract: docs/behaviour/controllers/serviceaccount-controller.md. */
+/**
+ * serviceaccount-controller: every active namespace has a `default` account.
+ * Contract: docs/behaviour/controllers/serviceaccount-controller.md.
+ */
 import { resources } from '@gyropilot/api'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'

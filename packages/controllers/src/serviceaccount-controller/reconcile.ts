@@ -1,4 +1,7 @@
-/** One sync of a namespace. Step numbers are those of docs/behaviour/controllers/serviceaccount-controller.md; 1 is the shell's. */
+/**
+ * One sync of a namespace. Step numbers are those of
+ * docs/behaviour/controllers/serviceaccount-controller.md; 1 is the shell's.
+ */
 import { resources } from '@gyropilot/api'
 import type { ServiceAccount } from '@gyropilot/api'
 import { hasCause, isAlreadyExists } from '@gyropilot/client'

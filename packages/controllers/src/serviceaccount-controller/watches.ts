@@ -1,4 +1,7 @@
-/** Which namespaces an event concerns. Contract: docs/behaviour/controllers/serviceaccount-controller.md, Watches and keys. */
+/**
+ * Which namespaces an event concerns.
+ * Contract: docs/behaviour/controllers/serviceaccount-controller.md, Watches and keys.
+ */
 import { keyOf, resources } from '@gyropilot/api'
 import type { Namespace, ServiceAccount } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'

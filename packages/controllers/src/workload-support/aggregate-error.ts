@@ -1,4 +1,6 @@
-/** One error for several: a single one stays as it is, more are listed as `[a, b]`, each text once. */
+/**
+ * One error for several: a single one stays as it is, more are listed as `[a, b]`, each text once.
+ */
 export function aggregateErrors(errors: readonly unknown[]): unknown {
   if (errors.length <= 1) return errors[0]
   const texts = [...new Set(errors.map(messageOf))]

@@ -1,6 +1,7 @@
 /**
- * Claiming: which of the objects that a selector may match belong to a controller. Orphans that match are adopted, owned
- * objects that match no more are released. Contract: docs/behaviour/controllers/shared-controller-utils.md, Claim.
+ * Claiming: which of the objects that a selector may match belong to a controller. Orphans that
+ * match are adopted, owned objects that match no more are released.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, Claim.
  */
 import { isInvalid, isNotFound } from '@gyropilot/client'
 import { controllerOf, newControllerRef } from '@gyropilot/api'
@@ -32,8 +33,9 @@ export interface Claimed<T> {
 }
 
 /**
- * Goes through all candidates, also after an error. Before the first adoption the owner is read live, once: the cache may
- * still show an owner that is gone, and its pods must be left to its successor.
+ * Goes through all candidates, also after an error. Before the first adoption the owner is read
+ * live, once: the cache may still show an owner that is gone, and its pods must be left to its
+ * successor.
  */
 export function* claim<T extends KubernetesObject, Owner extends KubernetesObject>(
   rules: ClaimRules<T, Owner>,
@@ -117,7 +119,10 @@ function cannotAdopt(type: ResourceType, object: KubernetesObject, reason: Error
   })
 }
 
-/** The uid is a precondition: the server refuses with 422 when the name now belongs to another object. */
+/**
+ * The uid is a precondition: the server refuses with 422 when the name now belongs to another
+ * object.
+ */
 function adopting<T extends KubernetesObject, Owner extends KubernetesObject>(
   rules: ClaimRules<T, Owner>,
   object: T,

@@ -75,7 +75,10 @@ function phaseOrder(pod: Pod): number {
   return phase === 'Running' ? 2 : phase === 'Unknown' ? 1 : 0
 }
 
-/** The annotation's value; 0 when it is missing or no int32 in plain decimal (`+10` and `007` are not). */
+/**
+ * The annotation's value; 0 when it is missing or no int32 in plain decimal (`+10` and `007` are
+ * not).
+ */
 export function deletionCostOf(pod: Pod): number {
   const text = pod.metadata?.annotations?.[DELETION_COST_ANNOTATION]
   if (text === undefined || !/^(0|[1-9]\d*|-\d+)$/.test(text)) return 0
@@ -83,7 +86,10 @@ export function deletionCostOf(pod: Pod): number {
   return cost >= INT32_MIN && cost <= INT32_MAX ? cost : 0
 }
 
-/** Ages are compared by their order of magnitude, so that the victims of a scale-down are spread over all ages. */
+/**
+ * Ages are compared by their order of magnitude, so that the victims of a scale-down are spread
+ * over all ages.
+ */
 function compareAges(
   leftMs: number | undefined,
   rightMs: number | undefined,

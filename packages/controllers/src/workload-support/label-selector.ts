@@ -8,7 +8,10 @@ import type { KubernetesObject, LabelSelector } from '@gyropilot/api'
 /** Selectors in caches are shared and never edited, so what was made of them stays true. */
 const queries = new WeakMap<LabelSelector, LabelQuery>()
 
-/** An absent selector accepts nothing, `{}` everything. Throws on a selector that the API would not accept. */
+/**
+ * An absent selector accepts nothing, `{}` everything. Throws on a selector that the API would not
+ * accept.
+ */
 export function selectorQuery(selector: LabelSelector | undefined): LabelQuery {
   if (selector === undefined || selector === null) return LabelQuery.nothing
   let query = queries.get(selector)
@@ -19,7 +22,10 @@ export function selectorQuery(selector: LabelSelector | undefined): LabelQuery {
   return query
 }
 
-/** For events about orphans: invalid and empty selectors match nothing, and an object without labels matches nobody. */
+/**
+ * For events about orphans: invalid and empty selectors match nothing, and an object without labels
+ * matches nobody.
+ */
 export function selectsOrphan(
   selector: LabelSelector | undefined,
   object: KubernetesObject,

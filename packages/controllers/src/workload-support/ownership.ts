@@ -1,13 +1,17 @@
 /**
- * From owners to their dependents and back: cache indexes by the controlling owner reference, and the owner that an event
- * about a dependent concerns.
- * Contract: docs/behaviour/controllers/shared-controller-utils.md, Watches and keys, Resolving owners from events.
+ * From owners to their dependents and back: cache indexes by the controlling owner reference, and
+ * the owner that an event about a dependent concerns.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, Watches and keys, Resolving
+ * owners from events.
  */
 import { controllerOf } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
 import type { IndexFunction, Informer, Lister } from '@gyropilot/runtime'
 
-/** The index of pods by controlling owner, shared by all workload controllers: `ns/kind/name/uid`, or `ns` for orphans. */
+/**
+ * The index of pods by controlling owner, shared by all workload controllers: `ns/kind/name/uid`,
+ * or `ns` for orphans.
+ */
 export const POD_CONTROLLER_INDEX = 'podController'
 /** The same keys for ReplicaSets. */
 export const REPLICA_SET_CONTROLLER_INDEX = 'replicaSetController'
@@ -16,7 +20,10 @@ export const CONTROLLER_REVISION_INDEX = 'controllerRevisionController'
 /** ReplicaSets by the uid of their controlling owner, across namespaces. */
 export const CONTROLLER_UID_INDEX = 'controllerUID'
 
-/** `ns/kind/name/uid` of the controlling owner, or `ns` for an orphan. The owner's apiVersion is no part of it. */
+/**
+ * `ns/kind/name/uid` of the controlling owner, or `ns` for an orphan. The owner's apiVersion is no
+ * part of it.
+ */
 export const controllerIndexValues: IndexFunction<KubernetesObject> = (object) => {
   const namespace = object.metadata?.namespace ?? ''
   const reference = controllerOf(object)
@@ -37,7 +44,10 @@ export function addControllerIndex<T extends KubernetesObject>(
   informer.addIndex(name, controllerIndexValues)
 }
 
-/** Dependents of the owner and, to be adopted, the orphans of its namespace. Throws on an owner without name or uid. */
+/**
+ * Dependents of the owner and, to be adopted, the orphans of its namespace. Throws on an owner
+ * without name or uid.
+ */
 export function ownedAndOrphaned<T extends KubernetesObject>(
   lister: Lister<T>,
   index: string,
@@ -64,7 +74,10 @@ export function ownedOnly<T extends KubernetesObject>(
   return lister.byIndex(index, `${namespace}/${ownerKind}/${name}/${uid}`)
 }
 
-/** The cached owner that a reference means. A wrong kind, or another uid under the same name, means: not ours. */
+/**
+ * The cached owner that a reference means. A wrong kind, or another uid under the same name, means:
+ * not ours.
+ */
 export function resolveController<T extends KubernetesObject>(
   owners: Lister<T>,
   ownerKind: string,

@@ -1,6 +1,7 @@
 /**
  * Creating pods from a template and deleting them, with the events that users see on the owner.
- * Contract: docs/behaviour/controllers/shared-controller-utils.md, Pod creation and deletion, Events.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, Pod creation and deletion,
+ * Events.
  */
 import { dnsSubdomainProblems, newControllerRef, resources } from '@gyropilot/api'
 import type { KubernetesObject, Pod, PodTemplateSpec, ResourceType } from '@gyropilot/api'
@@ -14,7 +15,10 @@ export const POD_CREATE_FAILED = 'FailedCreate'
 export const POD_DELETED = 'SuccessfulDelete'
 export const POD_DELETE_FAILED = 'FailedDelete'
 
-/** Labels, annotations, finalizers and spec are the template's; the one owner reference is the controller's. */
+/**
+ * Labels, annotations, finalizers and spec are the template's; the one owner reference is the
+ * controller's.
+ */
 export function podFromTemplate(
   template: PodTemplateSpec,
   owner: KubernetesObject,
@@ -42,14 +46,18 @@ export function podNamePrefix(ownerName: string): string {
   return dnsSubdomainProblems(`${ownerName}a`).length === 0 ? `${ownerName}-` : ownerName
 }
 
-/** A create that the server refused because the namespace is being emptied: nothing to report, nothing to repeat. */
+/**
+ * A create that the server refused because the namespace is being emptied: nothing to report,
+ * nothing to repeat.
+ */
 export function isNamespaceTerminating(error: unknown): boolean {
   return hasCause(error, 'NamespaceTerminating')
 }
 
 /**
- * Creates the pods in slow-start batches under creation expectations of `expectationsKey`, with an event for each.
- * Outcomes are in the order of the pods. Pods without labels are refused before anything is sent.
+ * Creates the pods in slow-start batches under creation expectations of `expectationsKey`, with an
+ * event for each. Outcomes are in the order of the pods. Pods without labels are refused before
+ * anything is sent.
  */
 export function* createPods(
   owner: KubernetesObject,
@@ -87,8 +95,9 @@ export function* createPods(
 }
 
 /**
- * Deletes the pods, all at once, under deletion expectations of `expectationsKey`, with an event for each. A pod that is
- * gone already answers NotFound, without an event; other errors become `unable to delete pods: ...`.
+ * Deletes the pods, all at once, under deletion expectations of `expectationsKey`, with an event
+ * for each. A pod that is gone already answers NotFound, without an event; other errors become
+ * `unable to delete pods: ...`.
  */
 export function* deletePods(
   owner: KubernetesObject,

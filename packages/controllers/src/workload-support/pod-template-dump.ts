@@ -1,7 +1,8 @@
 /**
- * A pod template as one line of text that differs whenever the template does: the print of typed structures over which
- * Kubernetes computes its template hash. Empty lists and maps print as absent ones, since they do not survive the way to
- * upstream's controllers either. Fields that 1.36 does not know follow their structure as JSON.
+ * A pod template as one line of text that differs whenever the template does: the print of typed
+ * structures over which Kubernetes computes its template hash. Empty lists and maps print as absent
+ * ones, since they do not survive the way to upstream's controllers either. Fields that 1.36 does
+ * not know follow their structure as JSON.
  * Contract: docs/behaviour/controllers/shared-controller-utils.md, Pod template hash.
  */
 import { canonicalJson, parseTime } from '@gyropilot/api'
@@ -17,7 +18,10 @@ const SECONDS_BEFORE_EPOCH = 62_135_596_800
 /** How a quantity prints. */
 type DumpQuantity = (quantity: Quantity) => string
 
-/** With `dumpAmount` for quantities two templates print alike exactly when Kubernetes would call them semantically equal. */
+/**
+ * With `dumpAmount` for quantities two templates print alike exactly when Kubernetes would call
+ * them semantically equal.
+ */
 export function podTemplateDump(
   template: PodTemplateSpec,
   quantities: DumpQuantity = dumpQuantity,

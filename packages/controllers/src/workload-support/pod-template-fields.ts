@@ -1,7 +1,8 @@
 /**
- * The fields of a pod template in the order of Kubernetes 1.36's declarations, which its template hash depends on.
- * Per struct: `GoName type` separated by commas. The JSON name is the Go name with a small first letter, or stands behind
- * a colon. `...` marks a struct whose fields are inline in JSON.
+ * The fields of a pod template in the order of Kubernetes 1.36's declarations, which its template
+ * hash depends on. Per struct: `GoName type` separated by commas. The JSON name is the Go name with
+ * a small first letter, or stands behind a colon. `...` marks a struct whose fields are inline in
+ * JSON.
  */
 const DECLARATIONS: Readonly<Record<string, string>> = {
   'v1.PodTemplateSpec': 'ObjectMeta:metadata v1.ObjectMeta, Spec v1.PodSpec',

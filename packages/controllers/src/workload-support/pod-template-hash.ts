@@ -12,8 +12,9 @@ export const TEMPLATE_HASH_LABEL = 'pod-template-hash'
 const encoder = new TextEncoder()
 
 /**
- * The value of `pod-template-hash`, and for DaemonSets of `controller-revision-hash`: what Kubernetes computes, as long as
- * the template has only fields of 1.36. A collision count of 0 differs from none.
+ * The value of `pod-template-hash`, and for DaemonSets of `controller-revision-hash`: what
+ * Kubernetes computes, as long as the template has only fields of 1.36. A collision count of 0
+ * differs from none.
  */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
   const text = encoder.encode(podTemplateDump(template))
@@ -28,8 +29,8 @@ export function podTemplateHash(template: PodTemplateSpec, collisionCount?: numb
 const contents = new WeakMap<PodTemplateSpec, string>()
 
 /**
- * Semantically equal but for the hash label: absent and empty lists are the same, a scalar of zero and an absent one too,
- * quantities count by value.
+ * Semantically equal but for the hash label: absent and empty lists are the same, a scalar of zero
+ * and an absent one too, quantities count by value.
  */
 export function sameTemplate(
   left: PodTemplateSpec | undefined,

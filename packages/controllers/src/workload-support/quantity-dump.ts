@@ -1,6 +1,7 @@
 /**
- * Quantities in the print of a pod template: as Kubernetes' parser takes a canonical text apart. Which texts it keeps
- * beside the number, and which amounts it cannot hold as a small integer, shows in the print and so in template hashes.
+ * Quantities in the print of a pod template: as Kubernetes' parser takes a canonical text apart.
+ * Which texts it keeps beside the number, and which amounts it cannot hold as a small integer,
+ * shows in the print and so in template hashes.
  */
 import { canonicalQuantity, parseQuantity } from '@gyropilot/api'
 import type { Quantity } from '@gyropilot/api'
@@ -30,7 +31,10 @@ const MOST_DECIMAL_DIGITS = 18
 const MOST_BINARY_DIGITS = 14
 const WORD_BITS = 64n
 
-/** Any spelling of an amount prints like its canonical one. Text that is no quantity prints as it is. */
+/**
+ * Any spelling of an amount prints like its canonical one. Text that is no quantity prints as it
+ * is.
+ */
 export function dumpQuantity(quantity: Quantity): string {
   let text: string
   try {

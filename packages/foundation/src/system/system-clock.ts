@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../clock.ts'
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
-/** The machine's clock. Made once in a binary and handed down. Timers keep the process alive only when asked to. */
+/** The machine's clock. Made once in a binary and handed down. Pending timers keep the process alive. */
 export class SystemClock implements Clock {
   nowMs(): number {
     return Date.now()

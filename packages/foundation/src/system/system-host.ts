@@ -28,7 +28,9 @@ export class SystemHost implements HostEnvironment {
       const { readFile } = await import('node:fs/promises')
       return await readFile(path, 'utf8')
     } catch (error) {
-      throw new FileError('open', path, (error as NodeJS.ErrnoException).code ?? 'EIO', { cause: error })
+      throw new FileError('open', path, (error as NodeJS.ErrnoException).code ?? 'EIO', {
+        cause: error,
+      })
     }
   }
 
@@ -46,7 +48,9 @@ export class SystemHost implements HostEnvironment {
       child.on('error', (error: NodeJS.ErrnoException) =>
         reject(new FileError('exec', request.command, error.code ?? 'EIO', { cause: error })),
       )
-      child.on('close', (code) => resolve({ exitCode: code ?? -1, stdout: Buffer.concat(pieces).toString('utf8') }))
+      child.on('close', (code) =>
+        resolve({ exitCode: code ?? -1, stdout: Buffer.concat(pieces).toString('utf8') }),
+      )
     })
   }
 }

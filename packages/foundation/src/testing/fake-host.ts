@@ -12,7 +12,10 @@ export class FakeHost implements HostEnvironment {
   readonly interactive: boolean = false
   onCommand: ((request: CommandRequest) => CommandResult | Promise<CommandResult>) | undefined
 
-  constructor(files: Readonly<Record<string, string>> = {}, variables: Readonly<Record<string, string>> = {}) {
+  constructor(
+    files: Readonly<Record<string, string>> = {},
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     this.files = new Map(Object.entries(files))
     this.variables = new Map(Object.entries(variables))
   }

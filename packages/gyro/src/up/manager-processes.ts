@@ -38,7 +38,10 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
       stdio: ['ignore', 'ignore', verbosity > 0 ? 'inherit' : 'ignore'],
     })
     child.on('error', (error) =>
-      terminal.line({ level: 'warning', text: `manager ${index + 1} cannot start: ${errorText(error)}` }),
+      terminal.line({
+        level: 'warning',
+        text: `manager ${index + 1} cannot start: ${errorText(error)}`,
+      }),
     )
     child.on('exit', (code, signal) => {
       if (stopping) return

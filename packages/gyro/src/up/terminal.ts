@@ -31,7 +31,9 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
   return {
     banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids }) {
       const seconds = (readyMs / 1000).toFixed(2)
-      write(`${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`)
+      write(
+        `${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`,
+      )
       write(`  running   ${parts.join(', ')}\n`)
       if (managerPids.length > 0) write(`  managers  processes ${managerPids.join(', ')}\n`)
       write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n\n`)

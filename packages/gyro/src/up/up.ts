@@ -73,9 +73,13 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
   try {
     return openSqliteStore({ clock, directory: resolve(dataDir), processId: process.pid })
   } catch (error) {
-    throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', `data directory ${dataDir}: ${errorText(error)}`, {
-      cause: error,
-    })
+    throw gyroErrors.make(
+      'DATA_DIRECTORY_UNUSABLE',
+      `data directory ${dataDir}: ${errorText(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -191,7 +195,9 @@ async function startParts(
 function partsText({ components, managers, nodes }: UpOptions): readonly string[] {
   return [...components].map((component) => {
     if (component === 'nodes') return `${nodes} simulated ${nodes === 1 ? 'node' : 'nodes'}`
-    return component === 'controller-manager' && managers > 1 ? `${managers} controller-managers` : component
+    return component === 'controller-manager' && managers > 1
+      ? `${managers} controller-managers`
+      : component
   })
 }
 

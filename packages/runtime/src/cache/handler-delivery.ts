@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { Deque, sleep } from '@gyropilot/foundation'
 import type { DeletedFinalStateUnknown, EventHandler } from '../informer.ts'
+import { Turn } from '../turn.ts'
 import { Latch } from './latch.ts'
 
 /** One object of these is shared by the buffers of all handlers. */
@@ -19,8 +20,8 @@ export interface HandlerDeliveryOptions<T extends KubernetesObject> {
 }
 
 const PAUSE_AFTER_FAILURE_MS = 1_000
-/** After so many without a pause the rest of the process gets a turn. */
-const NOTIFICATIONS_PER_TURN = 1_024
+/** How often the time is looked at. */
+const NOTIFICATIONS_PER_LOOK = 64
 const LONG_BUFFER = 1_024
 const SLOW_CALL_MS = 100
 
@@ -63,7 +64,8 @@ export class HandlerDelivery<T extends KubernetesObject> {
 
   async #deliver(): Promise<void> {
     const { logger, clock } = this.#options
-    let sinceTurn = 0
+    const turn = new Turn(clock)
+    let delivered = 0
     for (let next = this.#buffer.popFront(); next !== undefined; next = this.#buffer.popFront()) {
       const startMs = this.#buffer.size > LONG_BUFFER ? clock.monotonicMs() : undefined
       try {
@@ -73,7 +75,7 @@ export class HandlerDelivery<T extends KubernetesObject> {
         logger.error(error, 'An event handler failed; its notification is lost', {
           notification: next.kind,
         })
-        await this.#pause(PAUSE_AFTER_FAILURE_MS)
+        await sleep(clock, PAUSE_AFTER_FAILURE_MS, this.#stop.signal).catch(() => {})
       }
       if (startMs !== undefined && clock.monotonicMs() - startMs > SLOW_CALL_MS) {
         logger.info('A slow event handler has a long buffer', { pending: this.#buffer.size })
@@ -82,9 +84,9 @@ export class HandlerDelivery<T extends KubernetesObject> {
         this.#initialAddsDue--
         this.checkSynced()
       }
-      if (++sinceTurn >= NOTIFICATIONS_PER_TURN) {
-        sinceTurn = 0
-        await this.#pause(0)
+      if (++delivered % NOTIFICATIONS_PER_LOOK === 0) {
+        const yielding = turn.yieldIfLong()
+        if (yielding !== undefined) await yielding
       }
     }
     this.#delivering = false
@@ -100,9 +102,5 @@ export class HandlerDelivery<T extends KubernetesObject> {
       case 'delete':
         return handler.onDelete?.(notification.object)
     }
-  }
-
-  async #pause(delayMs: number): Promise<void> {
-    await sleep(this.#options.clock, delayMs, this.#stop.signal).catch(() => {})
   }
 }

@@ -2,6 +2,7 @@ import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { StatusError, TransportError } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
+import { Turn } from '../turn.ts'
 import type { ObjectShape } from './transform.ts'
 import { VeryShortWatch } from './watch-errors.ts'
 
@@ -31,6 +32,8 @@ export interface StreamReader {
 
 const VERY_SHORT_WATCH_MS = 1_000
 const SILENCE_WARNING_MS = 10_000
+/** How often the time is looked at: within one process thousands of events can be ready at once. */
+const EVENTS_PER_LOOK = 64
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
 /** Reads events into the target until the stream ends, fails, or the target asks to stop. A stream that was asked to stop goes on later. */
@@ -41,6 +44,7 @@ export async function followStream<T extends KubernetesObject>(
 ): Promise<StreamEnd> {
   const { clock, logger, signal } = reader
   const startedMs = clock.monotonicMs()
+  const turn = new Turn(clock)
   let events = 0
   let silent = true
   const warning = target.warnWhenSilent
@@ -58,6 +62,7 @@ export async function followStream<T extends KubernetesObject>(
       if (!apply(next, target, reader)) continue
       events++
       if (target.applied(next.object.metadata?.resourceVersion ?? '')) return { ended: 'asked' }
+      if (events % EVENTS_PER_LOOK === 0) await turn.yieldIfLong()
     }
   } catch (error) {
     return { ended: 'error', error }

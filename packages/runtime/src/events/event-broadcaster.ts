@@ -2,14 +2,14 @@
 import type { Event } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { Deque, formatTime, uuid } from '@gyropilot/foundation'
+import { Deque, formatTime } from '@gyropilot/foundation'
 import type { EventRecord } from '../effects.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import type { EventRecorder } from './event-recorder.ts'
+import { EventNames } from './event-names.ts'
 import { writeEvent } from './event-writer.ts'
 
 const QUEUE_LIMIT = 1000
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 export interface EventBroadcasterOptions {
   readonly client: Client
@@ -30,11 +30,12 @@ export class EventBroadcaster {
   readonly #queue = new Deque<Event>()
   readonly #stopping = new AbortController()
   #writing: Promise<void> | undefined
-  #lastNanoseconds = 0n
+  readonly #names: EventNames
 
   constructor(options: EventBroadcasterOptions) {
     this.#options = options
     this.#correlator = new EventCorrelator(options.clock)
+    this.#names = new EventNames(options.clock, options.random)
   }
 
   recorder(component: string): EventRecorder {
@@ -92,7 +93,7 @@ export class EventBroadcaster {
     for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront()) {
       const correlated = this.#correlator.correlate(
         event,
-        this.#nameFor(event.involvedObject.name ?? ''),
+        this.#names.next(event.involvedObject.name ?? ''),
       )
       if (correlated === undefined) continue
       const written = await writeEvent(correlated, { client, clock, random, logger, signal })
@@ -113,7 +114,7 @@ export class EventBroadcaster {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: {
-        name: this.#nameFor(metadata.name ?? ''),
+        name: this.#names.next(metadata.name ?? ''),
         namespace: metadata.namespace || 'default',
       },
       involvedObject: {
@@ -134,13 +135,5 @@ export class EventBroadcaster {
       firstTimestamp: time,
       lastTimestamp: time,
     }
-  }
-
-  /** The clock has milliseconds only: two events in one of them must not have one name. */
-  #nameFor(objectName: string): string {
-    const now = BigInt(Math.floor(this.#options.clock.nowMs())) * 1_000_000n
-    this.#lastNanoseconds = now > this.#lastNanoseconds ? now : this.#lastNanoseconds + 1n
-    const name = `${objectName}.${this.#lastNanoseconds.toString(16)}`
-    return name.length <= 253 && DNS_SUBDOMAIN.test(name) ? name : uuid(this.#options.random)
   }
 }

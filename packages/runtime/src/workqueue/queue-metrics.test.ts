@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PrometheusRegistry } from '@gyropilot/foundation'
 import type { HistogramOptions } from '@gyropilot/foundation'
 import { RecordingMetrics, testClock } from '../testing/index.ts'
 import { RateLimitingQueue } from './rate-limiting-queue.ts'
@@ -100,4 +101,32 @@ test('a queue without a name has no metrics', () => {
   const metrics = new RecordingMetrics()
   new RateLimitingQueue({ clock: testClock(), metrics }).add('x')
   assert.equal(metrics.families.size, 0)
+})
+
+test('the bounds are exposed under the texts that dashboards select on', () => {
+  const clock = testClock()
+  const metrics = new PrometheusRegistry()
+  const queue = new RateLimitingQueue({ clock, metrics, name: 'test' })
+  queue.add('x')
+  queue.take()
+  queue.done('x')
+  const bounds = [
+    ...metrics.expose().matchAll(/workqueue_work_duration_seconds_bucket\{.*le="([^"]+)"/g),
+  ]
+  assert.deepEqual(
+    bounds.map(([, text]) => text),
+    [
+      '1e-08',
+      '1e-07',
+      '1e-06',
+      '9.999999999999999e-06',
+      '9.999999999999999e-05',
+      '0.001',
+      '0.01',
+      '0.1',
+      '1',
+      '10',
+      '+Inf',
+    ],
+  )
 })

@@ -1,12 +1,26 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { isZeroIntOrPercent, validateAtMost100Percent, validateIntOrPercent, validateNonNegative } from '../../schema/validation/numbers.ts'
-import { isConvertibleSelector, isEmptySelector, selectorMatches, validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  isZeroIntOrPercent,
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonNegative,
+} from '../../schema/validation/numbers.ts'
+import {
+  isConvertibleSelector,
+  isEmptySelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../../schema/validation/labels.ts'
 import { givenValue } from '../../schema/decode.ts'
 import { containerCells, labelsText, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
-import { sameJson, validateReplicaCounters, validateSelectorUnchanged } from '../workload-template.ts'
+import {
+  sameJson,
+  validateReplicaCounters,
+  validateSelectorUnchanged,
+} from '../workload-template.ts'
 import { templateWarnings } from './deployment.ts'
 
 const GENERATION = 'deprecated.daemonset.template.generation'
@@ -20,7 +34,16 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
   const at = 'spec.updateStrategy.rollingUpdate'
   if (strategy.type === 'OnDelete') return
   if (strategy.type !== 'RollingUpdate') {
-    errors.notSupported('spec.updateStrategy', { Type: strategy.type ?? '', RollingUpdate: rolling ? { MaxUnavailable: rolling.maxUnavailable, MaxSurge: rolling.maxSurge } : null }, ['RollingUpdate', 'OnDelete'])
+    errors.notSupported(
+      'spec.updateStrategy',
+      {
+        Type: strategy.type ?? '',
+        RollingUpdate: rolling
+          ? { MaxUnavailable: rolling.maxUnavailable, MaxSurge: rolling.maxSurge }
+          : null,
+      },
+      ['RollingUpdate', 'OnDelete'],
+    )
     return
   }
   if (!rolling) {
@@ -31,8 +54,14 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
   validateIntOrPercent(rolling.maxSurge, errors, `${at}.maxSurge`)
   const unavailable = !isZeroIntOrPercent(rolling.maxUnavailable)
   const surge = !isZeroIntOrPercent(rolling.maxSurge)
-  if (unavailable && surge) errors.invalid(`${at}.maxSurge`, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero')
-  if (!unavailable && !surge) errors.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+  if (unavailable && surge)
+    errors.invalid(
+      `${at}.maxSurge`,
+      rolling.maxSurge,
+      'may not be set when maxUnavailable is non-zero',
+    )
+  if (!unavailable && !surge)
+    errors.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
   validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
   validateAtMost100Percent(rolling.maxSurge, errors, `${at}.maxSurge`)
 }
@@ -56,12 +85,20 @@ export const daemonSet: KindRules = {
   },
   prepareForCreate(object) {
     setTemplateGeneration(object, 1)
-    object.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
+    object.status = {
+      currentNumberScheduled: 0,
+      numberMisscheduled: 0,
+      desiredNumberScheduled: 0,
+      numberReady: 0,
+    }
   },
   prepareForUpdate(object, stored) {
     object.status = stored.status
     const before = Number(stored.metadata?.annotations?.[GENERATION] ?? 0)
-    setTemplateGeneration(object, sameJson(object.spec?.template, stored.spec?.template) ? before : before + 1)
+    setTemplateGeneration(
+      object,
+      sameJson(object.spec?.template, stored.spec?.template) ? before : before + 1,
+    )
   },
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
@@ -69,18 +106,35 @@ export const daemonSet: KindRules = {
     const template: Stored = spec.template ?? {}
     validateLabelSelector(selector, errors, 'spec.selector')
     const convertible = selector !== undefined && isConvertibleSelector(selector)
-    if (convertible && !isEmptySelector(selector) && !selectorMatches(selector, template.metadata?.labels)) {
-      errors.invalid('spec.template.metadata.labels', givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+    if (
+      convertible &&
+      !isEmptySelector(selector) &&
+      !selectorMatches(selector, template.metadata?.labels)
+    ) {
+      errors.invalid(
+        'spec.template.metadata.labels',
+        givenValue(template.metadata, 'labels'),
+        '`selector` does not match template `labels`',
+      )
     }
     if (selector === undefined) {
-      errors.invalid('spec.template.metadata.labels', givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+      errors.invalid(
+        'spec.template.metadata.labels',
+        givenValue(template.metadata, 'labels'),
+        '`selector` does not match template `labels`',
+      )
     }
-    if (selector !== undefined && isEmptySelector(selector)) errors.invalid('spec.selector', {}, 'empty selector is invalid for daemonset')
+    if (selector !== undefined && isEmptySelector(selector))
+      errors.invalid('spec.selector', {}, 'empty selector is invalid for daemonset')
     validateTemplate(template, errors, 'spec.template')
     const policy = template.spec?.restartPolicy
-    if (policy !== 'Always') errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
+    if (policy !== 'Always')
+      errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
     if (template.spec?.activeDeadlineSeconds !== undefined) {
-      errors.forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in DaemonSet is not Supported')
+      errors.forbidden(
+        'spec.template.spec.activeDeadlineSeconds',
+        'activeDeadlineSeconds in DaemonSet is not Supported',
+      )
     }
     validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
     validateStrategy(spec.updateStrategy ?? {}, errors)
@@ -91,7 +145,17 @@ export const daemonSet: KindRules = {
     validateUpdate: (object, _stored, errors) =>
       validateReplicaCounters(
         object.status ?? {},
-        ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable', 'collisionCount'],
+        [
+          'currentNumberScheduled',
+          'numberMisscheduled',
+          'desiredNumberScheduled',
+          'numberReady',
+          'observedGeneration',
+          'updatedNumberScheduled',
+          'numberAvailable',
+          'numberUnavailable',
+          'collisionCount',
+        ],
         errors,
       ),
   },

@@ -1,14 +1,26 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { isZeroIntOrPercent, validateAtMost100Percent, validateIntOrPercent, validateNonNegative } from '../../schema/validation/numbers.ts'
+import {
+  isZeroIntOrPercent,
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonNegative,
+} from '../../schema/validation/numbers.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
-import { validateReplicaCounters, validateSelectorAndTemplate, validateSelectorUnchanged } from '../workload-template.ts'
+import {
+  validateReplicaCounters,
+  validateSelectorAndTemplate,
+  validateSelectorUnchanged,
+} from '../workload-template.ts'
 
 export function templateWarnings(object: Stored): string[] {
   const template: Stored | undefined = object.spec?.template
-  return [...workloadNameWarnings(object), ...podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec')]
+  return [
+    ...workloadNameWarnings(object),
+    ...podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec'),
+  ]
 }
 
 function validateStrategy(strategy: Stored, errors: FieldErrors): void {
@@ -24,16 +36,36 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
     validateIntOrPercent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
     validateIntOrPercent(rolling.maxSurge, errors, `${at}.maxSurge`)
     if (isZeroIntOrPercent(rolling.maxUnavailable) && isZeroIntOrPercent(rolling.maxSurge)) {
-      errors.invalid(`${at}.maxUnavailable`, rolling.maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0')
+      errors.invalid(
+        `${at}.maxUnavailable`,
+        rolling.maxUnavailable ?? 0,
+        'may not be 0 when `maxSurge` is 0',
+      )
     }
     validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
   } else {
-    const printed = rolling && { MaxUnavailable: rolling.maxUnavailable ?? 0, MaxSurge: rolling.maxSurge ?? 0 }
-    errors.notSupported('spec.strategy', { Type: strategy.type ?? '', RollingUpdate: printed ?? null }, ['Recreate', 'RollingUpdate'])
+    const printed = rolling && {
+      MaxUnavailable: rolling.maxUnavailable ?? 0,
+      MaxSurge: rolling.maxSurge ?? 0,
+    }
+    errors.notSupported(
+      'spec.strategy',
+      { Type: strategy.type ?? '', RollingUpdate: printed ?? null },
+      ['Recreate', 'RollingUpdate'],
+    )
   }
 }
 
-const COUNTERS = ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'terminatingReplicas', 'collisionCount']
+const COUNTERS = [
+  'observedGeneration',
+  'replicas',
+  'updatedReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'unavailableReplicas',
+  'terminatingReplicas',
+  'collisionCount',
+]
 
 function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): void {
   const status: Stored = object.status ?? {}
@@ -48,7 +80,11 @@ function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): vo
   limit('availableReplicas', availableReplicas, readyReplicas, 'readyReplicas')
   const before: number | undefined = stored.status?.collisionCount
   if (before !== undefined && (status.collisionCount ?? -1) < before) {
-    errors.invalid('status.collisionCount', status.collisionCount ?? null, status.collisionCount === undefined ? 'cannot be unset' : 'cannot be decremented')
+    errors.invalid(
+      'status.collisionCount',
+      status.collisionCount ?? null,
+      status.collisionCount === undefined ? 'cannot be unset' : 'cannot be decremented',
+    )
   }
 }
 
@@ -77,8 +113,15 @@ export const deployment: KindRules = {
     validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
     validateNonNegative(spec.revisionHistoryLimit, errors, 'spec.revisionHistoryLimit')
     validateNonNegative(spec.progressDeadlineSeconds, errors, 'spec.progressDeadlineSeconds')
-    if (spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
-      errors.invalid('spec.progressDeadlineSeconds', spec.progressDeadlineSeconds, 'must be greater than minReadySeconds')
+    if (
+      spec.progressDeadlineSeconds !== undefined &&
+      spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)
+    ) {
+      errors.invalid(
+        'spec.progressDeadlineSeconds',
+        spec.progressDeadlineSeconds,
+        'must be greater than minReadySeconds',
+      )
     }
   },
   validateUpdate: validateSelectorUnchanged,

@@ -2,7 +2,11 @@ import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
-import { validateReplicaCounters, validateSelectorAndTemplate, validateSelectorUnchanged } from '../workload-template.ts'
+import {
+  validateReplicaCounters,
+  validateSelectorAndTemplate,
+  validateSelectorUnchanged,
+} from '../workload-template.ts'
 import { templateWarnings } from './deployment.ts'
 
 export const replicaSet: KindRules = {
@@ -24,12 +28,47 @@ export const replicaSet: KindRules = {
   status: {
     validateUpdate(object, _stored, errors) {
       const status: Stored = object.status ?? {}
-      validateReplicaCounters(status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'], errors)
-      const { replicas = 0, fullyLabeledReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
-      if (fullyLabeledReplicas > replicas) errors.invalid('status.fullyLabeledReplicas', fullyLabeledReplicas, 'cannot be greater than status.replicas')
-      if (readyReplicas > replicas) errors.invalid('status.readyReplicas', readyReplicas, 'cannot be greater than status.replicas')
-      if (availableReplicas > replicas) errors.invalid('status.availableReplicas', availableReplicas, 'cannot be greater than status.replicas')
-      if (availableReplicas > readyReplicas) errors.invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas')
+      validateReplicaCounters(
+        status,
+        [
+          'replicas',
+          'fullyLabeledReplicas',
+          'readyReplicas',
+          'availableReplicas',
+          'observedGeneration',
+        ],
+        errors,
+      )
+      const {
+        replicas = 0,
+        fullyLabeledReplicas = 0,
+        readyReplicas = 0,
+        availableReplicas = 0,
+      } = status
+      if (fullyLabeledReplicas > replicas)
+        errors.invalid(
+          'status.fullyLabeledReplicas',
+          fullyLabeledReplicas,
+          'cannot be greater than status.replicas',
+        )
+      if (readyReplicas > replicas)
+        errors.invalid(
+          'status.readyReplicas',
+          readyReplicas,
+          'cannot be greater than status.replicas',
+        )
+      if (availableReplicas > replicas)
+        errors.invalid(
+          'status.availableReplicas',
+          availableReplicas,
+          'cannot be greater than status.replicas',
+        )
+      if (availableReplicas > readyReplicas)
+        errors.invalid(
+          'status.availableReplicas',
+          availableReplicas,
+          'cannot be greater than readyReplicas',
+        )
     },
   },
   warnings: templateWarnings,

@@ -1,8 +1,18 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { isConvertibleSelector, isEmptySelector, selectorMatches, validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  isConvertibleSelector,
+  isEmptySelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../../schema/validation/labels.ts'
 import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
-import { isZeroIntOrPercent, validateAtMost100Percent, validateIntOrPercent, validateNonNegative } from '../../schema/validation/numbers.ts'
+import {
+  isZeroIntOrPercent,
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonNegative,
+} from '../../schema/validation/numbers.ts'
 import { givenValue } from '../../schema/decode.ts'
 import { containerCells, tableColumns } from '../columns.ts'
 import { validateClaimSpec } from '../core/persistent-volume-claim-spec.ts'
@@ -12,7 +22,15 @@ import { validateTemplate } from '../core/pod/spec.ts'
 import { podSpecWarnings } from '../core/pod/warnings.ts'
 import { sameJson, validateReplicaCounters } from '../workload-template.ts'
 
-const MUTABLE = ['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds']
+const MUTABLE = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
 const FORBIDDEN =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
@@ -20,16 +38,27 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
   const rolling: Stored | undefined = strategy.rollingUpdate
   if (!strategy.type) errors.required('spec.updateStrategy')
   else if (strategy.type === 'OnDelete') {
-    if (rolling) errors.invalid('spec.updateStrategy.rollingUpdate', rollingForm(rolling), "only allowed for updateStrategy 'RollingUpdate'")
+    if (rolling)
+      errors.invalid(
+        'spec.updateStrategy.rollingUpdate',
+        rollingForm(rolling),
+        "only allowed for updateStrategy 'RollingUpdate'",
+      )
   } else if (strategy.type === 'RollingUpdate') {
     validateNonNegative(rolling?.partition, errors, 'spec.updateStrategy.rollingUpdate.partition')
     if (rolling?.maxUnavailable !== undefined) {
       const at = 'spec.updateStrategy.rollingUpdate.maxUnavailable'
       validateIntOrPercent(rolling.maxUnavailable, errors, at)
-      if (isZeroIntOrPercent(rolling.maxUnavailable)) errors.invalid(at, rolling.maxUnavailable, 'cannot be 0')
+      if (isZeroIntOrPercent(rolling.maxUnavailable))
+        errors.invalid(at, rolling.maxUnavailable, 'cannot be 0')
       validateAtMost100Percent(rolling.maxUnavailable, errors, at)
     }
-  } else errors.invalid('spec.updateStrategy', { Type: strategy.type, RollingUpdate: rolling ? rollingForm(rolling) : null }, "must be 'RollingUpdate' or 'OnDelete'")
+  } else
+    errors.invalid(
+      'spec.updateStrategy',
+      { Type: strategy.type, RollingUpdate: rolling ? rollingForm(rolling) : null },
+      "must be 'RollingUpdate' or 'OnDelete'",
+    )
 }
 
 function rollingForm(rolling: Stored): Stored {
@@ -46,13 +75,20 @@ function validateClaims(claims: readonly Stored[] | undefined, errors: FieldErro
 function validateSpec(spec: Stored, errors: FieldErrors): void {
   if (!spec.podManagementPolicy) errors.required('spec.podManagementPolicy')
   else if (!['OrderedReady', 'Parallel'].includes(spec.podManagementPolicy)) {
-    errors.invalid('spec.podManagementPolicy', spec.podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")
+    errors.invalid(
+      'spec.podManagementPolicy',
+      spec.podManagementPolicy,
+      "must be 'OrderedReady' or 'Parallel'",
+    )
   }
   validateStrategy(spec.updateStrategy ?? {}, errors)
   for (const field of ['whenDeleted', 'whenScaled']) {
     const value = spec.persistentVolumeClaimRetentionPolicy?.[field]
     if (value !== undefined && !['Retain', 'Delete'].includes(value)) {
-      errors.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, value, ['Delete', 'Retain'])
+      errors.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, value, [
+        'Delete',
+        'Retain',
+      ])
     }
   }
   validateNonNegative(spec.replicas, errors, 'spec.replicas')
@@ -62,21 +98,33 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
   if (!selector) errors.required('spec.selector')
   else {
     validateLabelSelector(selector, errors, 'spec.selector')
-    if (isEmptySelector(selector)) errors.invalid('spec.selector', {}, 'empty selector is invalid for statefulset')
+    if (isEmptySelector(selector))
+      errors.invalid('spec.selector', {}, 'empty selector is invalid for statefulset')
     if (!isConvertibleSelector(selector)) {
       errors.invalid('spec.selector', selector, '')
       return
     }
   }
   const template: Stored = spec.template ?? {}
-  if (!selector || !(isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))) {
-    errors.invalid('spec.template.metadata.labels', givenValue(template.metadata, 'labels'), '`selector` does not match template `labels`')
+  if (
+    !selector ||
+    !(isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
+  ) {
+    errors.invalid(
+      'spec.template.metadata.labels',
+      givenValue(template.metadata, 'labels'),
+      '`selector` does not match template `labels`',
+    )
   }
   validateTemplate(template, errors, 'spec.template')
   const policy = template.spec?.restartPolicy
-  if (policy !== 'Always') errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
+  if (policy !== 'Always')
+    errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
   if (template.spec?.activeDeadlineSeconds !== undefined) {
-    errors.forbidden('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in StatefulSet is not Supported')
+    errors.forbidden(
+      'spec.template.spec.activeDeadlineSeconds',
+      'activeDeadlineSeconds in StatefulSet is not Supported',
+    )
   }
 }
 
@@ -98,7 +146,8 @@ export const statefulSet: KindRules = {
       spec.updateStrategy.type = 'RollingUpdate'
       spec.updateStrategy.rollingUpdate ??= {}
     }
-    if (spec.updateStrategy.type === 'RollingUpdate' && spec.updateStrategy.rollingUpdate) spec.updateStrategy.rollingUpdate.partition ??= 0
+    if (spec.updateStrategy.type === 'RollingUpdate' && spec.updateStrategy.rollingUpdate)
+      spec.updateStrategy.rollingUpdate.partition ??= 0
     if (spec.updateStrategy.rollingUpdate) delete spec.updateStrategy.rollingUpdate.maxUnavailable
     const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {})
     retention.whenDeleted ||= 'Retain'
@@ -117,26 +166,61 @@ export const statefulSet: KindRules = {
     validateClaims(object.spec?.volumeClaimTemplates, errors)
   },
   validateUpdate(object, stored, errors) {
-    if (!sameJson(withoutMutable(object.spec), withoutMutable(stored.spec))) errors.forbidden('spec', FORBIDDEN)
+    if (!sameJson(withoutMutable(object.spec), withoutMutable(stored.spec)))
+      errors.forbidden('spec', FORBIDDEN)
   },
   status: {
     validateUpdate(object, stored, errors) {
       const status: Stored = object.status ?? {}
-      validateReplicaCounters(status, ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration', 'collisionCount'], errors)
+      validateReplicaCounters(
+        status,
+        [
+          'replicas',
+          'readyReplicas',
+          'currentReplicas',
+          'updatedReplicas',
+          'availableReplicas',
+          'observedGeneration',
+          'collisionCount',
+        ],
+        errors,
+      )
       const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
-      for (const field of ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']) {
-        if ((status[field] ?? 0) > replicas) errors.invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas')
+      for (const field of [
+        'readyReplicas',
+        'currentReplicas',
+        'updatedReplicas',
+        'availableReplicas',
+      ]) {
+        if ((status[field] ?? 0) > replicas)
+          errors.invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas')
       }
-      if (availableReplicas > readyReplicas) errors.invalid('status.availableReplicas', availableReplicas, 'cannot be greater than status.readyReplicas')
+      if (availableReplicas > readyReplicas)
+        errors.invalid(
+          'status.availableReplicas',
+          availableReplicas,
+          'cannot be greater than status.readyReplicas',
+        )
       const before: number | undefined = stored.status?.collisionCount
-      if (before !== undefined && (status.collisionCount ?? 0) < before) errors.invalid('status.collisionCount', status.collisionCount ?? null, 'cannot be decremented')
+      if (before !== undefined && (status.collisionCount ?? 0) < before)
+        errors.invalid(
+          'status.collisionCount',
+          status.collisionCount ?? null,
+          'cannot be decremented',
+        )
     },
   },
   warnings(object) {
     const spec: Stored = object.spec ?? {}
-    const list = podSpecWarnings(spec.template?.spec ?? {}, spec.template?.metadata, 'spec.template.spec')
+    const list = podSpecWarnings(
+      spec.template?.spec ?? {},
+      spec.template?.metadata,
+      'spec.template.spec',
+    )
     if (spec.revisionHistoryLimit < 0) {
-      list.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended')
+      list.push(
+        'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+      )
     }
     return list
   },

@@ -20,14 +20,25 @@ function validateSchedule(spec: Stored, errors: FieldErrors): void {
   }
   const problem = scheduleError(schedule)
   if (problem !== undefined) errors.invalid('spec.schedule', schedule, problem)
-  if (schedule.includes('TZ')) errors.invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')
+  if (schedule.includes('TZ'))
+    errors.invalid(
+      'spec.schedule',
+      schedule,
+      'cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+    )
 }
 
 function validateTimeZone(zone: string | undefined, errors: FieldErrors): void {
   if (zone === undefined) return
   if (zone === '') errors.invalid('spec.timeZone', zone, 'timeZone must be nil or non-empty string')
-  else if (zone.toLowerCase() === 'local') errors.invalid('spec.timeZone', zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
-  else if (!isKnownTimeZone(zone)) errors.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
+  else if (zone.toLowerCase() === 'local')
+    errors.invalid(
+      'spec.timeZone',
+      zone,
+      'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
+    )
+  else if (!isKnownTimeZone(zone))
+    errors.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
 }
 
 const template = (object: Stored): Stored => object.spec?.jobTemplate?.spec?.template ?? {}
@@ -37,7 +48,9 @@ export const cronJob: KindRules = {
   group: 'batch',
   kind: 'CronJob',
   name(name, generated) {
-    const messages = dnsSubdomain(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name)
+    const messages = dnsSubdomain(
+      generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name,
+    )
     return messages
   },
   defaults(object) {
@@ -51,32 +64,47 @@ export const cronJob: KindRules = {
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
     validateSchedule(spec, errors)
-    if (typeof spec.startingDeadlineSeconds === 'number') validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
+    if (typeof spec.startingDeadlineSeconds === 'number')
+      validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
     validateTimeZone(spec.timeZone, errors)
     if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
-    else if (!POLICIES.includes(spec.concurrencyPolicy)) errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
+    else if (!POLICIES.includes(spec.concurrencyPolicy))
+      errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
     validateTemplateMetadata(spec.jobTemplate?.metadata, errors, 'spec.jobTemplate')
     const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
     validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
-    if (jobSpec.manualSelector === true) errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
+    if (jobSpec.manualSelector === true)
+      errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
     validateNonNegative(spec.successfulJobsHistoryLimit, errors, 'spec.successfulJobsHistoryLimit')
     validateNonNegative(spec.failedJobsHistoryLimit, errors, 'spec.failedJobsHistoryLimit')
     const name: string = object.metadata?.name ?? ''
-    if (name.length > MAX_NAME && !object.metadata?.resourceVersion) errors.invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)
+    if (name.length > MAX_NAME && !object.metadata?.resourceVersion)
+      errors.invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)
   },
   defaultDeletionPolicy: 'Orphan',
   warnings: (object) => [
     ...workloadNameWarnings(object),
-    ...podSpecWarnings(template(object).spec ?? {}, template(object).metadata, 'spec.jobTemplate.spec.template.spec'),
+    ...podSpecWarnings(
+      template(object).spec ?? {},
+      template(object).metadata,
+      'spec.jobTemplate.spec.template.spec',
+    ),
   ],
   columns: tableColumns('batch/cronjobs', {
     Schedule: (object) => object.spec?.schedule ?? '',
     Timezone: (object) => object.spec?.timeZone ?? '<none>',
     Suspend: (object) => (object.spec?.suspend === true ? 'True' : 'False'),
     Active: (object) => (object.status?.active ?? []).length,
-    'Last Schedule': (object, nowMs) => (object.status?.lastScheduleTime ? age(object.status.lastScheduleTime, nowMs) : '<none>'),
-    Containers: (object) => containers(object).map(({ name }) => name).join(','),
-    Images: (object) => containers(object).map(({ image }) => image).join(','),
+    'Last Schedule': (object, nowMs) =>
+      object.status?.lastScheduleTime ? age(object.status.lastScheduleTime, nowMs) : '<none>',
+    Containers: (object) =>
+      containers(object)
+        .map(({ name }) => name)
+        .join(','),
+    Images: (object) =>
+      containers(object)
+        .map(({ image }) => image)
+        .join(','),
     Selector: (object) => selectorText(object.spec?.jobTemplate?.spec?.selector),
   }),
 }

@@ -1,7 +1,13 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import { givenValue } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { isConvertibleSelector, invalidAll, isEmptySelector, selectorMatches, validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  isConvertibleSelector,
+  invalidAll,
+  isEmptySelector,
+  selectorMatches,
+  validateLabelSelector,
+} from '../../schema/validation/labels.ts'
 import { dnsLabel, domainPrefixedPath } from '../../schema/validation/names.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
@@ -18,11 +24,19 @@ export function validateJobSpec(object: Stored, errors: FieldErrors): void {
   if (spec.manualSelector !== true) validateGenerated(object, spec, errors)
   validateSpecAndSelector(spec, errors, 'spec')
   const { name = '' } = object.metadata ?? {}
-  if (spec.completionMode === 'Indexed' && spec.completions > 0 && !object.metadata?.resourceVersion) {
+  if (
+    spec.completionMode === 'Indexed' &&
+    spec.completions > 0 &&
+    !object.metadata?.resourceVersion
+  ) {
     const hostname = `${name}-${spec.completions - 1}`
     const messages = dnsLabel(hostname)
     if (messages.length > 0) {
-      errors.invalid('metadata.name', name, `will not able to create pod with invalid DNS hostname: ${JSON.stringify(hostname)}: ${messages[0]}`)
+      errors.invalid(
+        'metadata.name',
+        name,
+        `will not able to create pod with invalid DNS hostname: ${JSON.stringify(hostname)}: ${messages[0]}`,
+      )
     }
   }
 }
@@ -33,14 +47,19 @@ function validateGenerated(object: Stored, spec: Stored, errors: FieldErrors): v
   if (!spec.selector) return
   const expect = (keys: readonly string[], value: string): void => {
     for (const key of keys) {
-      if (labels[key] === undefined) errors.required(`spec.template.metadata.labels[${key}]`, `must be '${value}'`)
-      else if (labels[key] !== value) errors.invalid(`spec.template.metadata.labels[${key}]`, labels, `must be '${value}'`)
+      if (labels[key] === undefined)
+        errors.required(`spec.template.metadata.labels[${key}]`, `must be '${value}'`)
+      else if (labels[key] !== value)
+        errors.invalid(`spec.template.metadata.labels[${key}]`, labels, `must be '${value}'`)
     }
   }
   expect(UID_LABELS, uid)
   expect(NAME_LABELS, name)
   const { matchLabels = {}, matchExpressions = [] } = spec.selector
-  const generated = Object.keys(matchLabels).length === 1 && matchExpressions.length === 0 && UID_LABELS.some((key) => matchLabels[key] === uid)
+  const generated =
+    Object.keys(matchLabels).length === 1 &&
+    matchExpressions.length === 0 &&
+    UID_LABELS.some((key) => matchLabels[key] === uid)
   if (!generated) errors.invalid('spec.selector', spec.selector, '`selector` not auto-generated')
 }
 
@@ -52,13 +71,25 @@ export function validateSpecAndSelector(spec: Stored, errors: FieldErrors, field
   if (selector && !isConvertibleSelector(selector)) return
   const labels = spec.template?.metadata?.labels
   if (!selector || !(isEmptySelector(selector) || selectorMatches(selector, labels))) {
-    errors.invalid(`${field}.template.metadata.labels`, givenValue(spec.template?.metadata, 'labels'), '`selector` does not match template `labels`')
+    errors.invalid(
+      `${field}.template.metadata.labels`,
+      givenValue(spec.template?.metadata, 'labels'),
+      '`selector` does not match template `labels`',
+    )
   }
 }
 
 /** Also of the template in a CronJob, which has neither selector nor defaults of its own. */
 export function validateSpecFields(spec: Stored, errors: FieldErrors, field: string): void {
-  for (const name of ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished', 'backoffLimitPerIndex', 'maxFailedIndexes']) {
+  for (const name of [
+    'parallelism',
+    'completions',
+    'activeDeadlineSeconds',
+    'backoffLimit',
+    'ttlSecondsAfterFinished',
+    'backoffLimitPerIndex',
+    'maxFailedIndexes',
+  ]) {
     validateNonNegative(spec[name], errors, `${field}.${name}`)
   }
   validateIndexes(spec, errors, field)
@@ -67,11 +98,17 @@ export function validateSpecFields(spec: Stored, errors: FieldErrors, field: str
     if (spec.managedBy.length > 63) errors.tooLong(`${field}.managedBy`, 63)
   }
   if (spec.completionMode !== undefined) {
-    if (!['Indexed', 'NonIndexed'].includes(spec.completionMode)) errors.notSupported(`${field}.completionMode`, spec.completionMode, ['Indexed', 'NonIndexed'])
+    if (!['Indexed', 'NonIndexed'].includes(spec.completionMode))
+      errors.notSupported(`${field}.completionMode`, spec.completionMode, ['Indexed', 'NonIndexed'])
     else if (spec.completionMode === 'Indexed') {
-      if (spec.completions === undefined) errors.required(`${field}.completions`, 'when completion mode is Indexed')
+      if (spec.completions === undefined)
+        errors.required(`${field}.completions`, 'when completion mode is Indexed')
       else if (spec.parallelism > MAX_INDEXED_PARALLELISM) {
-        errors.invalid(`${field}.parallelism`, spec.parallelism, `must be less than or equal to ${MAX_INDEXED_PARALLELISM} when completion mode is Indexed`)
+        errors.invalid(
+          `${field}.parallelism`,
+          spec.parallelism,
+          `must be less than or equal to ${MAX_INDEXED_PARALLELISM} when completion mode is Indexed`,
+        )
       }
     }
   }
@@ -86,13 +123,27 @@ function validateIndexes(spec: Stored, errors: FieldErrors, field: string): void
   const indexed = spec.completionMode === 'Indexed'
   if (spec.maxFailedIndexes !== undefined) {
     if (spec.completions !== undefined && spec.maxFailedIndexes > spec.completions) {
-      errors.invalid(`${field}.maxFailedIndexes`, spec.maxFailedIndexes, 'must be less than or equal to completions')
+      errors.invalid(
+        `${field}.maxFailedIndexes`,
+        spec.maxFailedIndexes,
+        'must be less than or equal to completions',
+      )
     }
-    if (spec.backoffLimitPerIndex === undefined) errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
-    if (!indexed) errors.invalid(`${field}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode')
+    if (spec.backoffLimitPerIndex === undefined)
+      errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
+    if (!indexed)
+      errors.invalid(
+        `${field}.maxFailedIndexes`,
+        spec.maxFailedIndexes,
+        'requires indexed completion mode',
+      )
   }
   if (spec.backoffLimitPerIndex !== undefined && !indexed) {
-    errors.invalid(`${field}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode')
+    errors.invalid(
+      `${field}.backoffLimitPerIndex`,
+      spec.backoffLimitPerIndex,
+      'requires indexed completion mode',
+    )
   }
 }
 
@@ -105,7 +156,8 @@ function validateReplacement(spec: Stored, errors: FieldErrors, field: string): 
 
 function validateRestartPolicy(spec: Stored, errors: FieldErrors, field: string): void {
   const policy: string | undefined = spec.template?.spec?.restartPolicy
-  if (policy === undefined || policy === '' || policy === 'Always') errors.required(field, 'valid values: "OnFailure", "Never"')
+  if (policy === undefined || policy === '' || policy === 'Always')
+    errors.required(field, 'valid values: "OnFailure", "Never"')
   else if (!POLICIES.includes(policy)) errors.notSupported(field, policy, POLICIES)
   else if (spec.podFailurePolicy && policy !== 'Never') {
     errors.invalid(field, policy, 'only "Never" is supported when podFailurePolicy is specified')

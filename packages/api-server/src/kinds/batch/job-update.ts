@@ -13,19 +13,35 @@ export function validateJobUpdate(object: Stored, stored: Stored, errors: FieldE
   validateCompletions(spec, before, errors)
   unchanged(spec, before, 'selector', errors)
   validateTemplateUpdate(stored, spec, before, errors)
-  for (const field of ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']) unchanged(spec, before, field, errors)
+  for (const field of [
+    'completionMode',
+    'podFailurePolicy',
+    'backoffLimitPerIndex',
+    'managedBy',
+    'successPolicy',
+  ])
+    unchanged(spec, before, field, errors)
 }
 
 function unchanged(spec: Stored, before: Stored, field: string, errors: FieldErrors): void {
-  if (!sameJson(spec[field] ?? null, before[field] ?? null)) errors.invalid(`spec.${field}`, spec[field] ?? null, IMMUTABLE)
+  if (!sameJson(spec[field] ?? null, before[field] ?? null))
+    errors.invalid(`spec.${field}`, spec[field] ?? null, IMMUTABLE)
 }
 
 /** An elastic indexed job changes completions together with parallelism. */
 function validateCompletions(spec: Stored, before: Stored, errors: FieldErrors): void {
   if (spec.completions === before.completions) return
-  if (spec.completionMode === 'Indexed' && spec.completions !== undefined && before.completions !== undefined) {
+  if (
+    spec.completionMode === 'Indexed' &&
+    spec.completions !== undefined &&
+    before.completions !== undefined
+  ) {
     if (spec.completions !== spec.parallelism) {
-      errors.invalid('spec.completions', spec.completions, `can only be modified in tandem with spec.parallelism`)
+      errors.invalid(
+        'spec.completions',
+        spec.completions,
+        `can only be modified in tandem with spec.parallelism`,
+      )
     }
     return
   }
@@ -36,17 +52,25 @@ function validateCompletions(spec: Stored, before: Stored, errors: FieldErrors):
 function mayReschedule(stored: Stored): boolean {
   if (stored.spec?.suspend !== true) return false
   if (!stored.status?.startTime) return true
-  return (stored.status.conditions ?? []).some((condition: Stored) => condition.type === 'Suspended' && condition.status === 'True')
+  return (stored.status.conditions ?? []).some(
+    (condition: Stored) => condition.type === 'Suspended' && condition.status === 'True',
+  )
 }
 
 const DIRECTIVES = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates']
 
-function validateTemplateUpdate(stored: Stored, spec: Stored, before: Stored, errors: FieldErrors): void {
+function validateTemplateUpdate(
+  stored: Stored,
+  spec: Stored,
+  before: Stored,
+  errors: FieldErrors,
+): void {
   const template: Draft = structuredClone(spec.template ?? {})
   const old: Stored = before.template ?? {}
   if (mayReschedule(stored)) {
     template.metadata = { ...template.metadata }
-    for (const field of ['labels', 'annotations']) keep(template.metadata, old.metadata ?? {}, field)
+    for (const field of ['labels', 'annotations'])
+      keep(template.metadata, old.metadata ?? {}, field)
     for (const field of DIRECTIVES) keep((template.spec ??= {}), old.spec ?? {}, field)
     for (const list of ['containers', 'initContainers']) {
       for (const [index, container] of (template.spec[list] ?? []).entries()) {

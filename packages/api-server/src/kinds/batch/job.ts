@@ -47,7 +47,10 @@ function generateSelector(object: Draft): void {
 }
 
 function statusText(object: Stored): string {
-  const condition = (type: string): boolean => (object.status?.conditions ?? []).some((entry: Stored) => entry.type === type && entry.status === 'True')
+  const condition = (type: string): boolean =>
+    (object.status?.conditions ?? []).some(
+      (entry: Stored) => entry.type === type && entry.status === 'True',
+    )
   if (condition('Complete')) return 'Complete'
   if (condition('Failed')) return 'Failed'
   if (object.metadata?.deletionTimestamp) return 'Terminating'
@@ -67,7 +70,9 @@ function completionsText(object: Stored): string {
 function durationText(object: Stored, nowMs: number): string {
   const { startTime, completionTime } = object.status ?? {}
   if (!startTime) return ''
-  return shortDuration((completionTime ? Date.parse(completionTime) : nowMs) - Date.parse(startTime))
+  return shortDuration(
+    (completionTime ? Date.parse(completionTime) : nowMs) - Date.parse(startTime),
+  )
 }
 
 export const job: KindRules = {

@@ -1,6 +1,14 @@
 /** Whether a cron schedule can be read, and the parser's words when not. Running schedules is the CronJob controller's part. */
 
-const DESCRIPTORS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'])
+const DESCRIPTORS = new Set([
+  '@yearly',
+  '@annually',
+  '@monthly',
+  '@weekly',
+  '@daily',
+  '@midnight',
+  '@hourly',
+])
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
@@ -22,12 +30,14 @@ export function scheduleError(schedule: string): string | undefined {
   let text = schedule
   const zone = /^(?:CRON_)?TZ=(\S*)\s*(.*)$/.exec(text)
   if (zone !== null) {
-    if (!isKnownTimeZone(zone[1]!)) return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`
+    if (!isKnownTimeZone(zone[1]!))
+      return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`
     text = zone[2]!.trim()
   }
   if (text.startsWith('@')) return descriptorError(text)
   const fields = text.split(/\s+/).filter((part) => part !== '')
-  if (fields.length !== 5) return `expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`
+  if (fields.length !== 5)
+    return `expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`
   for (const [index, field] of fields.entries()) {
     for (const part of field.split(',').filter((item) => item !== '')) {
       const problem = rangeError(part, FIELDS[index]!)
@@ -41,7 +51,8 @@ function descriptorError(text: string): string | undefined {
   if (DESCRIPTORS.has(text)) return undefined
   if (text.startsWith('@every ')) {
     const duration = text.slice('@every '.length)
-    if (/^[-+]?((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+$/.test(duration) || duration === '0') return undefined
+    if (/^[-+]?((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+$/.test(duration) || duration === '0')
+      return undefined
     return `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`
   }
   return `unrecognized descriptor: ${text}`
@@ -84,7 +95,8 @@ function numberOf(text: string, bounds: Bounds): number | string {
 }
 
 function plainNumber(text: string): number | string {
-  if (!/^[-+]?\d+$/.test(text)) return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`
+  if (!/^[-+]?\d+$/.test(text))
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`
   const value = Number(text)
   return value < 0 ? `negative number (${value}) not allowed: ${text}` : value
 }

@@ -15,10 +15,16 @@ export function decodedLength(text: string): number {
 }
 
 /** Once `immutable` is true it stays so, and with it the named fields. */
-export function validateImmutableData(object: Stored, stored: Stored, fields: readonly string[], errors: FieldErrors): void {
+export function validateImmutableData(
+  object: Stored,
+  stored: Stored,
+  fields: readonly string[],
+  errors: FieldErrors,
+): void {
   if (stored.immutable !== true) return
   if (object.immutable !== true) errors.forbidden('immutable', FROZEN)
-  for (const field of fields) if (!sameJson(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
+  for (const field of fields)
+    if (!sameJson(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
 }
 
 export const configMap: KindRules = {
@@ -30,7 +36,8 @@ export const configMap: KindRules = {
     let total = 0
     for (const key of sortedKeys(object.data)) {
       invalidAll(errors, `data[${key}]`, key, configMapKey(key))
-      if (object.binaryData && Object.hasOwn(object.binaryData, key)) errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')
+      if (object.binaryData && Object.hasOwn(object.binaryData, key))
+        errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')
       total += Buffer.byteLength(object.data[key])
     }
     for (const key of sortedKeys(object.binaryData)) {
@@ -39,8 +46,10 @@ export const configMap: KindRules = {
     }
     if (total > LIMIT_BYTES) errors.tooLong('[]', LIMIT_BYTES)
   },
-  validateUpdate: (object, stored, errors) => validateImmutableData(object, stored, ['data', 'binaryData'], errors),
+  validateUpdate: (object, stored, errors) =>
+    validateImmutableData(object, stored, ['data', 'binaryData'], errors),
   columns: tableColumns('configmaps', {
-    Data: (object) => Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,
+    Data: (object) =>
+      Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,
   }),
 }

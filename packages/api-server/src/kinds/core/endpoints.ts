@@ -11,43 +11,59 @@ const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 function validateAddress(address: Stored, errors: FieldErrors, field: string): void {
   const ip: string = address.ip ?? ''
   validateIp(ip, errors, `${field}.ip`)
-  if (address.hostname) invalidAll(errors, `${field}.hostname`, address.hostname, dnsLabel(address.hostname))
-  if (address.nodeName !== undefined) invalidAll(errors, `${field}.nodeName`, address.nodeName, dnsSubdomain(address.nodeName))
+  if (address.hostname)
+    invalidAll(errors, `${field}.hostname`, address.hostname, dnsLabel(address.hostname))
+  if (address.nodeName !== undefined)
+    invalidAll(errors, `${field}.nodeName`, address.nodeName, dnsSubdomain(address.nodeName))
   validateNonSpecialIp(ip, errors, `${field}.ip`)
 }
 
 function validateSubset(subset: Stored, errors: FieldErrors, field: string): void {
-  const { addresses = [], notReadyAddresses = [], ports = [] } = subset as { addresses?: Stored[]; notReadyAddresses?: Stored[]; ports?: Stored[] }
+  const {
+    addresses = [],
+    notReadyAddresses = [],
+    ports = [],
+  } = subset as { addresses?: Stored[]; notReadyAddresses?: Stored[]; ports?: Stored[] }
   if (addresses.length === 0 && notReadyAddresses.length === 0) {
     errors.required(field, 'must specify `addresses` or `notReadyAddresses`')
   }
-  for (const [index, address] of addresses.entries()) validateAddress(address, errors, `${field}.addresses[${index}]`)
-  for (const [index, address] of notReadyAddresses.entries()) validateAddress(address, errors, `${field}.notReadyAddresses[${index}]`)
+  for (const [index, address] of addresses.entries())
+    validateAddress(address, errors, `${field}.addresses[${index}]`)
+  for (const [index, address] of notReadyAddresses.entries())
+    validateAddress(address, errors, `${field}.notReadyAddresses[${index}]`)
   for (const [index, port] of ports.entries()) {
     const at = `${field}.ports[${index}]`
     if (ports.length > 1 && !port.name) errors.required(`${at}.name`)
     else if (port.name) invalidAll(errors, `${at}.name`, port.name, dnsLabel(port.name))
     validatePortNumber(port.port, errors, `${at}.port`)
     if (!port.protocol) errors.required(`${at}.protocol`)
-    else if (!PROTOCOLS.includes(port.protocol)) errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
+    else if (!PROTOCOLS.includes(port.protocol))
+      errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
   }
 }
 
 const text = (value: unknown): string => JSON.stringify(value)
-const byText = (a: unknown, b: unknown): number => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0)
+const byText = (a: unknown, b: unknown): number =>
+  text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0
 
 /** Subsets with the same ports become one; addresses and ports are sorted, and an address stands once. */
 function repack(subsets: readonly Stored[]): Draft[] {
-  const byPorts = new Map<string, { ports: Stored[]; ready: Map<string, Stored>; notReady: Map<string, Stored> }>()
+  const byPorts = new Map<
+    string,
+    { ports: Stored[]; ready: Map<string, Stored>; notReady: Map<string, Stored> }
+  >()
   for (const subset of subsets) {
     const ports: Stored[] = [...(subset.ports ?? [])].toSorted(byText)
     const key = text(ports)
     const group = byPorts.get(key) ?? { ports, ready: new Map(), notReady: new Map() }
     byPorts.set(key, group)
-    for (const address of subset.addresses ?? []) group.ready.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
-    for (const address of subset.notReadyAddresses ?? []) group.notReady.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
+    for (const address of subset.addresses ?? [])
+      group.ready.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
+    for (const address of subset.notReadyAddresses ?? [])
+      group.notReady.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
   }
-  const sortByIp = (map: Map<string, Stored>): Stored[] => [...map.values()].toSorted((a, b) => compareIps(a.ip ?? '', b.ip ?? ''))
+  const sortByIp = (map: Map<string, Stored>): Stored[] =>
+    [...map.values()].toSorted((a, b) => compareIps(a.ip ?? '', b.ip ?? ''))
   return [...byPorts.values()].map(({ ports, ready, notReady }) => ({
     ...(ready.size > 0 ? { addresses: sortByIp(ready) } : {}),
     ...(notReady.size > 0 ? { notReadyAddresses: sortByIp(notReady) } : {}),
@@ -68,11 +84,15 @@ function endpointsText(object: Stored): string {
   let total = 0
   for (const subset of object.subsets ?? []) {
     for (const address of subset.addresses ?? []) {
-      const ports: readonly (Stored | undefined)[] = (subset.ports ?? []).length === 0 ? [undefined] : subset.ports
+      const ports: readonly (Stored | undefined)[] =
+        (subset.ports ?? []).length === 0 ? [undefined] : subset.ports
       for (const port of ports) {
         total++
         const host = String(address.ip)
-        if (pairs.length < 3) pairs.push(port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port.port}`)
+        if (pairs.length < 3)
+          pairs.push(
+            port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port.port}`,
+          )
       }
     }
   }
@@ -86,13 +106,15 @@ export const endpoints: KindRules = {
   generationOf: null,
   createOnUpdate: true,
   defaults(object) {
-    for (const subset of object.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ||= 'TCP'
+    for (const subset of object.subsets ?? [])
+      for (const port of subset.ports ?? []) port.protocol ||= 'TCP'
   },
   canonicalize(object) {
     if (object.subsets?.length > 0) object.subsets = repack(object.subsets)
   },
   validate(object, errors) {
-    for (const [index, subset] of (object.subsets ?? []).entries()) validateSubset(subset, errors, `subsets[${index}]`)
+    for (const [index, subset] of (object.subsets ?? []).entries())
+      validateSubset(subset, errors, `subsets[${index}]`)
   },
   columns: tableColumns('endpoints', { Endpoints: endpointsText }),
 }

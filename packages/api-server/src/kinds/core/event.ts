@@ -8,11 +8,16 @@ function validateNamespace(object: Stored, errors: FieldErrors): void {
   const involved: string = object.involvedObject?.namespace ?? ''
   const own: string = object.metadata?.namespace ?? ''
   if (involved === '') {
-    if (own !== 'default' && own !== '') errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
-  } else if (involved !== own) errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
+    if (own !== 'default' && own !== '')
+      errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
+  } else if (involved !== own)
+    errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
 }
 
-const involved = (field: string) => (object: Stored): string => object.involvedObject?.[field] ?? ''
+const involved =
+  (field: string) =>
+  (object: Stored): string =>
+    object.involvedObject?.[field] ?? ''
 
 function selectable(prefix: string): KindRules['selectableFields'] {
   const fields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
@@ -26,7 +31,8 @@ function selectable(prefix: string): KindRules['selectableFields'] {
 }
 
 const firstSeen = (object: Stored): string | undefined => object.firstTimestamp ?? object.eventTime
-const lastSeen = (object: Stored): string | undefined => object.series?.lastObservedTime ?? object.lastTimestamp ?? firstSeen(object)
+const lastSeen = (object: Stored): string | undefined =>
+  object.series?.lastObservedTime ?? object.lastTimestamp ?? firstSeen(object)
 
 function sourceText(object: Stored): string {
   const component = object.source?.component || object.reportingComponent || ''
@@ -39,20 +45,67 @@ function countOf(object: Stored): number {
 }
 
 const columns = [
-  column('Last Seen', 'string', 'The time at which the most recent occurrence of this event was recorded.', (object, nowMs) => age(lastSeen(object), nowMs)),
-  column('Type', 'string', 'Type of this event (Normal, Warning), new types could be added in the future', (object) => object.type ?? ''),
-  column('Reason', 'string', "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.", (object) => object.reason ?? ''),
+  column(
+    'Last Seen',
+    'string',
+    'The time at which the most recent occurrence of this event was recorded.',
+    (object, nowMs) => age(lastSeen(object), nowMs),
+  ),
+  column(
+    'Type',
+    'string',
+    'Type of this event (Normal, Warning), new types could be added in the future',
+    (object) => object.type ?? '',
+  ),
+  column(
+    'Reason',
+    'string',
+    "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
+    (object) => object.reason ?? '',
+  ),
   column('Object', 'string', 'The object that this event is about.', (object) => {
     const kind = String(object.involvedObject?.kind ?? '').toLowerCase()
     const name: string = object.involvedObject?.name ?? ''
     return name === '' ? kind : `${kind}/${name}`
   }),
-  column('Subobject', 'string', 'If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: "spec.containers{name}" (where "name" refers to the name of the container that triggered the event) or if no container name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.', (object) => object.involvedObject?.fieldPath ?? '', 1),
-  column('Source', 'string', 'The component reporting this event. Should be a short machine understandable string.', sourceText, 1),
-  column('Message', 'string', 'A human-readable description of the status of this operation.', (object) => String(object.message ?? '').trim()),
-  column('First Seen', 'string', 'The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)', (object, nowMs) => age(firstSeen(object), nowMs), 1),
+  column(
+    'Subobject',
+    'string',
+    'If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: "spec.containers{name}" (where "name" refers to the name of the container that triggered the event) or if no container name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.',
+    (object) => object.involvedObject?.fieldPath ?? '',
+    1,
+  ),
+  column(
+    'Source',
+    'string',
+    'The component reporting this event. Should be a short machine understandable string.',
+    sourceText,
+    1,
+  ),
+  column(
+    'Message',
+    'string',
+    'A human-readable description of the status of this operation.',
+    (object) => String(object.message ?? '').trim(),
+  ),
+  column(
+    'First Seen',
+    'string',
+    'The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)',
+    (object, nowMs) => age(firstSeen(object), nowMs),
+    1,
+  ),
   column('Count', 'string', 'The number of times this event has occurred.', countOf, 1),
-  { ...column('Name', 'string', 'Name must be unique within a namespace.', (object) => object.metadata?.name ?? '', 1), format: 'name' as const },
+  {
+    ...column(
+      'Name',
+      'string',
+      'Name must be unique within a namespace.',
+      (object) => object.metadata?.name ?? '',
+      1,
+    ),
+    format: 'name' as const,
+  },
 ]
 
 export const event: KindRules = {
@@ -65,7 +118,21 @@ export const event: KindRules = {
   columns,
 }
 
-const FIXED = ['involvedObject', 'reason', 'message', 'type', 'action', 'eventTime', 'reportingComponent', 'reportingInstance', 'related', 'count', 'source', 'firstTimestamp', 'lastTimestamp']
+const FIXED = [
+  'involvedObject',
+  'reason',
+  'message',
+  'type',
+  'action',
+  'eventTime',
+  'reportingComponent',
+  'reportingInstance',
+  'related',
+  'count',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+]
 
 /** Stored as core Events: these rules see the core field names. */
 export const eventsEvent: KindRules = {
@@ -77,18 +144,27 @@ export const eventsEvent: KindRules = {
   validate(object, errors) {
     validateNamespace(object, errors)
     if (!object.eventTime) errors.required('eventTime')
-    for (const [field, shown] of [['reportingComponent', 'reportingController'], ['reportingInstance', 'reportingInstance'], ['action', 'action'], ['reason', 'reason']] as const) {
+    for (const [field, shown] of [
+      ['reportingComponent', 'reportingController'],
+      ['reportingInstance', 'reportingInstance'],
+      ['action', 'action'],
+      ['reason', 'reason'],
+    ] as const) {
       if (!object[field]) errors.required(shown)
     }
     for (const field of ['reportingInstance', 'action', 'reason']) {
-      if ((object[field] ?? '').length > 128) errors.invalid(field, '', 'can have at most 128 characters')
+      if ((object[field] ?? '').length > 128)
+        errors.invalid(field, '', 'can have at most 128 characters')
     }
-    if ((object.message ?? '').length > 1024) errors.invalid('message', '', 'can have at most 1024 characters')
-    if (object.type !== 'Normal' && object.type !== 'Warning') errors.invalid('type', '', 'has invalid value: '.concat(String(object.type ?? '')))
+    if ((object.message ?? '').length > 1024)
+      errors.invalid('message', '', 'can have at most 1024 characters')
+    if (object.type !== 'Normal' && object.type !== 'Warning')
+      errors.invalid('type', '', 'has invalid value: '.concat(String(object.type ?? '')))
   },
   validateUpdate(object, stored, errors) {
     for (const field of FIXED) {
-      if (!sameJson(object[field] ?? null, stored[field] ?? null)) errors.invalid(field, object[field] ?? null, 'field is immutable')
+      if (!sameJson(object[field] ?? null, stored[field] ?? null))
+        errors.invalid(field, object[field] ?? null, 'field is immutable')
     }
   },
   selectableFields: selectable('regarding'),

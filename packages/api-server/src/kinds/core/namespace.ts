@@ -5,7 +5,8 @@ const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 /** The label that carries the name cannot be edited: it is put back. */
 function keepNameLabel(object: Stored): void {
-  if (object.metadata?.name) object.metadata.labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name }
+  if (object.metadata?.name)
+    object.metadata.labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name }
 }
 
 export const namespace: KindRules = {
@@ -17,7 +18,9 @@ export const namespace: KindRules = {
     keepNameLabel(object)
     object.spec ??= {}
     const finalizers: string[] = object.spec.finalizers ?? []
-    object.spec.finalizers = finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']
+    object.spec.finalizers = finalizers.includes('kubernetes')
+      ? finalizers
+      : [...finalizers, 'kubernetes']
     object.status = { phase: 'Active' }
   },
   prepareForUpdate(object, stored) {

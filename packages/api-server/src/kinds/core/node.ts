@@ -19,8 +19,10 @@ function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErro
     const messages = labelValue(value)
     if (messages.length > 0) errors.invalid(`${at}.value`, value, messages.join(';'))
     if (effect === '') errors.required(`${at}.effect`)
-    else if (!TAINT_EFFECTS.includes(effect)) errors.notSupported(`${at}.effect`, effect, TAINT_EFFECTS)
-    if (seen.has(`${effect}:${key}`)) errors.duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: null })
+    else if (!TAINT_EFFECTS.includes(effect))
+      errors.notSupported(`${at}.effect`, effect, TAINT_EFFECTS)
+    if (seen.has(`${effect}:${key}`))
+      errors.duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: null })
     seen.add(`${effect}:${key}`)
   }
 }
@@ -29,7 +31,8 @@ function validateAddresses(addresses: readonly Stored[] | undefined, errors: Fie
   const seen = new Set<string>()
   for (const [index, { type, address }] of (addresses ?? []).entries()) {
     const key = `${type}/${address}`
-    if (seen.has(key)) errors.duplicate(`status.addresses[${index}]`, { Type: type ?? '', Address: address ?? '' })
+    if (seen.has(key))
+      errors.duplicate(`status.addresses[${index}]`, { Type: type ?? '', Address: address ?? '' })
     seen.add(key)
   }
 }
@@ -65,9 +68,15 @@ function statusText(object: Stored): string {
   return parts.join(',')
 }
 
-const address = (type: string) => (object: Stored): string =>
-  (object.status?.addresses ?? []).find((entry: Stored) => entry.type === type)?.address ?? '<none>'
-const info = (field: string) => (object: Stored): string => object.status?.nodeInfo?.[field] || '<unknown>'
+const address =
+  (type: string) =>
+  (object: Stored): string =>
+    (object.status?.addresses ?? []).find((entry: Stored) => entry.type === type)?.address ??
+    '<none>'
+const info =
+  (field: string) =>
+  (object: Stored): string =>
+    object.status?.nodeInfo?.[field] || '<unknown>'
 
 export const node: KindRules = {
   group: '',
@@ -91,7 +100,8 @@ export const node: KindRules = {
     validateTaints(object.spec?.taints, errors)
     validateStatus(object.status, errors)
     const cidrs: readonly string[] = object.spec?.podCIDRs ?? []
-    for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, errors, `spec.podCIDRs[${index}]`)
+    for (const [index, cidr] of cidrs.entries())
+      validateCidr(cidr, errors, `spec.podCIDRs[${index}]`)
     const families = cidrs.map((cidr) => parseCidr(cidr)?.family)
     if (cidrs.length > 1 && (cidrs.length > 2 || families[0] === families[1])) {
       errors.invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family')
@@ -101,19 +111,32 @@ export const node: KindRules = {
     const before: Stored = stored.spec ?? {}
     const now: Stored = object.spec ?? {}
     if (before.podCIDRs?.length > 0 && !sameJson(before.podCIDRs, now.podCIDRs)) {
-      errors.forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid')
+      errors.forbidden(
+        'spec.podCIDRs',
+        'node updates may not change podCIDR except from "" to valid',
+      )
     }
     if (before.providerID && before.providerID !== now.providerID) {
-      errors.forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid')
+      errors.forbidden(
+        'spec.providerID',
+        'node updates may not change providerID except from "" to valid',
+      )
     }
-    if ((before.externalID ?? '') !== (now.externalID ?? '')) errors.forbidden('spec.externalID', 'may not be updated')
+    if ((before.externalID ?? '') !== (now.externalID ?? ''))
+      errors.forbidden('spec.externalID', 'may not be updated')
   },
   status: { validateUpdate: (object, _stored, errors) => validateStatus(object.status, errors) },
-  selectableFields: { 'spec.unschedulable': (object) => String(object.spec?.unschedulable === true) },
+  selectableFields: {
+    'spec.unschedulable': (object) => String(object.spec?.unschedulable === true),
+  },
   warnings(object) {
     const warnings = deprecatedNodeLabelWarnings(object.metadata?.labels, 'metadata.labels')
-    if (object.spec?.configSource !== undefined) warnings.push('spec.configSource: the dynamic kubelet config feature was removed in 1.24, so this field is ignored')
-    if (object.spec?.externalID) warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
+    if (object.spec?.configSource !== undefined)
+      warnings.push(
+        'spec.configSource: the dynamic kubelet config feature was removed in 1.24, so this field is ignored',
+      )
+    if (object.spec?.externalID)
+      warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
     return warnings
   },
   columns: tableColumns('nodes', {

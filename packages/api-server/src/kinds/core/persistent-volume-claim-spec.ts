@@ -6,7 +6,11 @@ import { dnsSubdomain } from '../../schema/validation/names.ts'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 
-export function validateAccessModes(modes: readonly string[], errors: FieldErrors, field: string): void {
+export function validateAccessModes(
+  modes: readonly string[],
+  errors: FieldErrors,
+  field: string,
+): void {
   let once = false
   let others = false
   for (const mode of modes) {
@@ -14,19 +18,28 @@ export function validateAccessModes(modes: readonly string[], errors: FieldError
     if (mode === 'ReadWriteOncePod') once = true
     else others = true
   }
-  if (once && others) errors.forbidden(field, 'may not use ReadWriteOncePod with other access modes')
+  if (once && others)
+    errors.forbidden(field, 'may not use ReadWriteOncePod with other access modes')
 }
 
 /** Of claims, and of their templates in StatefulSets and ephemeral volumes. */
 export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: string): void {
   const modes: readonly string[] = spec.accessModes ?? []
-  if (modes.length === 0) errors.required(`${field}.accessModes`, 'at least 1 access mode is required')
+  if (modes.length === 0)
+    errors.required(`${field}.accessModes`, 'at least 1 access mode is required')
   validateLabelSelector(spec.selector, errors, `${field}.selector`)
   validateAccessModes(modes, errors, `${field}.accessModes`)
   const storage: string | undefined = spec.resources?.requests?.storage
   if (storage === undefined) errors.required(`${field}.resources[storage]`)
-  else if (quantitySign(storage) <= 0) errors.invalid(`${field}.resources.requests[storage]`, storage, 'must be greater than zero')
-  if (spec.storageClassName) invalidAll(errors, `${field}.storageClassName`, spec.storageClassName, dnsSubdomain(spec.storageClassName))
+  else if (quantitySign(storage) <= 0)
+    errors.invalid(`${field}.resources.requests[storage]`, storage, 'must be greater than zero')
+  if (spec.storageClassName)
+    invalidAll(
+      errors,
+      `${field}.storageClassName`,
+      spec.storageClassName,
+      dnsSubdomain(spec.storageClassName),
+    )
   if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode)) {
     errors.notSupported(`${field}.volumeMode`, spec.volumeMode, ['Block', 'Filesystem'])
   }
@@ -36,10 +49,19 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
     if (!reference.name) errors.required(`${field}.${source}.name`)
     if (!reference.kind) errors.required(`${field}.${source}.kind`)
     if (!reference.apiGroup && reference.kind !== 'PersistentVolumeClaim') {
-      errors.invalid(`${field}.${source}`, reference.kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
+      errors.invalid(
+        `${field}.${source}`,
+        reference.kind,
+        "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
+      )
     }
   }
   if (spec.volumeAttributesClassName) {
-    invalidAll(errors, `${field}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomain(spec.volumeAttributesClassName))
+    invalidAll(
+      errors,
+      `${field}.volumeAttributesClassName`,
+      spec.volumeAttributesClassName,
+      dnsSubdomain(spec.volumeAttributesClassName),
+    )
   }
 }

@@ -7,7 +7,8 @@ import { sameJson } from '../workload-template.ts'
 import { validateClaimSpec } from './persistent-volume-claim-spec.ts'
 import { accessModesText } from './persistent-volume.ts'
 
-const IMMUTABLE = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+const IMMUTABLE =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 
 export function defaultClaim(object: Draft): void {
@@ -22,13 +23,21 @@ function mirrorDataSource(object: Draft): void {
   const spec: Draft = object.spec ?? {}
   if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
-  else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace && isOldSource(spec.dataSourceRef)) {
+  else if (
+    spec.dataSourceRef &&
+    !spec.dataSource &&
+    !spec.dataSourceRef.namespace &&
+    isOldSource(spec.dataSourceRef)
+  ) {
     spec.dataSource = { ...spec.dataSourceRef }
   }
 }
 
 function isOldSource({ kind, apiGroup = '' }: Draft): boolean {
-  return (kind === 'PersistentVolumeClaim' && apiGroup === '') || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
+  return (
+    (kind === 'PersistentVolumeClaim' && apiGroup === '') ||
+    (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
+  )
 }
 
 function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
@@ -47,14 +56,25 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
     keep(now, before, 'volumeAttributesClassName')
   }
   if (!sameJson(now, before)) {
-    const diff = internalDiff(internalForm(before, 'PersistentVolumeClaimSpec'), internalForm(now, 'PersistentVolumeClaimSpec'))
+    const diff = internalDiff(
+      internalForm(before, 'PersistentVolumeClaimSpec'),
+      internalForm(now, 'PersistentVolumeClaimSpec'),
+    )
     errors.forbidden('spec', `${IMMUTABLE}\n${diff}`)
     return
   }
-  if (bound && size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
+  if (
+    bound &&
+    size !== undefined &&
+    oldSize !== undefined &&
+    compareQuantities(size, oldSize) < 0
+  ) {
     const capacity: string | undefined = stored.status?.capacity?.storage
     if (capacity === undefined || compareQuantities(size, capacity) <= 0) {
-      errors.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')
+      errors.forbidden(
+        'spec.resources.requests.storage',
+        'field can not be less than status.capacity',
+      )
     }
   }
 }
@@ -64,7 +84,8 @@ function keep(draft: Draft, before: Stored, field: string): void {
   else draft[field] = before[field]
 }
 
-const claimClass = (object: Stored): string => object.metadata?.annotations?.[CLASS_ANNOTATION] ?? object.spec?.storageClassName ?? ''
+const claimClass = (object: Stored): string =>
+  object.metadata?.annotations?.[CLASS_ANNOTATION] ?? object.spec?.storageClassName ?? ''
 
 export const persistentVolumeClaim: KindRules = {
   group: '',
@@ -83,13 +104,50 @@ export const persistentVolumeClaim: KindRules = {
   validateUpdate,
   columns: [
     nameColumn,
-    column('Status', 'string', 'phase represents the current phase of PersistentVolumeClaim.', (object) => (object.metadata?.deletionTimestamp ? 'Terminating' : (object.status?.phase ?? ''))),
-    column('Volume', 'string', 'volumeName is the binding reference to the PersistentVolume backing this claim.', (object) => object.spec?.volumeName ?? ''),
-    column('Capacity', 'string', 'capacity represents the actual resources of the underlying volume.', (object) => (object.spec?.volumeName ? (object.status?.capacity?.storage ?? '0') : '')),
-    column('Access Modes', 'string', 'accessModes contains the actual access modes the volume backing the PVC has. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1', (object) => (object.spec?.volumeName ? accessModesText(object.status?.accessModes) : '')),
-    column('StorageClass', 'string', 'storageClassName is the name of the StorageClass required by the claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#class-1', claimClass),
-    column('VolumeAttributesClass', 'string', 'volumeAttributesClassName may be used to set the VolumeAttributesClass used by this claim.', (object) => object.spec?.volumeAttributesClassName ?? '<unset>'),
+    column(
+      'Status',
+      'string',
+      'phase represents the current phase of PersistentVolumeClaim.',
+      (object) =>
+        object.metadata?.deletionTimestamp ? 'Terminating' : (object.status?.phase ?? ''),
+    ),
+    column(
+      'Volume',
+      'string',
+      'volumeName is the binding reference to the PersistentVolume backing this claim.',
+      (object) => object.spec?.volumeName ?? '',
+    ),
+    column(
+      'Capacity',
+      'string',
+      'capacity represents the actual resources of the underlying volume.',
+      (object) => (object.spec?.volumeName ? (object.status?.capacity?.storage ?? '0') : ''),
+    ),
+    column(
+      'Access Modes',
+      'string',
+      'accessModes contains the actual access modes the volume backing the PVC has. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1',
+      (object) => (object.spec?.volumeName ? accessModesText(object.status?.accessModes) : ''),
+    ),
+    column(
+      'StorageClass',
+      'string',
+      'storageClassName is the name of the StorageClass required by the claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#class-1',
+      claimClass,
+    ),
+    column(
+      'VolumeAttributesClass',
+      'string',
+      'volumeAttributesClassName may be used to set the VolumeAttributesClass used by this claim.',
+      (object) => object.spec?.volumeAttributesClassName ?? '<unset>',
+    ),
     ageColumn,
-    column('VolumeMode', 'string', 'volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.', (object) => object.spec?.volumeMode ?? '<unset>', 1),
+    column(
+      'VolumeMode',
+      'string',
+      'volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.',
+      (object) => object.spec?.volumeMode ?? '<unset>',
+      1,
+    ),
   ],
 }

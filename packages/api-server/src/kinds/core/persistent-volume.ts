@@ -14,18 +14,46 @@ import { validateNodeSelector } from './pod/scheduling.ts'
 import { validateSharedSource } from './pod/volume-sources.ts'
 
 const SOURCES = [
-  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs', 'iscsi', 'cinder',
-  'fc', 'flexVolume', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local',
-  'storageos', 'csi',
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
 ]
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
-const MODE_TEXT: Readonly<Record<string, string>> = { ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' }
-
-export function accessModesText(modes: readonly string[] | undefined): string {
-  return Object.keys(MODE_TEXT).filter((mode) => modes?.includes(mode)).map((mode) => MODE_TEXT[mode]).join(',')
+const MODE_TEXT: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
 }
 
-const sourceOf = (spec: Stored): Draft => Object.fromEntries(SOURCES.filter((name) => spec[name]).map((name) => [name, spec[name]]))
+export function accessModesText(modes: readonly string[] | undefined): string {
+  return Object.keys(MODE_TEXT)
+    .filter((mode) => modes?.includes(mode))
+    .map((mode) => MODE_TEXT[mode])
+    .join(',')
+}
+
+const sourceOf = (spec: Stored): Draft =>
+  Object.fromEntries(SOURCES.filter((name) => spec[name]).map((name) => [name, spec[name]]))
 
 function validate(object: Stored, errors: FieldErrors): void {
   const spec: Stored = object.spec ?? {}
@@ -34,20 +62,36 @@ function validate(object: Stored, errors: FieldErrors): void {
   validateAccessModes(modes, errors, 'spec.accessModes')
   const names = Object.keys(spec.capacity ?? {})
   if (names.length === 0) errors.required('spec.capacity')
-  if (spec.capacity?.storage === undefined || names.length > 1) errors.notSupported('spec.capacity', givenValue(spec, 'capacity'), ['storage'])
+  if (spec.capacity?.storage === undefined || names.length > 1)
+    errors.notSupported('spec.capacity', givenValue(spec, 'capacity'), ['storage'])
   for (const name of names.toSorted()) {
-    if (quantitySign(spec.capacity[name]) <= 0) errors.invalid(`spec.capacity[${name}]`, spec.capacity[name], 'must be greater than zero')
+    if (quantitySign(spec.capacity[name]) <= 0)
+      errors.invalid(`spec.capacity[${name}]`, spec.capacity[name], 'must be greater than zero')
   }
-  if (spec.persistentVolumeReclaimPolicy && !RECLAIM_POLICIES.includes(spec.persistentVolumeReclaimPolicy)) {
-    errors.notSupported('spec.persistentVolumeReclaimPolicy', spec.persistentVolumeReclaimPolicy, RECLAIM_POLICIES)
+  if (
+    spec.persistentVolumeReclaimPolicy &&
+    !RECLAIM_POLICIES.includes(spec.persistentVolumeReclaimPolicy)
+  ) {
+    errors.notSupported(
+      'spec.persistentVolumeReclaimPolicy',
+      spec.persistentVolumeReclaimPolicy,
+      RECLAIM_POLICIES,
+    )
   }
   const required: Stored | undefined = spec.nodeAffinity?.required
   if (spec.nodeAffinity) {
-    if (!required) errors.required('spec.nodeAffinity.required', 'must specify required node constraints')
+    if (!required)
+      errors.required('spec.nodeAffinity.required', 'must specify required node constraints')
     else validateNodeSelector(required, errors, 'spec.nodeAffinity.required')
   }
   validateSources(spec, errors)
-  if (spec.storageClassName) invalidAll(errors, 'spec.storageClassName', spec.storageClassName, dnsSubdomain(spec.storageClassName))
+  if (spec.storageClassName)
+    invalidAll(
+      errors,
+      'spec.storageClassName',
+      spec.storageClassName,
+      dnsSubdomain(spec.storageClassName),
+    )
   if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode)) {
     errors.notSupported('spec.volumeMode', spec.volumeMode, ['Block', 'Filesystem'])
   }
@@ -59,11 +103,15 @@ function validateSources(spec: Stored, errors: FieldErrors): void {
     if (!spec[name]) continue
     if (++count > 1) errors.forbidden(`spec.${name}`, 'may not specify more than 1 volume type')
     else validateSharedSource(name, spec[name], errors, `spec.${name}`)
-    if (name === 'local' && !spec.nodeAffinity) errors.required('spec.nodeAffinity', 'Local volume requires node affinity')
+    if (name === 'local' && !spec.nodeAffinity)
+      errors.required('spec.nodeAffinity', 'Local volume requires node affinity')
   }
   if (count === 0) errors.required('spec', 'must specify a volume type')
   if (spec.hostPath?.path === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
-    errors.forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'")
+    errors.forbidden(
+      'spec.persistentVolumeReclaimPolicy',
+      "may not be 'recycle' for a hostPath mount of '/'",
+    )
   }
 }
 
@@ -71,12 +119,23 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
   const now = sourceOf(object.spec ?? {})
   const before = sourceOf(stored.spec ?? {})
   if (!sameJson(now, before)) {
-    const diff = internalDiff(internalForm(before, 'PersistentVolumeSource'), internalForm(now, 'PersistentVolumeSource'))
-    errors.forbidden('spec.persistentvolumesource', `spec.persistentvolumesource is immutable after creation\n${diff}`)
+    const diff = internalDiff(
+      internalForm(before, 'PersistentVolumeSource'),
+      internalForm(now, 'PersistentVolumeSource'),
+    )
+    errors.forbidden(
+      'spec.persistentvolumesource',
+      `spec.persistentvolumesource is immutable after creation\n${diff}`,
+    )
   }
-  if (object.spec?.volumeMode !== stored.spec?.volumeMode) errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
+  if (object.spec?.volumeMode !== stored.spec?.volumeMode)
+    errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
   if (stored.spec?.nodeAffinity && !sameJson(object.spec?.nodeAffinity, stored.spec.nodeAffinity)) {
-    errors.invalid('nodeAffinity', object.spec?.nodeAffinity ?? null, 'field is immutable, except for updating from beta label to GA')
+    errors.invalid(
+      'nodeAffinity',
+      object.spec?.nodeAffinity ?? null,
+      'field is immutable, except for updating from beta label to GA',
+    )
   }
 }
 
@@ -108,7 +167,10 @@ export const persistentVolume: KindRules = {
         if (object.status.lastPhaseTransitionTime === stored.status?.lastPhaseTransitionTime) {
           object.status.lastPhaseTransitionTime = formatTime(nowMs)
         }
-      } else if (object.status.lastPhaseTransitionTime === undefined && stored.status?.lastPhaseTransitionTime !== undefined) {
+      } else if (
+        object.status.lastPhaseTransitionTime === undefined &&
+        stored.status?.lastPhaseTransitionTime !== undefined
+      ) {
         object.status.lastPhaseTransitionTime = stored.status.lastPhaseTransitionTime
       }
     },
@@ -116,24 +178,81 @@ export const persistentVolume: KindRules = {
   warnings(object) {
     const list: string[] = []
     if (object.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined) {
-      list.push('metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead')
+      list.push(
+        'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+      )
     }
     if (object.spec?.persistentVolumeReclaimPolicy === 'Recycle') {
-      list.push('spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.')
+      list.push(
+        'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+      )
     }
     return list
   },
   columns: [
     nameColumn,
-    column('Capacity', 'string', "capacity is the description of the persistent volume's resources and capacity. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#capacity", (object) => object.spec?.capacity?.storage ?? '0'),
-    column('Access Modes', 'string', 'accessModes contains all ways the volume can be mounted. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes', (object) => accessModesText(object.spec?.accessModes)),
-    column('Reclaim Policy', 'string', 'persistentVolumeReclaimPolicy defines what happens to a persistent volume when released from its claim. Valid options are Retain (default for manually created PersistentVolumes), Delete (default for dynamically provisioned PersistentVolumes), and Recycle (deprecated). Recycle must be supported by the volume plugin underlying this PersistentVolume. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#reclaiming', (object) => object.spec?.persistentVolumeReclaimPolicy ?? ''),
-    column('Status', 'string', 'phase indicates if a volume is available, bound to a claim, or released by a claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#phase', (object) => (object.metadata?.deletionTimestamp ? 'Terminating' : (object.status?.phase ?? ''))),
-    column('Claim', 'string', 'claimRef is part of a bi-directional binding between PersistentVolume and PersistentVolumeClaim. Expected to be non-nil when bound. claim.VolumeName is the authoritative bind between PV and PVC. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#binding', (object) => (object.spec?.claimRef ? `${object.spec.claimRef.namespace}/${object.spec.claimRef.name}` : '')),
-    column('StorageClass', 'string', 'storageClassName is the name of StorageClass to which this persistent volume belongs. Empty value means that this volume does not belong to any StorageClass.', (object) => object.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? object.spec?.storageClassName ?? ''),
-    column('VolumeAttributesClass', 'string', 'Name of VolumeAttributesClass to which this persistent volume belongs.', (object) => object.spec?.volumeAttributesClassName ?? '<unset>'),
-    column('Reason', 'string', 'reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.', (object) => object.status?.reason ?? ''),
+    column(
+      'Capacity',
+      'string',
+      "capacity is the description of the persistent volume's resources and capacity. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#capacity",
+      (object) => object.spec?.capacity?.storage ?? '0',
+    ),
+    column(
+      'Access Modes',
+      'string',
+      'accessModes contains all ways the volume can be mounted. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes',
+      (object) => accessModesText(object.spec?.accessModes),
+    ),
+    column(
+      'Reclaim Policy',
+      'string',
+      'persistentVolumeReclaimPolicy defines what happens to a persistent volume when released from its claim. Valid options are Retain (default for manually created PersistentVolumes), Delete (default for dynamically provisioned PersistentVolumes), and Recycle (deprecated). Recycle must be supported by the volume plugin underlying this PersistentVolume. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#reclaiming',
+      (object) => object.spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    column(
+      'Status',
+      'string',
+      'phase indicates if a volume is available, bound to a claim, or released by a claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#phase',
+      (object) =>
+        object.metadata?.deletionTimestamp ? 'Terminating' : (object.status?.phase ?? ''),
+    ),
+    column(
+      'Claim',
+      'string',
+      'claimRef is part of a bi-directional binding between PersistentVolume and PersistentVolumeClaim. Expected to be non-nil when bound. claim.VolumeName is the authoritative bind between PV and PVC. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#binding',
+      (object) =>
+        object.spec?.claimRef
+          ? `${object.spec.claimRef.namespace}/${object.spec.claimRef.name}`
+          : '',
+    ),
+    column(
+      'StorageClass',
+      'string',
+      'storageClassName is the name of StorageClass to which this persistent volume belongs. Empty value means that this volume does not belong to any StorageClass.',
+      (object) =>
+        object.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] ??
+        object.spec?.storageClassName ??
+        '',
+    ),
+    column(
+      'VolumeAttributesClass',
+      'string',
+      'Name of VolumeAttributesClass to which this persistent volume belongs.',
+      (object) => object.spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    column(
+      'Reason',
+      'string',
+      'reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.',
+      (object) => object.status?.reason ?? '',
+    ),
     ageColumn,
-    column('VolumeMode', 'string', 'volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block state. Value of Filesystem is implied when not included in spec.', (object) => object.spec?.volumeMode ?? '<unset>', 1),
+    column(
+      'VolumeMode',
+      'string',
+      'volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block state. Value of Filesystem is implied when not included in spec.',
+      (object) => object.spec?.volumeMode ?? '<unset>',
+      1,
+    ),
   ],
 }

@@ -5,10 +5,30 @@ import { invalidAll } from '../../schema/validation/labels.ts'
 import { qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
-import { validateQuotaResourceName, validateResourceName, validateResourceQuantity } from './pod/resources.ts'
+import {
+  validateQuotaResourceName,
+  validateResourceName,
+  validateResourceQuantity,
+} from './pod/resources.ts'
 
-const SCOPES = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass'])
-const POD_RESOURCES = new Set(['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+const SCOPES = new Set([
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+])
+const POD_RESOURCES = new Set([
+  'pods',
+  'cpu',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+  'limits.cpu',
+  'limits.memory',
+])
 
 function validateScopes(spec: Stored, errors: FieldErrors): void {
   const scopes: readonly string[] = spec.scopes ?? []
@@ -16,18 +36,29 @@ function validateScopes(spec: Stored, errors: FieldErrors): void {
   for (const scope of scopes) {
     if (!SCOPES.has(scope)) errors.invalid('spec.scopes', scopes, 'unsupported scope')
     for (const name of Object.keys(spec.hard ?? {}).toSorted()) {
-      if (!appliesTo(scope, name)) errors.invalid('spec.scopes', scopes, 'unsupported scope applied to resource')
+      if (!appliesTo(scope, name))
+        errors.invalid('spec.scopes', scopes, 'unsupported scope applied to resource')
     }
   }
-  for (const [a, b] of [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']] as const) {
-    if (present.has(a) && present.has(b)) errors.invalid('spec.scopes', scopes, 'conflicting scopes')
+  for (const [a, b] of [
+    ['BestEffort', 'NotBestEffort'],
+    ['Terminating', 'NotTerminating'],
+  ] as const) {
+    if (present.has(a) && present.has(b))
+      errors.invalid('spec.scopes', scopes, 'conflicting scopes')
   }
 }
 
 function appliesTo(scope: string, resource: string): boolean {
   if (scope === 'BestEffort') return resource === 'pods'
-  if (scope === 'VolumeAttributesClass') return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
-  return POD_RESOURCES.has(resource) || resource.startsWith('requests.') || resource.startsWith('limits.') || resource.includes('/')
+  if (scope === 'VolumeAttributesClass')
+    return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
+  return (
+    POD_RESOURCES.has(resource) ||
+    resource.startsWith('requests.') ||
+    resource.startsWith('limits.') ||
+    resource.includes('/')
+  )
 }
 
 /** `configmaps: 1/1, pods: 1/1`, limits apart. */
@@ -54,14 +85,20 @@ export const resourceQuota: KindRules = {
   },
   validateUpdate(object, stored, errors) {
     const scopes = (quota: Stored): string[] => [...(quota.spec?.scopes ?? [])].toSorted()
-    if (!sameJson(scopes(object), scopes(stored))) errors.invalid('spec.scopes', object.spec?.scopes ?? null, 'field is immutable')
+    if (!sameJson(scopes(object), scopes(stored)))
+      errors.invalid('spec.scopes', object.spec?.scopes ?? null, 'field is immutable')
   },
   status: {
     validateUpdate(object, _stored, errors) {
       for (const list of ['hard', 'used']) {
         for (const name of Object.keys(object.status?.[list] ?? {}).toSorted()) {
           validateResourceName(name, errors, `status.${list}[${name}]`)
-          validateResourceQuantity(name, object.status[list][name], errors, `status.${list}[${name}]`)
+          validateResourceQuantity(
+            name,
+            object.status[list][name],
+            errors,
+            `status.${list}[${name}]`,
+          )
         }
       }
     },
@@ -73,7 +110,11 @@ const LIMIT_TYPES = new Set(['Pod', 'Container', 'PersistentVolumeClaim'])
 
 function defaultItem(item: Draft): void {
   if (item.type !== 'Container') return
-  for (const [target, source] of [['default', 'max'], ['defaultRequest', 'default'], ['defaultRequest', 'min']] as const) {
+  for (const [target, source] of [
+    ['default', 'max'],
+    ['defaultRequest', 'default'],
+    ['defaultRequest', 'min'],
+  ] as const) {
     for (const name of Object.keys(item[source] ?? {})) {
       item[target] ??= {}
       item[target][name] ??= item[source][name]
@@ -94,7 +135,8 @@ function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, fiel
   const names = new Set<string>()
   for (const part of parts) {
     if (type === 'Pod' && part.startsWith('default')) {
-      if (Object.keys(item[part] ?? {}).length > 0) errors.forbidden(`${field}.${part}`, "may not be specified when `type` is 'Pod'")
+      if (Object.keys(item[part] ?? {}).length > 0)
+        errors.forbidden(`${field}.${part}`, "may not be specified when `type` is 'Pod'")
       continue
     }
     for (const name of Object.keys(item[part] ?? {}).toSorted()) {
@@ -102,26 +144,81 @@ function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, fiel
       names.add(name)
     }
   }
-  if (type === 'PersistentVolumeClaim' && item.min?.storage === undefined && item.max?.storage === undefined) {
-    errors.required(`${field}.limits`, 'either minimum or maximum storage value is required, but neither was provided')
+  if (
+    type === 'PersistentVolumeClaim' &&
+    item.min?.storage === undefined &&
+    item.max?.storage === undefined
+  ) {
+    errors.required(
+      `${field}.limits`,
+      'either minimum or maximum storage value is required, but neither was provided',
+    )
   }
   for (const name of [...names].toSorted()) validateBounds(item, name, errors, field)
 }
 
 function validateBounds(item: Stored, name: string, errors: FieldErrors, field: string): void {
   const value = (part: string): string | undefined => item[part]?.[name]
-  const above = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
-  const [min, max, limit, request, ratio] = ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'].map(value)
-  if (above(min, max)) errors.invalid(`${field}.min[${name}]`, min, `min value ${min} is greater than max value ${max}`)
-  if (above(min, request)) errors.invalid(`${field}.defaultRequest[${name}]`, request, `min value ${min} is greater than default request value ${request}`)
-  if (above(request, max)) errors.invalid(`${field}.defaultRequest[${name}]`, request, `default request value ${request} is greater than max value ${max}`)
-  if (above(request, limit)) errors.invalid(`${field}.defaultRequest[${name}]`, request, `default request value ${request} is greater than default limit value ${limit}`)
-  if (above(min, limit)) errors.invalid(`${field}.default[${name}]`, min, `min value ${min} is greater than default value ${limit}`)
-  if (above(limit, max)) errors.invalid(`${field}.default[${name}]`, limit, `default value ${limit} is greater than max value ${max}`)
-  if (ratio !== undefined && compareQuantities(ratio, '1') < 0) errors.invalid(`${field}.maxLimitRequestRatio[${name}]`, ratio, `ratio ${ratio} is less than 1`)
-  if (ratio !== undefined && min !== undefined && max !== undefined && compareQuantities(min, '0') > 0) {
+  const above = (a: string | undefined, b: string | undefined): boolean =>
+    a !== undefined && b !== undefined && compareQuantities(a, b) > 0
+  const [min, max, limit, request, ratio] = [
+    'min',
+    'max',
+    'default',
+    'defaultRequest',
+    'maxLimitRequestRatio',
+  ].map(value)
+  if (above(min, max))
+    errors.invalid(
+      `${field}.min[${name}]`,
+      min,
+      `min value ${min} is greater than max value ${max}`,
+    )
+  if (above(min, request))
+    errors.invalid(
+      `${field}.defaultRequest[${name}]`,
+      request,
+      `min value ${min} is greater than default request value ${request}`,
+    )
+  if (above(request, max))
+    errors.invalid(
+      `${field}.defaultRequest[${name}]`,
+      request,
+      `default request value ${request} is greater than max value ${max}`,
+    )
+  if (above(request, limit))
+    errors.invalid(
+      `${field}.defaultRequest[${name}]`,
+      request,
+      `default request value ${request} is greater than default limit value ${limit}`,
+    )
+  if (above(min, limit))
+    errors.invalid(
+      `${field}.default[${name}]`,
+      min,
+      `min value ${min} is greater than default value ${limit}`,
+    )
+  if (above(limit, max))
+    errors.invalid(
+      `${field}.default[${name}]`,
+      limit,
+      `default value ${limit} is greater than max value ${max}`,
+    )
+  if (ratio !== undefined && compareQuantities(ratio, '1') < 0)
+    errors.invalid(`${field}.maxLimitRequestRatio[${name}]`, ratio, `ratio ${ratio} is less than 1`)
+  if (
+    ratio !== undefined &&
+    min !== undefined &&
+    max !== undefined &&
+    compareQuantities(min, '0') > 0
+  ) {
     const bound = toNumber(max) / toNumber(min)
-    if (toNumber(ratio) > bound) errors.invalid(`${field}.maxLimitRequestRatio[${name}]`, ratio, `ratio ${ratio} is greater than max/min = ${bound.toFixed(6)}`)
+    if (toNumber(ratio) > bound)
+      errors.invalid(
+        `${field}.maxLimitRequestRatio[${name}]`,
+        ratio,
+        `ratio ${ratio} is greater than max/min = ${bound.toFixed(6)}`,
+      )
   }
 }
 
@@ -143,6 +240,7 @@ export const limitRange: KindRules = {
   },
   validate(object, errors) {
     const seen = new Set<string>()
-    for (const [index, item] of (object.spec?.limits ?? []).entries()) validateItem(item, seen, errors, `spec.limits[${index}]`)
+    for (const [index, item] of (object.spec?.limits ?? []).entries())
+      validateItem(item, seen, errors, `spec.limits[${index}]`)
   },
 }

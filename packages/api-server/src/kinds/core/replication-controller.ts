@@ -2,7 +2,11 @@ import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '../../schema/decode.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { containerCells, labelsText, tableColumns } from '../columns.ts'
-import { labelsFromTemplate, validateMatchingTemplate, validateReplicaCounters } from '../workload-template.ts'
+import {
+  labelsFromTemplate,
+  validateMatchingTemplate,
+  validateReplicaCounters,
+} from '../workload-template.ts'
 import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
 import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
@@ -33,17 +37,38 @@ export const replicationController: KindRules = {
     if (!spec.template) errors.required('spec.template')
     else {
       const labels: Record<string, string> = spec.template.metadata?.labels ?? {}
-      validateMatchingTemplate(spec.template, keys.every((key) => labels[key] === selector[key]), errors, 'spec.template')
+      validateMatchingTemplate(
+        spec.template,
+        keys.every((key) => labels[key] === selector[key]),
+        errors,
+        'spec.template',
+      )
     }
   },
   status: {
     validateUpdate: (object, _stored, errors) =>
-      validateReplicaCounters(object.status ?? {}, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'], errors),
+      validateReplicaCounters(
+        object.status ?? {},
+        [
+          'replicas',
+          'fullyLabeledReplicas',
+          'readyReplicas',
+          'availableReplicas',
+          'observedGeneration',
+        ],
+        errors,
+      ),
   },
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
   warnings: (object) => [
     ...workloadNameWarnings(object),
-    ...(object.spec?.template ? podSpecWarnings(object.spec.template.spec ?? {}, object.spec.template.metadata, 'spec.template.spec') : []),
+    ...(object.spec?.template
+      ? podSpecWarnings(
+          object.spec.template.spec ?? {},
+          object.spec.template.metadata,
+          'spec.template.spec',
+        )
+      : []),
   ],
   columns: tableColumns('replicationcontrollers', {
     Desired: (object) => object.spec?.replicas ?? 0,
@@ -60,5 +85,6 @@ export const podTemplate: KindRules = {
   generationOf: (object) => object.template,
   defaults: (object) => defaultTemplate(object.template),
   validate: (object, errors) => validateTemplate(object.template ?? {}, errors, 'template'),
-  warnings: (object) => podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
+  warnings: (object) =>
+    podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
 }

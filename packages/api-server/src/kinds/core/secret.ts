@@ -12,7 +12,8 @@ function validateType(object: Stored, errors: FieldErrors): void {
   const data: Stored = object.data ?? {}
   switch (object.type) {
     case 'kubernetes.io/service-account-token':
-      if (!object.metadata?.annotations?.[ACCOUNT]) errors.required(`metadata.annotations[${ACCOUNT}]`)
+      if (!object.metadata?.annotations?.[ACCOUNT])
+        errors.required(`metadata.annotations[${ACCOUNT}]`)
       return
     case 'kubernetes.io/dockercfg':
       return validateJsonKey(data, '.dockercfg', errors)
@@ -28,7 +29,8 @@ function validateType(object: Stored, errors: FieldErrors): void {
       if (!data['ssh-privatekey']) errors.required('data[ssh-privatekey]')
       return
     case 'kubernetes.io/tls':
-      for (const key of ['tls.crt', 'tls.key']) if (data[key] === undefined) errors.required(`data[${key}]`)
+      for (const key of ['tls.crt', 'tls.key'])
+        if (data[key] === undefined) errors.required(`data[${key}]`)
   }
 }
 
@@ -41,9 +43,16 @@ function validateJsonKey(data: Stored, key: string, errors: FieldErrors): void {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && !Array.isArray(value)) return
-    errors.invalid(`data[${key}]`, '<secret contents redacted>', 'json: cannot unmarshal into Go value of type map[string]interface {}')
+    errors.invalid(
+      `data[${key}]`,
+      '<secret contents redacted>',
+      'json: cannot unmarshal into Go value of type map[string]interface {}',
+    )
   } catch {
-    const detail = text === '' ? 'unexpected end of JSON input' : `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`
+    const detail =
+      text === ''
+        ? 'unexpected end of JSON input'
+        : `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`
     errors.invalid(`data[${key}]`, '<secret contents redacted>', detail)
   }
 }
@@ -57,7 +66,8 @@ export const secret: KindRules = {
     object.type ||= 'Opaque'
     if (object.stringData) {
       const data: Record<string, string> = { ...object.data }
-      for (const key of Object.keys(object.stringData)) data[key] = Buffer.from(object.stringData[key]).toString('base64')
+      for (const key of Object.keys(object.stringData))
+        data[key] = Buffer.from(object.stringData[key]).toString('base64')
       object.data = data
       delete object.stringData
     }

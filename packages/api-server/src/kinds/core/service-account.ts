@@ -2,7 +2,8 @@ import type { KindRules } from '../../registry/kind-rules.ts'
 import { tableColumns } from '../columns.ts'
 
 function reduceSecrets(object: { secrets?: { name?: string }[] }): void {
-  if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }))
+  if (object.secrets)
+    object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }))
 }
 
 export const serviceAccount: KindRules = {

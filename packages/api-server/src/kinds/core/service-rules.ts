@@ -3,7 +3,11 @@ import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll, validateLabels } from '../../schema/validation/labels.ts'
 import { validateCidr, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
-import { validatePortNumber, validatePortOrName, validateRange } from '../../schema/validation/numbers.ts'
+import {
+  validatePortNumber,
+  validatePortOrName,
+  validateRange,
+} from '../../schema/validation/numbers.ts'
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
@@ -14,14 +18,26 @@ export function validateServiceSpec(spec: Stored, errors: FieldErrors): void {
   if (ports.length === 0 && !headless && spec.type !== 'ExternalName') errors.required('spec.ports')
   if (spec.type === 'LoadBalancer') {
     for (const [index, port] of ports.entries()) {
-      if (port.port === 10250) errors.invalid(`spec.ports[${index}]`, port.port, 'may not expose port 10250 externally since it is used by kubelet')
+      if (port.port === 10250)
+        errors.invalid(
+          `spec.ports[${index}]`,
+          port.port,
+          'may not expose port 10250 externally since it is used by kubelet',
+        )
     }
-    if (headless) errors.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services")
+    if (headless)
+      errors.invalid(
+        'spec.clusterIPs[0]',
+        'None',
+        "may not be set to 'None' for LoadBalancer services",
+      )
   }
-  if (spec.type === 'NodePort' && headless) errors.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services")
+  if (spec.type === 'NodePort' && headless)
+    errors.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services")
   if (spec.type === 'ExternalName') validateExternalName(spec, errors)
   const names = new Set<string>()
-  for (const [index, port] of ports.entries()) validatePort(port, ports.length > 1, names, errors, `spec.ports[${index}]`)
+  for (const [index, port] of ports.entries())
+    validatePort(port, ports.length > 1, names, errors, `spec.ports[${index}]`)
   validateLabels(spec.selector, errors, 'spec.selector')
   validateAffinity(spec, errors)
   validateNodePorts(spec, errors)
@@ -33,15 +49,24 @@ export function validateServiceSpec(spec: Stored, errors: FieldErrors): void {
 }
 
 function validateExternalName(spec: Stored, errors: FieldErrors): void {
-  if ((spec.clusterIPs ?? []).length > 0) errors.forbidden('spec.clusterIPs', 'may not be set for ExternalName services')
-  if ((spec.ipFamilies ?? []).length > 0) errors.forbidden('spec.ipFamilies', 'may not be set for ExternalName services')
-  if (spec.ipFamilyPolicy !== undefined) errors.forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services')
+  if ((spec.clusterIPs ?? []).length > 0)
+    errors.forbidden('spec.clusterIPs', 'may not be set for ExternalName services')
+  if ((spec.ipFamilies ?? []).length > 0)
+    errors.forbidden('spec.ipFamilies', 'may not be set for ExternalName services')
+  if (spec.ipFamilyPolicy !== undefined)
+    errors.forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services')
   const name = String(spec.externalName ?? '').replace(/\.$/, '')
   if (name === '') errors.required('spec.externalName')
   else invalidAll(errors, 'spec.externalName', name, dnsSubdomain(name.toLowerCase()))
 }
 
-function validatePort(port: Stored, nameRequired: boolean, names: Set<string>, errors: FieldErrors, field: string): void {
+function validatePort(
+  port: Stored,
+  nameRequired: boolean,
+  names: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!port.name) {
     if (nameRequired) errors.required(`${field}.name`)
   } else {
@@ -51,19 +76,26 @@ function validatePort(port: Stored, nameRequired: boolean, names: Set<string>, e
   }
   validatePortNumber(port.port, errors, `${field}.port`)
   if (!port.protocol) errors.required(`${field}.protocol`)
-  else if (!PROTOCOLS.includes(port.protocol)) errors.notSupported(`${field}.protocol`, port.protocol, PROTOCOLS)
+  else if (!PROTOCOLS.includes(port.protocol))
+    errors.notSupported(`${field}.protocol`, port.protocol, PROTOCOLS)
   validatePortOrName(port.targetPort, errors, `${field}.targetPort`)
-  if (port.appProtocol !== undefined) invalidAll(errors, `${field}.appProtocol`, port.appProtocol, qualifiedName(port.appProtocol))
+  if (port.appProtocol !== undefined)
+    invalidAll(errors, `${field}.appProtocol`, port.appProtocol, qualifiedName(port.appProtocol))
 }
 
 function validateAffinity(spec: Stored, errors: FieldErrors): void {
   if (!spec.sessionAffinity) errors.required('spec.sessionAffinity')
-  else if (!['ClientIP', 'None'].includes(spec.sessionAffinity)) errors.notSupported('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None'])
+  else if (!['ClientIP', 'None'].includes(spec.sessionAffinity))
+    errors.notSupported('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None'])
   if (spec.sessionAffinity === 'ClientIP') {
     const seconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds
     if (seconds === undefined) errors.required('spec.sessionAffinityConfig.clientIP.timeoutSeconds')
     else if (!(seconds > 0 && seconds <= 86400)) {
-      errors.invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, 'must be greater than 0 and less than 86400')
+      errors.invalid(
+        'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+        seconds,
+        'must be greater than 0 and less than 86400',
+      )
     }
   } else if (spec.sessionAffinity === 'None' && spec.sessionAffinityConfig !== undefined) {
     errors.forbidden('spec.sessionAffinityConfig', 'must not be set when session affinity is None')
@@ -88,25 +120,31 @@ function validateNodePorts(spec: Stored, errors: FieldErrors): void {
 
 function validateAddresses(spec: Stored, errors: FieldErrors): void {
   const clusterIps: readonly string[] = spec.clusterIPs ?? []
-  if (spec.clusterIP && clusterIps.length === 0) validateClusterIp(spec.clusterIP, errors, 'spec.clusterIP')
+  if (spec.clusterIP && clusterIps.length === 0)
+    validateClusterIp(spec.clusterIP, errors, 'spec.clusterIP')
   if (clusterIps.length > 2) errors.tooMany('spec.clusterIPs', clusterIps.length, 2)
   for (const [index, ip] of clusterIps.entries()) {
     if (ip === 'None' && index === 0) {
-      if (clusterIps.length > 1) errors.invalid('spec.clusterIPs', clusterIps, "'None' must be the first and only value")
+      if (clusterIps.length > 1)
+        errors.invalid('spec.clusterIPs', clusterIps, "'None' must be the first and only value")
     } else validateClusterIp(ip, errors, `spec.clusterIPs[${index}]`)
   }
   for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
     const before = errors.list.length
     validateIp(ip, errors, `spec.externalIPs[${index}]`)
-    if (errors.list.length === before) validateNonSpecialIp(ip, errors, `spec.externalIPs[${index}]`)
+    if (errors.list.length === before)
+      validateNonSpecialIp(ip, errors, `spec.externalIPs[${index}]`)
   }
   const families = ['IPv4', 'IPv6']
   for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
-    if (!families.includes(family)) errors.notSupported(`spec.ipFamilies[${index}]`, family, families)
+    if (!families.includes(family))
+      errors.notSupported(`spec.ipFamilies[${index}]`, family, families)
   }
-  if (spec.ipFamilies?.length === 2 && spec.ipFamilies[0] === spec.ipFamilies[1]) errors.duplicate('spec.ipFamilies[1]', spec.ipFamilies[1])
+  if (spec.ipFamilies?.length === 2 && spec.ipFamilies[0] === spec.ipFamilies[1])
+    errors.duplicate('spec.ipFamilies[1]', spec.ipFamilies[1])
   const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
-  if (spec.ipFamilyPolicy !== undefined && !policies.includes(spec.ipFamilyPolicy)) errors.notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies)
+  if (spec.ipFamilyPolicy !== undefined && !policies.includes(spec.ipFamilyPolicy))
+    errors.notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies)
 }
 
 function validateClusterIp(ip: string, errors: FieldErrors, field: string): void {
@@ -116,26 +154,55 @@ function validateClusterIp(ip: string, errors: FieldErrors, field: string): void
 
 function validateTrafficPolicies(spec: Stored, errors: FieldErrors): void {
   if ((spec.loadBalancerSourceRanges ?? []).length > 0) {
-    if (spec.type !== 'LoadBalancer') errors.forbidden('spec.loadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'")
-    for (const [index, range] of spec.loadBalancerSourceRanges.entries()) validateCidr(range.trim(), errors, `spec.loadBalancerSourceRanges[${index}]`)
+    if (spec.type !== 'LoadBalancer')
+      errors.forbidden(
+        'spec.loadBalancerSourceRanges',
+        "may only be used when `type` is 'LoadBalancer'",
+      )
+    for (const [index, range] of spec.loadBalancerSourceRanges.entries())
+      validateCidr(range.trim(), errors, `spec.loadBalancerSourceRanges[${index}]`)
   }
   const external: string | undefined = spec.externalTrafficPolicy
-  const exposed = spec.type === 'NodePort' || spec.type === 'LoadBalancer' || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0)
+  const exposed =
+    spec.type === 'NodePort' ||
+    spec.type === 'LoadBalancer' ||
+    (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0)
   if (external) {
-    if (!exposed) errors.invalid('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services')
-    else if (!['Cluster', 'Local'].includes(external)) errors.notSupported('spec.externalTrafficPolicy', external, ['Cluster', 'Local'])
+    if (!exposed)
+      errors.invalid(
+        'spec.externalTrafficPolicy',
+        external,
+        'may only be set for externally-accessible services',
+      )
+    else if (!['Cluster', 'Local'].includes(external))
+      errors.notSupported('spec.externalTrafficPolicy', external, ['Cluster', 'Local'])
   }
   if (spec.healthCheckNodePort && !(spec.type === 'LoadBalancer' && external === 'Local')) {
-    errors.invalid('spec.healthCheckNodePort', spec.healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+    errors.invalid(
+      'spec.healthCheckNodePort',
+      spec.healthCheckNodePort,
+      "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+    )
   }
   const internal: string | undefined = spec.internalTrafficPolicy
-  if (internal !== undefined && !['Cluster', 'Local'].includes(internal)) errors.notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local'])
+  if (internal !== undefined && !['Cluster', 'Local'].includes(internal))
+    errors.notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local'])
   if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== 'LoadBalancer') {
-    errors.forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'")
+    errors.forbidden(
+      'spec.allocateLoadBalancerNodePorts',
+      "may only be used when `type` is 'LoadBalancer'",
+    )
   }
   if (spec.loadBalancerClass !== undefined) {
-    if (spec.type !== 'LoadBalancer') errors.forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'")
-    else invalidAll(errors, 'spec.loadBalancerClass', spec.loadBalancerClass, qualifiedName(spec.loadBalancerClass))
+    if (spec.type !== 'LoadBalancer')
+      errors.forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'")
+    else
+      invalidAll(
+        errors,
+        'spec.loadBalancerClass',
+        spec.loadBalancerClass,
+        qualifiedName(spec.loadBalancerClass),
+      )
   }
   const distributions = ['PreferClose', 'PreferSameNode', 'PreferSameZone']
   if (spec.trafficDistribution !== undefined && !distributions.includes(spec.trafficDistribution)) {
@@ -148,7 +215,12 @@ function validateDuplicatePorts(ports: readonly Stored[], errors: FieldErrors): 
   for (const [index, port] of ports.entries()) {
     const key = `${port.protocol}/${port.port}`
     if (seen.has(key)) {
-      errors.duplicate(`spec.ports[${index}]`, { name: '', protocol: port.protocol, port: port.port, targetPort: 0 })
+      errors.duplicate(`spec.ports[${index}]`, {
+        name: '',
+        protocol: port.protocol,
+        port: port.port,
+        targetPort: 0,
+      })
     }
     seen.add(key)
   }
@@ -161,8 +233,17 @@ export function validateServiceUpdate(object: Stored, stored: Stored, errors: Fi
   if (now.type === 'ExternalName' || before.type === 'ExternalName') return
   const given: readonly string[] = now.clusterIPs ?? []
   const old: readonly string[] = before.clusterIPs ?? []
-  if (old.length > 0 && old[0] !== '' && old[0] !== given[0]) errors.invalid('spec.clusterIPs[0]', given, 'may not change once set')
-  if (before.loadBalancerClass !== now.loadBalancerClass && before.type === 'LoadBalancer' && now.type === 'LoadBalancer') {
-    errors.invalid('spec.loadBalancerClass', now.loadBalancerClass ?? null, 'may not change once set')
+  if (old.length > 0 && old[0] !== '' && old[0] !== given[0])
+    errors.invalid('spec.clusterIPs[0]', given, 'may not change once set')
+  if (
+    before.loadBalancerClass !== now.loadBalancerClass &&
+    before.type === 'LoadBalancer' &&
+    now.type === 'LoadBalancer'
+  ) {
+    errors.invalid(
+      'spec.loadBalancerClass',
+      now.loadBalancerClass ?? null,
+      'may not change once set',
+    )
   }
 }

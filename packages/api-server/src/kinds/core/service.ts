@@ -10,19 +10,24 @@ function defaults(object: Draft): void {
   const spec: Draft = (object.spec ??= {})
   spec.sessionAffinity ||= 'None'
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
-  else if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+  else if (
+    spec.sessionAffinity === 'ClientIP' &&
+    spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined
+  ) {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } }
   }
   spec.type ||= 'ClusterIP'
   for (const port of spec.ports ?? []) {
     port.protocol ||= 'TCP'
-    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port ?? 0
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
+      port.targetPort = port.port ?? 0
   }
   if (hasNodePorts(spec.type)) spec.externalTrafficPolicy ||= 'Cluster'
   if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster'
   if (spec.type === 'LoadBalancer') {
     spec.allocateLoadBalancerNodePorts ??= true
-    for (const ingress of object.status?.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
+    for (const ingress of object.status?.loadBalancer?.ingress ?? [])
+      if (ingress.ip) ingress.ipMode ??= 'VIP'
   }
 }
 
@@ -33,13 +38,21 @@ function dropFieldsOfOtherTypes(object: Draft, stored: Stored | undefined): void
   const left = (type: string): boolean => before.type === type && spec.type !== type
   if (stored === undefined) return
   if (hasNodePorts(before.type) && !hasNodePorts(spec.type)) {
-    for (const [index, port] of (spec.ports ?? []).entries()) if (port.nodePort === before.ports?.[index]?.nodePort) delete port.nodePort
-    if (spec.externalTrafficPolicy === before.externalTrafficPolicy) delete spec.externalTrafficPolicy
+    for (const [index, port] of (spec.ports ?? []).entries())
+      if (port.nodePort === before.ports?.[index]?.nodePort) delete port.nodePort
+    if (spec.externalTrafficPolicy === before.externalTrafficPolicy)
+      delete spec.externalTrafficPolicy
   }
   if (left('LoadBalancer')) {
-    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass']) if (spec[field] === before[field]) delete spec[field]
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
+      if (spec[field] === before[field]) delete spec[field]
   }
-  if (needsHealthCheck(before) && !needsHealthCheck(spec) && spec.healthCheckNodePort === before.healthCheckNodePort) delete spec.healthCheckNodePort
+  if (
+    needsHealthCheck(before) &&
+    !needsHealthCheck(spec) &&
+    spec.healthCheckNodePort === before.healthCheckNodePort
+  )
+    delete spec.healthCheckNodePort
   if (left('ExternalName') && spec.externalName === before.externalName) delete spec.externalName
 }
 
@@ -52,7 +65,9 @@ function externalIps(object: Stored): string {
   const own: readonly string[] = spec.externalIPs ?? []
   if (spec.type === 'ExternalName') return spec.externalName ?? ''
   if (spec.type === 'LoadBalancer') {
-    const assigned = (object.status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }: Stored) => ip || hostname)
+    const assigned = (object.status?.loadBalancer?.ingress ?? []).map(
+      ({ ip, hostname }: Stored) => ip || hostname,
+    )
     const all = [...new Set([...assigned.toSorted(), ...own])]
     return all.length > 0 ? all.join(',') : '<pending>'
   }
@@ -62,7 +77,9 @@ function externalIps(object: Stored): string {
 function portsText(object: Stored): string {
   const ports: readonly Stored[] = object.spec?.ports ?? []
   if (ports.length === 0) return '<none>'
-  return ports.map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`).join(',')
+  return ports
+    .map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`)
+    .join(',')
 }
 
 function warnings(object: Stored): string[] {
@@ -70,10 +87,13 @@ function warnings(object: Stored): string[] {
   const list: string[] = []
   if (spec.clusterIP === 'None') {
     if (spec.loadBalancerIP) list.push('spec.loadBalancerIP is ignored for headless services')
-    if ((spec.externalIPs ?? []).length > 0) list.push('spec.externalIPs is ignored for headless services')
-    if (spec.sessionAffinity !== 'None') list.push('spec.SessionAffinity is ignored for headless services')
+    if ((spec.externalIPs ?? []).length > 0)
+      list.push('spec.externalIPs is ignored for headless services')
+    if (spec.sessionAffinity !== 'None')
+      list.push('spec.SessionAffinity is ignored for headless services')
   }
-  if (spec.type !== 'ExternalName' && spec.externalName) list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  if (spec.type !== 'ExternalName' && spec.externalName)
+    list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
   return list
 }
 

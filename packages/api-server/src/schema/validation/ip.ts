@@ -66,7 +66,9 @@ export function parseIp(text: string, lenient = false): IpAddress | undefined {
 
 export function formatIp({ family, value }: IpAddress): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
-  const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn))
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    Number((value >> BigInt(112 - 16 * index)) & 0xffffn),
+  )
   let [bestStart, bestLength] = [-1, 1]
   for (let start = 0; start < 8; start++) {
     let end = start
@@ -112,7 +114,8 @@ export function validateIp(text: string, errors: FieldErrors, field: string): vo
   const ip = parseIp(text)
   if (ip !== undefined && !isMapped(ip)) return
   if (ip !== undefined) errors.invalid(field, text, 'must not be an IPv4-mapped IPv6 address')
-  else if (parseIp(text, true) !== undefined) errors.invalid(field, text, 'must not have leading 0s')
+  else if (parseIp(text, true) !== undefined)
+    errors.invalid(field, text, 'must not have leading 0s')
   else errors.invalid(field, text, IP_MESSAGE)
 }
 
@@ -121,8 +124,13 @@ export function validateCidr(text: string, errors: FieldErrors, field: string): 
   if (cidr === undefined) {
     const [address = '', bits = ''] = text.split('/')
     const lenient = parseIp(address, true)
-    if (lenient !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= (lenient.family === 4 ? 32 : 128)) {
-      if (parseIp(address) === undefined) errors.invalid(field, text, 'must not have leading 0s in IP')
+    if (
+      lenient !== undefined &&
+      /^\d{1,3}$/.test(bits) &&
+      Number(bits) <= (lenient.family === 4 ? 32 : 128)
+    ) {
+      if (parseIp(address) === undefined)
+        errors.invalid(field, text, 'must not have leading 0s in IP')
       else errors.invalid(field, text, 'must not have leading 0s in prefix length')
     } else errors.invalid(field, text, CIDR_MESSAGE)
     return
@@ -141,7 +149,8 @@ export function validateNonSpecialIp(text: string, errors: FieldErrors, field: s
     return
   }
   const top = (bits: number): bigint => ip.value >> BigInt((ip.family === 4 ? 32 : 128) - bits)
-  if (ip.value === 0n) errors.invalid(field, text, `may not be unspecified (${ip.family === 4 ? '0.0.0.0' : '::'})`)
+  if (ip.value === 0n)
+    errors.invalid(field, text, `may not be unspecified (${ip.family === 4 ? '0.0.0.0' : '::'})`)
   if (ip.family === 4 ? top(8) === 127n : ip.value === 1n) {
     errors.invalid(field, text, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')
   }
@@ -149,7 +158,11 @@ export function validateNonSpecialIp(text: string, errors: FieldErrors, field: s
     errors.invalid(field, text, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')
   }
   if (ip.family === 4 ? top(24) === 0xe00000n : top(16) === 0xff02n) {
-    errors.invalid(field, text, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+    errors.invalid(
+      field,
+      text,
+      'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
+    )
   }
 }
 

@@ -4,7 +4,9 @@ import { age, tableColumns } from '../../columns.ts'
 
 function restartsText(pod: Stored, nowMs: number): string {
   const { restarts, lastRestart } = summarize(pod)
-  return restarts > 0 && lastRestart !== '' ? `${restarts} (${age(lastRestart, nowMs)} ago)` : `${restarts}`
+  return restarts > 0 && lastRestart !== ''
+    ? `${restarts} (${age(lastRestart, nowMs)} ago)`
+    : `${restarts}`
 }
 
 interface Summary {
@@ -27,19 +29,23 @@ function summarize(pod: Stored): Summary {
     reason: status.reason || status.phase || '',
   }
   for (const condition of status.conditions ?? []) {
-    if (condition.type === 'PodScheduled' && condition.reason === 'SchedulingGated') summary.reason = 'SchedulingGated'
+    if (condition.type === 'PodScheduled' && condition.reason === 'SchedulingGated')
+      summary.reason = 'SchedulingGated'
   }
   const initializing = addInitContainers(spec, status, summary)
   if (!initializing || isInitialized(status)) addContainers(status, summary)
   if (pod.metadata?.deletionTimestamp) {
     if (status.reason === 'NodeLost') summary.reason = 'Unknown'
-    else if (status.phase !== 'Succeeded' && status.phase !== 'Failed') summary.reason = 'Terminating'
+    else if (status.phase !== 'Succeeded' && status.phase !== 'Failed')
+      summary.reason = 'Terminating'
   }
   return summary
 }
 
 function isInitialized(status: Stored): boolean {
-  return (status.conditions ?? []).some((condition: Stored) => condition.type === 'Initialized' && condition.status === 'True')
+  return (status.conditions ?? []).some(
+    (condition: Stored) => condition.type === 'Initialized' && condition.status === 'True',
+  )
 }
 
 function note(summary: Summary, container: Stored): void {
@@ -54,7 +60,9 @@ function terminatedText(terminated: Stored): string {
 
 /** True when the pod stands at an init container. */
 function addInitContainers(spec: Stored, status: Stored, summary: Summary): boolean {
-  const specs = new Map<string, Stored>((spec.initContainers ?? []).map((container: Stored) => [container.name, container]))
+  const specs = new Map<string, Stored>(
+    (spec.initContainers ?? []).map((container: Stored) => [container.name, container]),
+  )
   for (const container of specs.values()) if (isSidecar(container)) summary.total++
   let sidecarRestarts = 0
   let sidecarLast = ''
@@ -74,7 +82,8 @@ function addInitContainers(spec: Stored, status: Stored, summary: Summary): bool
       continue
     }
     if (terminated) summary.reason = `Init:${terminatedText(terminated)}`
-    else if (waiting?.reason && waiting.reason !== 'PodInitializing') summary.reason = `Init:${waiting.reason}`
+    else if (waiting?.reason && waiting.reason !== 'PodInitializing')
+      summary.reason = `Init:${waiting.reason}`
     else summary.reason = `Init:${index}/${specs.size}`
     return true
   }
@@ -98,7 +107,9 @@ function addContainers(status: Stored, summary: Summary): void {
     }
   }
   if (summary.reason === 'Completed' && hasRunning) {
-    const ready = (status.conditions ?? []).some((condition: Stored) => condition.type === 'Ready' && condition.status === 'True')
+    const ready = (status.conditions ?? []).some(
+      (condition: Stored) => condition.type === 'Ready' && condition.status === 'True',
+    )
     summary.reason = ready ? 'Running' : 'NotReady'
   }
 }
@@ -107,7 +118,9 @@ function readinessGates(pod: Stored): string {
   const gates: readonly Stored[] = pod.spec?.readinessGates ?? []
   if (gates.length === 0) return '<none>'
   const passed = gates.filter((gate) =>
-    (pod.status?.conditions ?? []).some((condition: Stored) => condition.type === gate.conditionType && condition.status === 'True'),
+    (pod.status?.conditions ?? []).some(
+      (condition: Stored) => condition.type === gate.conditionType && condition.status === 'True',
+    ),
   )
   return `${passed.length}/${gates.length}`
 }
@@ -128,8 +141,16 @@ export const podColumns = tableColumns('pods', {
 export function podRowConditions(pod: Stored): readonly unknown[] | undefined {
   const phase = pod.status?.phase
   if (phase === 'Succeeded') {
-    return [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }]
+    return [
+      {
+        type: 'Completed',
+        status: 'True',
+        reason: 'Succeeded',
+        message: 'The pod has completed successfully.',
+      },
+    ]
   }
-  if (phase === 'Failed') return [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]
+  if (phase === 'Failed')
+    return [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]
   return undefined
 }

@@ -21,29 +21,43 @@ interface PodOfContainer {
   readonly graceSeconds: number
 }
 
-function validateCommon(container: Stored, pod: PodOfContainer, errors: FieldErrors, field: string): void {
+function validateCommon(
+  container: Stored,
+  pod: PodOfContainer,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!container.name) errors.required(`${field}.name`)
   else invalidAll(errors, `${field}.name`, container.name, dnsLabel(container.name))
   const image: string = container.image ?? ''
   if (image === '') errors.required(`${field}.image`)
-  else if (image !== image.trim()) errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
+  else if (image !== image.trim())
+    errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
   const policy: string = container.terminationMessagePolicy ?? ''
   if (policy === '') errors.required(`${field}.terminationMessagePolicy`)
   else if (policy !== 'File' && policy !== 'FallbackToLogsOnError') {
-    errors.notSupported(`${field}.terminationMessagePolicy`, policy, ['File', 'FallbackToLogsOnError'])
+    errors.notSupported(`${field}.terminationMessagePolicy`, policy, [
+      'File',
+      'FallbackToLogsOnError',
+    ])
   }
   validatePorts(container.ports, errors, `${field}.ports`)
   validateEnv(container.env, errors, `${field}.env`)
   validateEnvFrom(container.envFrom, errors, `${field}.envFrom`)
   validateMounts(container, pod.volumes, errors, field)
   if (!container.imagePullPolicy) errors.required(`${field}.imagePullPolicy`)
-  else if (!PULL_POLICIES.includes(container.imagePullPolicy)) errors.notSupported(`${field}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES)
+  else if (!PULL_POLICIES.includes(container.imagePullPolicy))
+    errors.notSupported(`${field}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES)
   validateResourceRequirements(container.resources, errors, `${field}.resources`, pod.claims)
   validateResizePolicy(container.resizePolicy, errors, `${field}.resizePolicy`)
   validateContainerSecurityContext(container.securityContext, errors, `${field}.securityContext`)
 }
 
-function validatePorts(ports: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+function validatePorts(
+  ports: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   const names = new Set<string>()
   for (const [index, port] of (ports ?? []).entries()) {
     const at = `${field}[${index}]`
@@ -59,16 +73,22 @@ function validatePorts(ports: readonly Stored[] | undefined, errors: FieldErrors
     else validatePortNumber(port.containerPort, errors, `${at}.containerPort`)
     if (port.hostPort) validatePortNumber(port.hostPort, errors, `${at}.hostPort`)
     if (!port.protocol) errors.required(`${at}.protocol`)
-    else if (!PROTOCOLS.includes(port.protocol)) errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
+    else if (!PROTOCOLS.includes(port.protocol))
+      errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
   }
 }
 
-function validateResizePolicy(policies: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+function validateResizePolicy(
+  policies: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   const seen = new Set<string>()
   for (const policy of policies ?? []) {
     if (seen.has(policy.resourceName)) errors.duplicate(field, policy.resourceName)
     seen.add(policy.resourceName)
-    if (policy.resourceName !== 'cpu' && policy.resourceName !== 'memory') errors.notSupported(field, policy.resourceName ?? '', ['cpu', 'memory'])
+    if (policy.resourceName !== 'cpu' && policy.resourceName !== 'memory')
+      errors.notSupported(field, policy.resourceName ?? '', ['cpu', 'memory'])
     if (policy.restartPolicy !== 'NotRequired' && policy.restartPolicy !== 'RestartContainer') {
       errors.notSupported(field, policy.restartPolicy ?? '', ['NotRequired', 'RestartContainer'])
     }
@@ -87,7 +107,12 @@ function checkHostPorts(containers: readonly Stored[], errors: FieldErrors, fiel
   }
 }
 
-export function validateContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
+export function validateContainers(
+  pod: PodOfContainer,
+  names: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const containers: readonly Stored[] = pod.spec.containers ?? []
   if (containers.length === 0) {
     errors.required(field)
@@ -104,12 +129,22 @@ export function validateContainers(pod: PodOfContainer, names: Set<string>, erro
   checkHostPorts(containers, errors, field)
 }
 
-function validateRestartPolicy(policy: string | undefined, errors: FieldErrors, field: string): void {
-  if (policy !== undefined && !RESTART_POLICIES.includes(policy)) errors.notSupported(field, policy, RESTART_POLICIES)
+function validateRestartPolicy(
+  policy: string | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (policy !== undefined && !RESTART_POLICIES.includes(policy))
+    errors.notSupported(field, policy, RESTART_POLICIES)
 }
 
 /** Init containers share the name space of the regular ones; only sidecars have probes and hooks. */
-export function validateInitContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
+export function validateInitContainers(
+  pod: PodOfContainer,
+  names: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, container] of (pod.spec.initContainers ?? []).entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
@@ -117,22 +152,51 @@ export function validateInitContainers(pod: PodOfContainer, names: Set<string>, 
     if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     checkHostPorts([container], errors, field)
-    if (container.restartPolicy === 'Always') validateProbesAndHooks(container, pod.graceSeconds, errors, at)
+    if (container.restartPolicy === 'Always')
+      validateProbesAndHooks(container, pod.graceSeconds, errors, at)
     else {
       for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
-        if (container[name]) errors.forbidden(`${at}.${name}`, 'may not be set for init containers without restartPolicy=Always')
+        if (container[name])
+          errors.forbidden(
+            `${at}.${name}`,
+            'may not be set for init containers without restartPolicy=Always',
+          )
       }
     }
   }
 }
 
 const EPHEMERAL_ALLOWED = new Set([
-  'name', 'image', 'command', 'args', 'workingDir', 'envFrom', 'env', 'volumeMounts', 'volumeDevices', 'terminationMessagePath',
-  'terminationMessagePolicy', 'imagePullPolicy', 'securityContext', 'stdin', 'stdinOnce', 'tty', 'targetContainerName',
+  'name',
+  'image',
+  'command',
+  'args',
+  'workingDir',
+  'envFrom',
+  'env',
+  'volumeMounts',
+  'volumeDevices',
+  'terminationMessagePath',
+  'terminationMessagePolicy',
+  'imagePullPolicy',
+  'securityContext',
+  'stdin',
+  'stdinOnce',
+  'tty',
+  'targetContainerName',
 ])
 
-export function validateEphemeralContainers(pod: PodOfContainer, names: Set<string>, errors: FieldErrors, field: string): void {
-  const targets = new Set([...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(({ name }: Stored) => name))
+export function validateEphemeralContainers(
+  pod: PodOfContainer,
+  names: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const targets = new Set(
+    [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(
+      ({ name }: Stored) => name,
+    ),
+  )
   for (const [index, container] of (pod.spec.ephemeralContainers ?? []).entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
@@ -145,10 +209,15 @@ export function validateEphemeralContainers(pod: PodOfContainer, names: Set<stri
     }
     for (const name of Object.keys(container)) {
       const empty = name === 'resources' && Object.keys(container.resources).length === 0
-      if (!EPHEMERAL_ALLOWED.has(name) && !empty) errors.forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')
+      if (!EPHEMERAL_ALLOWED.has(name) && !empty)
+        errors.forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')
     }
     for (const [position, mount] of (container.volumeMounts ?? []).entries()) {
-      if (mount.subPath) errors.forbidden(`${at}.volumeMounts[${position}].subPath`, 'cannot be set for an Ephemeral Container')
+      if (mount.subPath)
+        errors.forbidden(
+          `${at}.volumeMounts[${position}].subPath`,
+          'cannot be set for an Ephemeral Container',
+        )
     }
   }
 }

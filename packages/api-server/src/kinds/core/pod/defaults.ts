@@ -8,7 +8,8 @@ export function defaultPodSpec(spec: Draft, template: boolean): void {
   spec.restartPolicy ||= 'Always'
   if (spec.hostNetwork === true && !template) {
     for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
-      for (const port of container.ports ?? []) if (!port.hostPort && port.containerPort) port.hostPort = port.containerPort
+      for (const port of container.ports ?? [])
+        if (!port.hostPort && port.containerPort) port.hostPort = port.containerPort
     }
   }
   spec.securityContext ??= {}
@@ -35,7 +36,8 @@ function defaultContainer(container: Draft, template: boolean): void {
   for (const variable of container.env ?? []) {
     if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= 'v1'
   }
-  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) if (container[name]) defaultProbe(container[name])
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe'])
+    if (container[name]) defaultProbe(container[name])
   for (const hook of ['postStart', 'preStop']) defaultHttpGet(container.lifecycle?.[hook]?.httpGet)
   const { limits } = container.resources
   if (template || !limits) return
@@ -86,7 +88,8 @@ export function defaultVolume(volume: Draft): void {
       if (source.podCertificate) source.podCertificate.maxExpirationSeconds ??= 86400
     }
   }
-  if (volume.ephemeral?.volumeClaimTemplate?.spec) volume.ephemeral.volumeClaimTemplate.spec.volumeMode ??= 'Filesystem'
+  if (volume.ephemeral?.volumeClaimTemplate?.spec)
+    volume.ephemeral.volumeClaimTemplate.spec.volumeMode ??= 'Filesystem'
   if (volume.image) volume.image.pullPolicy ||= pullPolicyOf(volume.image.reference ?? '')
   defaultNetworkVolume(volume)
 }
@@ -124,7 +127,8 @@ function defaultPodResources(spec: Draft): void {
     let total: string | undefined
     for (const container of spec.containers ?? []) {
       const request = container.resources?.requests?.[name]
-      if (request !== undefined) total = total === undefined ? request : addQuantities(total, request)
+      if (request !== undefined)
+        total = total === undefined ? request : addQuantities(total, request)
     }
     const value = total ?? spec.resources.limits?.[name]
     if (value !== undefined) requests[name] = value

@@ -6,17 +6,49 @@ import { configMapKey, environmentName, qualifiedName } from '../../../schema/va
 import { validateResourceQuantity } from './resources.ts'
 
 const POD_FIELDS = new Set([
-  'metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName',
-  'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'spec.hostNetwork', 'spec.host', 'status.phase',
-  'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs', 'status.nominatedNodeName',
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.restartPolicy',
+  'spec.serviceAccountName',
+  'spec.schedulerName',
+  'spec.hostNetwork',
+  'spec.host',
+  'status.phase',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+  'status.nominatedNodeName',
 ])
 const ENV_FIELDS = [
-  'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP',
-  'status.hostIPs', 'status.podIP', 'status.podIPs',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
 ]
-const VOLUME_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']
+const VOLUME_FIELDS = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+]
 
-export function validateFieldRef(reference: Stored, kind: 'env' | 'volume', errors: FieldErrors, field: string): void {
+export function validateFieldRef(
+  reference: Stored,
+  kind: 'env' | 'volume',
+  errors: FieldErrors,
+  field: string,
+): void {
   const path: string = reference.fieldPath ?? ''
   if (!reference.apiVersion) errors.required(`${field}.apiVersion`)
   else if (path === '') errors.required(`${field}.fieldPath`)
@@ -27,36 +59,73 @@ export function validateFieldRef(reference: Stored, kind: 'env' | 'volume', erro
       const text = subscript[1] === 'metadata.annotations' ? key.toLowerCase() : key
       invalidAll(errors, field, key, qualifiedName(text))
     } else if (!POD_FIELDS.has(path) || reference.apiVersion !== 'v1') {
-      errors.invalid(`${field}.fieldPath`, path, `error converting fieldPath: field label not supported: ${path}`)
+      errors.invalid(
+        `${field}.fieldPath`,
+        path,
+        `error converting fieldPath: field label not supported: ${path}`,
+      )
     } else {
       const supported = kind === 'env' ? ENV_FIELDS : VOLUME_FIELDS
-      if (!supported.includes(path)) errors.notSupported(`${field}.fieldPath`, path, supported.toSorted())
+      if (!supported.includes(path))
+        errors.notSupported(`${field}.fieldPath`, path, supported.toSorted())
     }
   }
 }
 
 const RESOURCE_FIELDS = [
-  'limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory',
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
 ]
 
-export function validateResourceFieldRef(reference: Stored, volume: boolean, errors: FieldErrors, field: string): void {
+export function validateResourceFieldRef(
+  reference: Stored,
+  volume: boolean,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (volume && !reference.containerName) errors.required(`${field}.containerName`)
   else if (!reference.resource) errors.required(`${field}.resource`)
-  else if (!RESOURCE_FIELDS.includes(reference.resource) && !/^(limits|requests)\.hugepages-/.test(reference.resource)) {
+  else if (
+    !RESOURCE_FIELDS.includes(reference.resource) &&
+    !/^(limits|requests)\.hugepages-/.test(reference.resource)
+  ) {
     errors.notSupported(`${field}.resource`, reference.resource, RESOURCE_FIELDS)
   }
   if (reference.divisor !== undefined && reference.divisor !== '0') {
-    validateResourceQuantity(reference.resource ?? '', reference.divisor, errors, `${field}.divisor`)
+    validateResourceQuantity(
+      reference.resource ?? '',
+      reference.divisor,
+      errors,
+      `${field}.divisor`,
+    )
     validateDivisor(reference.resource ?? '', reference.divisor, errors, `${field}.divisor`)
   }
 }
 
-function validateDivisor(resource: string, divisor: string, errors: FieldErrors, field: string): void {
+function validateDivisor(
+  resource: string,
+  divisor: string,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (/\.cpu$/.test(resource)) {
-    if (divisor !== '1m' && divisor !== '1') errors.invalid(field, 'cpu', 'only divisor\'s values 1m and 1 are supported with the cpu resource')
+    if (divisor !== '1m' && divisor !== '1')
+      errors.invalid(
+        field,
+        'cpu',
+        "only divisor's values 1m and 1 are supported with the cpu resource",
+      )
   } else if (!/^1([kMGTPE]|[KMGTPE]i)?$/.test(divisor)) {
     const name = resource.split('.')[1] ?? ''
-    errors.invalid(field, name, `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${name} resource`)
+    errors.invalid(
+      field,
+      name,
+      `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${name} resource`,
+    )
   }
 }
 
@@ -66,7 +135,11 @@ function validateKeyRef(reference: Stored, errors: FieldErrors, field: string): 
   else invalidAll(errors, `${field}.key`, reference.key, configMapKey(reference.key))
 }
 
-export function validateEnv(env: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+export function validateEnv(
+  env: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, variable] of (env ?? []).entries()) {
     const at = `${field}[${index}]`
     if (!variable.name) errors.required(`${at}.name`)
@@ -96,22 +169,35 @@ function validateValueFrom(variable: Stored, errors: FieldErrors, field: string)
   }
   if (from.fileKeyRef) sources++
   if (sources === 0) {
-    errors.invalid(field, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`')
-  } else if (variable.value) errors.invalid(field, '', 'may not be specified when `value` is not empty')
-  else if (sources > 1) errors.invalid(field, '', 'may not have more than one field specified at a time')
+    errors.invalid(
+      field,
+      '',
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+    )
+  } else if (variable.value)
+    errors.invalid(field, '', 'may not be specified when `value` is not empty')
+  else if (sources > 1)
+    errors.invalid(field, '', 'may not have more than one field specified at a time')
 }
 
-export function validateEnvFrom(list: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+export function validateEnvFrom(
+  list: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, source] of (list ?? []).entries()) {
     const at = `${field}[${index}]`
-    if (source.prefix) invalidAll(errors, `${at}.prefix`, source.prefix, environmentName(source.prefix))
+    if (source.prefix)
+      invalidAll(errors, `${at}.prefix`, source.prefix, environmentName(source.prefix))
     let sources = 0
     for (const kind of ['configMapRef', 'secretRef']) {
       if (!source[kind]) continue
       sources++
       if (!source[kind].name) errors.required(`${at}.${kind}.name`)
     }
-    if (sources === 0) errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`')
-    else if (sources > 1) errors.invalid(field, '', 'may not have more than one field specified at a time')
+    if (sources === 0)
+      errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`')
+    else if (sources > 1)
+      errors.invalid(field, '', 'may not have more than one field specified at a time')
   }
 }

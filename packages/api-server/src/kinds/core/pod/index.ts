@@ -14,7 +14,11 @@ function isTerminal(pod: Stored): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
-function restoreAllBut(pod: Draft, stored: Stored, change: (spec: Draft, given: Stored) => void): void {
+function restoreAllBut(
+  pod: Draft,
+  stored: Stored,
+  change: (spec: Draft, given: Stored) => void,
+): void {
   const given: Stored = pod.spec ?? {}
   pod.spec = structuredClone(stored.spec)
   if (stored.status === undefined) delete pod.status
@@ -33,7 +37,14 @@ export const pod: KindRules = {
     object.status = { phase: 'Pending', qosClass: qosClassOf(object.spec ?? {}) }
     if ((object.spec?.schedulingGates ?? []).length > 0) {
       object.status.conditions = [
-        { type: 'PodScheduled', status: 'False', lastProbeTime: null, lastTransitionTime: null, reason: 'SchedulingGated', message: GATED },
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          lastProbeTime: null,
+          lastTransitionTime: null,
+          reason: 'SchedulingGated',
+          message: GATED,
+        },
       ]
     }
   },
@@ -43,10 +54,18 @@ export const pod: KindRules = {
   },
   validate(object, errors) {
     validatePodSpec(object.spec ?? {}, errors, 'spec')
-    if (object.metadata?.uid !== undefined && object.status?.phase === 'Pending' && (object.spec?.schedulingGates ?? []).length > 0 && object.spec.nodeName) {
+    if (
+      object.metadata?.uid !== undefined &&
+      object.status?.phase === 'Pending' &&
+      (object.spec?.schedulingGates ?? []).length > 0 &&
+      object.spec.nodeName
+    ) {
       errors.forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
     }
-    if ((object.spec?.ephemeralContainers ?? []).length > 0 && object.metadata?.resourceVersion === undefined) {
+    if (
+      (object.spec?.ephemeralContainers ?? []).length > 0 &&
+      object.metadata?.resourceVersion === undefined
+    ) {
       errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
     }
   },
@@ -67,7 +86,8 @@ export const pod: KindRules = {
     ephemeralcontainers: {
       prepareForUpdate(object, stored) {
         restoreAllBut(object, stored, (spec, given) => {
-          if ((given.ephemeralContainers ?? []).length > 0) spec.ephemeralContainers = given.ephemeralContainers
+          if ((given.ephemeralContainers ?? []).length > 0)
+            spec.ephemeralContainers = given.ephemeralContainers
           else delete spec.ephemeralContainers
         })
       },
@@ -90,7 +110,8 @@ export const pod: KindRules = {
         validatePodSpec(object.spec, errors, 'spec')
         const before = stored.status?.qosClass ?? qosClassOf(stored.spec)
         const after = qosClassOf(object.spec)
-        if (before !== after) errors.invalid('spec', after, 'Pod QOS Class may not change as a result of resizing')
+        if (before !== after)
+          errors.invalid('spec', after, 'Pod QOS Class may not change as a result of resizing')
       },
     },
   },
@@ -109,11 +130,13 @@ export const pod: KindRules = {
   },
   columns: podColumns,
   rowConditions: podRowConditions,
-  warnings: (object) => [...podNameWarnings(object), ...podSpecWarnings(object.spec ?? {}, object.metadata, 'spec')],
+  warnings: (object) => [
+    ...podNameWarnings(object),
+    ...podSpecWarnings(object.spec ?? {}, object.metadata, 'spec'),
+  ],
   gracePeriodSeconds(object, requestedSeconds) {
     if (!object.spec?.nodeName || isTerminal(object)) return 0
     const period = requestedSeconds ?? object.spec.terminationGracePeriodSeconds ?? 0
     return period < 0 ? 1 : period
   },
 }
-

@@ -3,12 +3,21 @@ import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
 import { httpHeaderName } from '../../../schema/validation/names.ts'
-import { validateNonNegative, validatePortNumber, validatePortOrName } from '../../../schema/validation/numbers.ts'
+import {
+  validateNonNegative,
+  validatePortNumber,
+  validatePortOrName,
+} from '../../../schema/validation/numbers.ts'
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 
 /** Exactly one handler; those after the first are forbidden, and not looked at. */
-function validateHandler(handler: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+function validateHandler(
+  handler: Stored,
+  graceSeconds: number,
+  errors: FieldErrors,
+  field: string,
+): void {
   let count = 0
   for (const name of HANDLERS) {
     const action: Stored | undefined = handler[name]
@@ -28,10 +37,19 @@ function validateHandler(handler: Stored, graceSeconds: number, errors: FieldErr
   if (count === 0) errors.required(field, 'must specify a handler type')
 }
 
-function validateSleep(action: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+function validateSleep(
+  action: Stored,
+  graceSeconds: number,
+  errors: FieldErrors,
+  field: string,
+): void {
   const seconds: number = action.seconds ?? 0
   if (seconds < 0 || seconds > graceSeconds) {
-    errors.invalid(field, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`)
+    errors.invalid(
+      field,
+      seconds,
+      `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`,
+    )
   }
 }
 
@@ -46,18 +64,36 @@ function validateHttpGet(action: Stored, errors: FieldErrors, field: string): vo
   }
 }
 
-function validateProbe(probe: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+function validateProbe(
+  probe: Stored,
+  graceSeconds: number,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateHandler(probe, graceSeconds, errors, field)
-  for (const name of ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold']) {
+  for (const name of [
+    'initialDelaySeconds',
+    'timeoutSeconds',
+    'periodSeconds',
+    'successThreshold',
+    'failureThreshold',
+  ]) {
     validateNonNegative(probe[name], errors, `${field}.${name}`)
   }
   const grace = probe.terminationGracePeriodSeconds
-  if (typeof grace === 'number' && grace <= 0) errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
+  if (typeof grace === 'number' && grace <= 0)
+    errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
 }
 
-export function validateProbesAndHooks(container: Stored, graceSeconds: number, errors: FieldErrors, field: string): void {
+export function validateProbesAndHooks(
+  container: Stored,
+  graceSeconds: number,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const hook of ['postStart', 'preStop']) {
-    if (container.lifecycle?.[hook]) validateHandler(container.lifecycle[hook], graceSeconds, errors, `${field}.lifecycle.${hook}`)
+    if (container.lifecycle?.[hook])
+      validateHandler(container.lifecycle[hook], graceSeconds, errors, `${field}.lifecycle.${hook}`)
   }
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe: Stored | undefined = container[name]
@@ -65,7 +101,11 @@ export function validateProbesAndHooks(container: Stored, graceSeconds: number, 
     validateProbe(probe, graceSeconds, errors, `${field}.${name}`)
     if (name === 'readinessProbe') {
       if (probe.terminationGracePeriodSeconds !== undefined) {
-        errors.invalid(`${field}.${name}.terminationGracePeriodSeconds`, probe.terminationGracePeriodSeconds, 'must not be set for readinessProbes')
+        errors.invalid(
+          `${field}.${name}.terminationGracePeriodSeconds`,
+          probe.terminationGracePeriodSeconds,
+          'must not be set for readinessProbes',
+        )
       }
     } else if (probe.successThreshold !== 1) {
       errors.invalid(`${field}.${name}.successThreshold`, probe.successThreshold ?? 0, 'must be 1')

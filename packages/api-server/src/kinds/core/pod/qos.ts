@@ -9,7 +9,9 @@ export function qosClassOf(spec: Stored): string {
   const parts: readonly Stored[] =
     whole && (whole.limits || whole.requests)
       ? [whole]
-      : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map((container: Stored) => container.resources ?? {})
+      : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(
+          (container: Stored) => container.resources ?? {},
+        )
   let any = false
   let guaranteed = true
   for (const { limits = {}, requests = {} } of parts) {
@@ -18,7 +20,8 @@ export function qosClassOf(spec: Stored): string {
       const request: string | undefined = requests[name]
       const limited = limit !== undefined && quantitySign(limit) > 0
       if (limited || (request !== undefined && quantitySign(request) > 0)) any = true
-      if (!limited || request === undefined || compareQuantities(limit, request) !== 0) guaranteed = false
+      if (!limited || request === undefined || compareQuantities(limit, request) !== 0)
+        guaranteed = false
     }
   }
   if (!any) return 'BestEffort'

@@ -7,14 +7,37 @@ import { qualifiedName } from '../../../schema/validation/names.ts'
 
 const STANDARD_CONTAINER = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const STANDARD_QUOTA = new Set([
-  'cpu', 'memory', 'ephemeral-storage', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage',
-  'limits.cpu', 'limits.memory', 'limits.ephemeral-storage', 'pods', 'resourcequotas', 'services', 'replicationcontrollers',
-  'secrets', 'persistentvolumeclaims', 'configmaps', 'services.nodeports', 'services.loadbalancers',
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'persistentvolumeclaims',
+  'configmaps',
+  'services.nodeports',
+  'services.loadbalancers',
 ])
 const STANDARD = new Set([...STANDARD_QUOTA, 'storage'])
 const INTEGER = new Set([
-  'pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims',
-  'services.nodeports', 'services.loadbalancers',
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
 ])
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
@@ -45,10 +68,15 @@ function isQuotaHugePages(name: string): boolean {
   return name.startsWith('requests.hugepages-') || name.startsWith('limits.hugepages-')
 }
 
-export function validateContainerResourceName(name: string, errors: FieldErrors, field: string): void {
+export function validateContainerResourceName(
+  name: string,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateResourceName(name, errors, field)
   if (!name.includes('/')) {
-    if (!STANDARD_CONTAINER.has(name) && !isHugePages(name)) errors.invalid(field, name, 'must be a standard resource for containers')
+    if (!STANDARD_CONTAINER.has(name) && !isHugePages(name))
+      errors.invalid(field, name, 'must be a standard resource for containers')
   } else if (!isNative(name) && !isExtendedResource(name)) {
     errors.invalid(field, name, "doesn't follow extended resource name standard")
   }
@@ -64,15 +92,27 @@ export function validateQuotaResourceName(name: string, errors: FieldErrors, fie
   }
 }
 
-export function validateResourceQuantity(name: string, quantity: string, errors: FieldErrors, field: string): void {
-  if (quantitySign(quantity) < 0) errors.invalid(field, quantity, 'must be greater than or equal to 0')
-  if (isIntegerResource(name) && !isIntegerQuantity(quantity)) errors.invalid(field, quantity, 'must be an integer')
+export function validateResourceQuantity(
+  name: string,
+  quantity: string,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (quantitySign(quantity) < 0)
+    errors.invalid(field, quantity, 'must be greater than or equal to 0')
+  if (isIntegerResource(name) && !isIntegerQuantity(quantity))
+    errors.invalid(field, quantity, 'must be an integer')
 }
 
 /** Extended resources and huge pages cannot be overcommitted. */
 const mayOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
-export function validateResourceRequirements(resources: Stored | undefined, errors: FieldErrors, field: string, claims?: ReadonlySet<string>): void {
+export function validateResourceRequirements(
+  resources: Stored | undefined,
+  errors: FieldErrors,
+  field: string,
+  claims?: ReadonlySet<string>,
+): void {
   if (!resources) return
   const limits: Stored = resources.limits ?? {}
   const requests: Stored = resources.requests ?? {}
@@ -88,18 +128,28 @@ export function validateResourceRequirements(resources: Stored | undefined, erro
     validateContainerResourceName(name, errors, at)
     validateResourceQuantity(name, request, errors, at)
     if (limit === undefined) {
-      if (!mayOvercommit(name)) errors.required(`${field}.limits`, 'Limit must be set for non overcommitable resources')
+      if (!mayOvercommit(name))
+        errors.required(`${field}.limits`, 'Limit must be set for non overcommitable resources')
     } else if (!mayOvercommit(name) && compareQuantities(request, limit) !== 0) {
       errors.invalid(`${field}.requests`, request, `must be equal to ${name} limit of ${limit}`)
     } else if (compareQuantities(request, limit) > 0) {
-      errors.invalid(`${field}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`)
+      errors.invalid(
+        `${field}.requests`,
+        request,
+        `must be less than or equal to ${name} limit of ${limit}`,
+      )
     }
   }
   validateHugePages(limits, requests, errors, field)
   validateClaims(resources.claims, errors, `${field}.claims`, claims)
 }
 
-function validateHugePages(limits: Stored, requests: Stored, errors: FieldErrors, field: string): void {
+function validateHugePages(
+  limits: Stored,
+  requests: Stored,
+  errors: FieldErrors,
+  field: string,
+): void {
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (!names.some(isHugePages)) return
   if (!names.includes('cpu') && !names.includes('memory')) {
@@ -107,14 +157,20 @@ function validateHugePages(limits: Stored, requests: Stored, errors: FieldErrors
   }
 }
 
-function validateClaims(claims: readonly Stored[] | undefined, errors: FieldErrors, field: string, known: ReadonlySet<string> | undefined): void {
+function validateClaims(
+  claims: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+  known: ReadonlySet<string> | undefined,
+): void {
   const seen = new Set<string>()
   for (const [index, claim] of (claims ?? []).entries()) {
     const name: string = claim.name ?? ''
     if (name === '') errors.required(`${field}[${index}].name`)
     else {
       const key = claim.request ? `${name}/${claim.request}` : name
-      if (seen.has(key) || (claim.request && seen.has(name))) errors.duplicate(`${field}[${index}]`, key)
+      if (seen.has(key) || (claim.request && seen.has(name)))
+        errors.duplicate(`${field}[${index}]`, key)
       seen.add(key)
     }
     if (known && !known.has(name)) errors.notFound(`${field}[${index}].name`, name)

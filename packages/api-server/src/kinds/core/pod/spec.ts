@@ -6,9 +6,18 @@ import { validateTemplateMetadata } from '../../../schema/validation/metadata.ts
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../schema/validation/names.ts'
 import { INT32_MAX, validateRange } from '../../../schema/validation/numbers.ts'
 import { validateIp } from '../../../schema/validation/ip.ts'
-import { validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
+import {
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+} from './containers.ts'
 import { validateResourceQuantity, validateResourceRequirements } from './resources.ts'
-import { validateAffinity, validateSchedulingGates, validateTolerations, validateTopologySpread } from './scheduling.ts'
+import {
+  validateAffinity,
+  validateSchedulingGates,
+  validateTolerations,
+  validateTopologySpread,
+} from './scheduling.ts'
 import { validatePodSecurityContext } from './security.ts'
 import { validateVolumes } from './volumes.ts'
 
@@ -32,14 +41,28 @@ export function validatePodSpec(spec: Stored, errors: FieldErrors, field: string
   validateAffinity(spec.affinity, errors, `${field}.affinity`)
   validateDnsConfig(spec, errors, `${field}.dnsConfig`)
   for (const [index, gate] of (spec.readinessGates ?? []).entries()) {
-    invalidAll(errors, `${field}.readinessGates[${index}].conditionType`, gate.conditionType ?? '', qualifiedName(gate.conditionType ?? ''))
+    invalidAll(
+      errors,
+      `${field}.readinessGates[${index}].conditionType`,
+      gate.conditionType ?? '',
+      qualifiedName(gate.conditionType ?? ''),
+    )
   }
   validateSchedulingGates(spec.schedulingGates, errors, `${field}.schedulingGates`)
-  validateTopologySpread(spec.topologySpreadConstraints, errors, `${field}.topologySpreadConstraints`)
+  validateTopologySpread(
+    spec.topologySpreadConstraints,
+    errors,
+    `${field}.topologySpreadConstraints`,
+  )
   validateIdentity(spec, errors, field)
 }
 
-function oneOf(value: string | undefined, supported: readonly string[], errors: FieldErrors, field: string): void {
+function oneOf(
+  value: string | undefined,
+  supported: readonly string[],
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!value) errors.required(field)
   else if (!supported.includes(value)) errors.notSupported(field, value, supported)
 }
@@ -52,18 +75,31 @@ function validateIdentity(spec: Stored, errors: FieldErrors, field: string): voi
   named('serviceAccountName', dnsSubdomain)
   named('nodeName', dnsSubdomain)
   if (spec.activeDeadlineSeconds !== undefined) {
-    validateRange(spec.activeDeadlineSeconds, 1, INT32_MAX, errors, `${field}.activeDeadlineSeconds`)
+    validateRange(
+      spec.activeDeadlineSeconds,
+      1,
+      INT32_MAX,
+      errors,
+      `${field}.activeDeadlineSeconds`,
+    )
   }
   named('hostname', dnsLabel)
   named('subdomain', dnsLabel)
   validateTolerations(spec.tolerations, errors, `${field}.tolerations`)
   for (const alias of spec.hostAliases ?? []) {
     validateIp(alias.ip ?? '', errors, `${field}.hostAliases.ip`)
-    for (const name of alias.hostnames ?? []) invalidAll(errors, `${field}.hostAliases.hostnames`, name, dnsSubdomain(name))
+    for (const name of alias.hostnames ?? [])
+      invalidAll(errors, `${field}.hostAliases.hostnames`, name, dnsSubdomain(name))
   }
   named('priorityClassName', dnsSubdomain)
   named('runtimeClassName', dnsSubdomain)
-  if (spec.preemptionPolicy !== undefined) oneOf(spec.preemptionPolicy, ['Never', 'PreemptLowerPriority'], errors, `${field}.preemptionPolicy`)
+  if (spec.preemptionPolicy !== undefined)
+    oneOf(
+      spec.preemptionPolicy,
+      ['Never', 'PreemptLowerPriority'],
+      errors,
+      `${field}.preemptionPolicy`,
+    )
   for (const name of Object.keys(spec.overhead ?? {}).toSorted()) {
     validateResourceQuantity(name, spec.overhead[name], errors, `${field}.overhead[${name}]`)
   }
@@ -76,13 +112,21 @@ function validateHostNetworkPorts(spec: Stored, errors: FieldErrors, field: stri
     for (const [index, container] of (spec[list] ?? []).entries()) {
       for (const [position, port] of (container.ports ?? []).entries()) {
         if ((port.hostPort ?? 0) === (port.containerPort ?? 0)) continue
-        errors.invalid(`${field}.${list}[${index}].ports[${position}].hostPort`, port.hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true')
+        errors.invalid(
+          `${field}.${list}[${index}].ports[${position}].hostPort`,
+          port.hostPort ?? 0,
+          'must match `containerPort` when `hostNetwork` is true',
+        )
       }
     }
   }
 }
 
-function validateResourceClaims(claims: readonly Stored[] | undefined, errors: FieldErrors, field: string): ReadonlySet<string> {
+function validateResourceClaims(
+  claims: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): ReadonlySet<string> {
   const names = new Set<string>()
   for (const [index, claim] of (claims ?? []).entries()) {
     const at = `${field}[${index}]`
@@ -91,10 +135,18 @@ function validateResourceClaims(claims: readonly Stored[] | undefined, errors: F
     else invalidAll(errors, `${at}.name`, claim.name, dnsLabel(claim.name))
     names.add(claim.name)
     if (claim.resourceClaimName !== undefined && claim.resourceClaimTemplateName !== undefined) {
-      errors.invalid(at, claim, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')
+      errors.invalid(
+        at,
+        claim,
+        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+      )
     }
     if (claim.resourceClaimName === undefined && claim.resourceClaimTemplateName === undefined) {
-      errors.invalid(at, claim, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')
+      errors.invalid(
+        at,
+        claim,
+        'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+      )
     }
   }
   return names
@@ -108,16 +160,22 @@ function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): vo
       return
     }
     if ((config.nameservers ?? []).length === 0) {
-      errors.required(`${field}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None")
+      errors.required(
+        `${field}.nameservers`,
+        'must provide at least one DNS nameserver when `dnsPolicy` is None',
+      )
       return
     }
   }
   if (!config) return
   const servers: readonly string[] = config.nameservers ?? []
-  if (servers.length > 3) errors.invalid(`${field}.nameservers`, servers, 'must not have more than 3 nameservers')
-  for (const [index, server] of servers.entries()) validateIp(server, errors, `${field}.nameservers[${index}]`)
+  if (servers.length > 3)
+    errors.invalid(`${field}.nameservers`, servers, 'must not have more than 3 nameservers')
+  for (const [index, server] of servers.entries())
+    validateIp(server, errors, `${field}.nameservers[${index}]`)
   const searches: readonly string[] = config.searches ?? []
-  if (searches.length > 32) errors.invalid(`${field}.searches`, searches, 'must not have more than 32 search paths')
+  if (searches.length > 32)
+    errors.invalid(`${field}.searches`, searches, 'must not have more than 32 search paths')
   for (const [index, option] of (config.options ?? []).entries()) {
     if (!option.name) errors.required(`${field}.options[${index}]`, 'must not be empty')
   }
@@ -129,6 +187,9 @@ export function validateTemplate(template: Stored, errors: FieldErrors, field: s
   validateTemplateMetadata(metadata, errors, field)
   validatePodSpec(template.spec ?? {}, errors, `${field}.spec`)
   if ((template.spec?.ephemeralContainers ?? []).length > 0) {
-    errors.forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
+    errors.forbidden(
+      `${field}.spec.ephemeralContainers`,
+      'ephemeral containers not allowed in pod template',
+    )
   }
 }

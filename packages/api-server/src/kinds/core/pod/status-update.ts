@@ -8,23 +8,46 @@ import { validateNonNegative } from '../../../schema/validation/numbers.ts'
 export function validatePodStatusUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const status: Stored = object.status ?? {}
   const before: Stored = stored.status ?? {}
-  if (status.nominatedNodeName) invalidAll(errors, 'status.nominatedNodeName', status.nominatedNodeName, dnsSubdomain(status.nominatedNodeName))
+  if (status.nominatedNodeName)
+    invalidAll(
+      errors,
+      'status.nominatedNodeName',
+      status.nominatedNodeName,
+      dnsSubdomain(status.nominatedNodeName),
+    )
   if ((before.qosClass ?? '') !== '' && status.qosClass !== before.qosClass) {
     errors.invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')
   }
-  validateTransitions(status.containerStatuses, before.containerStatuses, object.spec, errors, 'status.containerStatuses')
+  validateTransitions(
+    status.containerStatuses,
+    before.containerStatuses,
+    object.spec,
+    errors,
+    'status.containerStatuses',
+  )
   validateNonNegative(status.observedGeneration, errors, 'status.observedGeneration')
   for (const [index, condition] of (status.conditions ?? []).entries()) {
-    validateNonNegative(condition.observedGeneration, errors, `status.conditions[${index}].observedGeneration`)
+    validateNonNegative(
+      condition.observedGeneration,
+      errors,
+      `status.conditions[${index}].observedGeneration`,
+    )
   }
   validateAddresses(status.podIPs, before.podIPs, errors, 'status.podIPs')
   validateAddresses(status.hostIPs, before.hostIPs, errors, 'status.hostIPs')
 }
 
-function validateAddresses(now: readonly Stored[] | undefined, before: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+function validateAddresses(
+  now: readonly Stored[] | undefined,
+  before: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (JSON.stringify(now) === JSON.stringify(before)) return
-  for (const [index, { ip = '' }] of (now ?? []).entries()) validateIp(ip, errors, `${field}[${index}]`)
-  if ((now ?? []).length > 2) errors.invalid(field, now, 'may specify no more than one IP for each IP family')
+  for (const [index, { ip = '' }] of (now ?? []).entries())
+    validateIp(ip, errors, `${field}[${index}]`)
+  if ((now ?? []).length > 2)
+    errors.invalid(field, now, 'may specify no more than one IP for each IP family')
 }
 
 /** A container that has ended for good stays ended. */
@@ -43,6 +66,10 @@ function validateTransitions(
     const container = (spec.containers ?? []).find(({ name }: Stored) => name === old.name)
     if (container?.restartPolicy !== undefined) continue
     const status = given.get(old.name)
-    if (status && !status.state?.terminated) errors.forbidden(`${field}[${index}].state`, 'may not be transitioned to non-terminated state')
+    if (status && !status.state?.terminated)
+      errors.forbidden(
+        `${field}[${index}].state`,
+        'may not be transitioned to non-terminated state',
+      )
   }
 }

@@ -30,11 +30,17 @@ export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldE
   errors.forbidden('spec', `${MUTABLE}\n${diff}`)
 }
 
-function validateDeadline(now: number | undefined, before: number | undefined, errors: FieldErrors): void {
+function validateDeadline(
+  now: number | undefined,
+  before: number | undefined,
+  errors: FieldErrors,
+): void {
   const field = 'spec.activeDeadlineSeconds'
   if (now !== undefined) {
-    if (before !== undefined && now > before) errors.invalid(field, now, 'must be less than or equal to previous value')
-  } else if (before !== undefined) errors.invalid(field, null, 'must not update from a positive integer to nil value')
+    if (before !== undefined && now > before)
+      errors.invalid(field, now, 'must be less than or equal to previous value')
+  } else if (before !== undefined)
+    errors.invalid(field, null, 'must not update from a positive integer to nil value')
 }
 
 /** Gates may only be taken away. */
@@ -42,7 +48,10 @@ function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void 
   const known = new Set((before.schedulingGates ?? []).map(({ name }: Stored) => name))
   for (const [index, { name }] of (spec.schedulingGates ?? []).entries()) {
     if (!known.has(name)) {
-      errors.forbidden(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`)
+      errors.forbidden(
+        `spec.schedulingGates[${index}].name`,
+        `only deletion is allowed, but found new scheduling gate '${name}'`,
+      )
     }
   }
 }
@@ -51,7 +60,8 @@ function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void 
 function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors): Draft {
   const mended: Draft = structuredClone(spec)
   for (const list of ['containers', 'initContainers']) {
-    for (const [index, container] of (mended[list] ?? []).entries()) container.image = before[list][index].image
+    for (const [index, container] of (mended[list] ?? []).entries())
+      container.image = before[list][index].image
   }
   keep(mended, before, 'activeDeadlineSeconds')
   if (hasAllTolerations(mended.tolerations, before.tolerations)) keep(mended, before, 'tolerations')
@@ -62,9 +72,15 @@ function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors
   if ((before.schedulingGates ?? []).length === 0) return mended
   keep(mended, before, 'schedulingGates')
   if (!sameJson(mended.nodeSelector ?? {}, before.nodeSelector ?? {})) {
-    const added = Object.keys(before.nodeSelector ?? {}).every((key) => mended.nodeSelector?.[key] === before.nodeSelector[key])
+    const added = Object.keys(before.nodeSelector ?? {}).every(
+      (key) => mended.nodeSelector?.[key] === before.nodeSelector[key],
+    )
     if (!added) {
-      errors.invalid('spec.nodeSelector', mended.nodeSelector ?? null, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')
+      errors.invalid(
+        'spec.nodeSelector',
+        mended.nodeSelector ?? null,
+        'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      )
     }
     keep(mended, before, 'nodeSelector')
   }
@@ -78,8 +94,12 @@ function keep(mended: Draft, before: Stored, field: string): void {
 }
 
 /** All old ones are there, the duration aside. */
-function hasAllTolerations(now: readonly Stored[] | undefined, before: readonly Stored[] | undefined): boolean {
-  const text = ({ tolerationSeconds: _seconds, ...rest }: Draft): string => JSON.stringify(Object.entries(rest).toSorted())
+function hasAllTolerations(
+  now: readonly Stored[] | undefined,
+  before: readonly Stored[] | undefined,
+): boolean {
+  const text = ({ tolerationSeconds: _seconds, ...rest }: Draft): string =>
+    JSON.stringify(Object.entries(rest).toSorted())
   const given = new Set((now ?? []).map((toleration) => text(toleration as Draft)))
   return (before ?? []).every((toleration) => given.has(text(toleration as Draft)))
 }
@@ -94,14 +114,22 @@ function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): v
   if (oldTerms) {
     const terms: readonly Stored[] = now?.[required]?.nodeSelectorTerms ?? []
     if (terms.length !== oldTerms.length) {
-      errors.invalid(`${field}.nodeSelectorTerms`, terms.length === 0 ? null : terms, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')
+      errors.invalid(
+        `${field}.nodeSelectorTerms`,
+        terms.length === 0 ? null : terms,
+        'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+      )
     } else {
       for (const [index, term] of terms.entries()) {
         for (const list of ['matchExpressions', 'matchFields']) {
           const kept: readonly Stored[] = oldTerms[index]![list] ?? []
           const given: readonly Stored[] = term[list] ?? []
           if (!kept.every((requirement, position) => sameJson(given[position], requirement))) {
-            errors.invalid(`${field}.nodeSelectorTerms[${index}]`, term, 'only additions are allowed (no mutations or deletions)')
+            errors.invalid(
+              `${field}.nodeSelectorTerms[${index}]`,
+              term,
+              'only additions are allowed (no mutations or deletions)',
+            )
           }
         }
       }
@@ -110,19 +138,26 @@ function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): v
   mended.affinity = { ...mended.affinity }
   if (old === undefined) delete mended.affinity.nodeAffinity
   else mended.affinity.nodeAffinity = old
-  if (before.affinity === undefined && Object.keys(mended.affinity).length === 0) delete mended.affinity
+  if (before.affinity === undefined && Object.keys(mended.affinity).length === 0)
+    delete mended.affinity
 }
 
 export function validateEphemeralUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   validatePodSpec(object.spec, errors, 'spec')
-  const now = new Map<string, Stored>((object.spec.ephemeralContainers ?? []).map((container: Stored) => [container.name, container]))
+  const now = new Map<string, Stored>(
+    (object.spec.ephemeralContainers ?? []).map((container: Stored) => [container.name, container]),
+  )
   for (const container of stored.spec.ephemeralContainers ?? []) {
     const field = 'spec.ephemeralContainers'
     const name = JSON.stringify(container.name)
     const given = now.get(container.name)
-    if (given === undefined) errors.forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)
+    if (given === undefined)
+      errors.forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)
     else if (!sameJson(given, container)) {
-      const diff = internalDiff(internalForm(container, 'EphemeralContainer'), internalForm(given, 'EphemeralContainer'))
+      const diff = internalDiff(
+        internalForm(container, 'EphemeralContainer'),
+        internalForm(given, 'EphemeralContainer'),
+      )
       errors.forbidden(field, `existing ephemeral containers ${name} may not be changed\n${diff}`)
     }
   }

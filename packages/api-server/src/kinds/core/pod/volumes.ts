@@ -10,13 +10,44 @@ import { validateFieldRef, validateResourceFieldRef } from './env.ts'
 import { validateSharedSource } from './volume-sources.ts'
 
 const SOURCES = [
-  'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs', 'flocker',
-  'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc', 'flexVolume', 'configMap', 'azureFile',
-  'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image',
+  'emptyDir',
+  'hostPath',
+  'gitRepo',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'secret',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'flocker',
+  'persistentVolumeClaim',
+  'rbd',
+  'cinder',
+  'cephfs',
+  'quobyte',
+  'downwardAPI',
+  'fc',
+  'flexVolume',
+  'configMap',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'storageos',
+  'projected',
+  'scaleIO',
+  'csi',
+  'ephemeral',
+  'image',
 ]
 
 /** The names of the volumes that may be mounted: those without an error of their own. */
-export function validateVolumes(volumes: readonly Stored[] | undefined, errors: FieldErrors, field: string): Map<string, Stored> {
+export function validateVolumes(
+  volumes: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): Map<string, Stored> {
   const good = new Map<string, Stored>()
   for (const [index, volume] of (volumes ?? []).entries()) {
     const own = new Collected()
@@ -70,12 +101,24 @@ function validateOneSource(name: string, source: Stored, errors: FieldErrors, fi
       return
     case 'csi':
       if (!source.driver) errors.required(`${field}.driver`)
-      else invalidAll(errors, `${field}.driver`, source.driver.toLowerCase(), dnsSubdomain(source.driver.toLowerCase()))
-      if (source.nodePublishSecretRef && !source.nodePublishSecretRef.name) errors.required(`${field}.nodePublishSecretRef.name`)
+      else
+        invalidAll(
+          errors,
+          `${field}.driver`,
+          source.driver.toLowerCase(),
+          dnsSubdomain(source.driver.toLowerCase()),
+        )
+      if (source.nodePublishSecretRef && !source.nodePublishSecretRef.name)
+        errors.required(`${field}.nodePublishSecretRef.name`)
       return
     case 'ephemeral':
       if (!source.volumeClaimTemplate) errors.required(`${field}.volumeClaimTemplate`)
-      else validateClaimSpec(source.volumeClaimTemplate.spec ?? {}, errors, `${field}.volumeClaimTemplate.spec`)
+      else
+        validateClaimSpec(
+          source.volumeClaimTemplate.spec ?? {},
+          errors,
+          `${field}.volumeClaimTemplate.spec`,
+        )
       return
     case 'image':
       if (!source.reference) errors.required(`${field}.reference`)
@@ -86,10 +129,15 @@ function validateOneSource(name: string, source: Stored, errors: FieldErrors, fi
 }
 
 function validateMode(mode: number | undefined, errors: FieldErrors, field: string): void {
-  if (mode !== undefined && (mode < 0 || mode > 0o777)) errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
+  if (mode !== undefined && (mode < 0 || mode > 0o777))
+    errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
 }
 
-function validateItems(items: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+function validateItems(
+  items: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, item] of (items ?? []).entries()) {
     const at = `${field}[${index}]`
     if (!item.key) errors.required(`${at}.key`)
@@ -100,21 +148,38 @@ function validateItems(items: readonly Stored[] | undefined, errors: FieldErrors
   }
 }
 
-function validateDownwardItems(items: readonly Stored[] | undefined, errors: FieldErrors, field: string): void {
+function validateDownwardItems(
+  items: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, item] of (items ?? []).entries()) {
     const at = `${field}.items[${index}]`
     if (!item.path) errors.required(`${field}.path`)
     else validateDescendingPath(item.path, errors, `${field}.path`)
     if (item.fieldRef) {
       validateFieldRef(item.fieldRef, 'volume', errors, `${field}.fieldRef`)
-      if (item.resourceFieldRef) errors.invalid(field, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')
-    } else if (item.resourceFieldRef) validateResourceFieldRef(item.resourceFieldRef, true, errors, `${field}.resourceFieldRef`)
+      if (item.resourceFieldRef)
+        errors.invalid(
+          field,
+          'resource',
+          'fieldRef and resourceFieldRef can not be specified simultaneously',
+        )
+    } else if (item.resourceFieldRef)
+      validateResourceFieldRef(item.resourceFieldRef, true, errors, `${field}.resourceFieldRef`)
     else errors.required(`${field}.fieldRef`, 'one of fieldRef and resourceFieldRef is required')
     validateMode(item.mode, errors, `${at}.mode`)
   }
 }
 
-const PROJECTIONS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle', 'podCertificate']
+const PROJECTIONS = [
+  'secret',
+  'configMap',
+  'downwardAPI',
+  'serviceAccountToken',
+  'clusterTrustBundle',
+  'podCertificate',
+]
 
 function validateProjected(projected: Stored, errors: FieldErrors, field: string): void {
   validateMode(projected.defaultMode, errors, `${field}.defaultMode`)
@@ -132,7 +197,8 @@ function validateProjected(projected: Stored, errors: FieldErrors, field: string
         if (!part.name) errors.required(`${at}.${name}.name`)
         validateItems(part.items, errors, `${at}.${name}`)
       } else if (name === 'downwardAPI') validateDownwardItems(part.items, errors, `${at}.${name}`)
-      else if (name === 'serviceAccountToken') validateTokenProjection(part, errors, `${at}.${name}`)
+      else if (name === 'serviceAccountToken')
+        validateTokenProjection(part, errors, `${at}.${name}`)
     }
     if (count === 0) errors.required(at, 'must specify a volume type')
   }
@@ -140,8 +206,18 @@ function validateProjected(projected: Stored, errors: FieldErrors, field: string
 
 function validateTokenProjection(token: Stored, errors: FieldErrors, field: string): void {
   const seconds: number = token.expirationSeconds ?? 3600
-  if (seconds < 600) errors.invalid(`${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
-  if (seconds > 2 ** 32) errors.invalid(`${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
+  if (seconds < 600)
+    errors.invalid(
+      `${field}.expirationSeconds`,
+      seconds,
+      'may not specify a duration less than 10 minutes',
+    )
+  if (seconds > 2 ** 32)
+    errors.invalid(
+      `${field}.expirationSeconds`,
+      seconds,
+      'may not specify a duration larger than 2^32 seconds',
+    )
   if (!token.path) errors.required(`${field}.path`)
   else validateDescendingPath(token.path, errors, `${field}.path`)
 }
@@ -153,23 +229,44 @@ export function validateDescendingPath(path: string, errors: FieldErrors, field:
   else if (path.startsWith('..')) errors.invalid(field, path, "must not start with '..'")
 }
 
-export function validateMounts(container: Stored, volumes: ReadonlyMap<string, Stored>, errors: FieldErrors, field: string): void {
+export function validateMounts(
+  container: Stored,
+  volumes: ReadonlyMap<string, Stored>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const paths = new Set<string>()
-  const devicePaths = new Set((container.volumeDevices ?? []).map((device: Stored) => device.devicePath))
+  const devicePaths = new Set(
+    (container.volumeDevices ?? []).map((device: Stored) => device.devicePath),
+  )
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const at = `${field}.volumeMounts[${index}]`
     if (!mount.name) errors.required(`${at}.name`)
     if (!volumes.has(mount.name ?? '')) errors.notFound(`${at}.name`, mount.name ?? '')
     if (!mount.mountPath) errors.required(`${at}.mountPath`)
-    if (paths.has(mount.mountPath)) errors.invalid(`${at}.mountPath`, mount.mountPath, 'must be unique')
+    if (paths.has(mount.mountPath))
+      errors.invalid(`${at}.mountPath`, mount.mountPath, 'must be unique')
     paths.add(mount.mountPath)
-    if (devicePaths.has(mount.mountPath)) errors.invalid(`${at}.mountPath`, mount.mountPath, 'must not already exist in volumeDevices')
-    if (mount.subPath) validateDescendingPath(mount.subPath, errors, `${field}.volumeMounts.subPath`)
+    if (devicePaths.has(mount.mountPath))
+      errors.invalid(`${at}.mountPath`, mount.mountPath, 'must not already exist in volumeDevices')
+    if (mount.subPath)
+      validateDescendingPath(mount.subPath, errors, `${field}.volumeMounts.subPath`)
     if (mount.subPathExpr) {
-      if (mount.subPath) errors.invalid(`${field}.volumeMounts.subPathExpr`, mount.subPathExpr, 'subPathExpr and subPath are mutually exclusive')
+      if (mount.subPath)
+        errors.invalid(
+          `${field}.volumeMounts.subPathExpr`,
+          mount.subPathExpr,
+          'subPathExpr and subPath are mutually exclusive',
+        )
       validateDescendingPath(mount.subPathExpr, errors, `${field}.volumeMounts.subPathExpr`)
     }
-    if (mount.mountPropagation !== undefined) validatePropagation(mount.mountPropagation, container, errors, `${field}.volumeMounts.mountPropagation`)
+    if (mount.mountPropagation !== undefined)
+      validatePropagation(
+        mount.mountPropagation,
+        container,
+        errors,
+        `${field}.volumeMounts.mountPropagation`,
+      )
   }
   for (const [index, device] of (container.volumeDevices ?? []).entries()) {
     const at = `${field}.volumeDevices[${index}]`
@@ -179,10 +276,18 @@ export function validateMounts(container: Stored, volumes: ReadonlyMap<string, S
   }
 }
 
-function validatePropagation(mode: string, container: Stored, errors: FieldErrors, field: string): void {
+function validatePropagation(
+  mode: string,
+  container: Stored,
+  errors: FieldErrors,
+  field: string,
+): void {
   const modes = ['Bidirectional', 'HostToContainer', 'None']
   if (!modes.includes(mode)) errors.notSupported(field, mode, modes)
   if (mode === 'Bidirectional' && container.securityContext?.privileged !== true) {
-    errors.forbidden(field, 'Bidirectional mount propagation is available only to privileged containers')
+    errors.forbidden(
+      field,
+      'Bidirectional mount propagation is available only to privileged containers',
+    )
   }
 }

@@ -6,9 +6,12 @@ import { dnsLabel } from '../../../schema/validation/names.ts'
 const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
   'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  'failure-domain.beta.kubernetes.io/region':
+    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone':
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type':
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
 }
 
 const DEPRECATED_VOLUMES: Readonly<Record<string, string>> = {
@@ -47,33 +50,55 @@ export function workloadNameWarnings(object: Stored): string[] {
   ]
 }
 
-export function podSpecWarnings(spec: Stored, metadata: Stored | undefined, field: string): string[] {
+export function podSpecWarnings(
+  spec: Stored,
+  metadata: Stored | undefined,
+  field: string,
+): string[] {
   const warnings = deprecatedNodeLabelWarnings(spec.nodeSelector, `${field}.nodeSelector`)
   for (const [index, constraint] of (spec.topologySpreadConstraints ?? []).entries()) {
     const at = `${field}.topologySpreadConstraints[${index}]`
-    if (DEPRECATED_NODE_LABELS[constraint.topologyKey]) warnings.push(`${at}.topologyKey: ${constraint.topologyKey} is ${DEPRECATED_NODE_LABELS[constraint.topologyKey]}`)
-    if (!constraint.labelSelector) warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
+    if (DEPRECATED_NODE_LABELS[constraint.topologyKey])
+      warnings.push(
+        `${at}.topologyKey: ${constraint.topologyKey} is ${DEPRECATED_NODE_LABELS[constraint.topologyKey]}`,
+      )
+    if (!constraint.labelSelector)
+      warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
   }
   for (const key of Object.keys(metadata?.annotations ?? {}).toSorted()) {
     const text = annotationWarning(key)
-    if (text) warnings.push(`${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations[${key}]: ${text}`)
+    if (text)
+      warnings.push(
+        `${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations[${key}]: ${text}`,
+      )
   }
-  warnings.push(...imageSecretWarnings(spec, field), ...aliasWarnings(spec, field), ...volumeWarnings(spec, field))
+  warnings.push(
+    ...imageSecretWarnings(spec, field),
+    ...aliasWarnings(spec, field),
+    ...volumeWarnings(spec, field),
+  )
   for (const list of ['initContainers', 'containers']) {
-    for (const [index, container] of (spec[list] ?? []).entries()) warnings.push(...containerWarnings(container, `${field}.${list}[${index}]`))
+    for (const [index, container] of (spec[list] ?? []).entries())
+      warnings.push(...containerWarnings(container, `${field}.${list}[${index}]`))
   }
   warnings.push(...portWarnings(spec, field))
   if (spec.terminationGracePeriodSeconds < 0) {
-    warnings.push(`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
+    warnings.push(
+      `${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    )
   }
   return [...warnings, ...affinityWarnings(spec.affinity, `${field}.affinity`)]
 }
 
 function annotationWarning(key: string): string | undefined {
-  if (key === 'seccomp.security.alpha.kubernetes.io/pod') return 'non-functional in v1.27+; use the "seccompProfile" field instead'
-  if (key.startsWith('container.seccomp.security.alpha.kubernetes.io/')) return 'non-functional in v1.27+; use the "seccompProfile" field instead'
-  if (key.startsWith('container.apparmor.security.beta.kubernetes.io/')) return 'deprecated since v1.30; use the "appArmorProfile" field instead'
-  if (key === 'scheduler.alpha.kubernetes.io/critical-pod') return 'non-functional in v1.16+; use the "priorityClassName" field instead'
+  if (key === 'seccomp.security.alpha.kubernetes.io/pod')
+    return 'non-functional in v1.27+; use the "seccompProfile" field instead'
+  if (key.startsWith('container.seccomp.security.alpha.kubernetes.io/'))
+    return 'non-functional in v1.27+; use the "seccompProfile" field instead'
+  if (key.startsWith('container.apparmor.security.beta.kubernetes.io/'))
+    return 'deprecated since v1.30; use the "appArmorProfile" field instead'
+  if (key === 'scheduler.alpha.kubernetes.io/critical-pod')
+    return 'non-functional in v1.16+; use the "priorityClassName" field instead'
   return undefined
 }
 
@@ -93,7 +118,8 @@ function aliasWarnings(spec: Stored, field: string): string[] {
   const warnings: string[] = []
   const seen = new Set<string>()
   for (const [index, { ip }] of (spec.hostAliases ?? []).entries()) {
-    if (seen.has(ip)) warnings.push(`${field}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ip)}`)
+    if (seen.has(ip))
+      warnings.push(`${field}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ip)}`)
     seen.add(ip)
   }
   return warnings
@@ -115,13 +141,18 @@ function containerWarnings(container: Stored, field: string): string[] {
     for (const name of ['memory', 'ephemeral-storage']) {
       const quantity: string | undefined = container.resources?.[list]?.[name]
       if (quantity !== undefined && parseQuantity(quantity).exponent < 0) {
-        warnings.push(`${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`)
+        warnings.push(
+          `${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
+        )
       }
     }
   }
   const values = new Set<string>()
   for (const [index, { name = '' }] of (container.env ?? []).entries()) {
-    if (values.has(name)) warnings.push(`${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`)
+    if (values.has(name))
+      warnings.push(
+        `${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
+      )
     values.add(name)
   }
   return warnings
@@ -148,12 +179,16 @@ function portWarnings(spec: Stored, field: string): string[] {
 function affinityWarnings(affinity: Stored | undefined, field: string): string[] {
   const warnings: string[] = []
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
-    for (const list of ['requiredDuringSchedulingIgnoredDuringExecution', 'preferredDuringSchedulingIgnoredDuringExecution']) {
+    for (const list of [
+      'requiredDuringSchedulingIgnoredDuringExecution',
+      'preferredDuringSchedulingIgnoredDuringExecution',
+    ]) {
       for (const [index, entry] of (affinity?.[kind]?.[list] ?? []).entries()) {
         const preferred = list.startsWith('preferred')
         const term: Stored = preferred ? (entry.podAffinityTerm ?? {}) : entry
         const at = `${field}.${kind}.${list}[${index}]${preferred ? '.podAffinityTerm' : ''}`
-        if (!term.labelSelector) warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
+        if (!term.labelSelector)
+          warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
       }
     }
   }

@@ -1,0 +1,312 @@
+/** HorizontalPodAutoscalers in their stored form, autoscaling/v2. */
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { emptyStatus } from '../../schema/decode.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { quantitySign } from '../../schema/quantity.ts'
+import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
+import { pathSegment } from '../../schema/validation/names.ts'
+import { tableColumns } from '../columns.ts'
+
+const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
+const FIELD_OF: Readonly<Record<string, string>> = {
+  ContainerResource: 'containerResource',
+  External: 'external',
+  Object: 'object',
+  Pods: 'pods',
+  Resource: 'resource',
+}
+
+function defaultBehavior(behavior: Draft): void {
+  if (behavior.scaleUp)
+    fill(
+      behavior.scaleUp,
+      [
+        { type: 'Pods', value: 4, periodSeconds: 15 },
+        { type: 'Percent', value: 100, periodSeconds: 15 },
+      ],
+      0,
+    )
+  if (behavior.scaleDown)
+    fill(behavior.scaleDown, [{ type: 'Percent', value: 100, periodSeconds: 15 }], undefined)
+}
+
+function fill(rules: Draft, policies: readonly Draft[], windowSeconds: number | undefined): void {
+  rules.selectPolicy ??= 'Max'
+  if (rules.stabilizationWindowSeconds === undefined && windowSeconds !== undefined)
+    rules.stabilizationWindowSeconds = windowSeconds
+  rules.policies ??= policies.map((policy) => ({ ...policy }))
+}
+
+/** Given parts override field by field: both directions are filled in when either is given. */
+function defaults(object: Draft): void {
+  const spec: Draft = (object.spec ??= {})
+  spec.minReplicas ??= 1
+  if ((spec.metrics ?? []).length === 0) {
+    spec.metrics = [
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+      },
+    ]
+  }
+  if (spec.behavior) {
+    spec.behavior.scaleUp ??= {}
+    spec.behavior.scaleDown ??= {}
+    defaultBehavior(spec.behavior)
+  }
+}
+
+function validate(object: Stored, errors: FieldErrors): void {
+  const spec: Stored = object.spec ?? {}
+  const { minReplicas, maxReplicas = 0 } = spec
+  if (typeof minReplicas === 'number' && minReplicas < 1)
+    errors.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')
+  if (maxReplicas < 1) {
+    if (maxReplicas === 0) errors.required('spec.maxReplicas', 'must be set and greater than 0')
+    else errors.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1')
+  }
+  if (typeof minReplicas === 'number' && maxReplicas < minReplicas) {
+    errors.invalid(
+      'spec.maxReplicas',
+      maxReplicas,
+      'must be greater than or equal to `minReplicas`',
+    )
+  }
+  validateReference(spec.scaleTargetRef ?? {}, errors, 'spec.scaleTargetRef')
+  validateMetrics(spec.metrics, minReplicas, errors)
+  if (spec.behavior) {
+    validateRules(spec.behavior.scaleUp, errors, 'spec.behavior.scaleUp')
+    validateRules(spec.behavior.scaleDown, errors, 'spec.behavior.scaleDown')
+  }
+}
+
+function validateReference(reference: Stored, errors: FieldErrors, field: string): void {
+  const { apiVersion = '', kind = '', name = '' } = reference
+  if (kind === '') errors.required(`${field}.kind`)
+  else invalidAll(errors, `${field}.kind`, kind, pathSegment(kind))
+  if (name === '') errors.required(`${field}.name`)
+  else invalidAll(errors, `${field}.name`, name, pathSegment(name))
+  if (
+    apiVersion === '' &&
+    kind !== '' &&
+    kind !== 'ReplicationController' &&
+    field === 'spec.scaleTargetRef'
+  ) {
+    errors.invalid(`${field}.apiVersion`, apiVersion, 'apiVersion must specify API group')
+  }
+}
+
+function validateMetrics(
+  metrics: readonly Stored[] | undefined,
+  minReplicas: number | undefined,
+  errors: FieldErrors,
+): void {
+  let scalesToZero = false
+  for (const [index, metric] of (metrics ?? []).entries()) {
+    if (metric.type === 'Object' || metric.type === 'External') scalesToZero = true
+    validateMetric(metric, errors, `spec.metrics[${index}]`)
+  }
+  if (minReplicas === 0 && !scalesToZero)
+    errors.forbidden(
+      'spec.metrics',
+      'must specify at least one Object or External metric to support scaling to zero replicas',
+    )
+}
+
+function validateMetric(metric: Stored, errors: FieldErrors, field: string): void {
+  const { type } = metric
+  if (!type) errors.required(`${field}.type`, 'must specify a metric source type')
+  if (!METRIC_TYPES.includes(type)) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
+  const present = METRIC_TYPES.map((name) => FIELD_OF[name]!).filter((name) => metric[name])
+  for (const name of ['object', 'external', 'pods', 'resource', 'containerResource']) {
+    const source: Stored | undefined = metric[name]
+    if (!source) continue
+    if (present.length === 1) validateSource(name, source, errors, `${field}.${name}`)
+  }
+  const expected = FIELD_OF[type]
+  if (expected !== undefined && !metric[expected])
+    errors.required(`${field}.${expected}`, 'must populate information for the given metric source')
+  if (present.length > 1) {
+    for (const name of present)
+      if (name !== expected)
+        errors.forbidden(`${field}.${name}`, 'must populate the given metric source only')
+  }
+}
+
+function validateSource(name: string, source: Stored, errors: FieldErrors, field: string): void {
+  const target: Stored = source.target ?? {}
+  if (name === 'object') {
+    validateReference(source.describedObject ?? {}, errors, `${field}.describedObject`)
+    validateIdentifier(source.metric, errors, `${field}.metric`)
+    validateTarget(target, errors, `${field}.target`)
+    if (target.value === undefined && target.averageValue === undefined)
+      errors.required(
+        `${field}.target.averageValue`,
+        'must set either a target value or averageValue',
+      )
+  } else if (name === 'external') {
+    validateIdentifier(source.metric, errors, `${field}.metric`)
+    validateTarget(target, errors, `${field}.target`)
+    if (target.value === undefined && target.averageValue === undefined)
+      errors.required(
+        `${field}.target.averageValue`,
+        'must set either a target value for metric or a per-pod target',
+      )
+    if (target.value !== undefined && target.averageValue !== undefined)
+      errors.forbidden(
+        `${field}.target.value`,
+        'may not set both a target value for metric and a per-pod target',
+      )
+  } else if (name === 'pods') {
+    validateIdentifier(source.metric, errors, `${field}.metric`)
+    validateTarget(target, errors, `${field}.target`)
+    if (target.averageValue === undefined || quantitySign(target.averageValue) !== 1)
+      errors.required(`${field}.target.averageValue`, 'must specify a positive target averageValue')
+  } else {
+    if (!source.name) errors.required(`${field}.name`, 'must specify a resource name')
+    if (name === 'containerResource' && !source.container)
+      errors.required(`${field}.container`, 'must specify a container')
+    validateTarget(target, errors, `${field}.target`)
+    const raw = target.averageValue !== undefined
+    const utilization = target.averageUtilization !== undefined
+    if (!raw && !utilization)
+      errors.required(
+        `${field}.target.averageUtilization`,
+        'must set either a target raw value or a target utilization',
+      )
+    if (raw && utilization)
+      errors.forbidden(
+        `${field}.target.averageValue`,
+        'may not set both a target raw value and a target utilization',
+      )
+  }
+}
+
+function validateIdentifier(metric: Stored | undefined, errors: FieldErrors, field: string): void {
+  if (!metric?.name) errors.required(`${field}.name`, 'must specify a metric name')
+  else invalidAll(errors, `${field}.name`, metric.name, pathSegment(metric.name))
+  validateLabelSelector(metric?.selector, errors, `${field}.selector`)
+}
+
+function validateTarget(target: Stored, errors: FieldErrors, field: string): void {
+  const { type = '' } = target
+  if (type === '') errors.required(`${field}.type`, 'must specify a metric target type')
+  if (!['Utilization', 'Value', 'AverageValue'].includes(type))
+    errors.invalid(`${field}.type`, type, 'must be either Utilization, Value, or AverageValue')
+  if (target.value !== undefined && quantitySign(target.value) !== 1)
+    errors.invalid(`${field}.value`, target.value, 'must be positive')
+  if (target.averageValue !== undefined && quantitySign(target.averageValue) !== 1)
+    errors.invalid(`${field}.averageValue`, target.averageValue, 'must be positive')
+  if (typeof target.averageUtilization === 'number' && target.averageUtilization < 1)
+    errors.invalid(
+      `${field}.averageUtilization`,
+      target.averageUtilization,
+      'must be greater than 0',
+    )
+}
+
+function validateRules(rules: Stored | undefined, errors: FieldErrors, field: string): void {
+  if (!rules) return
+  const window: number | undefined = rules.stabilizationWindowSeconds
+  if (window !== undefined && window < 0)
+    errors.invalid(
+      `${field}.stabilizationWindowSeconds`,
+      window,
+      'must be greater than or equal to zero',
+    )
+  if (window !== undefined && window > 3600)
+    errors.invalid(
+      `${field}.stabilizationWindowSeconds`,
+      window,
+      'must be less than or equal to 3600',
+    )
+  const policies = ['Disabled', 'Max', 'Min']
+  if (rules.selectPolicy !== undefined && !policies.includes(rules.selectPolicy))
+    errors.notSupported(`${field}.selectPolicy`, rules.selectPolicy, policies)
+  if ((rules.policies ?? []).length === 0)
+    errors.required(`${field}.policies`, 'must specify at least one Policy')
+  for (const [index, policy] of (rules.policies ?? []).entries()) {
+    const at = `${field}.policies[${index}]`
+    if (policy.type !== 'Pods' && policy.type !== 'Percent')
+      errors.notSupported(`${at}.type`, policy.type ?? '', ['Percent', 'Pods'])
+    if (!(policy.value > 0))
+      errors.invalid(`${at}.value`, policy.value ?? 0, 'must be greater than zero')
+    if (!(policy.periodSeconds > 0))
+      errors.invalid(`${at}.periodSeconds`, policy.periodSeconds ?? 0, 'must be greater than zero')
+    if (policy.periodSeconds > 1800)
+      errors.invalid(
+        `${at}.periodSeconds`,
+        policy.periodSeconds,
+        'must be less than or equal to 1800',
+      )
+  }
+}
+
+/** `cpu: <unknown>/50%`, at most two metrics. */
+function targetsText(object: Stored): string {
+  const metrics: readonly Stored[] = object.spec?.metrics ?? []
+  if (metrics.length === 0) return '<none>'
+  const texts = metrics
+    .slice(0, 2)
+    .map((metric, index) => metricText(metric, object.status?.currentMetrics?.[index]))
+  return metrics.length > 2
+    ? `${texts.join(', ')} + ${metrics.length - 2} more...`
+    : texts.join(', ')
+}
+
+function metricText(metric: Stored, current: Stored | undefined): string {
+  const source: Stored = metric[FIELD_OF[metric.type] ?? ''] ?? {}
+  const now: Stored | undefined = current?.[FIELD_OF[metric.type] ?? '']?.current
+  const { target = {} } = source
+  const prefix =
+    metric.type === 'Resource' || metric.type === 'ContainerResource' ? `${source.name}: ` : ''
+  if (target.averageUtilization !== undefined) {
+    return `${prefix}${now?.averageUtilization === undefined ? '<unknown>' : `${now.averageUtilization}%`}/${target.averageUtilization}%`
+  }
+  const average = target.averageValue !== undefined && metric.type !== 'Object'
+  const wanted = target.averageValue ?? target.value ?? '0'
+  const value = now?.[target.averageValue === undefined ? 'value' : 'averageValue'] ?? '<unknown>'
+  const suffix =
+    average && metric.type === 'External'
+      ? ' (avg)'
+      : !average && metric.type === 'Object' && target.averageValue !== undefined
+        ? ' (avg)'
+        : ''
+  return `${prefix}${value}/${wanted}${suffix}`
+}
+
+export const horizontalPodAutoscaler: KindRules = {
+  group: 'autoscaling',
+  kind: 'HorizontalPodAutoscaler',
+  generationOf: null,
+  defaults,
+  prepareForCreate(object) {
+    object.status = emptyStatus({
+      group: 'autoscaling',
+      version: 'v2',
+      kind: 'HorizontalPodAutoscaler',
+    })
+  },
+  validate,
+  status: {
+    validateUpdate(object, _stored, errors) {
+      for (const field of ['currentReplicas', 'desiredReplicas']) {
+        if (object.status?.[field] < 0)
+          errors.invalid(
+            `status.${field}`,
+            object.status[field],
+            'must be greater than or equal to 0',
+          )
+      }
+    },
+  },
+  columns: tableColumns('autoscaling/horizontalpodautoscalers', {
+    Reference: (object) =>
+      `${object.spec?.scaleTargetRef?.kind ?? ''}/${object.spec?.scaleTargetRef?.name ?? ''}`,
+    Targets: targetsText,
+    MinPods: (object) =>
+      object.spec?.minReplicas === undefined ? '<unset>' : String(object.spec.minReplicas),
+    MaxPods: (object) => object.spec?.maxReplicas ?? 0,
+    Replicas: (object) => object.status?.currentReplicas ?? 0,
+  }),
+}

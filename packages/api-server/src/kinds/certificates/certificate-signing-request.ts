@@ -1,0 +1,258 @@
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { formatTime } from '@gyropilot/foundation'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { dnsSubdomain } from '../../schema/validation/names.ts'
+import { ageColumn, column, nameColumn, shortDuration } from '../columns.ts'
+
+const USAGES = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+]
+
+function validateRequest(spec: Stored, errors: FieldErrors): void {
+  const text =
+    spec.request === undefined ? '' : Buffer.from(spec.request, 'base64').toString('latin1')
+  const value: unknown = spec.request ?? null
+  if (/-----BEGIN CERTIFICATE REQUEST-----[\s\S]*-----END CERTIFICATE REQUEST-----/.test(text))
+    return
+  errors.invalid('spec.request', value, 'PEM block type must be CERTIFICATE REQUEST')
+}
+
+function validateSignerName(name: string, errors: FieldErrors): void {
+  const at = 'spec.signerName'
+  if (name === '') {
+    errors.required(at)
+    return
+  }
+  const [domain = '', ...path] = name.split('/')
+  if (path.length === 0) {
+    errors.invalid(
+      at,
+      name,
+      'must be a fully qualified domain and path of the form "example.com/signer-name"',
+    )
+    return
+  }
+  if (path.join('/') === '')
+    errors.invalid(
+      at,
+      name,
+      `validating label "": must be a fully qualified domain and path of the form "example.com/signer-name"`,
+    )
+  const messages = dnsSubdomain(domain)
+  for (const message of messages)
+    errors.invalid(at, domain, `validating label ${JSON.stringify(domain)}: ${message}`)
+  if (messages.length === 0 && domain.split('.').length < 2)
+    errors.invalid(at, name, 'should be a domain with at least two segments separated by dots')
+  for (const label of path.join('/').split('.')) {
+    for (const message of dnsSubdomain(label.toLowerCase()))
+      errors.invalid(at, path.join('/'), `validating label ${JSON.stringify(label)}: ${message}`)
+  }
+  if (name === 'kubernetes.io/legacy-unknown')
+    errors.invalid(at, name, 'the legacy signerName is not allowed via this API version')
+}
+
+function validate(object: Stored, errors: FieldErrors): void {
+  const spec: Stored = object.spec ?? {}
+  validateRequest(spec, errors)
+  const usages: readonly string[] = spec.usages ?? []
+  if (usages.length === 0) errors.required('spec.usages')
+  const seen = new Set<string>()
+  for (const [index, usage] of usages.entries()) {
+    if (!USAGES.includes(usage)) errors.notSupported(`spec.usages[${index}]`, usage, USAGES)
+    if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage)
+    seen.add(usage)
+  }
+  validateSignerName(spec.signerName ?? '', errors)
+  if (typeof spec.expirationSeconds === 'number' && spec.expirationSeconds < 600) {
+    errors.invalid(
+      'spec.expirationSeconds',
+      spec.expirationSeconds,
+      'may not specify a duration less than 600 seconds (10 minutes)',
+    )
+  }
+  validateConditions(object.status, errors)
+}
+
+function validateConditions(status: Stored | undefined, errors: FieldErrors): void {
+  const types = new Set<string>()
+  for (const [index, condition] of (status?.conditions ?? []).entries()) {
+    const at = `status.conditions[${index}]`
+    if (!condition.type) errors.required(`${at}.type`)
+    else if (
+      condition.type === 'Approved' ||
+      condition.type === 'Denied' ||
+      condition.type === 'Failed'
+    ) {
+      if (condition.status !== 'True')
+        errors.notSupported(`${at}.status`, condition.status ?? '', ['True'])
+    }
+    if (types.has(condition.type)) errors.duplicate(`${at}.type`, condition.type)
+    types.add(condition.type)
+  }
+  if (types.has('Approved') && types.has('Denied'))
+    errors.invalid(
+      'status.conditions',
+      'Denied',
+      'Approved and Denied conditions are mutually exclusive',
+    )
+}
+
+/** Times of new conditions, and of those whose status changed. */
+function fillConditionTimes(object: Draft, stored: Stored, nowMs: number): void {
+  const before = new Map<string, Stored>(
+    (stored.status?.conditions ?? []).map((condition: Stored) => [condition.type, condition]),
+  )
+  for (const condition of object.status?.conditions ?? []) {
+    const old = before.get(condition.type)
+    condition.lastTransitionTime ??=
+      old && old.status === condition.status ? old.lastTransitionTime : formatTime(nowMs)
+    condition.lastUpdateTime ??= formatTime(nowMs)
+  }
+}
+
+const isDecision = ({ type }: Stored): boolean => type === 'Approved' || type === 'Denied'
+
+function validateKept(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const now = new Set((object.status?.conditions ?? []).map(({ type }: Stored) => type))
+  for (const { type } of stored.status?.conditions ?? []) {
+    if ((isDecision({ type }) || type === 'Failed') && !now.has(type))
+      errors.forbidden(
+        'status.conditions',
+        `updates may not remove a condition of type ${JSON.stringify(type)}`,
+      )
+  }
+}
+
+function conditionText(object: Stored): string {
+  const types = new Set((object.status?.conditions ?? []).map(({ type }: Stored) => type))
+  const parts: string[] = []
+  if (types.has('Approved')) parts.push('Approved')
+  if (types.has('Denied')) parts.push('Denied')
+  if (parts.length === 0) parts.push('Pending')
+  if (types.has('Failed')) parts.push('Failed')
+  if (object.status?.certificate) parts.push('Issued')
+  return parts.join(',')
+}
+
+export const certificateSigningRequest: KindRules = {
+  group: 'certificates.k8s.io',
+  kind: 'CertificateSigningRequest',
+  name: 'path-segment',
+  generationOf: null,
+  prepareForCreate(object, { userName }) {
+    const spec: Draft = (object.spec ??= {})
+    for (const field of ['uid', 'groups', 'extra']) delete spec[field]
+    spec.username = userName
+    object.status = {}
+  },
+  prepareForUpdate(object, stored) {
+    object.spec = stored.spec
+    object.status = stored.status
+  },
+  validate,
+  status: {
+    prepareForUpdate(object, stored, { nowMs }) {
+      const given: readonly Stored[] = object.status?.conditions ?? []
+      const kept: readonly Stored[] = stored.status?.conditions ?? []
+      const conditions = [
+        ...kept.filter(isDecision),
+        ...given.filter((condition) => !isDecision(condition)),
+      ]
+      object.status ??= {}
+      if (conditions.length > 0)
+        object.status.conditions = conditions.map((condition) => ({ ...condition }))
+      else delete object.status.conditions
+      fillConditionTimes(object, stored, nowMs)
+    },
+    validateUpdate(object, stored, errors) {
+      validate(object, errors)
+      validateKept(object, stored, errors)
+      const { certificate } = object.status ?? {}
+      if (stored.status?.certificate && certificate !== stored.status.certificate) {
+        errors.forbidden(
+          'status.certificate',
+          'updates may not change existing certificate content',
+        )
+      } else if (
+        certificate &&
+        !/-----BEGIN CERTIFICATE-----/.test(Buffer.from(certificate, 'base64').toString('latin1'))
+      ) {
+        errors.invalid(
+          'status.certificate',
+          '<certificate data>',
+          'must contain at least one CERTIFICATE PEM block',
+        )
+      }
+    },
+  },
+  subresources: {
+    approval: {
+      prepareForUpdate(object, stored, { nowMs }) {
+        const conditions = object.status?.conditions
+        object.spec = stored.spec
+        object.status = { ...stored.status }
+        if (conditions === undefined) delete object.status.conditions
+        else object.status.conditions = conditions
+        fillConditionTimes(object, stored, nowMs)
+      },
+      validateUpdate(object, stored, errors) {
+        validate(object, errors)
+        validateKept(object, stored, errors)
+      },
+    },
+  },
+  selectableFields: { 'spec.signerName': (object) => object.spec?.signerName ?? '' },
+  columns: [
+    nameColumn,
+    ageColumn,
+    column(
+      'SignerName',
+      'string',
+      'signerName indicates the requested signer, and is a qualified name.',
+      (object) => object.spec?.signerName || '<none>',
+    ),
+    column(
+      'Requestor',
+      'string',
+      'username contains the name of the user that created the CertificateSigningRequest. Populated by the API server on creation and immutable.',
+      (object) => object.spec?.username ?? '',
+    ),
+    column(
+      'RequestedDuration',
+      'string',
+      'expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.',
+      (object) =>
+        object.spec?.expirationSeconds === undefined
+          ? '<none>'
+          : shortDuration(object.spec.expirationSeconds * 1000),
+    ),
+    column(
+      'Condition',
+      'string',
+      'conditions applied to the request. Known conditions are "Approved", "Denied", and "Failed".',
+      conditionText,
+    ),
+  ],
+}

@@ -1,0 +1,224 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { emptyStatus, givenValue } from '../../schema/decode.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll } from '../../schema/validation/labels.ts'
+import { parseIp, validateIp } from '../../schema/validation/ip.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  domainPrefixedPath,
+  portName,
+  wildcardSubdomain,
+} from '../../schema/validation/names.ts'
+import { validatePortNumber } from '../../schema/validation/numbers.ts'
+import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { sameJson } from '../workload-template.ts'
+
+const CLASS = 'kubernetes.io/ingress.class'
+const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
+const INVALID_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
+const INVALID_SUFFIXES = ['/..', '/.']
+
+function validateHost(host: string, errors: FieldErrors, field: string): void {
+  if (host === '') return
+  if (parseIp(host) !== undefined)
+    errors.invalid(field, host, 'must be a DNS name, not an IP address')
+  else
+    invalidAll(
+      errors,
+      field,
+      host,
+      host.includes('*') ? wildcardSubdomain(host) : dnsSubdomain(host),
+    )
+}
+
+function validateBackend(backend: Stored, errors: FieldErrors, field: string): void {
+  const { service, resource } = backend as { service?: Stored; resource?: Stored }
+  if (resource && service) {
+    errors.invalid(field, '', 'cannot set both resource and service backends')
+  } else if (resource) {
+    if (!resource.kind) errors.required(`${field}.resource.kind`)
+    if (!resource.name) errors.required(`${field}.resource.name`)
+  } else if (service) {
+    if (!service.name) errors.required(`${field}.service.name`)
+    else invalidAll(errors, `${field}.service.name`, service.name, dnsLabel(service.name))
+    const { name, number } = service.port ?? {}
+    if (name && number) errors.invalid(field, '', 'cannot set both port name & port number')
+    else if (name) invalidAll(errors, `${field}.service.port.name`, name, portName(name))
+    else if (number) validatePortNumber(number, errors, `${field}.service.port.number`)
+    else errors.required(field, 'port name or number is required')
+  } else errors.invalid(field, '', 'resource or service backend is required')
+}
+
+function validatePath(path: Stored, errors: FieldErrors, field: string): void {
+  const { pathType } = path
+  const text: string = path.path ?? ''
+  if (pathType === undefined) errors.required(`${field}.pathType`, 'pathType must be specified')
+  else if (pathType === 'Exact' || pathType === 'Prefix') {
+    if (!text.startsWith('/')) errors.invalid(`${field}.path`, text, 'must be an absolute path')
+    if (text !== '') {
+      for (const sequence of INVALID_SEQUENCES)
+        if (text.includes(sequence))
+          errors.invalid(`${field}.path`, text, `must not contain '${sequence}'`)
+      for (const suffix of INVALID_SUFFIXES)
+        if (text.endsWith(suffix))
+          errors.invalid(`${field}.path`, text, `cannot end with '${suffix}'`)
+    }
+  } else if (pathType === 'ImplementationSpecific') {
+    if (text !== '' && !text.startsWith('/'))
+      errors.invalid(`${field}.path`, text, 'must be an absolute path')
+  } else errors.notSupported(`${field}.pathType`, pathType, PATH_TYPES)
+  validateBackend(path.backend ?? {}, errors, `${field}.backend`)
+}
+
+function validateSpec(spec: Stored, errors: FieldErrors): void {
+  const rules: readonly Stored[] = spec.rules ?? []
+  if (rules.length === 0 && !spec.defaultBackend) {
+    errors.invalid(
+      'spec',
+      givenValue(spec, 'rules'),
+      'either `defaultBackend` or `rules` must be specified',
+    )
+  }
+  if (spec.defaultBackend) validateBackend(spec.defaultBackend, errors, 'spec.defaultBackend')
+  for (const [index, rule] of rules.entries()) {
+    validateHost(rule.host ?? '', errors, `spec.rules[${index}].host`)
+    if (!rule.http) continue
+    const paths: readonly Stored[] = rule.http.paths ?? []
+    if (paths.length === 0) errors.required(`spec.rules[${index}].http.paths`)
+    for (const [position, path] of paths.entries())
+      validatePath(path, errors, `spec.rules[${index}].http.paths[${position}]`)
+  }
+  for (const [index, tls] of (spec.tls ?? []).entries()) {
+    for (const [position, host] of (tls.hosts ?? []).entries()) {
+      const check = host.includes('*') ? wildcardSubdomain : dnsSubdomain
+      invalidAll(errors, `spec.tls[${index}].hosts[${position}]`, host, check(host))
+    }
+    if (tls.secretName)
+      invalidAll(
+        errors,
+        `spec.tls[${index}].secretName`,
+        tls.secretName,
+        dnsSubdomain(tls.secretName),
+      )
+  }
+  if (spec.ingressClassName !== undefined)
+    invalidAll(
+      errors,
+      'spec.ingressClassName',
+      spec.ingressClassName,
+      dnsSubdomain(spec.ingressClassName),
+    )
+}
+
+function hostsText(object: Stored): string {
+  const hosts = (object.spec?.rules ?? []).map(({ host }: Stored) => host).filter(Boolean)
+  if (hosts.length === 0) return '*'
+  return hosts.length > 3
+    ? `${hosts.slice(0, 3).join(',')} + ${hosts.length - 3} more...`
+    : hosts.join(',')
+}
+
+export const ingress: KindRules = {
+  group: 'networking.k8s.io',
+  kind: 'Ingress',
+  prepareForCreate(object) {
+    object.status = emptyStatus({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' })
+  },
+  validate(object, errors) {
+    const annotated: string | undefined = object.metadata?.annotations?.[CLASS]
+    if (
+      annotated !== undefined &&
+      object.spec?.ingressClassName !== undefined &&
+      annotated !== object.spec.ingressClassName &&
+      !object.metadata.resourceVersion
+    ) {
+      errors.invalid(
+        `annotations.${CLASS}`,
+        annotated,
+        'must match `ingressClassName` when both are specified',
+      )
+    }
+    validateSpec(object.spec ?? {}, errors)
+  },
+  status: {
+    validateUpdate(object, _stored, errors) {
+      for (const [index, entry] of (object.status?.loadBalancer?.ingress ?? []).entries()) {
+        const at = `status.loadBalancer.ingress[${index}]`
+        if (entry.ip) validateIp(entry.ip, errors, `${at}.ip`)
+        if (entry.hostname) {
+          invalidAll(errors, `${at}.hostname`, entry.hostname, dnsSubdomain(entry.hostname))
+          if (parseIp(entry.hostname))
+            errors.invalid(
+              `${at}.hostname`,
+              entry.hostname,
+              'must be a DNS name, not an IP address',
+            )
+        }
+      }
+    },
+  },
+  warnings: (object) =>
+    object.metadata?.annotations?.[CLASS] === undefined
+      ? []
+      : [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`],
+  columns: tableColumns('networking.k8s.io/ingresses', {
+    Class: (object) =>
+      object.spec?.ingressClassName ?? object.metadata?.annotations?.[CLASS] ?? '<none>',
+    Hosts: hostsText,
+    Address: (object) =>
+      (object.status?.loadBalancer?.ingress ?? [])
+        .map(({ ip, hostname }: Stored) => ip || hostname)
+        .join(','),
+    Ports: (object) => ((object.spec?.tls ?? []).length > 0 ? '80, 443' : '80'),
+  }),
+}
+
+export const ingressClass: KindRules = {
+  group: 'networking.k8s.io',
+  kind: 'IngressClass',
+  generationOf: (object) => object.spec,
+  defaults(object) {
+    if (object.spec?.parameters) object.spec.parameters.scope ??= 'Cluster'
+  },
+  validate(object, errors) {
+    const controller: string = object.spec?.controller ?? ''
+    if (controller.length > 250) errors.tooLong('spec.controller', 250)
+    if (controller === '') errors.required('spec.controller')
+    else invalidAll(errors, 'spec.controller', controller, domainPrefixedPath(controller))
+    const parameters: Stored | undefined = object.spec?.parameters
+    if (!parameters) return
+    if (!parameters.kind) errors.required('spec.parameters.kind')
+    if (!parameters.name) errors.required('spec.parameters.name')
+    if (!['Cluster', 'Namespace'].includes(parameters.scope))
+      errors.notSupported('spec.parameters.scope', parameters.scope, ['Cluster', 'Namespace'])
+    else if (parameters.scope === 'Namespace' && !parameters.namespace)
+      errors.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'")
+    else if (parameters.scope === 'Cluster' && parameters.namespace !== undefined)
+      errors.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'")
+  },
+  validateUpdate(object, stored, errors) {
+    if (!sameJson(object.spec?.controller, stored.spec?.controller))
+      errors.invalid('spec.controller', object.spec?.controller ?? '', 'field is immutable')
+  },
+  columns: [
+    nameColumn,
+    column(
+      'Controller',
+      'string',
+      'Controller that is responsible for handling this class',
+      (object) => object.spec?.controller ?? '',
+    ),
+    column(
+      'Parameters',
+      'string',
+      'A reference to a resource with additional parameters',
+      (object) => {
+        const parameters: Stored | undefined = object.spec?.parameters
+        if (!parameters) return '<none>'
+        return `${parameters.kind}${parameters.apiGroup ? `.${parameters.apiGroup}` : ''}/${parameters.name}`
+      },
+    ),
+    ageColumn,
+  ],
+}

@@ -1,0 +1,109 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  CIDR_MESSAGE,
+  isStrictSubset,
+  parseCidr,
+  validateCidr,
+} from '../../schema/validation/ip.ts'
+import { validatePortNumber, validatePortOrName } from '../../schema/validation/numbers.ts'
+import { selectorText, tableColumns } from '../columns.ts'
+
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+
+function validatePorts(
+  ports: readonly Stored[] | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  for (const [index, port] of (ports ?? []).entries()) {
+    const at = `${field}[${index}]`
+    if (port.protocol !== undefined && !PROTOCOLS.includes(port.protocol))
+      errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
+    if (port.port !== undefined) {
+      validatePortOrName(port.port, errors, `${at}.port`)
+      if (typeof port.port === 'number' && port.endPort !== undefined) {
+        if (port.endPort < port.port)
+          errors.invalid(`${at}.endPort`, port.endPort, 'must be greater than or equal to `port`')
+        validatePortNumber(port.endPort, errors, `${at}.endPort`)
+      }
+      if (typeof port.port === 'string' && port.endPort !== undefined)
+        errors.invalid(
+          `${at}.endPort`,
+          port.endPort,
+          'may not be specified when `port` is non-numeric',
+        )
+    } else if (port.endPort !== undefined)
+      errors.invalid(
+        `${at}.endPort`,
+        port.endPort,
+        'may not be specified when `port` is not specified',
+      )
+  }
+}
+
+function validatePeer(peer: Stored, errors: FieldErrors, field: string): void {
+  if (!peer.podSelector && !peer.namespaceSelector && !peer.ipBlock)
+    errors.required(field, 'must specify a peer')
+  validateLabelSelector(peer.podSelector, errors, `${field}.podSelector`)
+  validateLabelSelector(peer.namespaceSelector, errors, `${field}.namespaceSelector`)
+  if (peer.ipBlock) {
+    if (peer.podSelector || peer.namespaceSelector)
+      errors.forbidden(field, 'may not specify both ipBlock and another peer')
+    validateBlock(peer.ipBlock, errors, `${field}.ipBlock`)
+  }
+}
+
+function validateBlock(block: Stored, errors: FieldErrors, field: string): void {
+  if (!block.cidr) {
+    errors.required(`${field}.cidr`)
+    return
+  }
+  validateCidr(block.cidr, errors, `${field}.cidr`)
+  const outer = parseCidr(block.cidr)
+  if (!outer) return
+  for (const [index, exception] of (block.except ?? []).entries()) {
+    const inner = parseCidr(exception)
+    if (!inner) errors.invalid(`${field}.except[${index}]`, exception, CIDR_MESSAGE)
+    else if (!isStrictSubset(inner, outer))
+      errors.invalid(`${field}.except[${index}]`, exception, 'must be a strict subset of `cidr`')
+  }
+}
+
+export const networkPolicy: KindRules = {
+  group: 'networking.k8s.io',
+  kind: 'NetworkPolicy',
+  generationOf: (object) => object.spec,
+  defaults(object) {
+    const spec = (object.spec ??= {})
+    for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])])
+      for (const port of rule.ports ?? []) port.protocol ??= 'TCP'
+    if ((spec.policyTypes ?? []).length === 0)
+      spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    validateLabelSelector(spec.podSelector, errors, 'spec.podSelector')
+    for (const [direction, peers] of [
+      ['ingress', 'from'],
+      ['egress', 'to'],
+    ] as const) {
+      for (const [index, rule] of (spec[direction] ?? []).entries()) {
+        validatePorts(rule.ports, errors, `spec.${direction}[${index}].ports`)
+        for (const [position, peer] of (rule[peers] ?? []).entries())
+          validatePeer(peer, errors, `spec.${direction}[${index}].${peers}[${position}]`)
+      }
+    }
+    const types: readonly string[] = spec.policyTypes ?? []
+    if (types.length > 2)
+      errors.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')
+    for (const [index, type] of types.entries()) {
+      if (type !== 'Ingress' && type !== 'Egress')
+        errors.notSupported(`spec.policyTypes[${index}]`, type, ['Egress', 'Ingress'])
+    }
+  },
+  columns: tableColumns('networking.k8s.io/networkpolicies', {
+    'Pod-Selector': (object) => selectorText(object.spec?.podSelector),
+  }),
+}

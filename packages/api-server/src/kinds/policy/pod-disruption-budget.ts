@@ -1,0 +1,64 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { emptyStatus } from '../../schema/decode.ts'
+import { validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonNegative,
+} from '../../schema/validation/numbers.ts'
+import { tableColumns } from '../columns.ts'
+
+const text = (value: unknown): string => (value === undefined ? 'N/A' : String(value))
+
+export const podDisruptionBudget: KindRules = {
+  group: 'policy',
+  kind: 'PodDisruptionBudget',
+  prepareForCreate(object) {
+    object.status = emptyStatus({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' })
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
+      const printed = {
+        MinAvailable: spec.minAvailable,
+        Selector: spec.selector ?? null,
+        MaxUnavailable: spec.maxUnavailable,
+        UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
+      }
+      errors.invalid('spec', printed, 'minAvailable and maxUnavailable cannot be both set')
+    }
+    for (const field of ['minAvailable', 'maxUnavailable']) {
+      if (spec[field] === undefined) continue
+      validateIntOrPercent(spec[field], errors, `spec.${field}`)
+      validateAtMost100Percent(spec[field], errors, `spec.${field}`)
+    }
+    validateLabelSelector(spec.selector, errors, 'spec.selector')
+    const policies = ['AlwaysAllow', 'IfHealthyBudget']
+    if (
+      spec.unhealthyPodEvictionPolicy !== undefined &&
+      !policies.includes(spec.unhealthyPodEvictionPolicy)
+    ) {
+      errors.notSupported(
+        'spec.unhealthyPodEvictionPolicy',
+        spec.unhealthyPodEvictionPolicy,
+        policies,
+      )
+    }
+  },
+  status: {
+    validateUpdate(object, _stored, errors) {
+      for (const field of [
+        'disruptionsAllowed',
+        'currentHealthy',
+        'desiredHealthy',
+        'expectedPods',
+      ])
+        validateNonNegative(object.status?.[field], errors, `status.${field}`)
+    },
+  },
+  columns: tableColumns('policy/poddisruptionbudgets', {
+    'Min Available': (object) => text(object.spec?.minAvailable),
+    'Max Unavailable': (object) => text(object.spec?.maxUnavailable),
+    'Allowed Disruptions': (object) => object.status?.disruptionsAllowed ?? 0,
+  }),
+}

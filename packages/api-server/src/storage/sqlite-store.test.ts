@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, test } from 'node:test'
+import { SystemClock } from '@gyropilot/foundation'
+import { DataDirectoryError, openSqliteStore } from './sqlite-store.ts'
+
+let directory: string
+const clock = new SystemClock()
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gyropilot-store-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const put = (store: ReturnType<typeof openSqliteStore>, key: string, value: unknown) =>
+  store.commit({ collection: 'things', key }, (revision) => ({ metadata: { name: key, resourceVersion: String(revision) }, value }))
+
+test('objects, their revisions and the counter survive a restart; history does not', () => {
+  const store = openSqliteStore({ clock, directory })
+  put(store, 'a', 'x')
+  put(store, 'b', { __proto__: null, text: 'ü' })
+  put(store, 'c', 1)
+  store.commit({ collection: 'things', key: 'c' }, () => undefined)
+  const before = store.list('things', '')
+  store.close()
+  const again = openSqliteStore({ clock, directory })
+  assert.equal(again.revision, 4)
+  assert.deepEqual(JSON.stringify(again.list('things', '')), JSON.stringify(before))
+  assert.equal(again.watch('things', '', 3, () => {}), 'expired')
+  assert.equal(put(again, 'd', 1).revision, 5)
+  again.close()
+})
+
+test('a second server is refused with one clear error, and let in when the first has gone', () => {
+  const store = openSqliteStore({ clock, directory, processId: 4711 })
+  assert.throws(() => openSqliteStore({ clock, directory }), {
+    name: 'DataDirectoryError',
+    message: `the data directory ${directory} is in use by another server (process 4711)`,
+  })
+  store.close()
+  openSqliteStore({ clock, directory }).close()
+})
+
+test('a directory of a newer version is refused and left as it is', () => {
+  openSqliteStore({ clock, directory }).close()
+  const database = new DatabaseSync(join(directory, 'state.db'))
+  database.exec('PRAGMA user_version = 7')
+  database.close()
+  assert.throws(() => openSqliteStore({ clock, directory }), (error: unknown) => error instanceof DataDirectoryError && /newer version \(format 7/.test(error.message))
+  const after = new DatabaseSync(join(directory, 'state.db'))
+  assert.deepEqual({ ...after.prepare('PRAGMA user_version').get() }, { user_version: 7 })
+  after.close()
+})
+
+const WRITER = `
+import { SystemClock } from '@gyropilot/foundation'
+import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)}
+const store = openSqliteStore({ clock: new SystemClock(), directory: process.argv[1] })
+for (let i = 0; ; i++) {
+  const key = 'k' + (i % 50)
+  if (i % 7 === 6 && store.get({ collection: 'things', key })) store.commit({ collection: 'things', key }, () => undefined)
+  else store.commit({ collection: 'things', key }, (revision) => ({ metadata: { resourceVersion: String(revision) }, i }))
+  process.stdout.write(store.revision + ' ' + key + ' ' + (store.get({ collection: 'things', key })?.object.i ?? 'gone') + '\\n')
+}`
+
+test('Given a kill at any point under load, then after restart every acknowledged object has its acknowledged RV and the next write gets a higher one', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, directory], {
+    cwd: new URL('..', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const acknowledged = new Map<string, { revision: number; value: string }>()
+  let last = 0
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [revision, key, value] = line.split(' ')
+    // The last line may be cut.
+    if (value === undefined) break
+    last = Number(revision)
+    acknowledged.set(key!, { revision: last, value })
+    if (last === 200) child.kill('SIGKILL')
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  const store = openSqliteStore({ clock, directory })
+  assert.ok(last >= 200)
+  assert.ok(store.revision >= last)
+  for (const [key, { revision, value }] of acknowledged) {
+    const entry = store.get({ collection: 'things', key })
+    // A write that was done but not acknowledged any more may have come after.
+    if ((entry?.revision ?? 0) > last) continue
+    if (value === 'gone') assert.ok(entry === undefined)
+    else {
+      assert.equal(entry?.revision, revision)
+      assert.equal(String(entry?.object['i']), value)
+    }
+  }
+  assert.ok(put(store, 'new', 1).revision > last)
+  store.close()
+})

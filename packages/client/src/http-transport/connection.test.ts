@@ -1,0 +1,195 @@
+/** The client, its credentials and the transport together, over real sockets. */
+import assert from 'node:assert/strict'
+import { createServer, connect as connectTcp } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { after, test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
+import { resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
+import { SystemClock } from '@gyropilot/foundation'
+import { FakeHost, virtualClock } from '@gyropilot/foundation/testing'
+import { ApiClient } from '../api-client.ts'
+import { TransportPool } from '../auth/connect.ts'
+import type { RestConfig } from '../kubeconfig/rest-config.ts'
+import { isUnauthorized } from '../status-error.ts'
+import { LoopbackServer } from './loopback-server.ts'
+import * as certificates from './test-certificates.ts'
+
+const pods = resources.pods as ResourceType
+const cleanups: (() => Promise<void> | void)[] = []
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup()
+})
+
+async function serve(...args: Parameters<typeof LoopbackServer.start>): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start(...args)
+  cleanups.push(() => server.stop())
+  return server
+}
+
+function connectWith(
+  config: RestConfig,
+  host = new FakeHost(),
+  clock = new SystemClock() as never,
+): ApiClient {
+  const pool = new TransportPool({ host, clock })
+  cleanups.push(() => pool.close())
+  return new ApiClient({ transport: pool.transport(config), clock, qps: -1 })
+}
+
+const status = (code: number, reason: string): string =>
+  JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code,
+    reason,
+    message: reason,
+  })
+
+test('a watch over the network gives events, then ends when the server does, and is opened again after a restart', async () => {
+  const handler: Parameters<typeof LoopbackServer.start>[0] = (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write(
+      `{"type":"ADDED","object":{"metadata":{"name":"${request.headers['user-agent']}"}}}\n`,
+    )
+  }
+  const first = await LoopbackServer.start(handler)
+  const client = connectWith({ server: first.url, tls: { caData: certificates.authority } })
+  const names: (string | undefined)[] = []
+  const before = (await client.resource(pods).watch())[Symbol.asyncIterator]()
+  names.push((await before.next()).value?.object.metadata?.name)
+  const ended = before.next()
+  await first.stop()
+  assert.equal((await ended).done, true)
+  await serve(handler, { port: first.port })
+  const again = (await client.resource(pods).watch())[Symbol.asyncIterator]()
+  names.push((await again.next()).value?.object.metadata?.name)
+  assert.deepEqual(names, ['gyropilot', 'gyropilot'])
+})
+
+test('Given exec credentials, then token or certificate is used and refreshed after 401 or expiry. (over TLS)', async () => {
+  const server = await serve(
+    (request, response) => {
+      const peer = (request.stream.session!.socket as TLSSocket).getPeerCertificate()
+      const name = peer.subject?.CN === undefined ? 'nobody' : String(peer.subject.CN)
+      const accepted = request.headers['authorization'] === 'Bearer good'
+      response.writeHead(accepted ? 200 : 401, { 'content-type': 'application/json' })
+      response.end(accepted ? JSON.stringify({ metadata: { name } }) : status(401, 'Unauthorized'))
+    },
+    { requestCert: true },
+  )
+  const host = new FakeHost()
+  const answers = [
+    {
+      token: 'stale',
+      clientCertificateData: certificates.aliceCertificate,
+      clientKeyData: certificates.aliceKey,
+    },
+    {
+      token: 'good',
+      clientCertificateData: certificates.bobCertificate,
+      clientKeyData: certificates.bobKey,
+    },
+  ]
+  host.onCommand = () => ({
+    exitCode: 0,
+    stdout: JSON.stringify({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      status: answers.shift(),
+    }),
+  })
+  const exec = {
+    command: 'login',
+    args: [],
+    env: [],
+    apiVersion: 'client.authentication.k8s.io/v1',
+    interactiveMode: 'Never',
+    provideClusterInfo: false,
+    installHint: '',
+  }
+  const client = connectWith(
+    { server: server.url, tls: { caData: certificates.authority }, exec },
+    host,
+  )
+  await assert.rejects(client.resource(pods, 'a').get('x'), isUnauthorized)
+  assert.equal((await client.resource(pods, 'a').get('x')).metadata?.name, 'bob')
+  assert.equal(server.accepted, 2)
+})
+
+test('Given a rotated client certificate or CA, then new connections use it. (CA)', async () => {
+  const server = await serve((_, response) => void response.end('{}'))
+  const clock = virtualClock()
+  const host = new FakeHost({ '/ca.crt': `${certificates.authority}` })
+  const client = connectWith(
+    { server: server.url, tls: { caFile: '/ca.crt' } },
+    host,
+    clock as never,
+  )
+  await client.raw({ method: 'GET', path: '/' })
+  host.files.set('/ca.crt', certificates.otherAuthority)
+  await clock.advance(5 * 60_000)
+  // Finds the change on its way; whatever comes after it needs the new authority, which did not sign this server.
+  await client.raw({ method: 'GET', path: '/' }).catch(() => {})
+  await assert.rejects(client.raw({ method: 'GET', path: '/' }), /tls to 127\.0\.0\.1/)
+})
+
+test('a proxy is asked for a tunnel, with its own credentials, and HTTP/2 goes through it', async () => {
+  const server = await serve((request, response) => void response.end(`"${request.httpVersion}"`))
+  const asked: string[] = []
+  const sockets: Socket[] = []
+  const proxy = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.once('data', (head) => {
+      asked.push(head.toString())
+      const [, target] = /^CONNECT (\S+)/.exec(head.toString())!
+      const onward = connectTcp(Number(target!.split(':')[1]), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        socket.pipe(onward).pipe(socket)
+      })
+      onward.on('error', () => {})
+      sockets.push(onward)
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  const proxyUrl = `http://user:p%40ss@127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const client = connectWith({
+    server: server.url,
+    tls: { caData: certificates.authority },
+    proxyUrl,
+  })
+  assert.equal(await client.raw({ method: 'GET', path: '/' }), '"2.0"')
+  assert.match(asked[0]!, new RegExp(`^CONNECT 127\\.0\\.0\\.1:${server.port} HTTP/1\\.1\r\n`))
+  assert.ok(
+    asked[0]!.includes(
+      `Proxy-Authorization: Basic ${Buffer.from('user:p@ss').toString('base64')}\r\n`,
+    ),
+  )
+})
+
+test('a proxy that refuses is told with its answer; a SOCKS proxy cannot be used', async () => {
+  const proxy = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => void proxy.close())
+  const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const refused = connectWith({ server: 'https://127.0.0.1:1', tls: {}, proxyUrl })
+  await assert.rejects(
+    refused.raw({ method: 'GET', path: '/' }),
+    /407 Proxy Authentication Required/,
+  )
+  const socks = connectWith({
+    server: 'https://127.0.0.1:1',
+    tls: {},
+    proxyUrl: 'socks5://127.0.0.1:1',
+  })
+  await assert.rejects(socks.raw({ method: 'GET', path: '/' }), { code: 'PROXY_UNSUPPORTED' })
+})

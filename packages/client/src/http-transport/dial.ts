@@ -1,0 +1,209 @@
+import { connect as connectTcp, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import { errorText } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
+import { clientErrors } from '../errors.ts'
+import { TransportError } from '../transport.ts'
+import type { TlsMaterial } from './tls-source.ts'
+
+const DIAL_TIMEOUT_MS = 30_000
+const HANDSHAKE_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 30_000
+const LONGEST_PROXY_ANSWER = 16_384
+
+export interface DialOptions {
+  readonly clock: Clock
+  readonly server: URL
+  /** Undefined: plain text. */
+  readonly tls: TlsMaterial | undefined
+  readonly protocols: readonly ('h2' | 'http/1.1')[]
+  readonly proxy: URL | undefined
+}
+
+export interface Dialled {
+  readonly socket: Socket | TLSSocket
+  readonly protocol: 'h2' | 'http/1.1'
+}
+
+export function hostOf(url: URL): string {
+  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
+}
+
+export function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+}
+
+/** Opens a connection, through the proxy if there is one, and shakes hands. Rejects with TransportError. */
+export async function dial(options: DialOptions): Promise<Dialled> {
+  const { server, tls, clock } = options
+  const tcp =
+    options.proxy === undefined
+      ? await dialTcp(clock, server)
+      : await dialProxy(options, options.proxy)
+  if (tls === undefined) return { socket: tcp, protocol: 'http/1.1' }
+  const socket = await handshake(options, tls, tcp)
+  return { socket, protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' }
+}
+
+async function dialTcp(clock: Clock, url: URL): Promise<Socket> {
+  const host = hostOf(url)
+  const port = portOf(url)
+  const socket = connectTcp({
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+  })
+  await ready(clock, socket, 'connect', DIAL_TIMEOUT_MS, `dial tcp ${url.host}`)
+  return socket
+}
+
+async function handshake(options: DialOptions, tls: TlsMaterial, tcp: Socket): Promise<TLSSocket> {
+  const host = hostOf(options.server)
+  const servername = tls.serverName ?? (isIP(host) ? undefined : host)
+  let socket: TLSSocket
+  try {
+    socket = connectTls({
+      socket: tcp,
+      host,
+      ...(servername === undefined ? {} : { servername }),
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+      ...(tls.key === undefined ? {} : { key: tls.key }),
+      rejectUnauthorized: !tls.insecure,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: [...options.protocols],
+    })
+  } catch (error) {
+    tcp.destroy()
+    throw new TransportError('TLS_INVALID', `tls to ${options.server.host}: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
+  await ready(
+    options.clock,
+    socket,
+    'secureConnect',
+    HANDSHAKE_TIMEOUT_MS,
+    `tls to ${options.server.host}`,
+  )
+  return socket
+}
+
+/** Resolves at `event`; rejects and destroys the socket on an error, an early close or the timeout. */
+function ready(
+  clock: Clock,
+  socket: Socket,
+  event: string,
+  timeoutMs: number,
+  what: string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: TransportError): void => {
+      timer.cancel()
+      socket.off(event, onReady)
+      socket.off('error', onError)
+      socket.off('close', onClose)
+      if (error === undefined) {
+        resolve()
+        return
+      }
+      socket.on('error', () => {})
+      socket.destroy()
+      reject(error)
+    }
+    const onReady = (): void => settle()
+    const onError = (error: NodeJS.ErrnoException): void =>
+      settle(new TransportError(codeOf(error), `${what}: ${errorText(error)}`, { cause: error }))
+    const onClose = (): void =>
+      settle(new TransportError('EOF', `${what}: closed by the other side`))
+    const timer = clock.after(timeoutMs, () =>
+      settle(new TransportError('ETIMEDOUT', `${what}: i/o timeout after ${timeoutMs / 1000}s`)),
+    )
+    socket.once(event, onReady)
+    socket.once('error', onError)
+    socket.once('close', onClose)
+  })
+}
+
+/** Node's code of an error. An AggregateError of several addresses has that of its first. */
+export function codeOf(error: unknown): string {
+  const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] }
+  if (typeof code === 'string') return code
+  return errors !== undefined && errors.length > 0 ? codeOf(errors[0]) : 'UNKNOWN'
+}
+
+/** A tunnel by HTTP CONNECT, as for https servers everywhere; plain http servers are reached through one too. */
+async function dialProxy(options: DialOptions, proxy: URL): Promise<Socket> {
+  if (proxy.protocol !== 'http:' && proxy.protocol !== 'https:') {
+    throw clientErrors.make(
+      'PROXY_UNSUPPORTED',
+      `proxy ${proxy.protocol}//${proxy.host}: only http and https proxies can be used`,
+    )
+  }
+  const { clock, server } = options
+  const tcp = await dialTcp(clock, proxy)
+  const socket =
+    proxy.protocol === 'https:'
+      ? await handshake({ ...options, server: proxy, protocols: ['http/1.1'] }, {}, tcp)
+      : tcp
+  const target = `${server.hostname}:${portOf(server)}`
+  const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+  const authorization =
+    proxy.username === ''
+      ? ''
+      : `Proxy-Authorization: Basic ${Buffer.from(user).toString('base64')}\r\n`
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization}\r\n`)
+  await tunnelOpen(clock, socket, `proxy ${proxy.host}: CONNECT ${target}`)
+  return socket
+}
+
+function tunnelOpen(clock: Clock, socket: Socket, what: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const settle = (error?: TransportError): void => {
+      timer.cancel()
+      socket.off('data', onData)
+      socket.off('error', onError)
+      socket.off('close', onClose)
+      if (error === undefined) {
+        socket.pause()
+        resolve()
+        return
+      }
+      socket.on('error', () => {})
+      socket.destroy()
+      reject(error)
+    }
+    const onData = (chunk: Buffer): void => {
+      answer += chunk.toString('latin1')
+      const end = answer.indexOf('\r\n\r\n')
+      if (end === -1) {
+        if (answer.length > LONGEST_PROXY_ANSWER)
+          settle(new TransportError('PROXY_REFUSED', `${what}: endless answer`))
+        return
+      }
+      const statusLine = answer.slice(0, answer.indexOf('\r\n'))
+      if (!/^HTTP\/1\.[01] 200/.test(statusLine)) {
+        settle(new TransportError('PROXY_REFUSED', `${what}: ${statusLine}`))
+        return
+      }
+      // A server talks only after the client's hello: bytes behind the answer would not be TLS. Kept for plain text.
+      const rest = Buffer.from(answer.slice(end + 4), 'latin1')
+      if (rest.length > 0) socket.unshift(rest)
+      settle()
+    }
+    const onError = (error: Error): void =>
+      settle(new TransportError(codeOf(error), `${what}: ${errorText(error)}`, { cause: error }))
+    const onClose = (): void => settle(new TransportError('EOF', `${what}: closed by the proxy`))
+    const timer = clock.after(DIAL_TIMEOUT_MS, () =>
+      settle(new TransportError('ETIMEDOUT', `${what}: i/o timeout`)),
+    )
+    socket.on('data', onData)
+    socket.once('error', onError)
+    socket.once('close', onClose)
+  })
+}

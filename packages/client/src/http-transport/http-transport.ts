@@ -1,0 +1,231 @@
+import { errorText, silentLogger } from '@gyropilot/foundation'
+import type { Clock, Logger } from '@gyropilot/foundation'
+import { TransportError } from '../transport.ts'
+import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
+import type { Connection, Exchange, WireAnswer } from './connection.ts'
+import { staticTls } from './tls-source.ts'
+import type { TlsMaterial, TlsSource } from './tls-source.ts'
+
+const PING_AFTER_IDLE_MS = 30_000
+const PING_TIMEOUT_MS = 15_000
+const TLS_RECHECK_MS = 5 * 60_000
+const MOST_RESENDS = 3
+
+export interface HttpTransportOptions {
+  /** `https://10.0.0.1:6443`; a path is put in front of every request's path. `http://` is HTTP/1.1 in plain text. */
+  readonly server: string
+  readonly clock: Clock
+  readonly logger?: Logger
+  /** For https. Default: the machine's authorities, no client certificate. */
+  readonly tls?: TlsMaterial | TlsSource
+  /** `http://` or `https://` proxy for this server. */
+  readonly proxyUrl?: string
+  /** Never offer HTTP/2. */
+  readonly http1Only?: boolean
+  /** Do not ask for gzip. */
+  readonly disableCompression?: boolean
+  /** HTTP/2: PING after so long without a byte from the server. 0: never. Default 30 s. */
+  readonly pingAfterIdleMs?: number
+  /** HTTP/2: give the connection up when PING is not answered. Default 15 s. */
+  readonly pingTimeoutMs?: number
+}
+
+/**
+ * HTTP to one server. Everything goes over one HTTP/2 connection; another is opened only when the server's limit of
+ * concurrent streams is reached, or the first is going away. Connections are made when needed and made again after a loss.
+ * Giving up a request closes its stream and nothing else. docs/decisions/0004-http2-transport.md says why node:http2.
+ */
+export class HttpTransport implements Transport {
+  readonly #options: HttpTransportOptions
+  readonly #server: URL
+  readonly #prefix: string
+  readonly #tls: TlsSource | undefined
+  readonly #logger: Logger
+  #connections: Connection[] = []
+  #dialling: Promise<void> | undefined
+  #material: TlsMaterial | undefined
+  #materialMs = 0
+  #closed = false
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+    this.#server = new URL(options.server)
+    this.#prefix = this.#server.pathname.replace(/\/+$/, '')
+    if (this.#server.protocol === 'https:') {
+      const tls = options.tls ?? {}
+      this.#tls = 'load' in tls ? tls : staticTls(tls)
+      this.#tls.onChange?.(() => void this.#recheckTls())
+    }
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const exchange = this.#exchangeFor(request)
+    this.#recheckTlsWhenDue()
+    for (let resends = 0; ; resends++) {
+      try {
+        const answer = await this.#start(exchange)
+        return this.#response(answer, exchange)
+      } catch (error) {
+        if (resends === MOST_RESENDS || !wasNotProcessed(error)) throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const connection of this.#connections.splice(0)) connection.destroy()
+  }
+
+  /** Connections that are open or draining, for tests and debugging. */
+  get connectionCount(): number {
+    return this.#connections.length
+  }
+
+  async #start(exchange: Exchange): Promise<WireAnswer> {
+    const { signal } = exchange.request
+    for (;;) {
+      if (this.#closed)
+        throw new TransportError('CLOSED', `${exchange.what}: the transport is closed`)
+      if (signal?.aborted) throw abortedError(exchange)
+      const connection = this.#connections.find((candidate) => candidate.available)
+      if (connection !== undefined) return connection.start(exchange)
+      this.#dialling ??= this.#dial().finally(() => (this.#dialling = undefined))
+      await orAborted(this.#dialling, exchange)
+    }
+  }
+
+  async #dial(): Promise<void> {
+    const { clock, proxyUrl, http1Only } = this.#options
+    const { dial } = await import('./dial.ts')
+    const dialOnce = async (): ReturnType<typeof dial> =>
+      dial({
+        clock,
+        server: this.#server,
+        tls: await this.#loadTls(),
+        protocols: http1Only ? ['http/1.1'] : ['h2', 'http/1.1'],
+        proxy: proxyUrl === undefined ? undefined : new URL(proxyUrl),
+      })
+    const { socket, protocol } = await dialOnce()
+    if (this.#closed) {
+      socket.destroy()
+      return
+    }
+    if (protocol === 'h2') {
+      const { Http2Connection } = await import('./http2-connection.ts')
+      const connection: Connection = new Http2Connection(socket, this.#server, {
+        clock,
+        pingAfterIdleMs: this.#options.pingAfterIdleMs ?? PING_AFTER_IDLE_MS,
+        pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
+        onClosed: () => this.#remove(connection),
+      })
+      this.#connections.push(connection)
+    } else {
+      const { Http1Connections } = await import('./http1-connections.ts')
+      const another = async (): Promise<typeof socket> => (await dialOnce()).socket
+      this.#connections.push(new Http1Connections(socket, this.#server.host, another))
+    }
+    this.#logger.verbosity(6).info('Connected', { server: this.#server.host, protocol })
+  }
+
+  #remove(connection: Connection): void {
+    this.#connections = this.#connections.filter((other) => other !== connection)
+  }
+
+  async #loadTls(): Promise<TlsMaterial | undefined> {
+    if (this.#tls === undefined) return undefined
+    this.#material = await this.#tls.load()
+    this.#materialMs = this.#options.clock.monotonicMs()
+    return this.#material
+  }
+
+  #recheckTlsWhenDue(): void {
+    if (this.#tls === undefined || this.#material === undefined) return
+    if (this.#options.clock.monotonicMs() - this.#materialMs < TLS_RECHECK_MS) return
+    this.#materialMs = this.#options.clock.monotonicMs()
+    void this.#recheckTls()
+  }
+
+  /** A new client certificate closes all connections, for it is who we are; new authorities only keep old ones from new use. */
+  async #recheckTls(): Promise<void> {
+    const before = this.#material
+    if (before === undefined) return
+    try {
+      const now = await this.#loadTls()
+      if (now === undefined) return
+      const identityChanged = now.cert !== before.cert || now.key !== before.key
+      if (!identityChanged && now.ca === before.ca) return
+      this.#logger.info('certificate rotation detected, closing connections', {
+        server: this.#server.host,
+      })
+      for (const connection of this.#connections.splice(0)) {
+        if (identityChanged) connection.destroy()
+        else connection.drain()
+      }
+    } catch (error) {
+      this.#logger.error(error, 'certificates could not be read again; going on with the old ones')
+    }
+  }
+
+  #exchangeFor(request: TransportRequest): Exchange {
+    const headers: Record<string, string | readonly string[]> = { ...request.headers }
+    let body: Buffer | undefined
+    if (request.body !== undefined) {
+      body =
+        'json' in request.body
+          ? Buffer.from(JSON.stringify(request.body.json))
+          : Buffer.from(request.body.bytes)
+      headers['content-length'] = String(body.length)
+    }
+    if (!this.#options.disableCompression && !request.longRunning)
+      headers['accept-encoding'] ??= 'gzip'
+    const path = this.#prefix + request.path
+    const what = `${request.method} ${this.#server.origin}${path.split('?', 1)[0]}`
+    return { request, path, headers, body, what }
+  }
+
+  #response(answer: WireAnswer, exchange: Exchange): TransportResponse {
+    const zipped = answer.headers['content-encoding'] === 'gzip'
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: { kind: 'bytes', chunks: zipped ? gunzipped(answer.chunks) : answer.chunks },
+      sentBytes: exchange.body?.length ?? 0,
+    }
+  }
+}
+
+function wasNotProcessed(error: unknown): boolean {
+  return error instanceof TransportError && error.notProcessed
+}
+
+function abortedError(exchange: Exchange): TransportError {
+  return new TransportError('ABORTED', `${exchange.what}: given up by its caller`, {
+    cause: exchange.request.signal?.reason,
+  })
+}
+
+/** Waits for a dial that others wait for too: giving up leaves it running for them. */
+function orAborted(dialling: Promise<void>, exchange: Exchange): Promise<void> {
+  const { signal } = exchange.request
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortedError(exchange))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    dialling
+      .finally(() => signal?.removeEventListener('abort', onAbort))
+      .then(resolve, (error: unknown) => reject(dialError(error, exchange)))
+  })
+}
+
+function dialError(error: unknown, exchange: Exchange): unknown {
+  if (!(error instanceof TransportError)) return error
+  return new TransportError(error.code, `${exchange.what}: ${errorText(error)}`, { cause: error })
+}
+
+async function* gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { createGunzip } = await import('node:zlib')
+  const { Readable, pipeline } = await import('node:stream')
+  const gunzip = createGunzip()
+  pipeline(Readable.from(chunks, { objectMode: false }), gunzip, () => {})
+  yield* gunzip as AsyncIterable<Uint8Array>
+}

@@ -1,0 +1,263 @@
+import http2 from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import type { Socket } from 'node:net'
+import { errorText } from '@gyropilot/foundation'
+import type { Clock, Timer } from '@gyropilot/foundation'
+import { TransportError } from '../transport.ts'
+import { ChunkStream } from './chunk-stream.ts'
+import { codeOf } from './dial.ts'
+import type { Connection, Exchange, WireAnswer } from './connection.ts'
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
+const STREAM_WINDOW_BYTES = 4 << 20
+// As Go: in effect unlimited, so that a watch nobody reads cannot hold up the others. Each stream still has its own window.
+const CONNECTION_WINDOW_BYTES = 1 << 30
+const SESSION_MEMORY_MEGABYTES = 1024
+// RFC 9113 recommends no smaller limit; it holds until the server's SETTINGS have come.
+const STREAMS_BEFORE_SETTINGS = 100
+
+export interface Http2Options {
+  readonly clock: Clock
+  /** PING after so long without a byte from the server; 0: never. */
+  readonly pingAfterIdleMs: number
+  /** The connection is given up when the PING is not answered for so long. */
+  readonly pingTimeoutMs: number
+  onClosed(): void
+}
+
+/** One HTTP/2 connection. Keeps the process alive only while exchanges are under way. */
+export class Http2Connection implements Connection {
+  readonly #session: ClientHttp2Session
+  readonly #socket: Socket
+  readonly #options: Http2Options
+  readonly #authority: string
+  #open = 0
+  #draining = false
+  #lost: TransportError | undefined
+  #healthTimer: Timer | undefined
+  #bytesSeen = 0
+  #lastUsedMs: number
+
+  constructor(socket: Socket, server: URL, options: Http2Options) {
+    this.#socket = socket
+    this.#options = options
+    this.#authority = server.host
+    this.#lastUsedMs = options.clock.monotonicMs()
+    this.#session = http2.connect(server.origin, {
+      createConnection: () => socket,
+      settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
+      maxSessionMemory: SESSION_MEMORY_MEGABYTES,
+    })
+    this.#session.once('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
+    this.#session.on('goaway', (code: number) => this.#onGoAway(code))
+    this.#session.on('error', (error: Error) => {
+      this.#lost ??= lostError(
+        codeOf(error),
+        `connection to ${this.#authority}: ${errorText(error)}`,
+        error,
+      )
+    })
+    this.#session.on('close', () => this.#onClose())
+    this.#session.unref()
+  }
+
+  get openExchanges(): number {
+    return this.#open
+  }
+
+  /** It can take one more exchange now. */
+  get available(): boolean {
+    const { remoteSettings } = this.#session
+    const limit = remoteSettings?.maxConcurrentStreams ?? STREAMS_BEFORE_SETTINGS
+    return (
+      !this.#draining && !this.#session.closed && !this.#session.destroyed && this.#open < limit
+    )
+  }
+
+  start(exchange: Exchange): Promise<WireAnswer> {
+    let stream: ClientHttp2Stream
+    try {
+      stream = this.#session.request(
+        {
+          ...exchange.headers,
+          ':method': exchange.request.method,
+          ':scheme': 'https',
+          ':authority': this.#authority,
+          ':path': exchange.path,
+        },
+        { endStream: exchange.body === undefined },
+      )
+    } catch (error) {
+      return Promise.reject(notProcessed(exchange.what, error))
+    }
+    this.#opened()
+    if (exchange.body !== undefined) stream.end(exchange.body)
+    return this.#answer(stream, exchange)
+  }
+
+  drain(): void {
+    this.#draining = true
+    if (this.#open === 0) this.#session.close()
+  }
+
+  destroy(): void {
+    this.#draining = true
+    this.#session.destroy()
+  }
+
+  #answer(stream: ClientHttp2Stream, exchange: Exchange): Promise<WireAnswer> {
+    const { signal } = exchange.request
+    return new Promise((resolve, reject) => {
+      const body = new ChunkStream({
+        pause: () => stream.pause(),
+        resume: () => stream.resume(),
+        cancel: () => stream.close(NGHTTP2_CANCEL),
+      })
+      let failure: Error | undefined
+      let answered = false
+      const onAbort = (): void => {
+        failure = new TransportError('ABORTED', `${exchange.what}: given up by its caller`, {
+          cause: signal?.reason,
+        })
+        if (answered) body.finish(failure)
+        else reject(failure)
+        stream.close(NGHTTP2_CANCEL)
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      stream.on('response', (headers) => {
+        answered = true
+        resolve({ ...answerHead(headers), chunks: body })
+      })
+      stream.on('data', (chunk: Buffer) => body.push(chunk))
+      stream.on('error', (error: Error) => {
+        failure ??= error
+      })
+      stream.on('close', () => {
+        signal?.removeEventListener('abort', onAbort)
+        this.#closed()
+        const fault = this.#faultOf(stream, failure, answered, exchange)
+        if (answered) body.finish(fault)
+        else reject(fault ?? new TransportError('EOF', `${exchange.what}: EOF before the answer`))
+      })
+    })
+  }
+
+  /** Why a stream closed, or undefined for a clean end. */
+  #faultOf(
+    stream: ClientHttp2Stream,
+    failure: Error | undefined,
+    answered: boolean,
+    exchange: Exchange,
+  ): Error | undefined {
+    if (failure instanceof TransportError) return failure
+    const code = stream.rstCode ?? NGHTTP2_NO_ERROR
+    if (code === NGHTTP2_REFUSED_STREAM && !answered) return notProcessed(exchange.what, failure)
+    if (this.#lost !== undefined) {
+      return new TransportError(this.#lost.code, `${exchange.what}: ${this.#lost.message}`, {
+        cause: this.#lost,
+      })
+    }
+    if (this.#session.destroyed || this.#socket.destroyed) {
+      // Torn down under the stream: Node ends it without an error, which must not look like a clean end.
+      const clean =
+        answered && stream.readableEnded && code === NGHTTP2_NO_ERROR && failure === undefined
+      return clean
+        ? undefined
+        : lostError('EOF', `${exchange.what}: connection closed: unexpected EOF`, failure)
+    }
+    if (failure !== undefined || code !== NGHTTP2_NO_ERROR) {
+      const text = failure === undefined ? `stream closed with code ${code}` : errorText(failure)
+      return new TransportError('HTTP2_STREAM_ERROR', `${exchange.what}: ${text}`, {
+        cause: failure,
+      })
+    }
+    return undefined
+  }
+
+  #opened(): void {
+    if (this.#open++ > 0) return
+    this.#session.ref()
+    const { clock, pingAfterIdleMs } = this.#options
+    if (pingAfterIdleMs <= 0) return
+    // Nobody listened while it was idle: a connection that died meanwhile is found now, not half a minute later.
+    if (clock.monotonicMs() - this.#lastUsedMs >= pingAfterIdleMs) this.#ping()
+    else this.#watchHealth()
+  }
+
+  #closed(): void {
+    this.#lastUsedMs = this.#options.clock.monotonicMs()
+    if (--this.#open > 0) return
+    this.#healthTimer?.cancel()
+    if (this.#draining) this.#session.close()
+    else if (!this.#session.destroyed) this.#session.unref()
+  }
+
+  #watchHealth(): void {
+    this.#bytesSeen = this.#socket.bytesRead
+    this.#healthTimer = this.#options.clock.after(this.#options.pingAfterIdleMs, () => {
+      if (this.#socket.bytesRead === this.#bytesSeen) this.#ping()
+      else this.#watchHealth()
+    })
+  }
+
+  #ping(): void {
+    if (this.#session.destroyed) return
+    this.#healthTimer = this.#options.clock.after(this.#options.pingTimeoutMs, () => {
+      this.#lost = lostError(
+        'HTTP2_CONNECTION_LOST',
+        `http2: client connection lost: no answer to PING in ${this.#options.pingTimeoutMs / 1000}s`,
+      )
+      this.#draining = true
+      this.#session.destroy()
+      this.#socket.destroy()
+    })
+    this.#session.ping((error) => {
+      this.#healthTimer?.cancel()
+      if (error === null && this.#open > 0) this.#watchHealth()
+    })
+  }
+
+  #onGoAway(code: number): void {
+    this.#draining = true
+    if (code === NGHTTP2_NO_ERROR) return
+    this.#lost = lostError(
+      'HTTP2_CONNECTION_LOST',
+      `http2: server sent GOAWAY with error code ${code}`,
+    )
+  }
+
+  #onClose(): void {
+    this.#draining = true
+    this.#healthTimer?.cancel()
+    this.#options.onClosed()
+  }
+}
+
+function answerHead(headers: IncomingHttpHeaders): Pick<WireAnswer, 'status' | 'headers'> {
+  const plain: Record<string, string | readonly string[]> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !name.startsWith(':')) plain[name] = value
+  }
+  return { status: Number(headers[':status']), headers: plain }
+}
+
+function lostError(code: string, message: string, cause?: unknown): TransportError {
+  return new TransportError(
+    code === 'UNKNOWN' || code.startsWith('ERR_HTTP2') ? 'HTTP2_CONNECTION_LOST' : code,
+    message,
+    {
+      cause,
+    },
+  )
+}
+
+function notProcessed(what: string, cause: unknown): TransportError {
+  return new TransportError(
+    'HTTP2_CONNECTION_LOST',
+    `${what}: connection closed before the request was taken`,
+    {
+      cause,
+      notProcessed: true,
+    },
+  )
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ReplicaSet } from '@gyropilot/api'
+import type { Reconcile } from '@gyropilot/runtime'
+import { refused } from '../workload-support/fixtures.ts'
+import { deployment, outcome, owned, rollout } from './fixtures.ts'
+import {
+  cleanUpUnhealthy,
+  scaleDownAvailable,
+  scaleDownOldReplicaSets,
+  scaleNewReplicaSet,
+} from './rolling-update.ts'
+import type { Rollout } from './rollout.ts'
+
+const rolling = (replicas: number, maxSurge: number, maxUnavailable: number) =>
+  deployment({
+    replicas,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
+  })
+
+function* ignoring<T>(rules: Reconcile<T>): Reconcile {
+  yield* rules
+}
+
+const sizeOf = (of: Rollout, name: string): number | undefined =>
+  of.replicaSets.find(({ metadata }) => metadata?.name === name)?.spec?.replicas
+
+const upwards: readonly {
+  replicas: number
+  surge: number
+  old: number
+  fresh: number
+  expected: number | undefined
+}[] = [
+  // Should not scale up.
+  { replicas: 10, surge: 0, old: 10, fresh: 0, expected: undefined },
+  { replicas: 10, surge: 2, old: 10, fresh: 0, expected: 2 },
+  { replicas: 10, surge: 2, old: 5, fresh: 0, expected: 7 },
+  { replicas: 10, surge: 2, old: 10, fresh: 2, expected: undefined },
+  // Should scale down.
+  { replicas: 10, surge: 2, old: 2, fresh: 11, expected: 10 },
+]
+for (const { replicas, surge, old, fresh, expected } of upwards) {
+  test(`of ${replicas} with surge ${surge}, old ${old} and new ${fresh}: the new one gets ${expected ?? 'nothing'}`, () => {
+    const web = rolling(replicas, surge, 0)
+    const newSet = owned(web, { name: 'new', replicas: fresh })
+    const driven = outcome(
+      ignoring(
+        scaleNewReplicaSet(
+          rollout(web, newSet, owned(web, { name: 'old', replicas: old })),
+          newSet,
+        ),
+      ),
+    )
+    assert.deepEqual(driven.scaled, expected === undefined ? {} : { new: expected })
+  })
+}
+
+interface DownCase {
+  readonly title: string
+  readonly unavailable: number
+  readonly old: readonly [size: number, available: number]
+  readonly fresh: readonly [size: number, available: number]
+  readonly expected: number | undefined
+}
+const downwards: readonly DownCase[] = [
+  {
+    title: 'Given R 10, maxUnavailable 0, old 10 ready, then one more than R allows goes: none',
+    unavailable: 0,
+    old: [10, 10],
+    fresh: [0, 0],
+    expected: undefined,
+  },
+  {
+    title: 'Given R 10, maxUnavailable 2, old 10 ready, then 2 go',
+    unavailable: 2,
+    old: [10, 10],
+    fresh: [0, 0],
+    expected: 8,
+  },
+  {
+    title: 'unhealthy old pods are removed first',
+    unavailable: 2,
+    old: [10, 8],
+    fresh: [0, 0],
+    expected: 8,
+  },
+  {
+    title: 'with unhealthy and room both kinds go',
+    unavailable: 4,
+    old: [10, 8],
+    fresh: [0, 0],
+    expected: 6,
+  },
+  {
+    title:
+      'Given R 10, maxUnavailable 2, old 8 ready, new 2 not ready, when reconciled, then no scale down',
+    unavailable: 2,
+    old: [8, 8],
+    fresh: [2, 0],
+    expected: undefined,
+  },
+  {
+    title: 'New pods crash-looping: maxScaledDown counts them, old RSs are not drained.',
+    unavailable: 0,
+    old: [10, 10],
+    fresh: [3, 0],
+    expected: undefined,
+  },
+  {
+    title: 'ready new pods take the place of old ones',
+    unavailable: 0,
+    old: [8, 8],
+    fresh: [4, 4],
+    expected: 6,
+  },
+]
+for (const { title, unavailable, old, fresh, expected } of downwards) {
+  test(title, () => {
+    const web = rolling(10, 4, unavailable)
+    const newSet = owned(web, { name: 'new', replicas: fresh[0], available: fresh[1] })
+    const working = rollout(
+      web,
+      newSet,
+      owned(web, { name: 'old', replicas: old[0], available: old[1] }),
+    )
+    const driven = outcome(ignoring(scaleDownOldReplicaSets(working, newSet)))
+    assert.equal(sizeOf(working, 'old'), expected ?? old[0])
+    assert.equal(driven.replicaSetUpdates.length > 0, expected !== undefined)
+  })
+}
+
+const unhealthy: readonly [sizes: readonly [number, number], budget: number, removed: number][] = [
+  [[10, 8], 1, 1],
+  [[10, 8], 3, 2],
+  [[10, 8], 0, 0],
+  [[10, 10], 3, 0],
+]
+for (const [[size, available], budget, removed] of unhealthy) {
+  test(`Given old ${size} with ${available} available and budget ${budget}, when cleaning, then ${removed} is removed`, () => {
+    const web = rolling(10, 0, 2)
+    const working = rollout(web, undefined, owned(web, { name: 'old', replicas: size, available }))
+    outcome(ignoring(cleanUpUnhealthy(working, budget)))
+    assert.equal(sizeOf(working, 'old'), size - removed)
+  })
+}
+
+test('Rollover: unavailable pods of the middle RS are removed first.', () => {
+  const web = rolling(10, 0, 2)
+  const oldest = owned(web, { name: 'oldest', replicas: 8, ageSeconds: 900 })
+  const middle = owned(web, { name: 'middle', replicas: 2, available: 0, ageSeconds: 100 })
+  const newSet = owned(web, { name: 'new', replicas: 0 })
+  const driven = outcome(
+    ignoring(scaleDownOldReplicaSets(rollout(web, newSet, oldest, middle), newSet)),
+  )
+  assert.deepEqual(driven.scaled, { middle: 0 })
+})
+
+test('available pods go from the oldest ReplicaSet first', () => {
+  const web = rolling(10, 0, 0)
+  const working = rollout(
+    web,
+    undefined,
+    owned(web, { name: 'younger', replicas: 5, ageSeconds: 5 }),
+    owned(web, { name: 'older', replicas: 3 }),
+  )
+  const newSet = owned(web, { name: 'new', replicas: 7 })
+  outcome(ignoring(scaleDownAvailable(working, newSet, 11)))
+  assert.deepEqual([sizeOf(working, 'older'), sizeOf(working, 'younger')], [0, 4])
+})
+
+test('An error in a or b is swallowed: treated as "did not scale", the sync continues.', () => {
+  const web = rolling(10, 0, 2)
+  const newSet = owned(web, { name: 'new', replicas: 0 })
+  let scaled: boolean | undefined
+  function* rules(of: Rollout, fresh: ReplicaSet): Reconcile {
+    scaled = yield* scaleDownOldReplicaSets(of, fresh)
+  }
+  outcome(rules(rollout(web, newSet, owned(web, { name: 'old', replicas: 10 })), newSet), {
+    onWrite: () => refused(409, 'Conflict'),
+  })
+  assert.equal(scaled, false)
+})

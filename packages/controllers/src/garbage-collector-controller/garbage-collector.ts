@@ -1,0 +1,274 @@
+import { withDeadline } from '@gyropilot/foundation'
+import type { Logger } from '@gyropilot/foundation'
+import {
+  DEFAULT_BACKOFF,
+  InterruptedByShutdown,
+  interpret,
+  retryOnConflict,
+  runWorkers,
+} from '@gyropilot/runtime'
+import type {
+  ControllerContext,
+  EventRecorder,
+  Reason,
+  Reconcile,
+  RunnableController,
+} from '@gyropilot/runtime'
+import { AbsentOwners } from './absent-owners.ts'
+import { attemptToDelete } from './attempt-to-delete.ts'
+import type { Checked, Collector } from './attempt-to-delete.ts'
+import { orphanDependents } from './attempt-to-orphan.ts'
+import {
+  ABSENT_OWNERS_MAX,
+  DELETE_QUEUE,
+  EVENT_COMPONENT,
+  FOREGROUND_FINALIZER,
+  GRAPH_CHANGES_QUEUE,
+  MONITOR_SYNC_TIMEOUT_MS,
+  ORPHAN_FINALIZER,
+  ORPHAN_QUEUE,
+} from './config.ts'
+import { DependencyGraph } from './dependency-graph.ts'
+import type { GraphEvent } from './dependency-graph.ts'
+import { DiscoverySync } from './discovery-sync.ts'
+import { foreignOwnerEvent } from './events.ts'
+import { GraphChangeQueue } from './graph-change-queue.ts'
+import type { GraphNode } from './graph-node.ts'
+import { graphvizOf } from './graphviz.ts'
+import { identityText } from './identity.ts'
+import { UnknownKindError } from './live-metadata.ts'
+import { resourcesSyncErrors } from './metrics.ts'
+import { Monitors } from './monitors.ts'
+import { NodeQueue } from './node-queue.ts'
+import { removeFinalizer } from './remove-finalizer.ts'
+
+/** What came of one run over a node. */
+interface Worked {
+  /** To be looked at again, with the rate limit of the queue. */
+  readonly again: boolean
+  readonly error?: unknown
+}
+
+/**
+ * Three queues around one graph: informers fill the first, one worker takes it into the graph, and what the graph asks for
+ * goes to the other two, whose workers write. Nothing but that one worker changes the graph.
+ * Contract: docs/behaviour/controllers/garbage-collector-controller.md.
+ */
+export class GarbageCollector implements RunnableController {
+  readonly graph: DependencyGraph
+  readonly #context: ControllerContext
+  readonly #workers: number
+  readonly #logger: Logger
+  readonly #recorder: EventRecorder
+  readonly #changes: GraphChangeQueue
+  readonly #toDelete: NodeQueue
+  readonly #toOrphan: NodeQueue
+  readonly #monitors: Monitors
+  readonly #discovery: DiscoverySync
+  readonly #collector: Collector
+
+  constructor(context: ControllerContext, workers: number) {
+    const { client, clock, logger, metrics } = context
+    this.#context = context
+    this.#workers = workers
+    this.#logger = logger
+    this.#recorder = context.recorder(EVENT_COMPONENT)
+    const absentOwners = new AbsentOwners(ABSENT_OWNERS_MAX)
+    this.graph = new DependencyGraph(absentOwners)
+    this.#changes = new GraphChangeQueue({ clock, metrics, name: GRAPH_CHANGES_QUEUE })
+    this.#toDelete = new NodeQueue({ clock, metrics, name: DELETE_QUEUE })
+    this.#toOrphan = new NodeQueue({ clock, metrics, name: ORPHAN_QUEUE })
+    this.#monitors = new Monitors(context.metadataInformers, (event) =>
+      this.#changes.addEvent(event),
+    )
+    const failures = resourcesSyncErrors(metrics)
+    this.#discovery = new DiscoverySync({
+      client,
+      clock,
+      logger,
+      monitors: this.#monitors,
+      failures,
+    })
+    this.#collector = {
+      graph: this.graph,
+      absentOwners,
+      typeOf: (kind) => this.#discovery.typeOf(kind),
+      cached: (type, namespace, name) => this.#monitors.cached(type, namespace, name),
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const queues = [this.#changes, this.#toDelete, this.#toOrphan]
+    const stop = (): void => queues.forEach((queue) => queue.shutDown())
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    await this.#context.informersStarted
+    await Promise.all([
+      this.#runWorkers(1, signal, () => this.#takeInChanges()),
+      this.#discovery.run(signal),
+      this.#collect(signal),
+    ])
+  }
+
+  /** The part of the graph around these uids, or all of it, as Graphviz text (media type `text/vnd.graphviz`). */
+  graphviz(uids: readonly string[] = []): string {
+    return graphvizOf(this.graph, uids)
+  }
+
+  /** A monitor that never syncs must not keep all others from being collected. */
+  async #collect(signal: AbortSignal): Promise<void> {
+    using deadline = withDeadline(this.#context.clock, MONITOR_SYNC_TIMEOUT_MS, signal)
+    const synced = await this.#monitors.whenFirstSynced(deadline.signal)
+    if (signal.aborted) return
+    this.#logger.info(
+      synced
+        ? 'All resource monitors have synced, proceeding to collect garbage'
+        : 'Not all resource monitors could be synced, proceeding anyways',
+    )
+    await Promise.all([
+      this.#runWorkers(this.#workers, signal, () =>
+        this.#workLoop(this.#toDelete, 'delete', signal, (node, key) =>
+          this.#delete(node, key, signal),
+        ),
+      ),
+      this.#runWorkers(this.#workers, signal, () =>
+        this.#workLoop(this.#toOrphan, 'orphan', signal, (node, key) =>
+          this.#orphan(node, key, signal),
+        ),
+      ),
+    ])
+  }
+
+  #runWorkers(count: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const { clock } = this.#context
+    return runWorkers({ count, clock, signal, logger: this.#logger, work })
+  }
+
+  async #takeInChanges(): Promise<void> {
+    const queue = this.#changes
+    for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
+      try {
+        this.#takeIn(queue.takeEvent(item.key))
+      } finally {
+        queue.done(item.key)
+      }
+    }
+  }
+
+  #takeIn(event: GraphEvent): void {
+    const { check, checkLater, orphan, foreignOwners } = this.graph.process(event)
+    const reason = this.#reasonOf(event)
+    for (const foreign of foreignOwners) this.#recorder.record(foreignOwnerEvent(foreign))
+    for (const node of orphan) this.#toOrphan.addNode(node, reason)
+    for (const node of check) this.#toDelete.addNode(node, reason)
+    for (const node of checkLater) this.#toDelete.addNodeRateLimited(node, reason)
+  }
+
+  /** Reasons are kept only where somebody asks for them. */
+  #reasonOf({ kind, identity }: GraphEvent): Reason | undefined {
+    if (this.#context.trace === undefined) return undefined
+    const cause = kind === 'virtual-delete' ? 'delete' : kind
+    return { cause, object: identityText(identity) }
+  }
+
+  /** Hands nodes to `work`. Rules that throw are a defect of theirs: logged, and the node is tried again. */
+  async #workLoop(
+    queue: NodeQueue,
+    verb: 'delete' | 'orphan',
+    signal: AbortSignal,
+    work: (node: GraphNode, key: string) => Promise<Worked>,
+  ): Promise<void> {
+    const { trace, name } = this.#context
+    for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
+      try {
+        if (signal.aborted) continue
+        const node = queue.node(item.key)
+        const key = `${verb} ${identityText(node.identity)}`
+        trace?.started(name, key, item.reasons)
+        const worked = await work(node, key).catch((error: unknown): Worked | undefined => {
+          if (error instanceof InterruptedByShutdown || signal.aborted) return undefined
+          return { again: true, error }
+        })
+        trace?.finished(name, key, worked ?? { interrupted: true })
+        if (worked === undefined) continue
+        if (worked.error !== undefined) this.#report(key, worked.error)
+        if (worked.again) queue.addNodeRateLimited(node)
+        else queue.forget(node.id)
+      } finally {
+        queue.done(item.key)
+      }
+    }
+  }
+
+  async #delete(node: GraphNode, key: string, signal: AbortSignal): Promise<Worked> {
+    const rules = attemptToDelete(node, this.#collector)
+    const checked: Checked = await this.#interpret(key, rules, signal)
+    switch (checked.next) {
+      case 'forget':
+        return { again: false }
+      case 'absent':
+        this.#changes.addEvent({ kind: 'virtual-delete', identity: node.identity })
+        return { again: false }
+      case 'retry':
+        return { again: true, error: checked.error }
+      case 'remove-finalizer': {
+        const error = await this.#removeFinalizer(node, FOREGROUND_FINALIZER, key, signal)
+        return { again: error !== undefined, error }
+      }
+      case 'check-dependents':
+        for (const dependent of checked.dependents) this.#toDelete.addNode(dependent)
+        return { again: node.isVirtual }
+      case 'done':
+        // Until an informer shows it, or it is found absent, a virtual node is polled: no event may ever come.
+        return { again: node.isVirtual }
+    }
+  }
+
+  async #orphan(node: GraphNode, key: string, signal: AbortSignal): Promise<Worked> {
+    const orphaned = await this.#interpret(key, orphanDependents(node, this.#collector), signal)
+    if (!orphaned.ok) return { again: true, error: orphaned.error }
+    const error = await this.#removeFinalizer(node, ORPHAN_FINALIZER, key, signal)
+    return { again: error !== undefined, error }
+  }
+
+  #interpret<R>(key: string, rules: Reconcile<R>, signal: AbortSignal): Promise<R> {
+    const { client, clock, trace, name } = this.#context
+    return interpret(rules, {
+      client,
+      clock,
+      recordEvent: (event) => this.#recorder.record(event),
+      signal,
+      onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
+    })
+  }
+
+  /** The error, or undefined when the finalizer is gone. */
+  async #removeFinalizer(
+    { identity }: GraphNode,
+    finalizer: string,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { clock, random } = this.#context
+    const attempt = async (): Promise<undefined> => {
+      const rules = removeFinalizer(identity, finalizer, this.#collector)
+      const removal = await this.#interpret(key, rules, signal)
+      if (!removal.ok) throw removal.error
+    }
+    try {
+      return await retryOnConflict(attempt, { clock, random, signal, backoff: DEFAULT_BACKOFF })
+    } catch (error) {
+      if (error instanceof InterruptedByShutdown || signal.aborted) throw error
+      return error
+    }
+  }
+
+  /** Kinds that are not served may be so in a while: no reason for alarm. */
+  #report(key: string, error: unknown): void {
+    if (error instanceof UnknownKindError) {
+      this.#logger.verbosity(5).info('Will retry', { item: key, reason: error.message })
+    } else {
+      this.#logger.error(error, 'Failed, will retry', { item: key })
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FileError } from '../host-environment.ts'
+import { SystemClock } from './system-clock.ts'
+import { SystemHost } from './system-host.ts'
+import { SystemRandom } from './system-random.ts'
+
+test('the clock calls back after returning, in order of delay, and not when cancelled', async () => {
+  const clock = new SystemClock()
+  const seen: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const startedMs = clock.monotonicMs()
+  clock.after(2, () => resolve(void seen.push('later')))
+  clock.after(-5, () => seen.push('past'))
+  clock.after(1, () => seen.push('cancelled')).cancel()
+  assert.equal(seen.length, 0)
+  await promise
+  assert.deepEqual(seen, ['past', 'later'])
+  assert.ok(clock.monotonicMs() >= startedMs + 1)
+  clock.after(2 ** 40, () => seen.push('in decades')).cancel()
+})
+
+test('random numbers are in range and differ', () => {
+  const random = new SystemRandom()
+  const drawn = Array.from({ length: 3000 }, () => random.next())
+  for (const value of drawn) assert.ok(value >= 0 && value < 1)
+  assert.ok(new Set(drawn).size > 2990)
+})
+
+test('files and programs that are missing are FileErrors in the words of Go', async () => {
+  const host = new SystemHost()
+  await assert.rejects(
+    host.readTextFile('/nonexistent/file'),
+    (error) =>
+      error instanceof FileError &&
+      error.code === 'ENOENT' &&
+      error.message === 'open /nonexistent/file: no such file or directory',
+  )
+  await assert.rejects(
+    host.runCommand({ command: '/nonexistent/program', args: [], env: {}, interactive: false }),
+    (error) => error instanceof FileError && error.code === 'ENOENT',
+  )
+})
+
+test('a program gets arguments and variables, and gives its output and exit code', async () => {
+  const script = 'process.stdout.write(process.env.ADDED + process.argv[1]); process.exitCode = 3'
+  const result = await new SystemHost().runCommand({
+    command: process.execPath,
+    args: ['-e', script, 'argument'],
+    env: { ADDED: 'variable-' },
+    interactive: false,
+  })
+  assert.deepEqual(result, { exitCode: 3, stdout: 'variable-argument' })
+})
+
+test('reads files', async () => {
+  assert.match(await new SystemHost().readTextFile(import.meta.filename), /reads files/)
+})

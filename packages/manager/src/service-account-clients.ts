@@ -1,0 +1,139 @@
+/**
+ * Identities of controllers with --use-service-account-credentials: a service account of kube-system each, whose token is asked
+ * for and renewed here. Contract: docs/behaviour/runtime/manager.md, Client identities.
+ */
+import { resources } from '@gyropilot/api'
+import type { KubernetesObject } from '@gyropilot/api'
+import { authenticatedTransport, isAlreadyExists, isNotFound } from '@gyropilot/client'
+import type { Client, Credentials, Transport } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock, Logger } from '@gyropilot/foundation'
+
+const NAMESPACE = 'kube-system'
+const LIFETIME_SECONDS = 3600
+const LEAST_LIFETIME_MS = 600_000
+/** Renewed when this part of the lifetime is left. */
+const RENEW_AT = 0.2
+const WAITS_MS = [500, 1_000, 2_000]
+
+interface TokenRequest extends KubernetesObject {
+  readonly spec: { readonly expirationSeconds?: number; readonly audiences?: readonly string[] }
+  readonly status?: { readonly token: string; readonly expirationTimestamp: string }
+}
+
+export interface ServiceAccountTransportsOptions {
+  /** With root credentials: makes accounts and asks for tokens. */
+  readonly root: Client
+  /** Without credentials. */
+  readonly anonymous: Transport
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** One transport per service account, shared by all its clients. */
+export class ServiceAccountTransports {
+  readonly #options: ServiceAccountTransportsOptions
+  readonly #transports = new Map<string, Transport>()
+
+  constructor(options: ServiceAccountTransportsOptions) {
+    this.#options = options
+  }
+
+  transport(account: string): Transport {
+    let transport = this.#transports.get(account)
+    if (transport === undefined) {
+      transport = authenticatedTransport(
+        this.#options.anonymous,
+        new ServiceAccountToken(account, this.#options),
+      )
+      this.#transports.set(account, transport)
+    }
+    return transport
+  }
+}
+
+interface Token {
+  readonly authorization: string
+  readonly renewAtMs: number
+}
+
+/** The token of one account: asked for at first use, renewed before it ends, dropped after a 401. */
+class ServiceAccountToken implements Credentials {
+  readonly #account: string
+  readonly #options: ServiceAccountTransportsOptions
+  #token: Token | undefined
+  #asking: Promise<Token> | undefined
+
+  constructor(account: string, options: ServiceAccountTransportsOptions) {
+    this.#account = account
+    this.#options = options
+  }
+
+  async headers(): Promise<Readonly<Record<string, string>>> {
+    const nowMs = this.#options.clock.monotonicMs()
+    if (this.#token === undefined || nowMs >= this.#token.renewAtMs) {
+      this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
+      this.#token = await this.#asking
+    }
+    return { authorization: this.#token.authorization }
+  }
+
+  rejected(headers: Readonly<Record<string, string | readonly string[]>>): void {
+    if (this.#token?.authorization === headers['authorization']) this.#token = undefined
+  }
+
+  async #ask(): Promise<Token> {
+    const { clock, logger } = this.#options
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#askOnce()
+      } catch (error) {
+        const waitMs = WAITS_MS[attempt]
+        if (waitMs === undefined) throw error
+        logger.verbosity(2).info('Asking for a token again', { account: this.#account, waitMs })
+        await sleep(clock, waitMs)
+      }
+    }
+  }
+
+  async #askOnce(): Promise<Token> {
+    const { clock } = this.#options
+    await this.#ensureAccount()
+    const request: TokenRequest = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: LIFETIME_SECONDS },
+    }
+    const accounts = this.#options.root.resource(resources.serviceaccounts, NAMESPACE)
+    const answer = await accounts.createSubresource<TokenRequest>(this.#account, 'token', request)
+    const { token = '', expirationTimestamp = '' } = answer.status ?? {}
+    const givenMs = Date.parse(expirationTimestamp) - clock.nowMs()
+    const lifetimeMs = Math.max(LEAST_LIFETIME_MS, givenMs || 0)
+    const renewAtMs = clock.monotonicMs() + lifetimeMs * (1 - RENEW_AT)
+    return { authorization: `Bearer ${token}`, renewAtMs }
+  }
+
+  async #ensureAccount(): Promise<void> {
+    const { root } = this.#options
+    const accounts = root.resource(resources.serviceaccounts, NAMESPACE)
+    try {
+      await accounts.get(this.#account)
+      return
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+    await root
+      .resource(resources.namespaces)
+      .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
+      .catch(() => {})
+    try {
+      await accounts.create({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: this.#account, namespace: NAMESPACE },
+      })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+}

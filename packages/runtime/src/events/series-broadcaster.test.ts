@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { TransportError } from '@gyropilot/client'
+import { SeededRandom } from '@gyropilot/foundation'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
+import { FakeServer, statusError, testClock } from '../testing/index.ts'
+import { SeriesBroadcaster } from './series-broadcaster.ts'
+import type { SeriesEventRecord } from './series-broadcaster.ts'
+
+const pod = (name: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'shop', name, uid: `uid-${name}` },
+})
+
+function recording() {
+  const server = new FakeServer()
+  const clock = testClock()
+  const broadcaster = new SeriesBroadcaster({
+    client: server,
+    clock,
+    random: new SeededRandom('series'),
+    logger: new RecordingLogger(),
+    controller: 'example.com/tester',
+    hostname: 'host-1',
+  })
+  const record = (extra: Partial<SeriesEventRecord> = {}) =>
+    broadcaster.record({
+      regarding: pod('a'),
+      type: 'Normal',
+      reason: 'Bound',
+      action: 'Binding',
+      note: 'bound',
+      ...extra,
+    })
+  const stored = () =>
+    server.list(resources.eventsV1) as { series?: { count: number; lastObservedTime: string } }[]
+  return {
+    server,
+    clock,
+    broadcaster,
+    record,
+    stored,
+    verbs: () => server.requests.map(({ verb }) => verb),
+  }
+}
+
+test('Given equal events.k8s.io events, then a series with count 2.', async () => {
+  const { server, clock, record, stored, verbs } = recording()
+  record()
+  await clock.advance(1_000)
+  const { metadata, ...first } = server.requests[0]!.body as { metadata: { name: string } }
+  assert.match(metadata.name, /^a\.[0-9a-f]+$/)
+  assert.deepEqual(first, {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    reportingController: 'example.com/tester',
+    reportingInstance: 'example.com/tester-host-1',
+    action: 'Binding',
+    reason: 'Bound',
+    note: 'bound',
+    type: 'Normal',
+    regarding: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: 'shop',
+      name: 'a',
+      uid: 'uid-a',
+      resourceVersion: undefined,
+    },
+  })
+  record()
+  await clock.advance(1_000)
+  assert.deepEqual(stored()[0]!.series, {
+    count: 2,
+    lastObservedTime: '2026-01-01T00:00:01.000000Z',
+  })
+  record()
+  record()
+  await clock.advance(1_000)
+  assert.deepEqual(verbs(), ['create', 'patch'], 'further ones are counted locally')
+})
+
+test('equal events recorded before the first was written are a creation and a series', async () => {
+  const { clock, record, stored, verbs } = recording()
+  record()
+  record()
+  await clock.advance(0)
+  assert.deepEqual(verbs(), ['create', 'patch'])
+  assert.equal(stored()[0]!.series!.count, 2)
+})
+
+test('another regarding, related, action, reason or type is another event', async () => {
+  const { clock, record, stored } = recording()
+  record()
+  for (const other of [
+    { regarding: pod('b') },
+    { related: pod('r') },
+    { action: 'X' },
+    { reason: 'X' },
+    { type: 'Warning' as const },
+  ])
+    record(other)
+  record({ note: 'another note alone is no other event' })
+  await clock.advance(0)
+  assert.equal(stored().length, 6)
+  assert.equal(stored().filter(({ series }) => series !== undefined).length, 1)
+})
+
+test('a running series is written every 30 min', async () => {
+  const { clock, record, stored, verbs } = recording()
+  for (let minute = 0; minute < 31; minute++) {
+    record()
+    await clock.advance(60_000)
+  }
+  assert.deepEqual(verbs(), ['create', 'patch', 'patch'])
+  assert.equal(stored()[0]!.series!.count, 30)
+})
+
+test('a series that was idle for 6 min is written a last time and forgotten', async () => {
+  const { clock, record, stored, verbs } = recording()
+  for (let i = 0; i < 5; i++) record()
+  await clock.advance(12 * 60_000)
+  assert.deepEqual(verbs(), ['create', 'patch', 'patch'])
+  assert.equal(stored()[0]!.series!.count, 5)
+  record()
+  await clock.advance(0)
+  assert.equal(stored().length, 2)
+})
+
+test('a series whose event is gone is created anew; refusals are not retried, transport errors are', async () => {
+  const { server, clock, record, stored, verbs } = recording()
+  record()
+  await clock.advance(0)
+  server.remove(resources.eventsV1, server.list(resources.eventsV1)[0]!)
+  record()
+  await clock.advance(0)
+  assert.deepEqual(verbs(), ['create', 'patch', 'create'])
+  assert.equal(stored()[0]!.series!.count, 2)
+
+  server.onRequest = () => {
+    throw statusError(403, 'Forbidden')
+  }
+  record({ reason: 'Refused' })
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, 4)
+  server.onRequest = () => {
+    throw new TransportError('ECONNREFUSED', 'refused')
+  }
+  record({ reason: 'Unreachable' })
+  await clock.advance(12_500 * 12)
+  assert.equal(server.requests.length, 4 + 12)
+})
+
+test('after shutdown nothing more is taken and no timer runs', async () => {
+  const { server, clock, record, broadcaster } = recording()
+  record()
+  record()
+  await broadcaster.shutdown()
+  const before = server.requests.length
+  record()
+  await clock.advance(3600_000)
+  assert.equal(server.requests.length, before)
+  assert.equal(before, 2)
+})

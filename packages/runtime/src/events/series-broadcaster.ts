@@ -1,0 +1,221 @@
+/** Contract: docs/behaviour/runtime/rest-client.md, Events, events.k8s.io/v1 recorder. */
+import type { KubernetesObject, ObjectReference } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { StatusError, isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
+import { Deque, every, formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
+import { EventNames } from './event-names.ts'
+
+type Event = NonNullable<(typeof resources.eventsV1)['shape']>
+
+/** An event in the terms of events.k8s.io: what was done to `regarding`, perhaps because of or together with `related`. */
+export interface SeriesEventRecord {
+  readonly regarding: KubernetesObject
+  readonly related?: KubernetesObject
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly action: string
+  readonly note: string
+}
+
+export interface SeriesBroadcasterOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  /** `example.com/my-controller`. */
+  readonly controller: string
+  readonly hostname: string
+}
+
+const REFRESH_EVERY_MS = 30 * 60_000
+const IDLE_MS = 6 * 60_000
+const TRIES = 12
+const BETWEEN_TRIES_MS = 10_000
+const TRIES_JITTER = 0.25
+
+/**
+ * Records events.k8s.io/v1 events. Equal ones become a series: its start is written at once, its length when it has run
+ * for long or has ended. Writes are made in the background, one after the other.
+ */
+export class SeriesBroadcaster {
+  readonly #options: SeriesBroadcasterOptions
+  readonly #names: EventNames
+  readonly #known = new Map<string, Event>()
+  readonly #writes = new Deque<() => Promise<void>>()
+  readonly #stopping = new AbortController()
+  readonly #timers: readonly Timer[]
+  #writing: Promise<void> | undefined
+
+  constructor(options: SeriesBroadcasterOptions) {
+    this.#options = options
+    this.#names = new EventNames(options.clock, options.random)
+    this.#timers = [
+      every(options.clock, REFRESH_EVERY_MS, () => this.#refresh()),
+      every(options.clock, IDLE_MS, () => this.#finishIdle()),
+    ]
+  }
+
+  record(record: SeriesEventRecord): void {
+    if (this.#stopping.signal.aborted) return
+    const event = this.#eventOf(record)
+    if (event === undefined) {
+      this.#options.logger.error(
+        new Error('the object has no kind'),
+        'Could not construct reference, will not report event',
+        {
+          reason: record.reason,
+        },
+      )
+      return
+    }
+    const key = keyOfEvent(event)
+    const known = this.#known.get(key)
+    const lastObservedTime = formatMicroTime(this.#options.clock.nowMs())
+    if (known === undefined) {
+      this.#known.set(key, event)
+      this.#enqueue(key)
+    } else {
+      this.#known.set(key, {
+        ...known,
+        series: { count: (known.series?.count ?? 1) + 1, lastObservedTime },
+      })
+      if (known.series === undefined) this.#enqueue(key)
+    }
+  }
+
+  /** Writes what is queued with one try each. What is recorded afterwards is dropped. */
+  async shutdown(): Promise<void> {
+    this.#stopping.abort()
+    for (const timer of this.#timers) timer.cancel()
+    await this.#writing
+  }
+
+  #refresh(): void {
+    for (const [key, event] of this.#known) if (event.series !== undefined) this.#enqueue(key)
+  }
+
+  #finishIdle(): void {
+    const beforeMs = this.#options.clock.nowMs() - IDLE_MS
+    for (const [key, event] of this.#known) {
+      if (Date.parse(event.series?.lastObservedTime ?? event.eventTime ?? '') >= beforeMs) continue
+      if (event.series !== undefined) this.#enqueue(key)
+      this.#known.delete(key)
+    }
+  }
+
+  /** What is written is the state at the time of queueing: the creation is no series even when one starts meanwhile. */
+  #enqueue(key: string): void {
+    const event = this.#known.get(key)!
+    this.#writes.pushBack(async () => {
+      const written = await this.#write(event)
+      const current = this.#known.get(key)
+      if (written !== undefined && current !== undefined) {
+        this.#known.set(key, { ...current, metadata: written.metadata })
+      }
+    })
+    this.#writing ??= this.#writeAll()
+  }
+
+  async #writeAll(): Promise<void> {
+    await Promise.resolve()
+    for (let write = this.#writes.popFront(); write !== undefined; write = this.#writes.popFront())
+      await write()
+    this.#writing = undefined
+  }
+
+  async #write(event: Event): Promise<Event | undefined> {
+    const { clock, random, logger } = this.#options
+    const signal = this.#stopping.signal
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#send(event)
+      } catch (error) {
+        if (error instanceof StatusError || tries >= TRIES || signal.aborted) {
+          logger.error(error, 'Unable to write event', {
+            reason: event.reason,
+            regarding: event.regarding?.name,
+          })
+          return undefined
+        }
+      }
+      await sleep(clock, jitter(random, BETWEEN_TRIES_MS, TRIES_JITTER), signal).catch(() => {})
+    }
+  }
+
+  async #send(event: Event): Promise<Event> {
+    const { namespace, name } = event.metadata ?? {}
+    const events = this.#options.client.resource(resources.eventsV1, namespace)
+    if (event.series !== undefined) {
+      try {
+        return await events.patch(name ?? '', {
+          type: 'strategic',
+          value: { series: event.series },
+        })
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    }
+    const { resourceVersion: _, uid: __, ...metadata } = event.metadata ?? {}
+    return events.create({ ...event, metadata })
+  }
+
+  #eventOf({
+    regarding,
+    related,
+    type,
+    reason,
+    action,
+    note,
+  }: SeriesEventRecord): Event | undefined {
+    const { controller, hostname, clock } = this.#options
+    const reference = referenceTo(regarding)
+    if (reference === undefined) return undefined
+    const relatedReference = related && referenceTo(related)
+    return {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: {
+        name: this.#names.next(reference.name ?? ''),
+        namespace: reference.namespace || 'default',
+      },
+      eventTime: formatMicroTime(clock.nowMs()),
+      reportingController: controller,
+      reportingInstance: `${controller}-${hostname}`,
+      action,
+      reason,
+      note,
+      type,
+      regarding: reference,
+      ...(relatedReference ? { related: relatedReference } : {}),
+    }
+  }
+}
+
+function referenceTo(object: KubernetesObject): ObjectReference | undefined {
+  const { apiVersion, kind, metadata = {} } = object
+  if (!apiVersion || !kind) return undefined
+  const { namespace, name, uid, resourceVersion } = metadata
+  return { apiVersion, kind, namespace, name, uid, resourceVersion }
+}
+
+function keyOfEvent({
+  type,
+  action,
+  reason,
+  reportingController,
+  reportingInstance,
+  regarding,
+  related,
+}: Event): string {
+  return JSON.stringify([
+    type,
+    action,
+    reason,
+    reportingController,
+    reportingInstance,
+    regarding,
+    related,
+  ])
+}

@@ -1,0 +1,125 @@
+/** Contract: docs/behaviour/runtime/leader-election.md, Client: candidate. */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import { formatMicroTime } from '@gyropilot/foundation'
+import { SharedInformer } from '../cache/shared-informer.ts'
+import { runWorkers } from '../workers.ts'
+import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts'
+
+export interface LeaseCandidateObject extends KubernetesObject {
+  readonly spec?: {
+    readonly leaseName: string
+    readonly binaryVersion: string
+    readonly emulationVersion?: string
+    readonly strategy: string
+    readonly renewTime?: string
+    /** Written by the server: it asks whether the candidate is alive. */
+    readonly pingTime?: string
+  }
+}
+
+export const leaseCandidates: ResourceType<LeaseCandidateObject> = {
+  group: 'coordination.k8s.io',
+  version: 'v1beta1',
+  resource: 'leasecandidates',
+  kind: 'LeaseCandidate',
+  namespaced: true,
+}
+
+export interface LeaseCandidateOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly metrics?: MetricsRegistry
+  /** Of the lease. */
+  readonly namespace: string
+  readonly leaseName: string
+  /** The elector's: the name of the candidate object. */
+  readonly identity: string
+  /** `x.y.z`. */
+  readonly binaryVersion: string
+  readonly emulationVersion: string
+}
+
+const RENEW_EVERY_MS = 5 * 60_000
+const STRATEGY = 'OldestEmulationVersion'
+
+/** Announces this process to the server that chooses the leader, on standbys and on the leader, for the whole of its life. */
+export class LeaseCandidate {
+  readonly #options: LeaseCandidateOptions
+  readonly #informer: SharedInformer<LeaseCandidateObject>
+  readonly #queue: RateLimitingQueue
+  readonly #key: string
+
+  constructor(options: LeaseCandidateOptions) {
+    this.#options = options
+    const { client, clock, random, logger, metrics, namespace, identity } = options
+    this.#key = `${namespace}/${identity}`
+    this.#queue = new RateLimitingQueue({ clock, metrics, name: 'leasecandidate' })
+    this.#informer = new SharedInformer({
+      client,
+      type: leaseCandidates,
+      clock,
+      random,
+      logger,
+      namespace,
+      fieldSelector: `metadata.name=${identity}`,
+    })
+    this.#informer.addHandler({
+      onUpdate: (_, candidate) => {
+        const { pingTime, renewTime } = candidate.spec ?? {}
+        if (pingTime && (!renewTime || Date.parse(pingTime) > Date.parse(renewTime)))
+          this.#queue.add(this.#key)
+      },
+    })
+  }
+
+  /** Resolves after `signal` aborted. The object is not deleted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options
+    const watching = this.#informer.run(signal)
+    signal.addEventListener('abort', () => this.#queue.shutDown(), { once: true })
+    if (await this.#informer.whenSynced(signal)) {
+      this.#queue.add(this.#key)
+      await runWorkers({ count: 1, clock, logger, signal, work: () => this.#renewLoop(signal) })
+    }
+    await watching
+  }
+
+  async #renewLoop(signal: AbortSignal): Promise<void> {
+    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
+      try {
+        if (!signal.aborted) await this.#announce()
+        this.#queue.forget(item.key)
+        this.#queue.addAfter(item.key, RENEW_EVERY_MS)
+      } catch (error) {
+        this.#options.logger.error(error, 'The lease candidate could not be written, will retry', {
+          key: item.key,
+        })
+        this.#queue.addRateLimited(item.key)
+      } finally {
+        this.#queue.done(item.key)
+      }
+    }
+  }
+
+  async #announce(): Promise<void> {
+    const { client, clock, namespace, identity, leaseName, binaryVersion, emulationVersion } =
+      this.#options
+    const candidates = client.resource(leaseCandidates, namespace)
+    const renewTime = formatMicroTime(clock.nowMs())
+    const known = this.#informer.lister.getByKey(this.#key)
+    if (known?.spec !== undefined) {
+      await candidates.update({ ...known, spec: { ...known.spec, renewTime } })
+      return
+    }
+    await candidates.create({
+      apiVersion: 'coordination.k8s.io/v1beta1',
+      kind: 'LeaseCandidate',
+      metadata: { namespace, name: identity },
+      spec: { leaseName, binaryVersion, emulationVersion, strategy: STRATEGY, renewTime },
+    })
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '@gyropilot/foundation'
+import { sleep } from '@gyropilot/foundation'
+
+/** Long enough to be worth a timer, short enough that a lease is renewed and a socket read in between. */
+const TURN_MS = 10
+
+/**
+ * Keeps loops that never wait for anything real from holding up the process: whoever calls `yieldIfLong` between pieces of
+ * work gives timers and sockets a turn after 10 ms. On a virtual clock no time passes in between, so nothing changes there.
+ */
+export class Turn {
+  readonly #clock: Clock
+  #startMs: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#startMs = clock.monotonicMs()
+  }
+
+  /** Undefined when it is not yet time. */
+  yieldIfLong(): Promise<void> | undefined {
+    if (this.#clock.monotonicMs() - this.#startMs < TURN_MS) return undefined
+    return this.#yield()
+  }
+
+  async #yield(): Promise<void> {
+    await sleep(this.#clock, 0)
+    this.#startMs = this.#clock.monotonicMs()
+  }
+}
