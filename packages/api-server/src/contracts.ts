@@ -203,7 +203,7 @@ export interface ServerInternals {
       internal?: boolean
       dryRun?: boolean
       as?: UserInfo
-      /** Records in managedFields what the write sets. Absent: not recorded. */
+      /** Whose fields the write sets become in managedFields. Absent: the server's own, with `internal` nobody's. Empty: not recorded. */
       manager?: string
     },
   ): Promise<Stored>

@@ -20,6 +20,7 @@ import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener.ts'
 import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
+import { rulesFor } from './kinds/index.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { serviceAllocation } from './service-ips/index.ts'
 import type { Store } from './storage/store.ts'
@@ -98,7 +99,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#options = options
     this.store = store
     this.registry = new ResourceRegistry((group, kind) =>
-      group === definitionRules.group && kind === definitionRules.kind ? definitionRules : undefined,
+      group === definitionRules.group && kind === definitionRules.kind ? definitionRules : rulesFor(group, kind),
     )
     const authorizer = createAuthorizer({ store })
     const serviceAccountTokens = new ServiceAccountTokens({ clock, random, store, key: options.serviceAccountKey })
@@ -128,6 +129,8 @@ class EmbeddedApiServer implements ApiServer {
       decodeProtobuf,
     })
     this.#expiry = new ExpirySweeper(store, clock)
+    const logger = options.logger.named('api-server')
+    const openApi = new OpenApiDocuments(this.registry, clock)
     this.#definitions = new DefinitionController({
       registry: this.registry,
       server: this.internals,
@@ -138,7 +141,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#pipeline = new Pipeline({
       clock,
       random,
-      logger: options.logger.named('api-server'),
+      logger,
       registry: this.registry,
       authenticator: authentication,
       authorizer,
@@ -154,7 +157,11 @@ class EmbeddedApiServer implements ApiServer {
           { name: 'shutdown', readiness: true, healthy: () => true },
         ],
         metrics: options.metrics,
-        openApi: new OpenApiDocuments(this.registry, clock),
+        openApi,
+        openId: {
+          configuration: () => serviceAccountTokens.openidConfiguration(`https://${this.#address}`),
+          keySet: serviceAccountTokens.keySet(),
+        },
         serverAddress: () => this.#address,
       }),
       subresources: [

@@ -3,6 +3,7 @@ import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from './configuration.ts'
 import { deploymentController } from './deployment-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
+import { namespaceController } from './namespace-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
@@ -11,6 +12,7 @@ export { defaultControllersConfiguration, featureEnabled } from './configuration
 export type { ControllersConfiguration } from './configuration.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
+  namespaceController,
   serviceAccountController,
   garbageCollectorController,
   deploymentController,

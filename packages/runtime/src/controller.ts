@@ -91,6 +91,8 @@ export interface KeyedController<Observed> {
   readonly expectations?: Expectations
   /** Informers whose sync is awaited besides those of `watches`. */
   readonly alsoAwait?: readonly Informer<KubernetesObject>[]
+  /** The run rejects when caches are not filled by then. Absent: it waits for as long as it takes. */
+  readonly cacheSyncTimeoutMs?: number
   /** Reads its own writes: types of objects this controller writes for a key (shared-controller-utils, stale-cache guard). */
   readonly staleGuard?: {
     /** Informers that must have seen what this process last created, updated or patched of their type for the key. */

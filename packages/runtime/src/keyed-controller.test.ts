@@ -99,7 +99,7 @@ test('rules are run with what was observed, and their effects reach the world in
   stop.abort()
 })
 
-test('an error is retried with backoff, and success clears the count', async () => {
+test('Given an error, then a rate-limited requeue; next success clears it.', async () => {
   const runsAtMs: number[] = []
   const { context, start, stop } = controllerOf(function* () {
     runsAtMs.push(yield* currentTimeMs())
@@ -123,7 +123,7 @@ test('an error is retried with backoff, and success clears the count', async () 
   stop.abort()
 })
 
-test('given error and requeue-after, then the error path', async () => {
+test('Given error and RequeueAfter, then the error path.', async () => {
   let runs = 0
   const { context, start, stop } = controllerOf(function* () {
     runs++
@@ -137,7 +137,7 @@ test('given error and requeue-after, then the error path', async () => {
   stop.abort()
 })
 
-test('requeue-after does not count as a retry', async () => {
+test('Given RequeueAfter, then Forget and delayed add.', async () => {
   const runsAtMs: number[] = []
   const { context, start, stop } = controllerOf(function* () {
     runsAtMs.push(yield* currentTimeMs())
@@ -172,7 +172,7 @@ test('a key is dropped after its retries, with a line in the log, and a new even
   stop.abort()
 })
 
-test('rules that throw are logged with their key and retried; other keys go on', async () => {
+test('Given a panic, then it is recovered and retried.', async () => {
   const runs: string[] = []
   const { context, start, stop } = controllerOf(
     // eslint-disable-next-line require-yield
@@ -319,7 +319,7 @@ test('keys still queued at the end are not worked on', async () => {
   assert.equal(runs, 0)
 })
 
-test('given slow handlers at start, then no reconcile before all have seen the initial objects', async () => {
+test('Given slow handlers at start, then no reconcile before all have seen the initial objects.', async () => {
   const { context, start, stop, traced } = controllerOf(function* () {}, {
     trace: true,
     alsoAwait: [
@@ -401,7 +401,7 @@ test('keys of a watch can be delayed, and keys can be added from outside', async
   stop.abort()
 })
 
-test('given remembered RV 10 and processed RV 5, when checking readiness, then the sync is refused; with 10 or 15 processed it proceeds and the record is dropped', async () => {
+test('Given remembered RV 10 and processed RV 5, when checking readiness, then the sync is refused; with 10 or 15 processed it proceeds and the record is dropped', async () => {
   let runs = 0
   const { context, start, stop, runnable } = controllerOf(
     function* () {
@@ -451,4 +451,39 @@ test('events carry the component that the controller names', async () => {
     ['another-name'],
   )
   stop.abort()
+})
+
+test('Given a terminal error, then no requeue.', async () => {
+  let runs = 0
+  const { context, start, stop } = controllerOf(function* () {
+    runs++
+    return { error: new Error('never'), terminal: true }
+  })
+  start()
+  await context.clock.advance(3600_000)
+  assert.equal(runs, 1)
+  assert.equal(context.logger.lines.filter(({ severity }) => severity === 'error').length, 1)
+  context.informers.apply(resources.configmaps, configMap('a'))
+  await context.clock.advance(0)
+  assert.equal(runs, 2, 'the next event starts it again')
+  stop.abort()
+})
+
+test('Given a cache that does not sync, then start fails after the timeout.', async () => {
+  const { context, run } = controllerOf(function* () {}, {
+    cacheSyncTimeoutMs: 120_000,
+    alsoAwait: [
+      {
+        whenSynced: (signal: AbortSignal) =>
+          new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(false))),
+      } as never,
+    ],
+  })
+  let failure: unknown
+  const running = run().catch((error: unknown) => (failure = error))
+  await context.clock.advance(119_999)
+  assert.equal(failure, undefined)
+  await context.clock.advance(1)
+  await running
+  assert.match(String(failure), /timed out waiting for caches to sync/)
 })

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
+import { withDeadline } from '@gyropilot/foundation'
 import type {
   ControllerContext,
   KeyedController,
@@ -97,9 +98,15 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   }
 
   async #synced(signal: AbortSignal): Promise<boolean> {
-    const awaited = [...this.#registrations, ...(this.#logic.alsoAwait ?? [])]
-    const synced = await Promise.all(awaited.map((source) => source.whenSynced(signal)))
-    return synced.every((done) => done)
+    const { alsoAwait = [], cacheSyncTimeoutMs } = this.#logic
+    if (cacheSyncTimeoutMs === undefined)
+      return allSynced([...this.#registrations, ...alsoAwait], signal)
+    using deadline = withDeadline(this.#context.clock, cacheSyncTimeoutMs, signal)
+    const synced = await allSynced([...this.#registrations, ...alsoAwait], deadline.signal)
+    if (synced || signal.aborted) return synced
+    throw new Error(
+      `${this.#context.name}: timed out waiting for caches to sync after ${cacheSyncTimeoutMs} ms`,
+    )
   }
 
   async #workerLoop(signal: AbortSignal): Promise<void> {
@@ -164,6 +171,10 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   #conclude(key: string, verdict: Verdict): void {
     const { maxRetries } = this.#logic
     if (verdict.error !== undefined) {
+      if (verdict.terminal) {
+        this.#logger.error(verdict.error, 'Sync failed, a retry cannot help', { key })
+        return
+      }
       const retries = this.#queue.requeues(key)
       if (maxRetries !== undefined && retries >= maxRetries) {
         this.#logger.error(verdict.error, 'Dropping the key out of the queue', { key, retries })
@@ -222,6 +233,14 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     }
     return handler
   }
+}
+
+async function allSynced(
+  sources: readonly Pick<HandlerRegistration, 'whenSynced'>[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const synced = await Promise.all(sources.map((source) => source.whenSynced(signal)))
+  return synced.every((done) => done)
 }
 
 function keyOfHandled(object: KubernetesObject | DeletedFinalStateUnknown): string {

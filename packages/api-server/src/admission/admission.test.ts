@@ -16,8 +16,13 @@ function withResources(name: string, resources: Draft): Draft {
 describe('NamespaceLifecycle', () => {
   test('nothing is created in a namespace that does not exist', async () => {
     const { server, call } = await inNamespace()
-    const { status, body } = await call('POST', '/api/v1/namespaces/nope/configmaps', { metadata: { name: 'x' } })
-    assert.deepEqual([status, body.message, body.details], [404, 'namespaces "nope" not found', { name: 'nope', kind: 'namespaces' }])
+    const { status, body } = await call('POST', '/api/v1/namespaces/nope/configmaps', {
+      metadata: { name: 'x' },
+    })
+    assert.deepEqual(
+      [status, body.message, body.details],
+      [404, 'namespaces "nope" not found', { name: 'nope', kind: 'namespaces' }],
+    )
     await server.stop()
   })
 
@@ -29,9 +34,16 @@ describe('NamespaceLifecycle', () => {
     assert.equal(status, 403)
     const why = 'unable to create new content in namespace a because it is being terminated'
     assert.equal(body.message, `configmaps "y" is forbidden: ${why}`)
-    const cause = { reason: 'NamespaceTerminating', message: 'namespace a is being terminated', field: 'metadata.namespace' }
+    const cause = {
+      reason: 'NamespaceTerminating',
+      message: 'namespace a is being terminated',
+      field: 'metadata.namespace',
+    }
     assert.deepEqual(body.details.causes, [cause])
-    assert.equal((await call('PATCH', `${ns}/configmaps/x`, { data: { a: 'b' } }, PATCH)).status, 200)
+    assert.equal(
+      (await call('PATCH', `${ns}/configmaps/x`, { data: { a: 'b' } }, PATCH)).status,
+      200,
+    )
     assert.equal((await call('DELETE', `${ns}/configmaps/x`)).status, 200)
     await server.stop()
   })
@@ -39,7 +51,10 @@ describe('NamespaceLifecycle', () => {
   test('default, kube-system and kube-public cannot be deleted', async () => {
     const { server, call } = await inNamespace()
     const { status, body } = await call('DELETE', '/api/v1/namespaces/default')
-    assert.deepEqual([status, body.message], [403, 'namespaces "default" is forbidden: this namespace may not be deleted'])
+    assert.deepEqual(
+      [status, body.message],
+      [403, 'namespaces "default" is forbidden: this namespace may not be deleted'],
+    )
     await server.stop()
   })
 })
@@ -49,19 +64,38 @@ describe('LimitRanger', () => {
 
   test('fills in what is missing and says so', async () => {
     const { server, call, ns } = await inNamespace()
-    const item = { type: 'Container', default: { cpu: '500m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } }
+    const item = {
+      type: 'Container',
+      default: { cpu: '500m', memory: '1Gi' },
+      defaultRequest: { cpu: '100m' },
+    }
     await call('POST', `${ns}/limitranges`, range(item))
-    const { body } = await call('POST', `${ns}/pods`, withResources('a', { requests: { memory: '1Gi' } }))
+    const { body } = await call(
+      'POST',
+      `${ns}/pods`,
+      withResources('a', { requests: { memory: '1Gi' } }),
+    )
     assert.deepEqual(body.spec.containers[0].resources.limits, { cpu: '500m', memory: '1Gi' })
     assert.equal(body.spec.containers[0].resources.requests.cpu, '100m')
-    const note = 'LimitRanger plugin set: cpu request for container c; cpu, memory limit for container c'
+    const note =
+      'LimitRanger plugin set: cpu request for container c; cpu, memory limit for container c'
     assert.equal(body.metadata.annotations['kubernetes.io/limit-ranger'], note)
     await server.stop()
   })
 
   for (const [title, item, resources, why] of [
-    ['above the maximum', { type: 'Container', max: { cpu: '2' } }, { limits: { cpu: '3' } }, 'maximum cpu usage per Container is 2, but limit is 3'],
-    ['nothing said', { type: 'Pod', min: { memory: '1Gi' } }, {}, 'minimum memory usage per Pod is 1Gi.  No request is specified'],
+    [
+      'above the maximum',
+      { type: 'Container', max: { cpu: '2' } },
+      { limits: { cpu: '3' } },
+      'maximum cpu usage per Container is 2, but limit is 3',
+    ],
+    [
+      'nothing said',
+      { type: 'Pod', min: { memory: '1Gi' } },
+      {},
+      'minimum memory usage per Pod is 1Gi.  No request is specified',
+    ],
     [
       'too large a ratio',
       { type: 'Container', maxLimitRequestRatio: { cpu: '2' } },
@@ -78,7 +112,12 @@ describe('LimitRanger', () => {
     test(`refuses: ${title}`, async () => {
       const { server, call, ns } = await inNamespace()
       // Plain items, as an old client may have stored them: without the defaults the kind derives from `max`.
-      const stored = { apiVersion: 'v1', kind: 'LimitRange', metadata: { namespace: 'a', name: 'x' }, spec: { limits: [item] } }
+      const stored = {
+        apiVersion: 'v1',
+        kind: 'LimitRange',
+        metadata: { namespace: 'a', name: 'x' },
+        spec: { limits: [item] },
+      }
       server.store.commit({ collection: 'limitranges', key: 'a/x' }, () => stored)
       const { status, body } = await call('POST', `${ns}/pods`, withResources('b', resources))
       assert.deepEqual([status, body.message], [403, `pods "b" is forbidden: ${why}`])
@@ -88,8 +127,15 @@ describe('LimitRanger', () => {
 
   test('claims too', async () => {
     const { server, call, ns } = await inNamespace()
-    await call('POST', `${ns}/limitranges`, range({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }))
-    const claim = { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } } }
+    await call(
+      'POST',
+      `${ns}/limitranges`,
+      range({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }),
+    )
+    const claim = {
+      metadata: { name: 'c' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } },
+    }
     const { body } = await call('POST', `${ns}/persistentvolumeclaims`, claim)
     const why = 'maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi'
     assert.equal(body.message, `persistentvolumeclaims "c" is forbidden: ${why}`)
@@ -102,15 +148,26 @@ describe('ServiceAccount', () => {
 
   test('Given a pod spec with serviceAccountName unset and account `default` present, then volume kube-api-access-xxxxx with three sources and a mount in each container.', async () => {
     const { server, call, ns } = await inNamespace()
-    const containers = [{ name: 'c', image: 'i' }, { name: 'd', image: 'i' }]
-    const { body } = await call('POST', `${ns}/pods`, pod('p', { containers, initContainers: [{ name: 'init', image: 'i' }] }))
+    const containers = [
+      { name: 'c', image: 'i' },
+      { name: 'd', image: 'i' },
+    ]
+    const { body } = await call(
+      'POST',
+      `${ns}/pods`,
+      pod('p', { containers, initContainers: [{ name: 'init', image: 'i' }] }),
+    )
     const { serviceAccountName, serviceAccount, volumes } = body.spec
     assert.deepEqual([serviceAccountName, serviceAccount], ['default', 'default'])
     assert.match(volumes[0].name, /^kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
     assert.equal(volumes[0].projected.sources.length, 3)
-    assert.deepEqual(volumes[0].projected.sources[0], { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } })
+    assert.deepEqual(volumes[0].projected.sources[0], {
+      serviceAccountToken: { expirationSeconds: 3607, path: 'token' },
+    })
     for (const container of [...body.spec.containers, ...body.spec.initContainers]) {
-      assert.deepEqual(container.volumeMounts, [{ name: volumes[0].name, readOnly: true, mountPath: MOUNT }])
+      assert.deepEqual(container.volumeMounts, [
+        { name: volumes[0].name, readOnly: true, mountPath: MOUNT },
+      ])
     }
     await server.stop()
   })
@@ -118,15 +175,26 @@ describe('ServiceAccount', () => {
   test('no volume when every container mounts something there, or automounting is off', async () => {
     const { server, call, ns } = await inNamespace()
     const own = { name: 'own', mountPath: MOUNT }
-    const mounted = pod('p', { volumes: [{ name: 'own', emptyDir: {} }], containers: [{ name: 'c', image: 'i', volumeMounts: [own] }] })
+    const mounted = pod('p', {
+      volumes: [{ name: 'own', emptyDir: {} }],
+      containers: [{ name: 'c', image: 'i', volumeMounts: [own] }],
+    })
     assert.equal((await call('POST', `${ns}/pods`, mounted)).body.spec.volumes.length, 1)
     const off = await call('POST', `${ns}/pods`, pod('q', { automountServiceAccountToken: false }))
     assert.equal(off.body.spec.volumes, undefined)
-    await call('POST', `${ns}/serviceaccounts`, { metadata: { name: 's' }, automountServiceAccountToken: false, imagePullSecrets: [{ name: 'ips' }] })
+    await call('POST', `${ns}/serviceaccounts`, {
+      metadata: { name: 's' },
+      automountServiceAccountToken: false,
+      imagePullSecrets: [{ name: 'ips' }],
+    })
     const account = await call('POST', `${ns}/pods`, pod('r', { serviceAccountName: 's' }))
     assert.equal(account.body.spec.volumes, undefined)
     assert.deepEqual(account.body.spec.imagePullSecrets, [{ name: 'ips' }])
-    const asked = await call('POST', `${ns}/pods`, pod('t', { serviceAccountName: 's', automountServiceAccountToken: true }))
+    const asked = await call(
+      'POST',
+      `${ns}/pods`,
+      pod('t', { serviceAccountName: 's', automountServiceAccountToken: true }),
+    )
     assert.equal(asked.body.spec.volumes.length, 1)
     await server.stop()
   })
@@ -158,14 +226,36 @@ describe('Priority', () => {
   test('the number comes from the class, or from the default class', async () => {
     const { server, call, ns } = await inNamespace()
     const none = await call('POST', `${ns}/pods`, pod('a'))
-    assert.deepEqual([none.body.spec.priority, none.body.spec.preemptionPolicy], [0, 'PreemptLowerPriority'])
+    assert.deepEqual(
+      [none.body.spec.priority, none.body.spec.preemptionPolicy],
+      [0, 'PreemptLowerPriority'],
+    )
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
-    await call('POST', classes, { metadata: { name: 'usual' }, value: 42, globalDefault: true, preemptionPolicy: 'Never' })
+    await call('POST', classes, {
+      metadata: { name: 'usual' },
+      value: 42,
+      globalDefault: true,
+      preemptionPolicy: 'Never',
+    })
     const usual = await call('POST', `${ns}/pods`, pod('b'))
-    assert.deepEqual([usual.body.spec.priority, usual.body.spec.preemptionPolicy, usual.body.spec.priorityClassName], [42, 'Never', 'usual'])
-    const second = await call('POST', classes, { metadata: { name: 'second' }, value: 1, globalDefault: true })
+    assert.deepEqual(
+      [
+        usual.body.spec.priority,
+        usual.body.spec.preemptionPolicy,
+        usual.body.spec.priorityClassName,
+      ],
+      [42, 'Never', 'usual'],
+    )
+    const second = await call('POST', classes, {
+      metadata: { name: 'second' },
+      value: 1,
+      globalDefault: true,
+    })
     const why = 'PriorityClass usual is already marked as default. Only one default can exist'
-    assert.deepEqual([second.status, second.body.message], [403, `priorityclasses.scheduling.k8s.io "second" is forbidden: ${why}`])
+    assert.deepEqual(
+      [second.status, second.body.message],
+      [403, `priorityclasses.scheduling.k8s.io "second" is forbidden: ${why}`],
+    )
     await server.stop()
   })
 
@@ -189,8 +279,14 @@ describe('defaults of nodes, pods and storage', () => {
   test('a new node is tainted, a pod tolerates a lost node for 300 s unless it says otherwise', async () => {
     const { server, call, ns } = await inNamespace()
     const node = await call('POST', '/api/v1/nodes', { metadata: { name: 'n' } })
-    assert.deepEqual(node.body.spec.taints, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }])
-    const { body } = await call('POST', `${ns}/pods`, pod('a', { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] }))
+    assert.deepEqual(node.body.spec.taints, [
+      { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
+    ])
+    const { body } = await call(
+      'POST',
+      `${ns}/pods`,
+      pod('a', { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] }),
+    )
     assert.deepEqual(body.spec.tolerations[1], {
       key: 'node.kubernetes.io/unreachable',
       operator: 'Exists',
@@ -198,7 +294,11 @@ describe('defaults of nodes, pods and storage', () => {
       tolerationSeconds: 300,
     })
     assert.equal(body.spec.tolerations.length, 2)
-    const all = await call('POST', `${ns}/pods`, pod('b', { tolerations: [{ operator: 'Exists' }] }))
+    const all = await call(
+      'POST',
+      `${ns}/pods`,
+      pod('b', { tolerations: [{ operator: 'Exists' }] }),
+    )
     assert.equal(all.body.spec.tolerations.length, 1)
     await server.stop()
   })
@@ -207,14 +307,23 @@ describe('defaults of nodes, pods and storage', () => {
     const { server, call, clock, ns } = await inNamespace()
     const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' }
     for (const name of ['old', 'new']) {
-      await call('POST', '/apis/storage.k8s.io/v1/storageclasses', { metadata: { name, annotations }, provisioner: 'p' })
+      await call('POST', '/apis/storage.k8s.io/v1/storageclasses', {
+        metadata: { name, annotations },
+        provisioner: 'p',
+      })
       await clock.advance(1_000)
     }
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
-    const { body } = await call('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'c' }, spec })
+    const { body } = await call('POST', `${ns}/persistentvolumeclaims`, {
+      metadata: { name: 'c' },
+      spec,
+    })
     assert.equal(body.spec.storageClassName, 'new')
     assert.deepEqual(body.metadata.finalizers, ['kubernetes.io/pvc-protection'])
-    const explicit = await call('POST', `${ns}/persistentvolumeclaims`, { metadata: { name: 'd' }, spec: { ...spec, storageClassName: '' } })
+    const explicit = await call('POST', `${ns}/persistentvolumeclaims`, {
+      metadata: { name: 'd' },
+      spec: { ...spec, storageClassName: '' },
+    })
     assert.equal(explicit.body.spec.storageClassName, '')
     await server.stop()
   })
@@ -222,27 +331,52 @@ describe('defaults of nodes, pods and storage', () => {
   test('an ingress gets the default class unless it names one', async () => {
     const { server, call } = await inNamespace()
     const annotations = { 'ingressclass.kubernetes.io/is-default-class': 'true' }
-    await call('POST', '/apis/networking.k8s.io/v1/ingressclasses', { metadata: { name: 'web', annotations }, spec: { controller: 'example.com/c' } })
+    await call('POST', '/apis/networking.k8s.io/v1/ingressclasses', {
+      metadata: { name: 'web', annotations },
+      spec: { controller: 'example.com/c' },
+    })
     const spec = { defaultBackend: { service: { name: 's', port: { number: 80 } } } }
     const path = '/apis/networking.k8s.io/v1/namespaces/a/ingresses'
-    assert.equal((await call('POST', path, { metadata: { name: 'i' }, spec })).body.spec.ingressClassName, 'web')
-    const named = await call('POST', path, { metadata: { name: 'j' }, spec: { ...spec, ingressClassName: 'own' } })
+    assert.equal(
+      (await call('POST', path, { metadata: { name: 'i' }, spec })).body.spec.ingressClassName,
+      'web',
+    )
+    const named = await call('POST', path, {
+      metadata: { name: 'j' },
+      spec: { ...spec, ingressClassName: 'own' },
+    })
     assert.equal(named.body.spec.ingressClassName, 'own')
     await server.stop()
   })
 
   test('a runtime class brings overhead, selector and tolerations; a missing one is refused', async () => {
     const { server, call, ns } = await inNamespace()
-    const scheduling = { nodeSelector: { vm: 'yes' }, tolerations: [{ key: 'vm', operator: 'Exists' }] }
-    const runtime = { metadata: { name: 'vm' }, handler: 'vm', overhead: { podFixed: { cpu: '100m' } }, scheduling }
+    const scheduling = {
+      nodeSelector: { vm: 'yes' },
+      tolerations: [{ key: 'vm', operator: 'Exists' }],
+    }
+    const runtime = {
+      metadata: { name: 'vm' },
+      handler: 'vm',
+      overhead: { podFixed: { cpu: '100m' } },
+      scheduling,
+    }
     await call('POST', '/apis/node.k8s.io/v1/runtimeclasses', runtime)
     const { body } = await call('POST', `${ns}/pods`, pod('a', { runtimeClassName: 'vm' }))
     assert.deepEqual([body.spec.overhead, body.spec.nodeSelector], [{ cpu: '100m' }, { vm: 'yes' }])
     assert.ok(body.spec.tolerations.some(({ key }: Draft) => key === 'vm'))
     const missing = await call('POST', `${ns}/pods`, pod('b', { runtimeClassName: 'nope' }))
-    assert.equal(missing.body.message, 'pods "b" is forbidden: pod rejected: RuntimeClass "nope" not found')
-    const clash = await call('POST', `${ns}/pods`, pod('c', { runtimeClassName: 'vm', nodeSelector: { vm: 'no' } }))
-    const why = 'conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no'
+    assert.equal(
+      missing.body.message,
+      'pods "b" is forbidden: pod rejected: RuntimeClass "nope" not found',
+    )
+    const clash = await call(
+      'POST',
+      `${ns}/pods`,
+      pod('c', { runtimeClassName: 'vm', nodeSelector: { vm: 'no' } }),
+    )
+    const why =
+      'conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no'
     assert.equal(clash.body.message, `pods "c" is forbidden: ${why}`)
     await server.stop()
   })
@@ -251,14 +385,26 @@ describe('defaults of nodes, pods and storage', () => {
 describe('escalation', () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/a/roles'
   const bindings = '/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings'
-  const roleRef = (name: string): Draft => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name })
+  const roleRef = (name: string): Draft => ({
+    apiGroup: 'rbac.authorization.k8s.io',
+    kind: 'Role',
+    name,
+  })
   const subject = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'jane' }
 
   async function janeMay(...rules: Draft[]): Promise<TestServer> {
     const server = await inNamespace()
-    const own = { verbs: ['create', 'update', 'patch', 'get'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'] }
+    const own = {
+      verbs: ['create', 'update', 'patch', 'get'],
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['roles', 'rolebindings'],
+    }
     await server.call('POST', roles, { metadata: { name: 'own' }, rules: [own, ...rules] })
-    await server.call('POST', bindings, { metadata: { name: 'own' }, roleRef: roleRef('own'), subjects: [subject] })
+    await server.call('POST', bindings, {
+      metadata: { name: 'own' },
+      roleRef: roleRef('own'),
+      subjects: [subject],
+    })
     return server
   }
 
@@ -266,7 +412,10 @@ describe('escalation', () => {
 
   test('Given jane with pods get/list, when she creates a Role with pods delete, then 403 listing exactly the missing rule.', async () => {
     const { server, as } = await janeMay(podReader)
-    const rules = [{ ...podReader, verbs: ['get', 'delete'] }, { ...podReader, verbs: ['get', 'delete'], resources: ['secrets'] }]
+    const rules = [
+      { ...podReader, verbs: ['get', 'delete'] },
+      { ...podReader, verbs: ['get', 'delete'], resources: ['secrets'] },
+    ]
     const { status, body } = await as('jane', 'POST', roles, { metadata: { name: 'esc' }, rules })
     assert.equal(status, 403)
     assert.equal(
@@ -279,14 +428,35 @@ describe('escalation', () => {
 
   test('Given jane binding a Role she fully holds, then 201.', async () => {
     const { server, as, call } = await janeMay(podReader)
-    assert.equal((await as('jane', 'POST', roles, { metadata: { name: 'r' }, rules: [podReader] })).status, 201)
-    const held = await as('jane', 'POST', bindings, { metadata: { name: 'b' }, roleRef: roleRef('r'), subjects: [subject] })
+    assert.equal(
+      (await as('jane', 'POST', roles, { metadata: { name: 'r' }, rules: [podReader] })).status,
+      201,
+    )
+    const held = await as('jane', 'POST', bindings, {
+      metadata: { name: 'b' },
+      roleRef: roleRef('r'),
+      subjects: [subject],
+    })
     assert.equal(held.status, 201)
-    await call('POST', roles, { metadata: { name: 'strong' }, rules: [{ ...podReader, verbs: ['*'] }] })
-    const strong = await as('jane', 'POST', bindings, { metadata: { name: 'c' }, roleRef: roleRef('strong'), subjects: [subject] })
+    await call('POST', roles, {
+      metadata: { name: 'strong' },
+      rules: [{ ...podReader, verbs: ['*'] }],
+    })
+    const strong = await as('jane', 'POST', bindings, {
+      metadata: { name: 'c' },
+      roleRef: roleRef('strong'),
+      subjects: [subject],
+    })
     assert.equal(strong.status, 403)
-    const missing = await as('jane', 'POST', bindings, { metadata: { name: 'd' }, roleRef: roleRef('nope'), subjects: [subject] })
-    assert.deepEqual([missing.status, missing.body.message], [404, 'rolebindings.rbac.authorization.k8s.io "nope" not found'])
+    const missing = await as('jane', 'POST', bindings, {
+      metadata: { name: 'd' },
+      roleRef: roleRef('nope'),
+      subjects: [subject],
+    })
+    assert.deepEqual(
+      [missing.status, missing.body.message],
+      [404, 'rolebindings.rbac.authorization.k8s.io "nope" not found'],
+    )
     await server.stop()
   })
 
@@ -294,15 +464,25 @@ describe('escalation', () => {
     const group = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'] }
     const { server, as } = await janeMay({ ...group, verbs: ['escalate', 'bind'] })
     const rules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
-    assert.equal((await as('jane', 'POST', roles, { metadata: { name: 'all' }, rules })).status, 201)
-    const bound = await as('jane', 'POST', bindings, { metadata: { name: 'all' }, roleRef: roleRef('all'), subjects: [subject] })
+    assert.equal(
+      (await as('jane', 'POST', roles, { metadata: { name: 'all' }, rules })).status,
+      201,
+    )
+    const bound = await as('jane', 'POST', bindings, {
+      metadata: { name: 'all' },
+      roleRef: roleRef('all'),
+      subjects: [subject],
+    })
     assert.equal(bound.status, 201)
     await server.stop()
   })
 
   test('updates that leave the rules alone are not checked', async () => {
     const { server, as, call } = await janeMay()
-    await call('POST', roles, { metadata: { name: 'strong' }, rules: [{ ...podReader, verbs: ['*'] }] })
+    await call('POST', roles, {
+      metadata: { name: 'strong' },
+      rules: [{ ...podReader, verbs: ['*'] }],
+    })
     const path = `${roles}/strong`
     const { body } = await as('jane', 'GET', path)
     const labelled = { ...body, metadata: { ...body.metadata, labels: { a: 'b' } } }

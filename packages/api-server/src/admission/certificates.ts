@@ -11,11 +11,15 @@ const RESOURCE = 'certificatesigningrequests'
 export function certificateApproval(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
-    handles: (request) => request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'approval'),
+    handles: (request) =>
+      request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'approval'),
     validate(request) {
       const { signerName } = request.oldObject!['spec']
       if (isAllowed(world, request, 'approve', signerName)) return
-      throw refusal(request, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`)
+      throw refusal(
+        request,
+        `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`,
+      )
     },
   }
 }
@@ -23,14 +27,22 @@ export function certificateApproval(world: AdmissionWorld): AdmissionPlugin {
 export function certificateSigning(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
-    handles: (request) => request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'status'),
+    handles: (request) =>
+      request.operation === 'UPDATE' && isFor(request, GROUP, RESOURCE, 'status'),
     validate(request) {
       const before = request.oldObject!['status'] ?? {}
       const after = request.object!['status'] ?? {}
-      if (before.certificate === after.certificate && semanticEqual(before.conditions ?? [], after.conditions ?? [])) return
+      if (
+        before.certificate === after.certificate &&
+        semanticEqual(before.conditions ?? [], after.conditions ?? [])
+      )
+        return
       const { signerName } = request.oldObject!['spec']
       if (isAllowed(world, request, 'sign', signerName)) return
-      throw refusal(request, `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`)
+      throw refusal(
+        request,
+        `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`,
+      )
     },
   }
 }
@@ -41,16 +53,27 @@ export function certificateSubjectRestriction(): AdmissionPlugin {
     handles: (request) => request.operation === 'CREATE' && isFor(request, GROUP, RESOURCE),
     validate(request) {
       const { signerName, request: encoded } = request.object!['spec']
-      if (signerName !== 'kubernetes.io/kube-apiserver-client' || typeof encoded !== 'string') return
-      const organizations = organizationsOfRequest(Buffer.from(encoded, 'base64').toString('latin1'))
+      if (signerName !== 'kubernetes.io/kube-apiserver-client' || typeof encoded !== 'string')
+        return
+      const organizations = organizationsOfRequest(
+        Buffer.from(encoded, 'base64').toString('latin1'),
+      )
       if (!organizations.includes('system:masters')) return
-      throw refusal(request, 'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed')
+      throw refusal(
+        request,
+        'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+      )
     },
   }
 }
 
 /** The verb on this signer, or on all signers of its domain. */
-function isAllowed(world: AdmissionWorld, { user }: AdmissionRequest, verb: string, signerName: string): boolean {
+function isAllowed(
+  world: AdmissionWorld,
+  { user }: AdmissionRequest,
+  verb: string,
+  signerName: string,
+): boolean {
   const wildcard = `${signerName.split('/')[0]}/*`
   return [signerName, wildcard].some(
     (name) =>

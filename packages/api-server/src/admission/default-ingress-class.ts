@@ -13,7 +13,8 @@ export function defaultIngressClass(world: AdmissionWorld): AdmissionPlugin {
       if (spec.ingressClassName !== undefined) return
       if (object!['metadata'].annotations?.['kubernetes.io/ingress.class'] !== undefined) return
       const classes = readAll(world, `ingressclasses.${GROUP}`).filter(
-        (entry) => entry['metadata'].annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true',
+        (entry) =>
+          entry['metadata'].annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true',
       )
       const [chosen] = newestFirst(classes)
       if (chosen !== undefined) spec.ingressClassName = chosen['metadata'].name

@@ -18,7 +18,11 @@ export function organizationsOfRequest(pem: string): string[] {
   for (const set of elements(subject.content)) {
     for (const attribute of elements(set.content)) {
       const [type, value] = elements(attribute.content)
-      if (type !== undefined && value !== undefined && Buffer.from(type.content).toString('hex') === ORGANIZATION) {
+      if (
+        type !== undefined &&
+        value !== undefined &&
+        Buffer.from(type.content).toString('hex') === ORGANIZATION
+      ) {
         found.push(Buffer.from(value.content).toString('utf8'))
       }
     }
@@ -28,7 +32,7 @@ export function organizationsOfRequest(pem: string): string[] {
 
 function elements(bytes: Uint8Array): Element[] {
   const found: Element[] = []
-  for (let at = 0; at + 2 <= bytes.length; ) {
+  for (let at = 0; at + 2 <= bytes.length;) {
     const tag = bytes[at]!
     let length = bytes[at + 1]!
     at += 2

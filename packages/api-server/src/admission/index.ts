@@ -1,5 +1,9 @@
 import type { AdmissionPlugin } from '../contracts.ts'
-import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts'
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+} from './certificates.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
@@ -11,7 +15,11 @@ import { rbacEscalation } from './rbac-escalation.ts'
 import { resourceQuota } from './resource-quota/plugin.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { serviceAccount } from './service-account.ts'
-import { defaultStorageClass, persistentVolumeClaimResize, storageObjectInUseProtection } from './storage-defaults.ts'
+import {
+  defaultStorageClass,
+  persistentVolumeClaimResize,
+  storageObjectInUseProtection,
+} from './storage-defaults.ts'
 import type { AdmissionWorld } from './world.ts'
 
 export type { AdmissionWorld } from './world.ts'

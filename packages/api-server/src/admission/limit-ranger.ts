@@ -24,7 +24,9 @@ export function limitRanger(world: AdmissionWorld): AdmissionPlugin {
     validate(request) {
       for (const range of rangesOf(world, request)) {
         const isClaim = request.resource.resource === 'persistentvolumeclaims'
-        const violations = isClaim ? claimViolations(request.object!, range) : podViolations(request.object!, range)
+        const violations = isClaim
+          ? claimViolations(request.object!, range)
+          : podViolations(request.object!, range)
         if (violations.length > 0) throw refusal(request, aggregate(violations))
       }
     },
@@ -43,16 +45,28 @@ function applyDefaults(pod: Draft, range: Stored): void {
     Object.assign(limits, item['default'])
   }
   const notes: string[] = []
-  for (const container of pod['spec'].containers ?? []) notes.push(...fillContainer(container, 'container', requests, limits))
-  for (const container of pod['spec'].initContainers ?? []) notes.push(...fillContainer(container, 'init container', requests, limits))
+  for (const container of pod['spec'].containers ?? [])
+    notes.push(...fillContainer(container, 'container', requests, limits))
+  for (const container of pod['spec'].initContainers ?? [])
+    notes.push(...fillContainer(container, 'init container', requests, limits))
   if (notes.length === 0) return
-  pod['metadata'].annotations = { ...pod['metadata'].annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` }
+  pod['metadata'].annotations = {
+    ...pod['metadata'].annotations,
+    [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}`,
+  }
 }
 
-function fillContainer(container: Draft, label: string, requests: ResourceList, limits: ResourceList): string[] {
+function fillContainer(
+  container: Draft,
+  label: string,
+  requests: ResourceList,
+  limits: ResourceList,
+): string[] {
   const notes: string[] = []
   const fill = (field: 'requests' | 'limits', defaults: ResourceList): string[] => {
-    const missing = Object.keys(defaults).filter((name) => container['resources']?.[field]?.[name] === undefined)
+    const missing = Object.keys(defaults).filter(
+      (name) => container['resources']?.[field]?.[name] === undefined,
+    )
     if (missing.length === 0) return []
     container['resources'] ??= {}
     const values = Object.fromEntries(missing.map((name) => [name, defaults[name]]))
@@ -61,21 +75,32 @@ function fillContainer(container: Draft, label: string, requests: ResourceList, 
   }
   const setLimits = fill('limits', limits)
   const setRequests = fill('requests', requests)
-  if (setRequests.length > 0) notes.push(`${setRequests.join(', ')} request for ${label} ${container['name']}`)
-  if (setLimits.length > 0) notes.push(`${setLimits.join(', ')} limit for ${label} ${container['name']}`)
+  if (setRequests.length > 0)
+    notes.push(`${setRequests.join(', ')} request for ${label} ${container['name']}`)
+  if (setLimits.length > 0)
+    notes.push(`${setLimits.join(', ')} limit for ${label} ${container['name']}`)
   return notes
 }
 
 function podViolations(pod: Stored, range: Stored): string[] {
   const violations: string[] = []
-  const containers: Stored[] = [...(pod['spec'].containers ?? []), ...(pod['spec'].initContainers ?? [])]
+  const containers: Stored[] = [
+    ...(pod['spec'].containers ?? []),
+    ...(pod['spec'].initContainers ?? []),
+  ]
   for (const item of range['spec'].limits ?? []) {
     if (item.type === 'Container') {
       for (const { resources = {} } of containers as unknown as { resources?: Stored }[]) {
         violations.push(...checkItem(item, resources['requests'] ?? {}, resources['limits'] ?? {}))
       }
     } else if (item.type === 'Pod') {
-      violations.push(...checkItem(item, podResources(pod, 'requests', false), podResources(pod, 'limits', false)))
+      violations.push(
+        ...checkItem(
+          item,
+          podResources(pod, 'requests', false),
+          podResources(pod, 'limits', false),
+        ),
+      )
     }
   }
   return violations
@@ -88,12 +113,14 @@ function claimViolations(claim: Stored, range: Stored): string[] {
     for (const [name, bound] of sorted(item['min'])) {
       const subject = `minimum ${name} usage per PersistentVolumeClaim is ${bound}`
       if (requests[name] === undefined) violations.push(`${subject}.  No request is specified`)
-      else if (compareQuantities(requests[name], bound) < 0) violations.push(`${subject}, but request is ${requests[name]}`)
+      else if (compareQuantities(requests[name], bound) < 0)
+        violations.push(`${subject}, but request is ${requests[name]}`)
     }
     for (const [name, bound] of sorted(item['max'])) {
       const subject = `maximum ${name} usage per PersistentVolumeClaim is ${bound}`
       if (requests[name] === undefined) violations.push(`${subject}.  No request is specified`)
-      else if (compareQuantities(requests[name], bound) > 0) violations.push(`${subject}, but request is ${requests[name]}`)
+      else if (compareQuantities(requests[name], bound) > 0)
+        violations.push(`${subject}, but request is ${requests[name]}`)
     }
   }
   return violations
@@ -101,35 +128,65 @@ function claimViolations(claim: Stored, range: Stored): string[] {
 
 function checkItem(item: Stored, requests: ResourceList, limits: ResourceList): string[] {
   const messages = [
-    ...sorted(item['min']).map(([name, bound]) => belowMinimum(item['type'], name, bound, requests[name], limits[name])),
-    ...sorted(item['max']).map(([name, bound]) => aboveMaximum(item['type'], name, bound, requests[name], limits[name])),
-    ...sorted(item['maxLimitRequestRatio']).map(([name, bound]) => aboveRatio(item['type'], name, bound, requests[name], limits[name])),
+    ...sorted(item['min']).map(([name, bound]) =>
+      belowMinimum(item['type'], name, bound, requests[name], limits[name]),
+    ),
+    ...sorted(item['max']).map(([name, bound]) =>
+      aboveMaximum(item['type'], name, bound, requests[name], limits[name]),
+    ),
+    ...sorted(item['maxLimitRequestRatio']).map(([name, bound]) =>
+      aboveRatio(item['type'], name, bound, requests[name], limits[name]),
+    ),
   ]
   return messages.filter((message) => message !== undefined)
 }
 
-function belowMinimum(type: string, name: string, bound: string, request?: string, limit?: string): string | undefined {
+function belowMinimum(
+  type: string,
+  name: string,
+  bound: string,
+  request?: string,
+  limit?: string,
+): string | undefined {
   const subject = `minimum ${name} usage per ${type} is ${bound}`
   if (request === undefined) return `${subject}.  No request is specified`
   if (compareQuantities(request, bound) < 0) return `${subject}, but request is ${request}`
-  if (limit !== undefined && compareQuantities(limit, bound) < 0) return `${subject}, but limit is ${limit}`
+  if (limit !== undefined && compareQuantities(limit, bound) < 0)
+    return `${subject}, but limit is ${limit}`
   return undefined
 }
 
-function aboveMaximum(type: string, name: string, bound: string, request?: string, limit?: string): string | undefined {
+function aboveMaximum(
+  type: string,
+  name: string,
+  bound: string,
+  request?: string,
+  limit?: string,
+): string | undefined {
   const subject = `maximum ${name} usage per ${type} is ${bound}`
   if (limit === undefined) return `${subject}.  No limit is specified`
   if (compareQuantities(limit, bound) > 0) return `${subject}, but limit is ${limit}`
-  if (request !== undefined && compareQuantities(request, bound) > 0) return `${subject}, but request is ${request}`
+  if (request !== undefined && compareQuantities(request, bound) > 0)
+    return `${subject}, but request is ${request}`
   return undefined
 }
 
-function aboveRatio(type: string, name: string, bound: string, request?: string, limit?: string): string | undefined {
+function aboveRatio(
+  type: string,
+  name: string,
+  bound: string,
+  request?: string,
+  limit?: string,
+): string | undefined {
   const subject = `${name} max limit to request ratio per ${type} is ${bound}`
-  if (request === undefined || quantityToMilli(request) === 0) return `${subject}, but no request is specified or request is 0`
-  if (limit === undefined || quantityToMilli(limit) === 0) return `${subject}, but no limit is specified or limit is 0`
+  if (request === undefined || quantityToMilli(request) === 0)
+    return `${subject}, but no request is specified or request is 0`
+  if (limit === undefined || quantityToMilli(limit) === 0)
+    return `${subject}, but no limit is specified or limit is 0`
   const ratio = quantityToMilli(limit) / quantityToMilli(request)
-  return ratio > quantityToMilli(bound) / 1000 ? `${subject}, but provided ratio is ${ratio.toFixed(6)}` : undefined
+  return ratio > quantityToMilli(bound) / 1000
+    ? `${subject}, but provided ratio is ${ratio.toFixed(6)}`
+    : undefined
 }
 
 function itemsOf(range: Stored, type: string): Stored[] {

@@ -14,7 +14,8 @@ export function taintNodesByCondition(): AdmissionPlugin {
     mutate({ object }) {
       const spec = (object!['spec'] ??= {})
       const taints: Draft[] = spec.taints ?? []
-      if (taints.some((taint) => taint['key'] === NOT_READY && taint['effect'] === 'NoSchedule')) return
+      if (taints.some((taint) => taint['key'] === NOT_READY && taint['effect'] === 'NoSchedule'))
+        return
       spec.taints = [...taints, { key: NOT_READY, effect: 'NoSchedule' }]
     },
   }
@@ -24,18 +25,30 @@ export function taintNodesByCondition(): AdmissionPlugin {
 export function defaultTolerationSeconds(): AdmissionPlugin {
   return {
     name: 'DefaultTolerationSeconds',
-    handles: (request) => isFor(request, '', 'pods') && (request.operation === 'CREATE' || request.operation === 'UPDATE'),
+    handles: (request) =>
+      isFor(request, '', 'pods') &&
+      (request.operation === 'CREATE' || request.operation === 'UPDATE'),
     mutate({ object }) {
       const { spec } = object!
       const tolerations: Draft[] = spec.tolerations ?? []
-      const missing = [NOT_READY, UNREACHABLE].filter((key) => !tolerations.some((toleration) => tolerates(toleration, key)))
+      const missing = [NOT_READY, UNREACHABLE].filter(
+        (key) => !tolerations.some((toleration) => tolerates(toleration, key)),
+      )
       if (missing.length === 0) return
-      const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: TOLERATION_SECONDS }))
+      const added = missing.map((key) => ({
+        key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: TOLERATION_SECONDS,
+      }))
       spec.tolerations = [...tolerations, ...added]
     },
   }
 }
 
 function tolerates(toleration: Draft, key: string): boolean {
-  return (!toleration['key'] || toleration['key'] === key) && (!toleration['effect'] || toleration['effect'] === 'NoExecute')
+  return (
+    (!toleration['key'] || toleration['key'] === key) &&
+    (!toleration['effect'] || toleration['effect'] === 'NoExecute')
+  )
 }

@@ -25,5 +25,7 @@ export function podTopologyLabels(world: AdmissionWorld): AdmissionPlugin {
 
 function isBinding({ resource, subresource }: AdmissionRequest): boolean {
   if (resource.group !== '') return false
-  return (resource.resource === 'pods' && subresource === 'binding') || resource.resource === 'bindings'
+  return (
+    (resource.resource === 'pods' && subresource === 'binding') || resource.resource === 'bindings'
+  )
 }

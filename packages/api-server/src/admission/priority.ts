@@ -29,7 +29,8 @@ export function priority(world: AdmissionWorld): AdmissionPlugin {
 function keepPriority({ object, oldObject }: AdmissionRequest): void {
   for (const field of ['priority', 'preemptionPolicy']) {
     const before = oldObject?.['spec'][field]
-    if (object!['spec'][field] === undefined && before !== undefined) object!['spec'][field] = before
+    if (object!['spec'][field] === undefined && before !== undefined)
+      object!['spec'][field] = before
   }
 }
 
@@ -37,7 +38,8 @@ function setPriority(world: AdmissionWorld, request: AdmissionRequest): void {
   const { spec } = request.object!
   const name: string = spec.priorityClassName ?? ''
   const chosen = name === '' ? defaultClass(world) : read(world, CLASSES, name)
-  if (name !== '' && chosen === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
+  if (name !== '' && chosen === undefined)
+    throw refusal(request, `no PriorityClass with name ${name} was found`)
   if (name === '' && chosen !== undefined) spec.priorityClassName = chosen['metadata'].name
   const value: number = chosen?.['value'] ?? 0
   const policy: string = chosen?.['preemptionPolicy'] ?? DEFAULT_PREEMPTION_POLICY
@@ -64,5 +66,8 @@ function checkSingleDefault(world: AdmissionWorld, request: AdmissionRequest): v
   if (request.object!['globalDefault'] !== true) return
   const known = defaultClass(world)
   if (known === undefined || known['metadata'].name === request.object!['metadata'].name) return
-  throw refusal(request, `PriorityClass ${known['metadata'].name} is already marked as default. Only one default can exist`)
+  throw refusal(
+    request,
+    `PriorityClass ${known['metadata'].name} is already marked as default. Only one default can exist`,
+  )
 }

@@ -36,7 +36,8 @@ export function rbacEscalation(world: AdmissionWorld): AdmissionPlugin {
 function checkRole(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject, resource } = request
   const rules: PolicyRule[] = object!['rules'] ?? []
-  const isSame = (field: string): boolean => semanticEqual(object![field] ?? [], oldObject?.[field] ?? [])
+  const isSame = (field: string): boolean =>
+    semanticEqual(object![field] ?? [], oldObject?.[field] ?? [])
   if (oldObject !== undefined && isSame('rules') && isSame('aggregationRule')) return
   if (hasVerb(world, request, 'escalate', resource.resource, nameOf(request))) return
   if (object!['aggregationRule'] !== undefined && !isSame('aggregationRule')) {
@@ -63,7 +64,11 @@ function checkBinding(world: AdmissionWorld, request: AdmissionRequest): void {
   checkHeld(world, request, rules)
 }
 
-function checkHeld(world: AdmissionWorld, request: AdmissionRequest, rules: readonly PolicyRule[]): void {
+function checkHeld(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  rules: readonly PolicyRule[],
+): void {
   const { user, namespace } = request
   const held = world.authorizer.rulesFor(user, namespace)
   const missing = uncoveredRules(held.rules, rules)
@@ -71,12 +76,31 @@ function checkHeld(world: AdmissionWorld, request: AdmissionRequest, rules: read
   const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups, ' ')})`
   const lines = describeRules(missing).join('\n')
   const tail = held.errors.length === 0 ? '' : `; resolution errors: [${held.errors.join(', ')}]`
-  throw forbiddenFor(request, `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${tail}`)
+  throw forbiddenFor(
+    request,
+    `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${tail}`,
+  )
 }
 
-function hasVerb(world: AdmissionWorld, request: AdmissionRequest, verb: string, resource: string, name: string): boolean {
+function hasVerb(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  verb: string,
+  resource: string,
+  name: string,
+): boolean {
   const { user, namespace } = request
-  const base = { user, verb, group: RBAC_GROUP, version: 'v1', resource, subresource: '', name, path: '', isResourceRequest: true }
+  const base = {
+    user,
+    verb,
+    group: RBAC_GROUP,
+    version: 'v1',
+    resource,
+    subresource: '',
+    name,
+    path: '',
+    isResourceRequest: true,
+  }
   return world.authorizer.authorize({ ...base, namespace }).allowed
 }
 

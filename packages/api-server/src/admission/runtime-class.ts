@@ -7,7 +7,9 @@ import type { AdmissionWorld } from './world.ts'
 /** Takes over what a pod's runtime class says of overhead and of where it can run. */
 export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
   const classOf = ({ object }: AdmissionRequest): Stored | undefined =>
-    object!['spec'].runtimeClassName ? read(world, 'runtimeclasses.node.k8s.io', object!['spec'].runtimeClassName) : undefined
+    object!['spec'].runtimeClassName
+      ? read(world, 'runtimeclasses.node.k8s.io', object!['spec'].runtimeClassName)
+      : undefined
   return {
     name: 'RuntimeClass',
     handles: (request) => request.operation === 'CREATE' && isFor(request, '', 'pods'),
@@ -15,7 +17,10 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
       const { spec } = request.object!
       const found = classOf(request)
       if (spec.runtimeClassName && found === undefined) {
-        throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(spec.runtimeClassName)} not found`)
+        throw refusal(
+          request,
+          `pod rejected: RuntimeClass ${JSON.stringify(spec.runtimeClassName)} not found`,
+        )
       }
       setOverhead(request, found)
       if (found?.['scheduling'] !== undefined) mergeScheduling(request, found['scheduling'])
@@ -31,13 +36,22 @@ function setOverhead(request: AdmissionRequest, found: Stored | undefined): void
     return
   }
   if (overhead === undefined) {
-    throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+    throw refusal(
+      request,
+      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    )
   }
   const names = new Set([...Object.keys(overhead), ...Object.keys(spec.overhead)])
   for (const name of names) {
     const isSame =
-      overhead[name] !== undefined && spec.overhead[name] !== undefined && compareQuantities(overhead[name], spec.overhead[name]) === 0
-    if (!isSame) throw refusal(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+      overhead[name] !== undefined &&
+      spec.overhead[name] !== undefined &&
+      compareQuantities(overhead[name], spec.overhead[name]) === 0
+    if (!isSame)
+      throw refusal(
+        request,
+        "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+      )
   }
 }
 
@@ -53,7 +67,8 @@ function mergeScheduling(request: AdmissionRequest, scheduling: Stored): void {
   }
   if (nodeSelector !== undefined) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
   const known: Stored[] = spec.tolerations ?? []
-  const isKnown = (wanted: Stored): boolean => known.some((entry) => tolerationKey(entry) === tolerationKey(wanted))
+  const isKnown = (wanted: Stored): boolean =>
+    known.some((entry) => tolerationKey(entry) === tolerationKey(wanted))
   const added = (tolerations ?? []).filter((wanted: Stored) => !isKnown(wanted))
   if (added.length > 0) spec.tolerations = [...known, ...structuredClone(added)]
 }

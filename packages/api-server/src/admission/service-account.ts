@@ -31,7 +31,10 @@ export function serviceAccount(world: AdmissionWorld): AdmissionPlugin {
       spec.serviceAccount = spec.serviceAccountName
       const account = await findAccount(world, request)
       if (wantsToken(spec, account)) mountToken(spec, world.random)
-      if ((spec.imagePullSecrets ?? []).length === 0 && (account['imagePullSecrets'] ?? []).length > 0) {
+      if (
+        (spec.imagePullSecrets ?? []).length === 0 &&
+        (account['imagePullSecrets'] ?? []).length > 0
+      ) {
         spec.imagePullSecrets = structuredClone(account['imagePullSecrets'])
       }
     },
@@ -42,7 +45,8 @@ export function serviceAccount(world: AdmissionWorld): AdmissionPlugin {
         return
       }
       const account = await findAccount(world, request)
-      if (account['metadata'].annotations?.[ENFORCE_ANNOTATION] === 'true') checkMountableSecrets(request, pod, account)
+      if (account['metadata'].annotations?.[ENFORCE_ANNOTATION] === 'true')
+        checkMountableSecrets(request, pod, account)
     },
   }
 }
@@ -52,11 +56,14 @@ function isMirror(pod: Stored): boolean {
 }
 
 function checkMirror(request: AdmissionRequest, pod: Stored): void {
-  if (pod['spec'].serviceAccountName) throw refusal(request, 'a mirror pod may not reference service accounts')
+  if (pod['spec'].serviceAccountName)
+    throw refusal(request, 'a mirror pod may not reference service accounts')
   if (secretNames(pod).length > 0) throw refusal(request, 'a mirror pod may not reference secrets')
-  if (configMapNames(pod).length > 0) throw refusal(request, 'a mirror pod may not reference configmaps')
+  if (configMapNames(pod).length > 0)
+    throw refusal(request, 'a mirror pod may not reference configmaps')
   for (const volume of pod['spec'].volumes ?? []) {
-    if (volume.persistentVolumeClaim !== undefined) throw refusal(request, 'a mirror pod may not reference persistentvolumeclaims')
+    if (volume.persistentVolumeClaim !== undefined)
+      throw refusal(request, 'a mirror pod may not reference persistentvolumeclaims')
     for (const source of volume.projected?.sources ?? []) {
       if (source.serviceAccountToken !== undefined) {
         throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
@@ -73,7 +80,10 @@ async function findAccount(world: AdmissionWorld, request: AdmissionRequest): Pr
     if (account !== undefined) return account
     if (attempt >= attempts) {
       const place = `${request.namespace}/${name}`
-      throw refusal(request, `error looking up service account ${place}: serviceaccount ${JSON.stringify(name)} not found`)
+      throw refusal(
+        request,
+        `error looking up service account ${place}: serviceaccount ${JSON.stringify(name)} not found`,
+      )
     }
     await sleep(world.clock, ATTEMPT_PAUSE_MS + integerBetween(world.random, 0, ATTEMPT_PAUSE_MS))
   }
@@ -84,23 +94,36 @@ function wantsToken(spec: Draft, account: Stored): boolean {
 }
 
 function mountToken(spec: Draft, random: RandomSource): void {
-  const existing = (spec['volumes'] ?? []).find((volume: Draft) => String(volume['name']).startsWith(VOLUME_PREFIX))
+  const existing = (spec['volumes'] ?? []).find((volume: Draft) =>
+    String(volume['name']).startsWith(VOLUME_PREFIX),
+  )
   const name = existing?.name ?? `${VOLUME_PREFIX}${randomSuffix(random)}`
   let isMounted = false
   for (const container of [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])]) {
-    if ((container.volumeMounts ?? []).some((mount: Draft) => mount['mountPath'] === TOKEN_PATH)) continue
-    container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath: TOKEN_PATH }]
+    if ((container.volumeMounts ?? []).some((mount: Draft) => mount['mountPath'] === TOKEN_PATH))
+      continue
+    container.volumeMounts = [
+      ...(container.volumeMounts ?? []),
+      { name, readOnly: true, mountPath: TOKEN_PATH },
+    ]
     isMounted = true
   }
-  if (isMounted && existing === undefined) spec['volumes'] = [...(spec['volumes'] ?? []), tokenVolume(name)]
+  if (isMounted && existing === undefined)
+    spec['volumes'] = [...(spec['volumes'] ?? []), tokenVolume(name)]
 }
 
 function randomSuffix(random: RandomSource): string {
-  return Array.from({ length: 5 }, () => NAME_ALPHABET[integerBetween(random, 0, NAME_ALPHABET.length)]).join('')
+  return Array.from(
+    { length: 5 },
+    () => NAME_ALPHABET[integerBetween(random, 0, NAME_ALPHABET.length)],
+  ).join('')
 }
 
 function tokenVolume(name: string): Draft {
-  const namespaceField = { path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }
+  const namespaceField = {
+    path: 'namespace',
+    fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+  }
   return {
     name,
     projected: {
@@ -117,7 +140,9 @@ function tokenVolume(name: string): Draft {
 /** The deprecated annotation: only secrets that the account lists may be used. */
 function checkMountableSecrets(request: AdmissionRequest, pod: Stored, account: Stored): void {
   const mountable = new Set((account['secrets'] ?? []).map((entry: Stored) => entry['name']))
-  const pullable = new Set((account['imagePullSecrets'] ?? []).map((entry: Stored) => entry['name']))
+  const pullable = new Set(
+    (account['imagePullSecrets'] ?? []).map((entry: Stored) => entry['name']),
+  )
   const accountName = account['metadata'].name
   const pullSecrets: Stored[] = pod['spec'].imagePullSecrets ?? []
   const used = secretNames({ ...pod, spec: { ...pod['spec'], imagePullSecrets: [] } })

@@ -5,20 +5,31 @@ import type { AdmissionWorld } from './world.ts'
 
 const CLASSES = 'storageclasses.storage.k8s.io'
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
-const DEFAULT_ANNOTATIONS = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']
+const DEFAULT_ANNOTATIONS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+]
 
 /** A claim without a class (absent, not empty) gets the newest default class. */
 export function defaultStorageClass(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'DefaultStorageClass',
-    handles: (request) => request.operation === 'CREATE' && isFor(request, '', 'persistentvolumeclaims'),
+    handles: (request) =>
+      request.operation === 'CREATE' && isFor(request, '', 'persistentvolumeclaims'),
     mutate({ object }) {
       const { spec, metadata } = object!
-      if (spec?.storageClassName !== undefined || metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return
+      if (
+        spec?.storageClassName !== undefined ||
+        metadata.annotations?.[CLASS_ANNOTATION] !== undefined
+      )
+        return
       const isDefault = (annotations: Record<string, string> | undefined): boolean =>
         DEFAULT_ANNOTATIONS.some((key) => annotations?.[key] === 'true')
-      const [chosen] = newestFirst(readAll(world, CLASSES).filter((entry) => isDefault(entry['metadata'].annotations)))
-      if (chosen !== undefined && spec !== undefined) spec.storageClassName = chosen['metadata'].name
+      const [chosen] = newestFirst(
+        readAll(world, CLASSES).filter((entry) => isDefault(entry['metadata'].annotations)),
+      )
+      if (chosen !== undefined && spec !== undefined)
+        spec.storageClassName = chosen['metadata'].name
     },
   }
 }
@@ -33,11 +44,15 @@ export function storageObjectInUseProtection(): AdmissionPlugin {
   return {
     name: 'StorageObjectInUseProtection',
     handles: ({ operation, resource, subresource }) =>
-      operation === 'CREATE' && subresource === '' && resource.group === '' && FINALIZERS[resource.resource] !== undefined,
+      operation === 'CREATE' &&
+      subresource === '' &&
+      resource.group === '' &&
+      FINALIZERS[resource.resource] !== undefined,
     mutate({ object, resource }) {
       const finalizer = FINALIZERS[resource.resource]!
       const finalizers: string[] = object!['metadata'].finalizers ?? []
-      if (!finalizers.includes(finalizer)) object!['metadata'].finalizers = [...finalizers, finalizer]
+      if (!finalizers.includes(finalizer))
+        object!['metadata'].finalizers = [...finalizers, finalizer]
     },
   }
 }
@@ -46,14 +61,21 @@ export function storageObjectInUseProtection(): AdmissionPlugin {
 export function persistentVolumeClaimResize(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'PersistentVolumeClaimResize',
-    handles: (request) => request.operation === 'UPDATE' && isFor(request, '', 'persistentvolumeclaims'),
+    handles: (request) =>
+      request.operation === 'UPDATE' && isFor(request, '', 'persistentvolumeclaims'),
     validate(request) {
       if (!grows(request)) return
       const { oldObject, object } = request
-      if (oldObject!['status']?.phase !== 'Bound') throw refusal(request, 'Only bound persistent volume claims can be expanded')
-      const className = object!['metadata'].annotations?.[CLASS_ANNOTATION] ?? object!['spec'].storageClassName ?? ''
-      if (className !== '' && read(world, CLASSES, className)?.['allowVolumeExpansion'] === true) return
-      const why = 'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize'
+      if (oldObject!['status']?.phase !== 'Bound')
+        throw refusal(request, 'Only bound persistent volume claims can be expanded')
+      const className =
+        object!['metadata'].annotations?.[CLASS_ANNOTATION] ??
+        object!['spec'].storageClassName ??
+        ''
+      if (className !== '' && read(world, CLASSES, className)?.['allowVolumeExpansion'] === true)
+        return
+      const why =
+        'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize'
       throw refusal(request, why)
     },
   }

@@ -15,19 +15,36 @@ export interface AdmissionWorld {
   server(): ServerInternals
 }
 
-export function read(world: Pick<AdmissionWorld, 'store'>, collection: string, key: string): Stored | undefined {
+export function read(
+  world: Pick<AdmissionWorld, 'store'>,
+  collection: string,
+  key: string,
+): Stored | undefined {
   return world.store.get({ collection, key })?.object
 }
 
 /** All objects of a collection, or those of one namespace, in storage order. */
-export function readAll(world: Pick<AdmissionWorld, 'store'>, collection: string, namespace?: string): Stored[] {
+export function readAll(
+  world: Pick<AdmissionWorld, 'store'>,
+  collection: string,
+  namespace?: string,
+): Stored[] {
   const snapshot = world.store.list(collection, namespace === undefined ? '' : `${namespace}/`)
   return snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
 }
 
 /** Whether the request is for objects of this resource themselves, or for this subresource of them. */
-export function isFor(request: AdmissionRequest, group: string, resource: string, subresource = ''): boolean {
-  return request.resource.group === group && request.resource.resource === resource && request.subresource === subresource
+export function isFor(
+  request: AdmissionRequest,
+  group: string,
+  resource: string,
+  subresource = '',
+): boolean {
+  return (
+    request.resource.group === group &&
+    request.resource.resource === resource &&
+    request.subresource === subresource
+  )
 }
 
 /** `<resource> "<name>" is forbidden: <why>`. Before the name is generated, its prefix is shown. */
@@ -45,6 +62,7 @@ export function aggregate(messages: readonly string[]): string {
 /** Newest first, ties by name: how a default class is chosen among several. */
 export function newestFirst(objects: readonly Stored[]): Stored[] {
   const timeOf = (object: Stored): number => Date.parse(object['metadata'].creationTimestamp ?? '')
-  const byName = (a: Stored, b: Stored): number => (a['metadata'].name < b['metadata'].name ? -1 : 1)
+  const byName = (a: Stored, b: Stored): number =>
+    a['metadata'].name < b['metadata'].name ? -1 : 1
   return objects.toSorted((a, b) => timeOf(b) - timeOf(a) || byName(a, b))
 }

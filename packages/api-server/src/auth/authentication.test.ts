@@ -6,7 +6,12 @@ import { ApiError } from '../contracts.ts'
 import type { UserInfo } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
-import { createClusterCertificates, generateKeyPair, issueCertificate, subjectOf } from '../tls/index.ts'
+import {
+  createClusterCertificates,
+  generateKeyPair,
+  issueCertificate,
+  subjectOf,
+} from '../tls/index.ts'
 import type { CertificateAndKey } from '../tls/index.ts'
 import { createAuthentication } from './authentication.ts'
 import { decodeToken, signToken, keyIdOf } from './json-web-token.ts'
@@ -18,7 +23,12 @@ function world() {
   const clock = new VirtualClock({ startMs: START_MS, settle: () => Promise.resolve() })
   const store = createMemoryStore(clock)
   const certificates = createClusterCertificates({ clock, random: new SeededRandom(1) })
-  const serviceAccountTokens = new ServiceAccountTokens({ clock, random: new SeededRandom(2), store, key: certificates.serviceAccountKey })
+  const serviceAccountTokens = new ServiceAccountTokens({
+    clock,
+    random: new SeededRandom(2),
+    store,
+    key: certificates.serviceAccountKey,
+  })
   const admin: UserInfo = { name: 'admin', groups: ['system:masters'], extra: {} }
   const authentication = createAuthentication({
     clock,
@@ -33,48 +43,102 @@ function world() {
     const key = namespace === undefined ? name : `${namespace}/${name}`
     return store.commit({ collection, key }, () => object).object
   }
-  const remove = (collection: string, key: string): void => void store.commit({ collection, key }, () => undefined)
-  const bearer = (token: string): UserInfo | undefined => authentication.authenticate({ headers: { authorization: `Bearer ${token}` } }) as UserInfo
-  return { clock, store, certificates, tokens: serviceAccountTokens, authentication, put, remove, bearer }
+  const remove = (collection: string, key: string): void =>
+    void store.commit({ collection, key }, () => undefined)
+  const bearer = (token: string): UserInfo | undefined =>
+    authentication.authenticate({ headers: { authorization: `Bearer ${token}` } }) as UserInfo
+  return {
+    clock,
+    store,
+    certificates,
+    tokens: serviceAccountTokens,
+    authentication,
+    put,
+    remove,
+    bearer,
+  }
 }
 
 function refused(run: () => unknown): void {
-  assert.throws(run, (error) => error instanceof ApiError && error.code === 401 && error.message === 'Unauthorized')
+  assert.throws(
+    run,
+    (error) => error instanceof ApiError && error.code === 401 && error.message === 'Unauthorized',
+  )
 }
 
 const der = (pem: string): Uint8Array => new X509Certificate(pem).raw
 const account = { metadata: { namespace: 'a', name: 'robot', uid: 'u1' } }
-const runningPod = { metadata: { namespace: 'a', name: 'p', uid: 'pu' }, spec: { nodeName: 'n1', serviceAccountName: 'robot' } }
+const runningPod = {
+  metadata: { namespace: 'a', name: 'p', uid: 'pu' },
+  spec: { nodeName: 'n1', serviceAccountName: 'robot' },
+}
 
 describe('client certificates', () => {
   test('give name and groups, and say which certificate it was', () => {
     const { certificates, authentication } = world()
-    const { certificatePem } = certificates.issueClient({ commonName: 'jane', organizations: ['devs'] })
-    const user = authentication.authenticate({ headers: {}, clientCertificate: der(certificatePem) }) as UserInfo
+    const { certificatePem } = certificates.issueClient({
+      commonName: 'jane',
+      organizations: ['devs'],
+    })
+    const user = authentication.authenticate({
+      headers: {},
+      clientCertificate: der(certificatePem),
+    }) as UserInfo
     assert.equal(user.name, 'jane')
     assert.deepEqual(user.groups, ['devs', 'system:authenticated'])
-    assert.match(user.extra['authentication.kubernetes.io/credential-id']![0]!, /^X509SHA256=[0-9a-f]{64}$/)
+    assert.match(
+      user.extra['authentication.kubernetes.io/credential-id']![0]!,
+      /^X509SHA256=[0-9a-f]{64}$/,
+    )
   })
 
   test('of another authority, for servers, or out of their time are refused', async () => {
     const { certificates, authentication, clock } = world()
     const stranger = world().certificates.issueClient({ commonName: 'jane' })
-    refused(() => authentication.authenticate({ headers: {}, clientCertificate: der(stranger.certificatePem) }))
-    refused(() => authentication.authenticate({ headers: {}, clientCertificate: der(certificates.serving.certificatePem) }))
+    refused(() =>
+      authentication.authenticate({ headers: {}, clientCertificate: der(stranger.certificatePem) }),
+    )
+    refused(() =>
+      authentication.authenticate({
+        headers: {},
+        clientCertificate: der(certificates.serving.certificatePem),
+      }),
+    )
     const { certificatePem } = certificates.issueClient({ commonName: 'jane' })
     await clock.advance(366 * 24 * 3600 * 1000)
-    refused(() => authentication.authenticate({ headers: {}, clientCertificate: der(certificatePem) }))
+    refused(() =>
+      authentication.authenticate({ headers: {}, clientCertificate: der(certificatePem) }),
+    )
   })
 
   test('of the front proxy name the user in headers; of the client authority they do not', () => {
     const { certificates, authentication } = world()
-    const headers = { 'x-remote-user': 'jane', 'x-remote-group': ['devs'], 'x-remote-extra-team%2fid': ['7'] }
+    const headers = {
+      'x-remote-user': 'jane',
+      'x-remote-group': ['devs'],
+      'x-remote-extra-team%2fid': ['7'],
+    }
     const proxy = issueFrom(certificates.frontProxyAuthority, 'front-proxy-client')
-    const remote = authentication.authenticate({ headers, clientCertificate: der(proxy) }) as UserInfo
-    assert.deepEqual(remote, { name: 'jane', groups: ['devs', 'system:authenticated'], extra: { 'team/id': ['7'] } })
-    refused(() => authentication.authenticate({ headers, clientCertificate: der(issueFrom(certificates.frontProxyAuthority, 'other')) }))
+    const remote = authentication.authenticate({
+      headers,
+      clientCertificate: der(proxy),
+    }) as UserInfo
+    assert.deepEqual(remote, {
+      name: 'jane',
+      groups: ['devs', 'system:authenticated'],
+      extra: { 'team/id': ['7'] },
+    })
+    refused(() =>
+      authentication.authenticate({
+        headers,
+        clientCertificate: der(issueFrom(certificates.frontProxyAuthority, 'other')),
+      }),
+    )
     const client = certificates.issueClient({ commonName: 'front-proxy-client' })
-    const user = authentication.authenticate({ headers, clientCertificate: der(client.certificatePem) }) as UserInfo
+    const user = authentication.authenticate({
+      headers,
+      clientCertificate: der(client.certificatePem),
+    }) as UserInfo
     assert.equal(user.name, 'front-proxy-client')
   })
 })
@@ -89,7 +153,10 @@ function issueFrom(authority: CertificateAndKey, commonName: string): string {
       notBeforeMs: START_MS - 1000,
       notAfterMs: START_MS + 3600_000,
     },
-    { subject: subjectOf(authority.certificatePem), privateKey: createPrivateKey(authority.privateKeyPem) },
+    {
+      subject: subjectOf(authority.certificatePem),
+      privateKey: createPrivateKey(authority.privateKeyPem),
+    },
   )
 }
 
@@ -99,7 +166,10 @@ describe('bearer tokens', () => {
     assert.deepEqual(bearer('fixed')?.groups, ['system:masters', 'system:authenticated'])
     refused(() => bearer('wrong'))
     assert.equal(authentication.authenticate({ headers: {} }), undefined)
-    assert.equal(authentication.authenticate({ headers: { authorization: 'Basic eDp5' } }), undefined)
+    assert.equal(
+      authentication.authenticate({ headers: { authorization: 'Basic eDp5' } }),
+      undefined,
+    )
   })
 
   test('a service account token carries account, pod and node', () => {
@@ -107,25 +177,46 @@ describe('bearer tokens', () => {
     put('serviceaccounts', account)
     put('pods', runningPod)
     const node = { name: 'n1', uid: 'nu' }
-    const { token } = tokens.issue({ serviceAccount: account, audiences: tokens.audiences, expirationSeconds: 600, pod: runningPod, node })
+    const { token } = tokens.issue({
+      serviceAccount: account,
+      audiences: tokens.audiences,
+      expirationSeconds: 600,
+      pod: runningPod,
+      node,
+    })
     const user = bearer(token)!
     assert.equal(user.name, 'system:serviceaccount:a:robot')
     assert.equal(user.uid, 'u1')
-    assert.deepEqual(user.groups, ['system:serviceaccounts', 'system:serviceaccounts:a', 'system:authenticated'])
+    assert.deepEqual(user.groups, [
+      'system:serviceaccounts',
+      'system:serviceaccounts:a',
+      'system:authenticated',
+    ])
     assert.deepEqual(user.extra['authentication.kubernetes.io/pod-name'], ['p'])
     assert.deepEqual(user.extra['authentication.kubernetes.io/node-uid'], ['nu'])
-    assert.match(user.extra['authentication.kubernetes.io/credential-id']![0]!, /^JTI=[0-9a-f-]{36}$/)
+    assert.match(
+      user.extra['authentication.kubernetes.io/credential-id']![0]!,
+      /^JTI=[0-9a-f-]{36}$/,
+    )
   })
 
   test('it ends at its time, and with its account', async () => {
     const { tokens, put, remove, bearer, clock } = world()
     put('serviceaccounts', account)
-    const { token } = tokens.issue({ serviceAccount: account, audiences: tokens.audiences, expirationSeconds: 600 })
+    const { token } = tokens.issue({
+      serviceAccount: account,
+      audiences: tokens.audiences,
+      expirationSeconds: 600,
+    })
     await clock.advance(599_000)
     assert.ok(bearer(token))
     await clock.advance(1_000)
     refused(() => bearer(token))
-    const next = tokens.issue({ serviceAccount: account, audiences: tokens.audiences, expirationSeconds: 600 }).token
+    const next = tokens.issue({
+      serviceAccount: account,
+      audiences: tokens.audiences,
+      expirationSeconds: 600,
+    }).token
     assert.ok(bearer(next))
     remove('serviceaccounts', 'a/robot')
     refused(() => bearer(next))
@@ -137,13 +228,21 @@ describe('bearer tokens', () => {
     const { tokens, put, bearer, clock } = world()
     put('serviceaccounts', account)
     put('pods', runningPod)
-    const { token, expirationMs } = tokens.issue({ serviceAccount: account, audiences: tokens.audiences, expirationSeconds: 3607, pod: runningPod })
+    const { token, expirationMs } = tokens.issue({
+      serviceAccount: account,
+      audiences: tokens.audiences,
+      expirationSeconds: 3607,
+      pod: runningPod,
+    })
     const { claims } = decodeToken(token)!
     const nowSeconds = START_MS / 1000
     assert.equal(claims['exp'], nowSeconds + 365 * 24 * 3600)
     assert.equal((claims['kubernetes.io'] as Stored)['warnafter'], nowSeconds + 3607)
     assert.equal(expirationMs, START_MS + 3607_000)
-    put('pods', { ...runningPod, metadata: { ...runningPod.metadata, deletionTimestamp: new Date(START_MS).toISOString() } })
+    put('pods', {
+      ...runningPod,
+      metadata: { ...runningPod.metadata, deletionTimestamp: new Date(START_MS).toISOString() },
+    })
     await clock.advance(60_000)
     assert.ok(bearer(token))
     await clock.advance(1_000)
@@ -159,10 +258,20 @@ describe('bearer tokens', () => {
     assert.deepEqual(tokens.authenticate(token, ['vault', 'x'])?.audiences, ['vault'])
     const good = tokens.issue({ ...grant, audiences: tokens.audiences }).token
     const { serviceAccountKey } = world().certificates
-    refused(() => bearer(signToken(decodeToken(good)!.claims, serviceAccountKey.privateKey, keyIdOf(serviceAccountKey.publicKey))))
+    refused(() =>
+      bearer(
+        signToken(
+          decodeToken(good)!.claims,
+          serviceAccountKey.privateKey,
+          keyIdOf(serviceAccountKey.publicKey),
+        ),
+      ),
+    )
     const [header, , signature] = good.split('.')
     const claims = { ...decodeToken(good)!.claims, sub: 'system:serviceaccount:kube-system:admin' }
-    refused(() => bearer(`${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`))
+    refused(() =>
+      bearer(`${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`),
+    )
   })
 
   test('the token of a secret holds as long as the secret carries it', () => {
@@ -179,7 +288,10 @@ describe('bearer tokens', () => {
     }
     const token = signToken(claims, privateKey, keyIdOf(publicKey))
     refused(() => bearer(token))
-    put('secrets', { metadata: { namespace: 'a', name: 's' }, data: { token: Buffer.from(token).toString('base64') } })
+    put('secrets', {
+      metadata: { namespace: 'a', name: 's' },
+      data: { token: Buffer.from(token).toString('base64') },
+    })
     assert.equal(bearer(token)?.name, 'system:serviceaccount:a:robot')
     remove('secrets', 'a/s')
     refused(() => bearer(token))
@@ -194,12 +306,18 @@ describe('bearer tokens', () => {
       expiration: '2026-11-21T01:00:00Z',
       'auth-extra-groups': 'system:bootstrappers:workers',
     }
-    const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+    const encoded = Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    )
     const metadata = { namespace: 'kube-system', name: 'bootstrap-token-abcdef' }
     put('secrets', { metadata, type: 'bootstrap.kubernetes.io/token', data: encoded })
     const user = bearer('abcdef.0123456789abcdef')
     assert.equal(user?.name, 'system:bootstrap:abcdef')
-    assert.deepEqual(user?.groups, ['system:bootstrappers', 'system:bootstrappers:workers', 'system:authenticated'])
+    assert.deepEqual(user?.groups, [
+      'system:bootstrappers',
+      'system:bootstrappers:workers',
+      'system:authenticated',
+    ])
     refused(() => bearer('abcdef.0123456789abcdee'))
     await clock.advance(3600_000)
     refused(() => bearer('abcdef.0123456789abcdef'))
@@ -210,7 +328,10 @@ test('the key set and the discovery document let others verify tokens', () => {
   const { tokens } = world()
   const { keys } = tokens.keySet() as { keys: Record<string, string>[] }
   assert.deepEqual([keys[0]!['kty'], keys[0]!['alg'], keys[0]!['use']], ['EC', 'ES256', 'sig'])
-  const configuration = tokens.openidConfiguration('https://127.0.0.1:6443') as Record<string, unknown>
+  const configuration = tokens.openidConfiguration('https://127.0.0.1:6443') as Record<
+    string,
+    unknown
+  >
   assert.equal(configuration['issuer'], 'https://kubernetes.default.svc')
   assert.equal(configuration['jwks_uri'], 'https://127.0.0.1:6443/openid/v1/jwks')
 })

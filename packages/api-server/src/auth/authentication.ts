@@ -61,7 +61,10 @@ class UnionAuthentication implements Authentication {
   }
 
   authenticate(credentials: Credentials): UserInfo | undefined {
-    const certificate = credentials.clientCertificate === undefined ? undefined : this.#judge(credentials.clientCertificate)
+    const certificate =
+      credentials.clientCertificate === undefined
+        ? undefined
+        : this.#judge(credentials.clientCertificate)
     if (certificate?.kind === 'front-proxy') {
       const remote = remoteUser(credentials)
       if (remote !== undefined) return withAuthenticatedGroup(remote)
@@ -81,7 +84,9 @@ class UnionAuthentication implements Authentication {
     if (fixed !== undefined) {
       const known = this.#options.serviceAccountTokens.audiences
       const shared = (audiences ?? known).filter((audience) => known.includes(audience))
-      return shared.length === 0 ? undefined : { user: withAuthenticatedGroup(fixed), audiences: shared }
+      return shared.length === 0
+        ? undefined
+        : { user: withAuthenticatedGroup(fixed), audiences: shared }
     }
     const found = this.#options.serviceAccountTokens.authenticate(token, audiences)
     return found === undefined ? undefined : { ...found, user: withAuthenticatedGroup(found.user) }
@@ -94,7 +99,8 @@ class UnionAuthentication implements Authentication {
     if (judged === undefined) {
       judged = this.#read(der, fingerprint)
       if (judged === undefined) throw unauthorized()
-      if (this.#certificates.size >= CERTIFICATES_KEPT) this.#certificates.delete(this.#certificates.keys().next().value!)
+      if (this.#certificates.size >= CERTIFICATES_KEPT)
+        this.#certificates.delete(this.#certificates.keys().next().value!)
       this.#certificates.set(fingerprint, judged)
     }
     const nowMs = this.#options.clock.nowMs()
@@ -104,7 +110,10 @@ class UnionAuthentication implements Authentication {
 
   #read(der: Uint8Array, fingerprint: string): JudgedCertificate | undefined {
     const certificate = new X509Certificate(der)
-    const validity = { validFromMs: certificate.validFromDate.getTime(), validToMs: certificate.validToDate.getTime() }
+    const validity = {
+      validFromMs: certificate.validFromDate.getTime(),
+      validToMs: certificate.validToDate.getTime(),
+    }
     const usages = certificate.keyUsage as readonly string[] | undefined
     if (usages !== undefined && !usages.includes(CLIENT_AUTH_USAGE)) return undefined
     const { commonName, organizations } = subjectOf(der)
@@ -114,7 +123,11 @@ class UnionAuthentication implements Authentication {
       return { kind: 'front-proxy', user: { name: commonName, groups: [], extra: {} }, ...validity }
     }
     if (!isIssuedBy(certificate, this.#clientAuthority) || commonName === '') return undefined
-    const user = { name: commonName, groups: organizations, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } }
+    const user = {
+      name: commonName,
+      groups: organizations,
+      extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
+    }
     return { kind: 'client', user: withAuthenticatedGroup(user), ...validity }
   }
 
@@ -123,18 +136,27 @@ class UnionAuthentication implements Authentication {
     const match = BOOTSTRAP_TOKEN.exec(token)
     if (match === null) return undefined
     const [, id, secretPart] = match as unknown as [string, string, string]
-    const stored = this.#options.store.get({ collection: 'secrets', key: `kube-system/bootstrap-token-${id}` })?.object
+    const stored = this.#options.store.get({
+      collection: 'secrets',
+      key: `kube-system/bootstrap-token-${id}`,
+    })?.object
     if (stored === undefined || stored['type'] !== 'bootstrap.kubernetes.io/token') return undefined
     if (stored['metadata'].deletionTimestamp !== undefined) return undefined
-    const read = (field: string): string => Buffer.from(stored['data']?.[field] ?? '', 'base64').toString('utf8')
+    const read = (field: string): string =>
+      Buffer.from(stored['data']?.[field] ?? '', 'base64').toString('utf8')
     if (read('token-id') !== id || !isSameSecret(read('token-secret'), secretPart)) return undefined
     if (read('usage-bootstrap-authentication') !== 'true') return undefined
     const expiration = read('expiration')
-    if (expiration !== '' && !(Date.parse(expiration) > this.#options.clock.nowMs())) return undefined
+    if (expiration !== '' && !(Date.parse(expiration) > this.#options.clock.nowMs()))
+      return undefined
     const extraGroups = read('auth-extra-groups')
     const groups = extraGroups === '' ? [] : extraGroups.split(',')
     if (!groups.every((group) => BOOTSTRAP_GROUP.test(group))) return undefined
-    return { name: `system:bootstrap:${id}`, groups: [GROUP.bootstrappers, ...groups].toSorted(), extra: {} }
+    return {
+      name: `system:bootstrap:${id}`,
+      groups: [GROUP.bootstrappers, ...groups].toSorted(),
+      extra: {},
+    }
   }
 }
 
@@ -143,7 +165,11 @@ function parse(pem: string | undefined): X509Certificate | undefined {
 }
 
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate | undefined): boolean {
-  return authority !== undefined && certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+  return (
+    authority !== undefined &&
+    certificate.checkIssued(authority) &&
+    certificate.verify(authority.publicKey)
+  )
 }
 
 function isSameSecret(a: string, b: string): boolean {
@@ -167,7 +193,10 @@ function remoteUser(credentials: Credentials): UserInfo | undefined {
   const extra: Record<string, readonly string[]> = {}
   for (const header of Object.keys(credentials.headers)) {
     if (!header.startsWith('x-remote-extra-')) continue
-    extra[decodeHeaderKey(header.slice('x-remote-extra-'.length))] = headerValues(credentials, header)
+    extra[decodeHeaderKey(header.slice('x-remote-extra-'.length))] = headerValues(
+      credentials,
+      header,
+    )
   }
   return { name, groups: headerValues(credentials, 'x-remote-group'), extra }
 }
@@ -182,7 +211,10 @@ export function decodeHeaderKey(text: string): string {
 }
 
 /** All values of a header. Node joins repeated unknown headers with `, `; the pipeline hands over lists where it can. */
-export function headerValues(credentials: Pick<Credentials, 'headers'>, name: string): readonly string[] {
+export function headerValues(
+  credentials: Pick<Credentials, 'headers'>,
+  name: string,
+): readonly string[] {
   const value = credentials.headers[name]
   if (value === undefined) return []
   return typeof value === 'string' ? [value] : value

@@ -11,7 +11,14 @@ import type { PolicyRule } from './rbac-rules.ts'
 const jane: UserInfo = { name: 'jane', groups: ['devs'], extra: {} }
 
 function asks(change: Partial<RequestAttributes> = {}): RequestAttributes {
-  const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: '' }
+  const resource = {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    subresource: '',
+    namespace: 'a',
+    name: '',
+  }
   return { user: jane, verb: 'get', path: '', isResourceRequest: true, ...resource, ...change }
 }
 
@@ -23,33 +30,83 @@ describe('a rule', () => {
     ['another verb', POD_READER, { verb: 'delete' }, false],
     ['another group', POD_READER, { group: 'apps' }, false],
     ['a subresource is another resource', POD_READER, { subresource: 'log' }, false],
-    ['a named subresource', { ...POD_READER, resources: ['pods/log'] }, { subresource: 'log' }, true],
-    ['*/scale', { ...POD_READER, resources: ['*/scale'] }, { subresource: 'scale', resource: 'deployments' }, true],
+    [
+      'a named subresource',
+      { ...POD_READER, resources: ['pods/log'] },
+      { subresource: 'log' },
+      true,
+    ],
+    [
+      '*/scale',
+      { ...POD_READER, resources: ['*/scale'] },
+      { subresource: 'scale', resource: 'deployments' },
+      true,
+    ],
     ['*/scale is not for the object', { ...POD_READER, resources: ['*/scale'] }, {}, false],
-    ['* is for subresources too', { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { subresource: 'log', group: 'x' }, true],
+    [
+      '* is for subresources too',
+      { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+      { subresource: 'log', group: 'x' },
+      true,
+    ],
     ['a named object', { ...POD_READER, resourceNames: ['p'] }, { name: 'p' }, true],
     ['list never matches names', { ...POD_READER, resourceNames: ['p'] }, { verb: 'list' }, false],
-    ['list pinned by metadata.name does', { ...POD_READER, resourceNames: ['p'] }, { verb: 'list', name: 'p' }, true],
-    ['a path by prefix', { verbs: ['get'], nonResourceURLs: ['/healthz/*'] }, { isResourceRequest: false, path: '/healthz/etcd' }, true],
-    ['a path beside it', { verbs: ['get'], nonResourceURLs: ['/healthz/*'] }, { isResourceRequest: false, path: '/healthz' }, false],
-  ] as const satisfies readonly (readonly [string, PolicyRule, Partial<RequestAttributes>, boolean])[]) {
+    [
+      'list pinned by metadata.name does',
+      { ...POD_READER, resourceNames: ['p'] },
+      { verb: 'list', name: 'p' },
+      true,
+    ],
+    [
+      'a path by prefix',
+      { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
+      { isResourceRequest: false, path: '/healthz/etcd' },
+      true,
+    ],
+    [
+      'a path beside it',
+      { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
+      { isResourceRequest: false, path: '/healthz' },
+      false,
+    ],
+  ] as const satisfies readonly (readonly [
+    string,
+    PolicyRule,
+    Partial<RequestAttributes>,
+    boolean,
+  ])[]) {
     test(title, () => assert.equal(ruleAllows(rule, asks(request)), allowed))
   }
 
   test('paths: exact, *, prefix', () => {
-    assert.ok(urlMatches('*', '/x') && urlMatches('/version', '/version') && urlMatches('/api*', '/apis/apps'))
+    assert.ok(
+      urlMatches('*', '/x') &&
+        urlMatches('/version', '/version') &&
+        urlMatches('/api*', '/apis/apps'),
+    )
     assert.ok(!urlMatches('/version', '/version/'))
   })
 
   test('is covered part by part, from several rules', () => {
-    const held: PolicyRule[] = [POD_READER, { verbs: ['delete'], apiGroups: [''], resources: ['*'] }]
-    const wanted: PolicyRule = { verbs: ['get', 'delete', 'patch'], apiGroups: [''], resources: ['pods', 'secrets'] }
+    const held: PolicyRule[] = [
+      POD_READER,
+      { verbs: ['delete'], apiGroups: [''], resources: ['*'] },
+    ]
+    const wanted: PolicyRule = {
+      verbs: ['get', 'delete', 'patch'],
+      apiGroups: [''],
+      resources: ['pods', 'secrets'],
+    }
     assert.deepEqual(describeRules(uncoveredRules(held, [wanted])), [
       '{APIGroups:[""], Resources:["pods"], Verbs:["patch"]}',
       '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "patch"]}',
     ])
     const named = { ...POD_READER, resourceNames: ['p'] }
-    assert.equal(uncoveredRules([named], [POD_READER]).length, 2, 'rights on one object are not rights on all')
+    assert.equal(
+      uncoveredRules([named], [POD_READER]).length,
+      2,
+      'rights on one object are not rights on all',
+    )
     assert.equal(uncoveredRules([POD_READER], [named]).length, 0)
   })
 })
@@ -63,7 +120,16 @@ function cluster() {
     const { namespace, name } = object['metadata']
     const key = namespace === undefined ? name : `${namespace}/${name}`
     const full = { ...object, metadata: { uid: `u${uid++}`, ...object['metadata'] } }
-    store.commit({ collection: resource.includes('.') || resource === 'pods' || resource === 'secrets' ? resource : `${resource}.rbac.authorization.k8s.io`, key }, () => full)
+    store.commit(
+      {
+        collection:
+          resource.includes('.') || resource === 'pods' || resource === 'secrets'
+            ? resource
+            : `${resource}.rbac.authorization.k8s.io`,
+        key,
+      },
+      () => full,
+    )
   }
   const remove = (resource: string, key: string): void =>
     void store.commit({ collection: `${resource}.rbac.authorization.k8s.io`, key }, () => undefined)
@@ -73,7 +139,8 @@ function cluster() {
       roleRef: { kind: role[0], name: role[1] },
       subjects: [subject],
     })
-  const may = (change?: Partial<RequestAttributes>): boolean => authorizer.authorize(asks(change)).allowed
+  const may = (change?: Partial<RequestAttributes>): boolean =>
+    authorizer.authorize(asks(change)).allowed
   return { store, authorizer, put, remove, bind, may }
 }
 
@@ -90,7 +157,10 @@ describe('RBAC', () => {
     bind('b', ['Role', 'reader'], { kind: 'User', name: 'jane' }, 'a')
     assert.ok(may())
     assert.ok(!may({ namespace: 'b' }))
-    put('clusterroles', { metadata: { name: 'everywhere' }, rules: [{ ...POD_READER, verbs: ['watch'] }] })
+    put('clusterroles', {
+      metadata: { name: 'everywhere' },
+      rules: [{ ...POD_READER, verbs: ['watch'] }],
+    })
     bind('c', ['ClusterRole', 'everywhere'], { kind: 'Group', name: 'devs' })
     assert.ok(may({ verb: 'watch', namespace: 'b' }) && may({ verb: 'watch', namespace: '' }))
   })
@@ -114,9 +184,15 @@ describe('RBAC', () => {
     const { authorizer, put, bind } = cluster()
     put('roles', { metadata: { namespace: 'spec-adm', name: 'adminish' }, rules: [POD_READER] })
     bind('adminish', ['Role', 'adminish'], { kind: 'User', name: 'jane' }, 'spec-adm')
-    assert.equal(authorizer.authorize(asks({ namespace: 'spec-adm' })).reason, 'RBAC: allowed by RoleBinding "adminish/spec-adm" of Role "adminish" to User "jane"')
+    assert.equal(
+      authorizer.authorize(asks({ namespace: 'spec-adm' })).reason,
+      'RBAC: allowed by RoleBinding "adminish/spec-adm" of Role "adminish" to User "jane"',
+    )
     bind('x', ['ClusterRole', 'gone'], { kind: 'Group', name: 'devs' })
-    assert.deepEqual(authorizer.authorize(asks()), { allowed: false, reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found' })
+    assert.deepEqual(authorizer.authorize(asks()), {
+      allowed: false,
+      reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+    })
   })
 })
 
@@ -127,7 +203,10 @@ describe('the node authorizer', () => {
     const { put, may } = cluster()
     const secret = { user: node, resource: 'secrets', name: 's' }
     assert.ok(!may(secret))
-    put('pods', { metadata: { namespace: 'a', name: 'p' }, spec: { nodeName: 'n1', volumes: [{ name: 'v', secret: { secretName: 's' } }] } })
+    put('pods', {
+      metadata: { namespace: 'a', name: 'p' },
+      spec: { nodeName: 'n1', volumes: [{ name: 'v', secret: { secretName: 's' } }] },
+    })
     assert.ok(may(secret))
     assert.ok(!may({ ...secret, verb: 'list', name: '' }), 'not all of them')
     assert.ok(!may({ ...secret, user: { ...node, name: 'system:node:n2' } }))
@@ -136,7 +215,16 @@ describe('the node authorizer', () => {
 
   test('its own node, lease and pods; no others', () => {
     const { put, may } = cluster()
-    assert.ok(may({ user: node, resource: 'nodes', name: 'n1', verb: 'patch', subresource: 'status', namespace: '' }))
+    assert.ok(
+      may({
+        user: node,
+        resource: 'nodes',
+        name: 'n1',
+        verb: 'patch',
+        subresource: 'status',
+        namespace: '',
+      }),
+    )
     assert.ok(!may({ user: node, resource: 'nodes', name: 'n2', verb: 'get', namespace: '' }))
     const lease = { user: node, group: 'coordination.k8s.io', resource: 'leases', verb: 'update' }
     assert.ok(may({ ...lease, namespace: 'kube-node-lease', name: 'n1' }))

@@ -51,7 +51,8 @@ class ChainAuthorizer implements RbacAuthorizer {
     for (const { binding, subject } of this.#index.grantsFor(user, namespace)) {
       const rules = this.#index.rulesOf(binding)
       if (rules === undefined) errors.push(missingRole(binding))
-      else if (rules.some((rule) => ruleAllows(rule, attributes))) return { allowed: true, reason: allowedReason(binding, subject) }
+      else if (rules.some((rule) => ruleAllows(rule, attributes)))
+        return { allowed: true, reason: allowedReason(binding, subject) }
     }
     if (errors.length > 0) return { allowed: false, reason: `RBAC: ${joinErrors(errors)}` }
     return nodeDecision
@@ -91,7 +92,12 @@ function missingRole(binding: Stored): string {
 function allowedReason(binding: Stored, subject: Stored): string {
   const { namespace, name } = binding['metadata']
   const { kind, name: role } = binding['roleRef']
-  const bindingText = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`
-  const subjectName = subject['kind'] === 'ServiceAccount' ? `${subject['name']}/${subject['namespace'] ?? namespace}` : subject['name']
+  const bindingText = namespace
+    ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+    : `ClusterRoleBinding ${JSON.stringify(name)}`
+  const subjectName =
+    subject['kind'] === 'ServiceAccount'
+      ? `${subject['name']}/${subject['namespace'] ?? namespace}`
+      : subject['name']
   return `RBAC: allowed by ${bindingText} of ${kind} ${JSON.stringify(role)} to ${subject['kind']} ${JSON.stringify(subjectName)}`
 }

@@ -12,7 +12,11 @@ export const GROUP = {
 export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-export const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: [GROUP.unauthenticated], extra: {} }
+export const ANONYMOUS: UserInfo = {
+  name: 'system:anonymous',
+  groups: [GROUP.unauthenticated],
+  extra: {},
+}
 
 /** Who the server's own loops are. */
 export const SERVER_IDENTITY: UserInfo = {
@@ -26,7 +30,9 @@ export function serviceAccountUserName(namespace: string, name: string): string 
 }
 
 /** `{namespace, name}` of a service account's user name, else undefined. */
-export function splitServiceAccountUserName(userName: string): { namespace: string; name: string } | undefined {
+export function splitServiceAccountUserName(
+  userName: string,
+): { namespace: string; name: string } | undefined {
   if (!userName.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined
   const parts = userName.slice(SERVICE_ACCOUNT_PREFIX.length).split(':')
   if (parts.length !== 2 || parts[0] === '' || parts[1] === '') return undefined
@@ -39,7 +45,8 @@ export function serviceAccountGroups(namespace: string): string[] {
 
 /** Adds system:authenticated unless the groups already say whether there was a credential. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
-  if (user.groups.includes(GROUP.authenticated) || user.groups.includes(GROUP.unauthenticated)) return user
+  if (user.groups.includes(GROUP.authenticated) || user.groups.includes(GROUP.unauthenticated))
+    return user
   return { ...user, groups: [...user.groups, GROUP.authenticated] }
 }
 

@@ -31,21 +31,36 @@ interface Wanted {
  * The user in whose name the request goes on. `request.user` is the caller. Without Impersonate-* headers: the caller.
  * Throws ApiError 400 for headers without a user name and 403 without the right.
  */
-export function impersonate(headers: Headers, request: RequestAttributes, authorizer: Authorizer): UserInfo {
+export function impersonate(
+  headers: Headers,
+  request: RequestAttributes,
+  authorizer: Authorizer,
+): UserInfo {
   const wanted = readHeaders(headers)
   if (wanted === undefined) return request.user
   if (wanted.name === '') {
-    throw new ApiError(400, 'BadRequest', `requested ${describe(wanted)} without impersonating a user name`)
+    throw new ApiError(
+      400,
+      'BadRequest',
+      `requested ${describe(wanted)} without impersonating a user name`,
+    )
   }
   const mode = modeOf(wanted, request.user)
   const isConstrainedAllowed =
     mode !== undefined &&
     authorizer.authorize({ ...request, verb: `impersonate-on:${mode}:${request.verb}` }).allowed &&
-    checks(wanted, request.user, `impersonate:${mode}`, mode).every((check) => authorizer.authorize(check).allowed)
+    checks(wanted, request.user, `impersonate:${mode}`, mode).every(
+      (check) => authorizer.authorize(check).allowed,
+    )
   if (isConstrainedAllowed) return identityOf(wanted)
-  const refused = checks(wanted, request.user, 'impersonate', undefined).some((check) => !authorizer.authorize(check).allowed)
+  const refused = checks(wanted, request.user, 'impersonate', undefined).some(
+    (check) => !authorizer.authorize(check).allowed,
+  )
   if (!refused) return identityOf(wanted)
-  throw forbiddenRequest({ ...request, verb: `impersonate-on:${mode ?? 'user-info'}:${request.verb}` }, '')
+  throw forbiddenRequest(
+    { ...request, verb: `impersonate-on:${mode ?? 'user-info'}:${request.verb}` },
+    '',
+  )
 }
 
 function readHeaders(headers: Headers): Wanted | undefined {
@@ -54,9 +69,11 @@ function readHeaders(headers: Headers): Wanted | undefined {
   const groups = headerValues(headers, 'impersonate-group')
   const extra: Record<string, readonly string[]> = {}
   for (const header of Object.keys(headers.headers)) {
-    if (header.startsWith(EXTRA_HEADER)) extra[decodeHeaderKey(header.slice(EXTRA_HEADER.length))] = headerValues(headers, header)
+    if (header.startsWith(EXTRA_HEADER))
+      extra[decodeHeaderKey(header.slice(EXTRA_HEADER.length))] = headerValues(headers, header)
   }
-  if (name === '' && uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined
+  if (name === '' && uid === '' && groups.length === 0 && Object.keys(extra).length === 0)
+    return undefined
   return { name, uid, groups, extra }
 }
 
@@ -68,15 +85,34 @@ function modeOf(wanted: Wanted, caller: UserInfo): string | undefined {
 }
 
 /** One question to the authorizer per part of the wanted identity. */
-function checks(wanted: Wanted, caller: UserInfo, verb: string, mode: string | undefined): RequestAttributes[] {
+function checks(
+  wanted: Wanted,
+  caller: UserInfo,
+  verb: string,
+  mode: string | undefined,
+): RequestAttributes[] {
   const constrained = mode !== undefined
-  const base = { user: caller, verb, version: 'v1', namespace: '', subresource: '', path: '', isResourceRequest: true }
+  const base = {
+    user: caller,
+    verb,
+    version: 'v1',
+    namespace: '',
+    subresource: '',
+    path: '',
+    isResourceRequest: true,
+  }
   const authentication = 'authentication.k8s.io'
   const group = constrained ? authentication : ''
   const account = splitServiceAccountUserName(wanted.name)
   const result: RequestAttributes[] = []
   if (account !== undefined) {
-    result.push({ ...base, group, resource: 'serviceaccounts', namespace: account.namespace, name: account.name })
+    result.push({
+      ...base,
+      group,
+      resource: 'serviceaccounts',
+      namespace: account.namespace,
+      name: account.name,
+    })
   } else if (mode === 'arbitrary-node' || mode === 'associated-node') {
     const name = mode === 'associated-node' ? '*' : wanted.name.slice('system:node:'.length)
     result.push({ ...base, group, resource: 'nodes', name })
@@ -84,9 +120,17 @@ function checks(wanted: Wanted, caller: UserInfo, verb: string, mode: string | u
     result.push({ ...base, group, resource: 'users', name: wanted.name })
   }
   for (const name of wanted.groups) result.push({ ...base, group, resource: 'groups', name })
-  if (wanted.uid !== '') result.push({ ...base, group: authentication, resource: 'uids', name: wanted.uid })
+  if (wanted.uid !== '')
+    result.push({ ...base, group: authentication, resource: 'uids', name: wanted.uid })
   for (const [key, values] of Object.entries(wanted.extra)) {
-    for (const name of values) result.push({ ...base, group: authentication, resource: 'userextras', subresource: key, name })
+    for (const name of values)
+      result.push({
+        ...base,
+        group: authentication,
+        resource: 'userextras',
+        subresource: key,
+        name,
+      })
   }
   return result
 }
@@ -95,15 +139,25 @@ function identityOf(wanted: Wanted): UserInfo {
   const account = splitServiceAccountUserName(wanted.name)
   let groups = wanted.groups
   if (groups.length === 0 && account !== undefined) groups = serviceAccountGroups(account.namespace)
-  const user = { name: wanted.name, ...(wanted.uid === '' ? {} : { uid: wanted.uid }), groups, extra: wanted.extra }
+  const user = {
+    name: wanted.name,
+    ...(wanted.uid === '' ? {} : { uid: wanted.uid }),
+    groups,
+    extra: wanted.extra,
+  }
   if (wanted.name !== ANONYMOUS.name) return withAuthenticatedGroup(user)
-  return groups.includes(GROUP.unauthenticated) ? user : { ...user, groups: [...groups, GROUP.unauthenticated] }
+  return groups.includes(GROUP.unauthenticated)
+    ? user
+    : { ...user, groups: [...groups, GROUP.unauthenticated] }
 }
 
 /** As Go prints the struct, because the message shows it so. */
 function describe(wanted: Wanted): string {
-  const list = (values: readonly string[]): string => `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`
+  const list = (values: readonly string[]): string =>
+    `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`
   const groups = wanted.groups.length === 0 ? '[]string(nil)' : list(wanted.groups)
-  const extra = Object.entries(wanted.extra).map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`)
+  const extra = Object.entries(wanted.extra).map(
+    ([key, values]) => `${JSON.stringify(key)}:${list(values)}`,
+  )
   return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(wanted.uid)}, Groups:${groups}, Extra:map[string][]string{${extra.join(', ')}}}`
 }

@@ -3,7 +3,13 @@ export type { Authentication, AuthenticationOptions } from './authentication.ts'
 export { createAuthorizer } from './authorizer.ts'
 export type { Decision, RbacAuthorizer, ResolvedRules } from './authorizer.ts'
 export { forbidden, forbiddenRequest } from './forbidden.ts'
-export { ANONYMOUS, GROUP, SERVER_IDENTITY, serviceAccountGroups, serviceAccountUserName } from './identity.ts'
+export {
+  ANONYMOUS,
+  GROUP,
+  SERVER_IDENTITY,
+  serviceAccountGroups,
+  serviceAccountUserName,
+} from './identity.ts'
 export { impersonate } from './impersonation.ts'
 export { DEFAULT_ISSUER, ServiceAccountTokens } from './service-account-tokens.ts'
 export type { ServiceAccountTokensOptions, TokenGrant } from './service-account-tokens.ts'

@@ -14,11 +14,19 @@ const READ = ['get', 'list', 'watch']
 /** What needs no look at the graph of pods. */
 const NODE_RULES: readonly PolicyRule[] = [
   { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'] },
-  { verbs: ['create'], apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews', 'localsubjectaccessreviews'] },
+  {
+    verbs: ['create'],
+    apiGroups: ['authorization.k8s.io'],
+    resources: ['subjectaccessreviews', 'localsubjectaccessreviews'],
+  },
   { verbs: READ, apiGroups: [''], resources: ['services'] },
   { verbs: ['create'], apiGroups: [''], resources: ['nodes', 'pods'] },
   { verbs: ['create', 'patch', 'update'], apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
-  { verbs: ['create', 'get', 'list', 'watch'], apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] },
+  {
+    verbs: ['create', 'get', 'list', 'watch'],
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['certificatesigningrequests'],
+  },
   { verbs: READ, apiGroups: ['storage.k8s.io'], resources: ['csidrivers'] },
   { verbs: READ, apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'] },
   { verbs: READ, apiGroups: ['certificates.k8s.io'], resources: ['clustertrustbundles'] },
@@ -70,7 +78,11 @@ export class NodeAuthorizer {
   }
 
   /** get by name, and list and watch of that one name. */
-  #readOnly(request: RequestAttributes, node: string, refers: (pod: Stored, name: string) => boolean): Verdict {
+  #readOnly(
+    request: RequestAttributes,
+    node: string,
+    refers: (pod: Stored, name: string) => boolean,
+  ): Verdict {
     if (!READ.includes(request.verb) || request.subresource !== '') return noRelation(node)
     if (request.name === '' || request.namespace === '') return noRelation(node)
     const found = this.#podsOf(node, request.namespace).some((pod) => refers(pod, request.name))
@@ -79,15 +91,21 @@ export class NodeAuthorizer {
 
   #claimStatus(request: RequestAttributes, node: string): Verdict {
     if (!['get', 'update', 'patch'].includes(request.verb)) return noRelation(node)
-    const found = this.#podsOf(node, request.namespace).some((pod) => claimNames(pod).includes(request.name))
+    const found = this.#podsOf(node, request.namespace).some((pod) =>
+      claimNames(pod).includes(request.name),
+    )
     return found ? ALLOWED : noRelation(node)
   }
 
   #persistentVolume(request: RequestAttributes, node: string): Verdict {
     if (request.verb !== 'get' || request.subresource !== '') return noRelation(node)
-    const claim = this.#store.get({ collection: 'persistentvolumes', key: request.name })?.object['spec']?.claimRef
+    const claim = this.#store.get({ collection: 'persistentvolumes', key: request.name })?.object[
+      'spec'
+    ]?.claimRef
     if (claim === undefined) return noRelation(node)
-    const found = this.#podsOf(node, claim.namespace).some((pod) => claimNames(pod).includes(claim.name))
+    const found = this.#podsOf(node, claim.namespace).some((pod) =>
+      claimNames(pod).includes(claim.name),
+    )
     return found ? ALLOWED : noRelation(node)
   }
 
@@ -95,13 +113,18 @@ export class NodeAuthorizer {
     const isTokenRequest = request.subresource === 'token' && request.verb === 'create'
     const isRead = request.subresource === '' && request.verb === 'get'
     if (!isTokenRequest && !isRead) return noRelation(node)
-    const found = this.#podsOf(node, request.namespace).some((pod) => pod['spec'].serviceAccountName === request.name)
+    const found = this.#podsOf(node, request.namespace).some(
+      (pod) => pod['spec'].serviceAccountName === request.name,
+    )
     return found ? ALLOWED : noRelation(node)
   }
 
   #volumeAttachment(request: RequestAttributes, node: string): Verdict {
     if (request.verb !== 'get' || request.subresource !== '') return noRelation(node)
-    const stored = this.#store.get({ collection: 'volumeattachments.storage.k8s.io', key: request.name })?.object
+    const stored = this.#store.get({
+      collection: 'volumeattachments.storage.k8s.io',
+      key: request.name,
+    })?.object
     return stored?.['spec']?.nodeName === node ? ALLOWED : noRelation(node)
   }
 
@@ -119,8 +142,10 @@ export class NodeAuthorizer {
   #node(request: RequestAttributes, node: string): Verdict {
     if (request.verb === 'create' && request.subresource === '') return ALLOWED
     if (request.name !== node) return noRelation(node)
-    if (request.subresource === '') return [...READ, 'update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
-    if (request.subresource === 'status') return ['update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
+    if (request.subresource === '')
+      return [...READ, 'update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
+    if (request.subresource === 'status')
+      return ['update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
     return noRelation(node)
   }
 
@@ -128,30 +153,44 @@ export class NodeAuthorizer {
     if (request.verb === 'create' && request.subresource === '') return ALLOWED
     if ((request.verb === 'list' || request.verb === 'watch') && request.subresource === '') {
       const fields = (request.fieldSelector ?? '').split(',')
-      return fields.some((field) => field === `spec.nodeName=${node}` || field === `spec.nodeName==${node}`) ? ALLOWED : noRelation(node)
+      return fields.some(
+        (field) => field === `spec.nodeName=${node}` || field === `spec.nodeName==${node}`,
+      )
+        ? ALLOWED
+        : noRelation(node)
     }
     const isAllowedVerb =
       (request.subresource === '' && ['get', 'delete'].includes(request.verb)) ||
       (request.subresource === 'status' && ['update', 'patch'].includes(request.verb)) ||
       (request.subresource === 'eviction' && request.verb === 'create')
     if (!isAllowedVerb) return noRelation(node)
-    const pod = this.#store.get({ collection: 'pods', key: `${request.namespace}/${request.name}` })?.object
+    const pod = this.#store.get({
+      collection: 'pods',
+      key: `${request.namespace}/${request.name}`,
+    })?.object
     return pod === undefined || pod['spec'].nodeName === node ? ALLOWED : noRelation(node)
   }
 
   #resourceSlice(request: RequestAttributes, node: string): Verdict {
     if (request.verb === 'create') return ALLOWED
     if (['list', 'watch', 'deletecollection'].includes(request.verb)) {
-      return (request.fieldSelector ?? '').split(',').includes(`spec.nodeName=${node}`) ? ALLOWED : noRelation(node)
+      return (request.fieldSelector ?? '').split(',').includes(`spec.nodeName=${node}`)
+        ? ALLOWED
+        : noRelation(node)
     }
-    const slice = this.#store.get({ collection: 'resourceslices.resource.k8s.io', key: request.name })?.object
+    const slice = this.#store.get({
+      collection: 'resourceslices.resource.k8s.io',
+      key: request.name,
+    })?.object
     return slice?.['spec']?.nodeName === node ? ALLOWED : noRelation(node)
   }
 
   #podsOf(node: string, namespace: string): Stored[] {
     const snapshot = this.#store.list('pods', `${namespace}/`)
     if (snapshot === 'expired') return []
-    return snapshot.entries.map((entry) => entry.object).filter((pod) => pod['spec'].nodeName === node)
+    return snapshot.entries
+      .map((entry) => entry.object)
+      .filter((pod) => pod['spec'].nodeName === node)
   }
 }
 
@@ -169,19 +208,33 @@ function containersOf(pod: Stored): Stored[] {
 }
 
 function volumeSources(pod: Stored): Stored[] {
-  return (pod['spec'].volumes ?? []).flatMap((volume: Stored) => [volume, ...(volume['projected']?.sources ?? [])])
+  return (pod['spec'].volumes ?? []).flatMap((volume: Stored) => [
+    volume,
+    ...(volume['projected']?.sources ?? []),
+  ])
 }
 
 /** Every secret that running this pod takes. */
 export function secretNames(pod: Stored): string[] {
-  const names: (string | undefined)[] = (pod['spec'].imagePullSecrets ?? []).map((entry: Stored) => entry['name'])
+  const names: (string | undefined)[] = (pod['spec'].imagePullSecrets ?? []).map(
+    (entry: Stored) => entry['name'],
+  )
   for (const container of containersOf(pod)) {
     for (const source of container['envFrom'] ?? []) names.push(source.secretRef?.name)
-    for (const variable of container['env'] ?? []) names.push(variable.valueFrom?.secretKeyRef?.name)
+    for (const variable of container['env'] ?? [])
+      names.push(variable.valueFrom?.secretKeyRef?.name)
   }
   for (const source of volumeSources(pod)) {
     names.push(source['secret']?.secretName, source['secret']?.name)
-    for (const driver of ['azureFile', 'cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']) {
+    for (const driver of [
+      'azureFile',
+      'cephfs',
+      'flexVolume',
+      'iscsi',
+      'rbd',
+      'scaleIO',
+      'storageos',
+    ]) {
       names.push(source[driver]?.secretName, source[driver]?.secretRef?.name)
     }
     names.push(source['csi']?.nodePublishSecretRef?.name)
@@ -193,7 +246,8 @@ export function configMapNames(pod: Stored): string[] {
   const names: (string | undefined)[] = []
   for (const container of containersOf(pod)) {
     for (const source of container['envFrom'] ?? []) names.push(source.configMapRef?.name)
-    for (const variable of container['env'] ?? []) names.push(variable.valueFrom?.configMapKeyRef?.name)
+    for (const variable of container['env'] ?? [])
+      names.push(variable.valueFrom?.configMapKeyRef?.name)
   }
   for (const source of volumeSources(pod)) names.push(source['configMap']?.name)
   return names.filter((name) => name !== undefined)
@@ -209,7 +263,11 @@ function claimNames(pod: Stored): string[] {
 }
 
 function resourceClaimNames(pod: Stored): string[] {
-  const fromSpec = (pod['spec'].resourceClaims ?? []).map((entry: Stored) => entry['resourceClaimName'])
-  const fromStatus = (pod['status']?.resourceClaimStatuses ?? []).map((entry: Stored) => entry['resourceClaimName'])
+  const fromSpec = (pod['spec'].resourceClaims ?? []).map(
+    (entry: Stored) => entry['resourceClaimName'],
+  )
+  const fromStatus = (pod['status']?.resourceClaimStatuses ?? []).map(
+    (entry: Stored) => entry['resourceClaimName'],
+  )
   return [...fromSpec, ...fromStatus].filter((name) => name !== undefined)
 }

@@ -68,7 +68,9 @@ export class RbacIndex {
     const snapshot = this.#store.list(collection, '')
     if (snapshot === 'expired') throw new Error(`the present of ${collection} cannot be listed`)
     for (const { object } of snapshot.entries) this.#add(object)
-    const watch = this.#store.watch(collection, '', snapshot.revision, (event) => this.#apply(event))
+    const watch = this.#store.watch(collection, '', snapshot.revision, (event) =>
+      this.#apply(event),
+    )
     if (watch === 'expired') throw new Error(`the present of ${collection} cannot be watched`)
     this.#watches.push(watch)
   }
@@ -85,7 +87,8 @@ export class RbacIndex {
       const key = subjectKey(subject, binding['metadata'].namespace)
       if (key === undefined) continue
       const list = grants.get(key) ?? []
-      if (list.some((grant) => isSameObject(grant.binding, binding) && grant.subject === subject)) continue
+      if (list.some((grant) => isSameObject(grant.binding, binding) && grant.subject === subject))
+        continue
       grants.set(key, [...list, { binding, subject }])
     }
   }

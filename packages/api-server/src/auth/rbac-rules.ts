@@ -11,7 +11,8 @@ export interface PolicyRule {
 
 export function ruleAllows(rule: PolicyRule, request: RequestAttributes): boolean {
   if (!hasOrAll(rule.verbs, request.verb)) return false
-  if (!request.isResourceRequest) return (rule.nonResourceURLs ?? []).some((pattern) => urlMatches(pattern, request.path))
+  if (!request.isResourceRequest)
+    return (rule.nonResourceURLs ?? []).some((pattern) => urlMatches(pattern, request.path))
   if (!hasOrAll(rule.apiGroups ?? [], request.group)) return false
   if (!resourceMatches(rule.resources ?? [], request.resource, request.subresource)) return false
   const names = rule.resourceNames ?? []
@@ -42,7 +43,10 @@ export function urlMatches(pattern: string, path: string): boolean {
  * The parts of `wanted` that no rule of `held` covers: each part is one verb on one resource (and name) of one group, or on
  * one URL. Parts are compared one by one, so rights may come from several rules.
  */
-export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
+export function uncoveredRules(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): PolicyRule[] {
   return wanted.flatMap(breakdown).filter((part) => !held.some((rule) => covers(rule, part)))
 }
 
@@ -66,12 +70,14 @@ function breakdown(rule: PolicyRule): PolicyRule[] {
 function covers(rule: PolicyRule, part: PolicyRule): boolean {
   if (!hasOrAll(rule.verbs, part.verbs[0]!)) return false
   const url = part.nonResourceURLs?.[0]
-  if (url !== undefined) return (rule.nonResourceURLs ?? []).some((pattern) => urlMatches(pattern, url))
+  if (url !== undefined)
+    return (rule.nonResourceURLs ?? []).some((pattern) => urlMatches(pattern, url))
   if (!hasOrAll(rule.apiGroups ?? [], part.apiGroups![0]!)) return false
   const resource = part.resources![0]!
   const slash = resource.indexOf('/')
   const isResourceCovered = (rule.resources ?? []).some(
-    (held) => held === '*' || held === resource || (slash !== -1 && held === `*${resource.slice(slash)}`),
+    (held) =>
+      held === '*' || held === resource || (slash !== -1 && held === `*${resource.slice(slash)}`),
   )
   if (!isResourceCovered) return false
   const names = rule.resourceNames ?? []
@@ -84,10 +90,16 @@ function covers(rule: PolicyRule, part: PolicyRule): boolean {
 export function describeRules(parts: readonly PolicyRule[]): string[] {
   const byTarget = new Map<string, PolicyRule>()
   for (const part of parts) {
-    const target = JSON.stringify([part.apiGroups, part.resources, part.resourceNames, part.nonResourceURLs])
+    const target = JSON.stringify([
+      part.apiGroups,
+      part.resources,
+      part.resourceNames,
+      part.nonResourceURLs,
+    ])
     const known = byTarget.get(target)
     if (known === undefined) byTarget.set(target, part)
-    else if (!known.verbs.includes(part.verbs[0]!)) byTarget.set(target, { ...known, verbs: [...known.verbs, ...part.verbs] })
+    else if (!known.verbs.includes(part.verbs[0]!))
+      byTarget.set(target, { ...known, verbs: [...known.verbs, ...part.verbs] })
   }
   return [...byTarget.values()].map(describeRule).toSorted()
 }
@@ -96,7 +108,8 @@ export function describeRules(parts: readonly PolicyRule[]): string[] {
 function describeRule(rule: PolicyRule): string {
   const fields: string[] = []
   const add = (label: string, values: readonly string[] | undefined): void => {
-    if (values !== undefined && values.length > 0) fields.push(`${label}:${quotedList(values, ' ')}`)
+    if (values !== undefined && values.length > 0)
+      fields.push(`${label}:${quotedList(values, ' ')}`)
   }
   add('APIGroups', rule.apiGroups)
   add('Resources', rule.resources)

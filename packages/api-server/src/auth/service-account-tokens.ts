@@ -101,16 +101,24 @@ export class ServiceAccountTokens {
   }
 
   /** Undefined: not a token of this server, or one that no longer holds. */
-  authenticate(token: string, askedAudiences: readonly string[] = this.audiences): AuthenticatedToken | undefined {
+  authenticate(
+    token: string,
+    askedAudiences: readonly string[] = this.audiences,
+  ): AuthenticatedToken | undefined {
     const decoded = this.#verified.get(token) ?? this.#verify(token)
     if (decoded === undefined) return undefined
-    if (decoded.claims['iss'] === LEGACY_ISSUER) return this.#authenticateLegacy(token, decoded.claims, askedAudiences)
+    if (decoded.claims['iss'] === LEGACY_ISSUER)
+      return this.#authenticateLegacy(token, decoded.claims, askedAudiences)
     return this.#authenticateBound(decoded.claims, askedAudiences)
   }
 
   keySet(): object {
     const jwk = this.#options.key.publicKey.export({ format: 'jwk' })
-    return { keys: [{ use: 'sig', kid: this.#keyId, alg: algorithmOf(this.#options.key.publicKey), ...jwk }] }
+    return {
+      keys: [
+        { use: 'sig', kid: this.#keyId, alg: algorithmOf(this.#options.key.publicKey), ...jwk },
+      ],
+    }
   }
 
   /** `serverUrl` is where clients reach this server: the key set's address. */
@@ -127,14 +135,19 @@ export class ServiceAccountTokens {
   #verify(token: string): DecodedToken | undefined {
     const decoded = decodeToken(token)
     if (decoded === undefined) return undefined
-    if (decoded.claims['iss'] !== this.issuer && decoded.claims['iss'] !== LEGACY_ISSUER) return undefined
+    if (decoded.claims['iss'] !== this.issuer && decoded.claims['iss'] !== LEGACY_ISSUER)
+      return undefined
     if (!isSignedBy(decoded, this.#options.key.publicKey)) return undefined
-    if (this.#verified.size >= VERIFIED_TOKENS_KEPT) this.#verified.delete(this.#verified.keys().next().value!)
+    if (this.#verified.size >= VERIFIED_TOKENS_KEPT)
+      this.#verified.delete(this.#verified.keys().next().value!)
     this.#verified.set(token, decoded)
     return decoded
   }
 
-  #authenticateBound(claims: DecodedToken['claims'], askedAudiences: readonly string[]): AuthenticatedToken | undefined {
+  #authenticateBound(
+    claims: DecodedToken['claims'],
+    askedAudiences: readonly string[],
+  ): AuthenticatedToken | undefined {
     const nowSeconds = this.#options.clock.nowMs() / 1000
     const { exp, nbf, aud, jti, sub } = claims
     if (typeof exp !== 'number' || nowSeconds >= exp) return undefined
@@ -144,13 +157,23 @@ export class ServiceAccountTokens {
     if (audiences.length === 0) return undefined
     const bound = claims['kubernetes.io'] as BoundClaims | undefined
     const { namespace, serviceaccount } = bound ?? {}
-    if (bound === undefined || namespace === undefined || serviceaccount?.name === undefined) return undefined
+    if (bound === undefined || namespace === undefined || serviceaccount?.name === undefined)
+      return undefined
     if (sub !== serviceAccountUserName(namespace, serviceaccount.name)) return undefined
     const { pod, secret, node } = bound
-    if (!this.#isAlive('serviceaccounts', `${namespace}/${serviceaccount.name}`, serviceaccount.uid)) return undefined
-    if (pod !== undefined && !this.#isAlive('pods', `${namespace}/${pod.name}`, pod.uid)) return undefined
-    if (secret !== undefined && !this.#isAlive('secrets', `${namespace}/${secret.name}`, secret.uid)) return undefined
-    if (pod === undefined && node !== undefined && !this.#isAlive('nodes', node.name, node.uid)) return undefined
+    if (
+      !this.#isAlive('serviceaccounts', `${namespace}/${serviceaccount.name}`, serviceaccount.uid)
+    )
+      return undefined
+    if (pod !== undefined && !this.#isAlive('pods', `${namespace}/${pod.name}`, pod.uid))
+      return undefined
+    if (
+      secret !== undefined &&
+      !this.#isAlive('secrets', `${namespace}/${secret.name}`, secret.uid)
+    )
+      return undefined
+    if (pod === undefined && node !== undefined && !this.#isAlive('nodes', node.name, node.uid))
+      return undefined
     const extra: Record<string, string[]> = {}
     if (typeof jti === 'string') extra[CREDENTIAL_ID] = [`JTI=${jti}`]
     if (node !== undefined) extra['authentication.kubernetes.io/node-name'] = [node.name]
@@ -159,7 +182,10 @@ export class ServiceAccountTokens {
       extra['authentication.kubernetes.io/pod-name'] = [pod.name]
       extra['authentication.kubernetes.io/pod-uid'] = [pod.uid]
     }
-    return { user: serviceAccountUser(namespace, serviceaccount.name, serviceaccount.uid, extra), audiences }
+    return {
+      user: serviceAccountUser(namespace, serviceaccount.name, serviceaccount.uid, extra),
+      audiences,
+    }
   }
 
   /** Tokens in secrets are for the server itself, never end, and hold as long as the secret carries them. */
@@ -176,9 +202,13 @@ export class ServiceAccountTokens {
     const uid = String(claims['kubernetes.io/serviceaccount/service-account.uid'] ?? '')
     if (claims['sub'] !== serviceAccountUserName(namespace, name)) return undefined
     if (!this.#isAlive('serviceaccounts', `${namespace}/${name}`, uid)) return undefined
-    const secret = this.#options.store.get({ collection: 'secrets', key: `${namespace}/${secretName}` })?.object
+    const secret = this.#options.store.get({
+      collection: 'secrets',
+      key: `${namespace}/${secretName}`,
+    })?.object
     if (secret === undefined || secret['metadata'].deletionTimestamp !== undefined) return undefined
-    if (secret['metadata'].labels?.['kubernetes.io/legacy-token-invalid-since'] !== undefined) return undefined
+    if (secret['metadata'].labels?.['kubernetes.io/legacy-token-invalid-since'] !== undefined)
+      return undefined
     if (Buffer.from(secret['data']?.token ?? '', 'base64').toString() !== token) return undefined
     return { user: serviceAccountUser(namespace, name, uid, {}), audiences }
   }
@@ -187,7 +217,10 @@ export class ServiceAccountTokens {
     const object = this.#options.store.get({ collection, key })?.object
     if (object === undefined || (uid !== undefined && object['metadata'].uid !== uid)) return false
     const { deletionTimestamp } = object['metadata']
-    return deletionTimestamp === undefined || Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS >= this.#options.clock.nowMs()
+    return (
+      deletionTimestamp === undefined ||
+      Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS >= this.#options.clock.nowMs()
+    )
   }
 }
 

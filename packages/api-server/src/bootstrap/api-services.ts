@@ -2,7 +2,11 @@
 import type { Stored } from '../registry/kind-rules.ts'
 
 /** Group -> priority among groups, and its versions with their priorities. */
-const PRIORITIES: readonly (readonly [group: string, groupPriority: number, versions: Readonly<Record<string, number>>])[] = [
+const PRIORITIES: readonly (readonly [
+  group: string,
+  groupPriority: number,
+  versions: Readonly<Record<string, number>>,
+])[] = [
   ['', 18000, { v1: 1 }],
   ['apps', 17800, { v1: 15 }],
   ['events.k8s.io', 17750, { v1: 15 }],
@@ -28,7 +32,10 @@ const PRIORITIES: readonly (readonly [group: string, groupPriority: number, vers
 export function builtInApiServices(time: string): Stored[] {
   return PRIORITIES.flatMap(([group, groupPriorityMinimum, versions]) =>
     Object.entries(versions).map(([version, versionPriority]) => ({
-      metadata: { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
+      metadata: {
+        name: `${version}.${group}`,
+        labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' },
+      },
       spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority },
       status: {
         conditions: [

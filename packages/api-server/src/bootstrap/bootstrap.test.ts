@@ -9,10 +9,18 @@ describe('a fresh server', () => {
     const { server } = await startServer()
     const names = (group: string, resource: string): string[] =>
       server.internals.list(group, resource).map((object) => object['metadata'].name)
-    assert.deepEqual(names('', 'namespaces'), ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+    assert.deepEqual(names('', 'namespaces'), [
+      'default',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+    ])
     assert.equal(names('rbac.authorization.k8s.io', 'clusterroles').length, 70)
     assert.equal(names('rbac.authorization.k8s.io', 'roles').length, 7)
-    assert.deepEqual(names('scheduling.k8s.io', 'priorityclasses'), ['system-cluster-critical', 'system-node-critical'])
+    assert.deepEqual(names('scheduling.k8s.io', 'priorityclasses'), [
+      'system-cluster-critical',
+      'system-node-critical',
+    ])
     assert.equal(names('flowcontrol.apiserver.k8s.io', 'flowschemas').length, 11)
     assert.equal(names('flowcontrol.apiserver.k8s.io', 'prioritylevelconfigurations').length, 8)
     assert.ok(names('apiregistration.k8s.io', 'apiservices').includes('v1.apps'))
@@ -20,25 +28,46 @@ describe('a fresh server', () => {
   })
 
   test('serves the service kubernetes at the first address, with its endpoints', async () => {
-    const { server, stored } = await startServer({ advertiseAddress: '192.0.2.2', serviceRanges: ['10.96.0.0/16'] })
+    const { server, stored } = await startServer({
+      advertiseAddress: '192.0.2.2',
+      serviceRanges: ['10.96.0.0/16'],
+    })
     assert.equal(stored('services', 'default/kubernetes')?.['spec'].clusterIP, '10.96.0.1')
     assert.deepEqual(stored('ipaddresses.networking.k8s.io', '10.96.0.1')?.['spec'].parentRef, {
       resource: 'services',
       namespace: 'default',
       name: 'kubernetes',
     })
-    assert.deepEqual(stored('servicecidrs.networking.k8s.io', 'kubernetes')?.['spec'].cidrs, ['10.96.0.0/16'])
-    assert.deepEqual(stored('endpoints', 'default/kubernetes')?.['subsets'][0].addresses, [{ ip: '192.0.2.2' }])
-    assert.deepEqual(stored('endpointslices.discovery.k8s.io', 'default/kubernetes')?.['endpoints'][0].addresses, ['192.0.2.2'])
+    assert.deepEqual(stored('servicecidrs.networking.k8s.io', 'kubernetes')?.['spec'].cidrs, [
+      '10.96.0.0/16',
+    ])
+    assert.deepEqual(stored('endpoints', 'default/kubernetes')?.['subsets'][0].addresses, [
+      { ip: '192.0.2.2' },
+    ])
+    assert.deepEqual(
+      stored('endpointslices.discovery.k8s.io', 'default/kubernetes')?.['endpoints'][0].addresses,
+      ['192.0.2.2'],
+    )
     await server.stop()
   })
 
   test('publishes its authorities for extension servers', async () => {
-    const { server, stored } = await startServer({ clientAuthorityPem: undefined, frontProxyAuthorityPem: undefined })
-    assert.deepEqual(stored('configmaps', 'kube-system/extension-apiserver-authentication')?.['data'], {})
-    assert.deepEqual(stored('configmaps', 'kube-system/kube-apiserver-legacy-service-account-token-tracking')?.['data'], {
-      since: '2026-11-21',
+    const { server, stored } = await startServer({
+      clientAuthorityPem: undefined,
+      frontProxyAuthorityPem: undefined,
     })
+    assert.deepEqual(
+      stored('configmaps', 'kube-system/extension-apiserver-authentication')?.['data'],
+      {},
+    )
+    assert.deepEqual(
+      stored('configmaps', 'kube-system/kube-apiserver-legacy-service-account-token-tracking')?.[
+        'data'
+      ],
+      {
+        since: '2026-11-21',
+      },
+    )
     await server.stop()
   })
 })
@@ -46,7 +75,10 @@ describe('a fresh server', () => {
 describe('what the server keeps', () => {
   test('Given a deleted `kubernetes` service, then it is back within seconds with the same address.', async () => {
     const { server, clock, call, stored } = await startServer()
-    assert.equal((await call('DELETE', '/api/v1/namespaces/default/services/kubernetes')).status, 200)
+    assert.equal(
+      (await call('DELETE', '/api/v1/namespaces/default/services/kubernetes')).status,
+      200,
+    )
     assert.equal(stored('ipaddresses.networking.k8s.io', '10.0.0.1'), undefined)
     await clock.advance(10_000)
     assert.equal(stored('services', 'default/kubernetes')?.['spec'].clusterIP, '10.0.0.1')
@@ -64,9 +96,13 @@ describe('what the server keeps', () => {
   test('endpoints that somebody changed are put back', async () => {
     const { server, clock, stored, call } = await startServer()
     const patch = { subsets: [] }
-    await call('PATCH', '/api/v1/namespaces/default/endpoints/kubernetes', patch, { 'content-type': 'application/merge-patch+json' })
+    await call('PATCH', '/api/v1/namespaces/default/endpoints/kubernetes', patch, {
+      'content-type': 'application/merge-patch+json',
+    })
     await clock.advance(10_000)
-    assert.deepEqual(stored('endpoints', 'default/kubernetes')?.['subsets'][0].addresses, [{ ip: '127.0.0.1' }])
+    assert.deepEqual(stored('endpoints', 'default/kubernetes')?.['subsets'][0].addresses, [
+      { ip: '127.0.0.1' },
+    ])
     await server.stop()
   })
 
@@ -91,28 +127,51 @@ describe('what the server keeps', () => {
 describe('a start over existing objects', () => {
   test('adds missing rules and subjects, removes nothing, leaves alone what opted out, recreates a binding of another role', async () => {
     const { server, clock, stored } = await startServer()
-    const change = (collection: string, key: string, edit: (object: Record<string, unknown>) => object): void => {
+    const change = (
+      collection: string,
+      key: string,
+      edit: (object: Record<string, unknown>) => object,
+    ): void => {
       const object = stored(collection, key)!
       server.store.commit({ collection, key }, (revision) => ({
         ...object,
         ...edit(object),
-        metadata: { ...object['metadata'], ...(edit(object) as { metadata?: object }).metadata, resourceVersion: String(revision) },
+        metadata: {
+          ...object['metadata'],
+          ...(edit(object) as { metadata?: object }).metadata,
+          resourceVersion: String(revision),
+        },
       }))
     }
     const roles = 'clusterroles.rbac.authorization.k8s.io'
     const bindings = 'clusterrolebindings.rbac.authorization.k8s.io'
     const own = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] }
     change(roles, 'system:discovery', () => ({ rules: [own] }))
-    change(roles, 'system:basic-user', () => ({ rules: [], metadata: { annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } } }))
+    change(roles, 'system:basic-user', () => ({
+      rules: [],
+      metadata: { annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
+    }))
     change(bindings, 'system:discovery', () => ({ subjects: [] }))
-    change(bindings, 'system:basic-user', ({ roleRef }) => ({ roleRef: { ...(roleRef as object), name: 'view' } }))
+    change(bindings, 'system:basic-user', ({ roleRef }) => ({
+      roleRef: { ...(roleRef as object), name: 'view' },
+    }))
     const uid = stored(bindings, 'system:basic-user')!['metadata'].uid
-    const options = { server: server.internals, clock, random: new SeededRandom(2), advertiseAddress: '127.0.0.1', securePort: 6443 }
+    const options = {
+      server: server.internals,
+      clock,
+      random: new SeededRandom(2),
+      advertiseAddress: '127.0.0.1',
+      securePort: 6443,
+    }
     const again = await bootstrap(options)
     again.stop()
     const rules = stored(roles, 'system:discovery')!['rules']
     assert.deepEqual(rules[0], own)
-    assert.ok(rules.some((rule: { nonResourceURLs?: string[] }) => rule.nonResourceURLs?.includes('/version')))
+    assert.ok(
+      rules.some((rule: { nonResourceURLs?: string[] }) =>
+        rule.nonResourceURLs?.includes('/version'),
+      ),
+    )
     assert.deepEqual(stored(roles, 'system:basic-user')!['rules'], [])
     assert.deepEqual(stored(bindings, 'system:discovery')!['subjects'].length, 1)
     assert.equal(stored(bindings, 'system:basic-user')!['roleRef'].name, 'system:basic-user')

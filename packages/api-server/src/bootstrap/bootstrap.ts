@@ -12,7 +12,7 @@ import { parseCidr } from '../schema/validation/ip.ts'
 import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
 import { ServiceRange } from '../service-ips/service-ranges.ts'
 import { builtInApiServices } from './api-services.ts'
-import recorded from './bootstrap-objects.json' with { type: 'json' }
+import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { Keeper } from './keeper.ts'
 import type { KeptKind } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
@@ -43,7 +43,10 @@ const KIND = {
   namespaces: kept('', 'v1', 'namespaces', 'Namespace'),
   configMaps: kept('', 'v1', 'configmaps', 'ConfigMap'),
   endpoints: kept('', 'v1', 'endpoints', 'Endpoints'),
-  endpointSlices: { ...kept('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'), hasGeneration: true },
+  endpointSlices: {
+    ...kept('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
+    hasGeneration: true,
+  },
   serviceCidrs: kept('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR'),
   leases: kept('coordination.k8s.io', 'v1', 'leases', 'Lease'),
   apiServices: kept('apiregistration.k8s.io', 'v1', 'apiservices', 'APIService'),
@@ -51,9 +54,15 @@ const KIND = {
   clusterRoleBindings: kept(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding'),
   roles: kept(RBAC, 'v1', 'roles', 'Role'),
   roleBindings: kept(RBAC, 'v1', 'rolebindings', 'RoleBinding'),
-  priorityClasses: { ...kept('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass'), hasGeneration: true },
+  priorityClasses: {
+    ...kept('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass'),
+    hasGeneration: true,
+  },
   flowSchemas: { ...kept(FLOW, 'v1', 'flowschemas', 'FlowSchema'), hasGeneration: true },
-  priorityLevels: { ...kept(FLOW, 'v1', 'prioritylevelconfigurations', 'PriorityLevelConfiguration'), hasGeneration: true },
+  priorityLevels: {
+    ...kept(FLOW, 'v1', 'prioritylevelconfigurations', 'PriorityLevelConfiguration'),
+    hasGeneration: true,
+  },
 } as const satisfies Record<string, KeptKind>
 
 const NAMESPACE_PERIOD_MS = 60_000
@@ -69,7 +78,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   keepRbac(keeper)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
   keepFlowControl(keeper, clock)
-  for (const object of builtInApiServices(formatTime(clock.nowMs()))) keeper.ensure(KIND.apiServices, object)
+  for (const object of builtInApiServices(formatTime(clock.nowMs())))
+    keeper.ensure(KIND.apiServices, object)
   keepServiceCidr(keeper, options)
   keepConfigMaps(keeper, options)
   await keepKubernetesService(keeper, options)
@@ -77,10 +87,15 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const timers = [
     every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
     // A failure (a full range, say) is tried again at the next tick.
-    every(clock, SERVICE_PERIOD_MS, () => void keepKubernetesService(keeper, options).catch(() => undefined)),
+    every(
+      clock,
+      SERVICE_PERIOD_MS,
+      () => void keepKubernetesService(keeper, options).catch(() => undefined),
+    ),
   ]
   const { identity } = options
-  if (identity !== undefined) timers.push(every(clock, LEASE_PERIOD_MS, () => renewLease(keeper, clock, identity)))
+  if (identity !== undefined)
+    timers.push(every(clock, LEASE_PERIOD_MS, () => renewLease(keeper, clock, identity)))
   return {
     stop() {
       for (const timer of timers) timer.cancel()
@@ -138,9 +153,16 @@ function keepFlowControl(keeper: Keeper, clock: Clock): void {
     for (const expected of objects) {
       const stored = keeper.get(kind, expected)
       if (stored === undefined) keeper.create(kind, withTransitionTimes(expected, time))
-      else if (stored['metadata'].annotations?.[AUTO_UPDATE_SPEC] === 'true' && !semanticEqual(stored['spec'], expected['spec'])) {
+      else if (
+        stored['metadata'].annotations?.[AUTO_UPDATE_SPEC] === 'true' &&
+        !semanticEqual(stored['spec'], expected['spec'])
+      ) {
         const generation = (stored['metadata'].generation ?? 0) + 1
-        keeper.replace(kind, { ...stored, metadata: { ...stored['metadata'], generation }, spec: expected['spec'] })
+        keeper.replace(kind, {
+          ...stored,
+          metadata: { ...stored['metadata'], generation },
+          spec: expected['spec'],
+        })
       }
     }
   }
@@ -149,10 +171,19 @@ function keepFlowControl(keeper: Keeper, clock: Clock): void {
 function withTransitionTimes(object: Stored, time: string): Stored {
   const conditions: Stored[] | undefined = object['status']?.conditions
   if (conditions === undefined) return object
-  return { ...object, status: { ...object['status'], conditions: conditions.map((entry) => ({ ...entry, lastTransitionTime: time })) } }
+  return {
+    ...object,
+    status: {
+      ...object['status'],
+      conditions: conditions.map((entry) => ({ ...entry, lastTransitionTime: time })),
+    },
+  }
 }
 
-function keepServiceCidr(keeper: Keeper, { clock, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES }: BootstrapOptions): void {
+function keepServiceCidr(
+  keeper: Keeper,
+  { clock, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES }: BootstrapOptions,
+): void {
   const ready = {
     type: 'Ready',
     status: 'True',
@@ -160,10 +191,17 @@ function keepServiceCidr(keeper: Keeper, { clock, serviceRanges: cidrs = DEFAULT
     reason: '',
     message: 'Kubernetes default Service CIDR is ready',
   }
-  keeper.ensure(KIND.serviceCidrs, { metadata: { name: 'kubernetes' }, spec: { cidrs: [...cidrs] }, status: { conditions: [ready] } })
+  keeper.ensure(KIND.serviceCidrs, {
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs: [...cidrs] },
+    status: { conditions: [ready] },
+  })
 }
 
-function keepConfigMaps(keeper: Keeper, { clock, clientAuthorityPem, frontProxyAuthorityPem }: BootstrapOptions): void {
+function keepConfigMaps(
+  keeper: Keeper,
+  { clock, clientAuthorityPem, frontProxyAuthorityPem }: BootstrapOptions,
+): void {
   const requestHeader = {
     'requestheader-allowed-names': '["front-proxy-client"]',
     'requestheader-client-ca-file': frontProxyAuthorityPem,
@@ -176,17 +214,28 @@ function keepConfigMaps(keeper: Keeper, { clock, clientAuthorityPem, frontProxyA
     ...(clientAuthorityPem === undefined ? {} : { 'client-ca-file': clientAuthorityPem }),
     ...(frontProxyAuthorityPem === undefined ? {} : requestHeader),
   }
-  const expected = { metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' }, data }
+  const expected = {
+    metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
+    data,
+  }
   const stored = keeper.ensure(KIND.configMaps, expected)
   if (!semanticEqual(stored['data'], data)) keeper.replace(KIND.configMaps, { ...stored, data })
   keeper.ensure(KIND.configMaps, {
-    metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+    metadata: {
+      name: 'kube-apiserver-legacy-service-account-token-tracking',
+      namespace: 'kube-system',
+    },
     data: { since: formatTime(clock.nowMs()).slice(0, 10) },
   })
 }
 
 async function keepKubernetesService(keeper: Keeper, options: BootstrapOptions): Promise<void> {
-  const { server, advertiseAddress, securePort, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES } = options
+  const {
+    server,
+    advertiseAddress,
+    securePort,
+    serviceRanges: cidrs = DEFAULT_SERVICE_RANGES,
+  } = options
   if (server.get('', 'services', 'default', 'kubernetes') === undefined) {
     await server.create('', 'services', kubernetesService(cidrs, securePort), SERVER_IDENTITY)
   }
@@ -209,7 +258,11 @@ function kubernetesService(cidrs: readonly string[], securePort: number): Stored
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    metadata: {
+      name: 'kubernetes',
+      namespace: 'default',
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+    },
     spec: {
       type: 'ClusterIP',
       clusterIP,

@@ -21,7 +21,12 @@ export interface TestServer {
   readonly server: ApiServer
   readonly clock: VirtualClock
   /** As the administrator, unless the headers say otherwise. Paths of objects: `/api/v1/...`. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string | readonly string[]>): Promise<TestAnswer>
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string | readonly string[]>,
+  ): Promise<TestAnswer>
   /** With a static token of this user. */
   as(user: string, method: string, path: string, body?: unknown): Promise<TestAnswer>
   stored(collection: string, key: string): Stored | undefined
@@ -34,7 +39,10 @@ const USERS: readonly UserInfo[] = [
 ]
 
 export async function startServer(options: Partial<ApiServerOptions> = {}): Promise<TestServer> {
-  const clock = new VirtualClock({ startMs: START_MS, settle: () => new Promise((resolve) => setImmediate(resolve)) })
+  const clock = new VirtualClock({
+    startMs: START_MS,
+    settle: () => new Promise((resolve) => setImmediate(resolve)),
+  })
   const store = createMemoryStore(clock)
   const server = createApiServer({
     clock,
@@ -46,7 +54,13 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     ...options,
   })
   await server.start()
-  const send = async (token: string, method: string, path: string, body?: unknown, headers: Record<string, string | readonly string[]> = {}) => {
+  const send = async (
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string | readonly string[]> = {},
+  ) => {
     const answer = await server.handle({
       method,
       path,
@@ -73,10 +87,16 @@ async function valueOf(body: Awaited<ReturnType<ApiServer['handle']>>['body']): 
 }
 
 /** A namespace with its default service account. */
-export async function makeNamespace({ call }: TestServer, name: string, labels?: Record<string, string>): Promise<string> {
+export async function makeNamespace(
+  { call }: TestServer,
+  name: string,
+  labels?: Record<string, string>,
+): Promise<string> {
   const metadata = { name, ...(labels === undefined ? {} : { labels }) }
   await call('POST', '/api/v1/namespaces', { metadata, spec: { finalizers: ['kubernetes'] } })
-  await call('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } })
+  await call('POST', `/api/v1/namespaces/${name}/serviceaccounts`, {
+    metadata: { name: 'default' },
+  })
   return `/api/v1/namespaces/${name}`
 }
 

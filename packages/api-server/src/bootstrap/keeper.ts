@@ -59,10 +59,13 @@ export class Keeper {
   }
 
   #commit(kind: KeptKind, object: Stored): Stored {
-    const event = this.#store.commit({ collection: kind.collection, key: keyOf(object) }, (revision) => ({
-      ...object,
-      metadata: { ...object['metadata'], resourceVersion: String(revision) },
-    }))
+    const event = this.#store.commit(
+      { collection: kind.collection, key: keyOf(object) },
+      (revision) => ({
+        ...object,
+        metadata: { ...object['metadata'], resourceVersion: String(revision) },
+      }),
+    )
     return event.object
   }
 }

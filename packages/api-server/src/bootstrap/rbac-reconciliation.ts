@@ -15,21 +15,35 @@ export function reconciledRole(expected: Stored, stored: Stored): Stored | undef
     const missing = expected['aggregationRule'].clusterRoleSelectors.filter(
       (selector: Stored) => !known.some((entry) => semanticEqual(entry, selector)),
     )
-    return unlessSame({ ...merged, aggregationRule: { clusterRoleSelectors: [...known, ...missing] } }, stored)
+    return unlessSame(
+      { ...merged, aggregationRule: { clusterRoleSelectors: [...known, ...missing] } },
+      stored,
+    )
   }
   const rules = stored['rules'] ?? []
   const missing = uncoveredRules(rules, expected['rules'] ?? [])
-  return unlessSame(missing.length === 0 ? merged : { ...merged, rules: [...rules, ...missing] }, stored)
+  return unlessSame(
+    missing.length === 0 ? merged : { ...merged, rules: [...rules, ...missing] },
+    stored,
+  )
 }
 
 /** `recreate`: roleRef never changes on an existing binding. */
-export function reconciledBinding(expected: Stored, stored: Stored): Stored | 'recreate' | undefined {
+export function reconciledBinding(
+  expected: Stored,
+  stored: Stored,
+): Stored | 'recreate' | undefined {
   if (isLeftAlone(stored)) return undefined
   if (!semanticEqual(expected['roleRef'], stored['roleRef'])) return 'recreate'
   const known: Stored[] = stored['subjects'] ?? []
-  const missing = (expected['subjects'] ?? []).filter((subject: Stored) => !known.some((entry) => semanticEqual(entry, subject)))
+  const missing = (expected['subjects'] ?? []).filter(
+    (subject: Stored) => !known.some((entry) => semanticEqual(entry, subject)),
+  )
   const metadata = mergedMetadata(expected, stored)
-  return unlessSame({ ...stored, metadata, ...(missing.length === 0 ? {} : { subjects: [...known, ...missing] }) }, stored)
+  return unlessSame(
+    { ...stored, metadata, ...(missing.length === 0 ? {} : { subjects: [...known, ...missing] }) },
+    stored,
+  )
 }
 
 function isLeftAlone({ metadata }: Stored): boolean {
@@ -42,7 +56,9 @@ function mergedMetadata(expected: Stored, stored: Stored): Stored {
   return {
     ...before,
     ...(labels === undefined ? {} : { labels: { ...labels, ...before.labels } }),
-    ...(annotations === undefined ? {} : { annotations: { ...annotations, ...before.annotations } }),
+    ...(annotations === undefined
+      ? {}
+      : { annotations: { ...annotations, ...before.annotations } }),
   }
 }
 

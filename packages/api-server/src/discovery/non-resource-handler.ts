@@ -20,7 +20,7 @@ export interface NonResourceParts {
   readonly metrics: MetricsRegistry | undefined
   readonly openApi: OpenApiDocuments
   /** `/.well-known/openid-configuration` and `/openid/v1/jwks`. */
-  readonly openId?: { readonly configuration: unknown; readonly keySet: unknown }
+  readonly openId?: { configuration(): unknown; readonly keySet: unknown }
   /** `host:port` for clients that ask `/api`. */
   serverAddress(): string
 }
@@ -79,7 +79,7 @@ export class NonResources implements NonResourceHandler {
       case '/apis':
         return this.#aggregatedAnswer(request, false) ?? groupList(registry)
       case '/.well-known/openid-configuration':
-        return openId && cacheable(openId.configuration, 'application/json')
+        return openId && cacheable(openId.configuration(), 'application/json')
       case '/openid/v1/jwks':
         return openId && cacheable(openId.keySet, 'application/jwk-set+json')
     }

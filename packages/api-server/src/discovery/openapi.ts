@@ -20,8 +20,10 @@ const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 export class OpenApiDocuments {
   readonly #registry: ResourceRegistry
   readonly #clock: Clock
-  readonly #custom = new Map<string, Document>()
+  /** Recorded documents; they never change. */
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
+  /** Published for groups of custom resources. */
+  readonly #custom = new Map<string, Document>()
   #v2: Promise<Document> | undefined
 
   constructor(registry: ResourceRegistry, clock: Clock) {
@@ -99,7 +101,7 @@ export class OpenApiDocuments {
 
   /** `api/v1`, `apis/apps/v1`, ...: what is served now. */
   #names(): string[] {
-    const names = this.#registry.groups().flatMap(({ versions }) => versions.map(({ group, version }) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)))
+    const names = this.#registry.groups().flatMap(({ versions }) => versions.map(({ group, version }) => nameOf(group, version)))
     return [...new Set([...names, ...this.#custom.keys()])].sort()
   }
 
@@ -114,6 +116,10 @@ export class OpenApiDocuments {
     }
     return document
   }
+}
+
+function nameOf(group: string, version: string): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
 function urlOf(name: string, document: Document): string {

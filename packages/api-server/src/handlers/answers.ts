@@ -24,7 +24,7 @@ export function objectAnswer(call: ResourceCall, status: number, object: Stored,
     throw mismatch('you requested PartialObjectMetadataList, but the requested object is not a list', resource, false)
   }
   if (transformation.as === 'PartialObjectMetadata') {
-    return { status, ...form, body: { kind: 'object', value: metadataOnly(object, transformation.version) } }
+    return { status, ...form, body: { kind: 'object', value: metadataOnly(object, transformation.version, resource) } }
   }
   const options = { version: transformation.version, includeObject: includeObjectOf(call.info.query), nowMs }
   const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
@@ -50,7 +50,7 @@ export function listAnswer(call: ResourceCall, items: readonly Stored[], metadat
       kind: as,
       apiVersion: `meta.k8s.io/${version}`,
       metadata,
-      items: items.map((item) => metadataOnly(item, version)),
+      items: items.map((item) => metadataOnly(item, version, resource)),
     }
     return { status: 200, ...form, body: { kind: 'object', value } }
   }
@@ -63,7 +63,7 @@ export function watchTransform(call: ResourceCall, nowMs: () => number): ((objec
   const { transformation } = call.output
   if (transformation === undefined) return undefined
   const { as, version } = transformation
-  if (as !== 'Table') return (object) => (isStatus(object) ? object : metadataOnly(object, version))
+  if (as !== 'Table') return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
   const includeObject = includeObjectOf(call.info.query)
   let first = true
   return (object) => {

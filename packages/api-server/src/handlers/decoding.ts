@@ -76,7 +76,7 @@ function checkHeader(body: ParsedBody, { expected, registry, resource }: Decodin
   if (sentKind === expected.kind && sentVersion === own) return value
   if (sentVersion.split('/').length > 2) throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
   const [group, version] = splitApiVersion(sentVersion)
-  const handled = `${sentKind} in version ${JSON.stringify(sentVersion)} cannot be handled as a ${expected.kind}`
+  const handled = `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}`
   if (!isRegistered(registry, group, version, sentKind)) {
     throw badRequest(`${handled}: no kind ${JSON.stringify(sentKind)} is registered for version ${JSON.stringify(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`)
   }

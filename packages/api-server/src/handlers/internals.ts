@@ -65,7 +65,7 @@ export class Internals implements ServerInternals {
     options: { subresource?: string; internal?: boolean; dryRun?: boolean; as?: UserInfo; manager?: string } = {},
   ): Promise<Stored> {
     const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
-    const manager = options.manager ?? (internal ? undefined : SERVER_MANAGER)
+    const manager = (options.manager ?? (internal ? '' : SERVER_MANAGER)) || undefined
     const target: Target = { resource: this.#served(group, resource), namespace, name, subresource }
     const written = await this.#parts.writer.update(
       target,

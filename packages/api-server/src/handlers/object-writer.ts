@@ -95,10 +95,6 @@ export class ObjectWriter {
     const metadata = (draft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = namespace
     else delete metadata['namespace']
-    const version = metadata['resourceVersion']
-    if (version !== undefined && version !== '' && version !== '0') {
-      throw unclassified('resourceVersion should not be set on objects to be created')
-    }
     deduplicateOwners(metadata, context)
     if (context.manager !== undefined && !fieldsManaged) this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
     const request = this.#admissionRequest('CREATE', target, context, draft, undefined)
@@ -124,6 +120,7 @@ export class ObjectWriter {
     if (generated) servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
     const draft = storedDraft(resource, servedDraft)
     const rules = this.#ruleContext(context, target.subresource)
+    const version: string = draft['metadata'].resourceVersion ?? ''
     prepareCreate(resource, draft, { ...rules, uid: uuid(this.#uids) })
     const settle = this.#allocate(resource, draft, undefined, context)
     let stored = false
@@ -132,6 +129,7 @@ export class ObjectWriter {
       warnOf(resource, draft, undefined, context)
       const name: string = draft['metadata'].name
       await this.#validate({ ...request, name, object: servedView(resource, draft) as Draft })
+      if (version !== '' && version !== '0') throw unclassified('resourceVersion should not be set on objects to be created')
       const key = { collection: resource.storage.collection, key: storageKey(resource, namespace, name) }
       const existing = store.get(key)
       if (existing !== undefined) {
@@ -243,6 +241,13 @@ export class ObjectWriter {
     const request = this.#admissionRequest('DELETE', target, context, undefined, stored)
     if (stored === undefined) await this.#mutate(request)
     else await this.#validate(request)
+  }
+
+  /** The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. */
+  async admitBody(target: Target, context: WriteContext, body: Draft): Promise<void> {
+    const request = this.#admissionRequest('CREATE', target, context, body, undefined)
+    await this.#mutate(request)
+    await this.#validate(request)
   }
 
   async admitConnect(target: Target, context: WriteContext): Promise<void> {

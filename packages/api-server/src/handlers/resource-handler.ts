@@ -23,7 +23,7 @@ import { storageKey, type ObjectWriter, type Target, type WriteContext, type Wri
 import { deleteOptionsFromBody, deleteOptionsFromQuery, listOptions, parseVersion, writeOptions, type DeleteOptions, type ListOptions, type WriteOptions } from './options.ts'
 import { parsePatch, patchObject, patchTypeOf, type PatchType } from './patch.ts'
 import { reachRevision } from './revisions.ts'
-import { prepareWatch } from './watch.ts'
+import { prepareWatch, type PreparedWatch } from './watch.ts'
 
 export interface ResourceHandlerParts {
   readonly store: Store
@@ -48,8 +48,21 @@ const ANSWERS_WITH_OBJECT = new Set(
 export class ResourceHandler {
   readonly #parts: ResourceHandlerParts
 
+  /** Running watches of custom resources. */
+  readonly #watches = new Map<ServedResource, Set<() => void>>()
+
   constructor(parts: ResourceHandlerParts) {
     this.#parts = parts
+    parts.registry.onChange((changed) => {
+      for (const [resource, stops] of this.#watches) {
+        const { group, version, resource: plural } = changed.info
+        const { info } = resource
+        if (resource === changed && parts.registry.get(group, version, plural) === resource) continue
+        if (info.group !== group || info.version !== version || info.resource !== plural) continue
+        this.#watches.delete(resource)
+        for (const stop of [...stops]) stop()
+      }
+    })
   }
 
   async get(call: ResourceCall): Promise<Answer> {
@@ -82,8 +95,30 @@ export class ResourceHandler {
 
   watch(call: ResourceCall): Answer {
     const { clock } = this.#parts
-    const watch = prepareWatch(this.#parts, this.#listRequest(call, true))
+    const prepared = prepareWatch(this.#parts, this.#listRequest(call, true))
+    const watch = call.resource.custom ? this.#untilRedefined(prepared) : prepared
     return { status: 200, body: { kind: 'watch', watch, transform: watchTransform(call, () => clock.nowMs()) } }
+  }
+
+  /** A watch ends when the definition of its resource changes or goes: what follows would have another form. */
+  #untilRedefined(watch: PreparedWatch): PreparedWatch {
+    return {
+      ...watch,
+      start: (sink) => {
+        const stops = this.#watches.get(watch.resource) ?? new Set()
+        this.#watches.set(watch.resource, stops)
+        const stop = watch.start({
+          send: (type, object) => sink.send(type, object),
+          ready: () => sink.ready(),
+          end: () => {
+            stops.delete(stop)
+            sink.end()
+          },
+        })
+        stops.add(stop)
+        return stop
+      },
+    }
   }
 
   #listRequest(call: ResourceCall, watch: boolean): ListRequest {
@@ -267,7 +302,9 @@ export class ResourceHandler {
     const common = { ...base, query: call.info.query, user: call.user, nowMs: this.#parts.clock.nowMs(), server }
     const invoke = async (options: WriteOptions, body: Draft | undefined, verb = method) =>
       handler.handle({ ...common, method: verb, body, dryRun: options.dryRun, manager: managerName(options.fieldManager, headerOf(call.request.headers, 'user-agent')) })
-    if (method === 'GET' || method === 'DELETE') {
+    const connects = CONNECTIONS.has(call.subresource)
+    if (connects) await this.#parts.writer.admitConnect(this.#target(call), this.#context(call, NO_WRITE_OPTIONS, undefined))
+    if (connects || method === 'GET' || method === 'DELETE') {
       return this.#handlerAnswer(call, await invoke(NO_WRITE_OPTIONS, undefined))
     }
     if (method === 'PATCH') return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke))
@@ -277,6 +314,7 @@ export class ResourceHandler {
     const parsed = await this.#parse(call, type, expected.kind)
     const body = decodeDraft(parsed, this.#decoding(call, expected, options))
     if (method === 'POST' && RECORDED_BODIES.has(expected.kind)) this.#recordOwnership(call, options, body)
+    if (method === 'POST') await this.#parts.writer.admitBody(this.#target(call), this.#context(call, options, parsed), body)
     return this.#handlerAnswer(call, await invoke(options, body))
   }
 
@@ -401,6 +439,8 @@ const RECORDED_BODIES = new Set([
   'SelfSubjectAccessReview',
   'SelfSubjectRulesReview',
 ])
+/** Options are in the query; what a body holds is for the other end. */
+const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy'])
 const NO_BYTES = new Uint8Array(0)
 const NO_WRITE_OPTIONS: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined }
 

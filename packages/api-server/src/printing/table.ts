@@ -76,10 +76,20 @@ function rowOf(resource: ServedResource, columns: readonly PrinterColumn[], obje
   return {
     cells: columns.map(({ cell }) => cell(object, nowMs)),
     ...(conditions === undefined || conditions.length === 0 ? {} : { conditions }),
-    ...(includeObject === 'None' ? {} : { object: includeObject === 'Object' ? object : metadataOnly(object, version) }),
+    ...(includeObject === 'None' ? {} : { object: includeObject === 'Object' ? object : metadataOnly(object, version, resource) }),
   }
 }
 
-export function metadataOnly(object: Stored, version: 'v1' | 'v1beta1'): Record<string, unknown> {
-  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object['metadata'] }
+export function metadataOnly(object: Stored, version: 'v1' | 'v1beta1', { rules }: ServedResource): Record<string, unknown> {
+  const { computedAnnotations } = rules
+  const metadata = object['metadata']
+  const shown = computedAnnotations === undefined ? metadata : withoutAnnotations(metadata, computedAnnotations)
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: shown }
+}
+
+function withoutAnnotations(metadata: Stored, hidden: readonly string[]): Stored {
+  const { annotations, ...rest } = metadata
+  if (annotations === undefined) return metadata
+  const kept = Object.entries(annotations).filter(([key]) => !hidden.includes(key))
+  return kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) }
 }

@@ -39,6 +39,7 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
   validateMetadata(draft, resource.info.namespaced, nameCheckOf(resource.rules), errors)
   resource.rules.validate?.(draft, errors, context)
   refuse(resource, draft, errors)
+  resource.rules.canonicalize?.(draft)
 }
 
 /** Restores what no update changes, lets the endpoint's rules reset their part, and counts the generation. */
@@ -75,6 +76,7 @@ export function validateUpdate(resource: ServedResource, draft: Draft, stored: S
     if (updateOrder === 'update-first') rules.validate?.(draft, errors, context)
   } else own?.validateUpdate?.(draft, stored, errors, context)
   refuse(resource, draft, errors)
+  rules.canonicalize?.(draft)
 }
 
 function refuse({ info }: ServedResource, draft: Draft, errors: FieldErrors): void {

@@ -118,7 +118,6 @@ function decodeMicroTime(value: unknown, mismatch: Mismatch): unknown {
 
 function decodeQuantity(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  if (text === '') return '0'
   try {
     return canonicalQuantity(text)
   } catch (error) {

@@ -56,12 +56,22 @@ function planOf(schema: ObjectSchema): StructPlan {
     fields.set(name, {
       name,
       decode: decoderOf(schema.name, name, field),
-      isEmpty: presence === 'plain' ? isEmptyValue : undefined,
+      isEmpty:
+        presence === 'plain'
+          ? isEmptyValue
+          : presence === 'always' && isCollection(field)
+            ? isEmptyValue
+            : undefined,
       isStruct: field.type === 'object',
     })
     if (presence === 'always') always.push({ name, zero: zeroOf(field) })
   }
   return plan
+}
+
+/** Storage does not tell empty lists and maps from absent ones. */
+function isCollection(field: FieldSchema): boolean {
+  return field.type === 'array' || field.type === 'map'
 }
 
 function isEmptyValue(value: unknown): boolean {

@@ -202,6 +202,7 @@ const WRITTEN_NULL: FieldTable = {
   'discovery-v1.EndpointSlice': 'endpoints ports',
   'autoscaling-v2.HorizontalPodAutoscalerStatus': 'currentMetrics',
   'core-v1.Event': 'firstTimestamp lastTimestamp eventTime',
+  'core-v1.AzureFilePersistentVolumeSource': 'secretNamespace',
   'core-v1.EventSeries': 'lastObservedTime',
   'core-v1.ContainerStateRunning': 'startedAt',
   'core-v1.ContainerStateTerminated': 'startedAt finishedAt',

@@ -58,7 +58,8 @@ export class IpAllocator {
     if (ip === undefined) return
     const key = { collection: IP_ADDRESSES, key: formatIp(ip) }
     const parent = this.#store.get(key)?.object['spec'].parentRef
-    if (parent === undefined || parent.namespace !== owner.namespace || parent.name !== owner.name) return
+    if (parent === undefined || parent.namespace !== owner.namespace || parent.name !== owner.name)
+      return
     this.#store.commit(key, () => undefined)
   }
 
@@ -111,7 +112,14 @@ export function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: 
         'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
       },
       managedFields: [
-        { manager: 'kube-apiserver', operation: 'Update', apiVersion: 'networking.k8s.io/v1', time, fieldsType: 'FieldsV1', fieldsV1: OWNED },
+        {
+          manager: 'kube-apiserver',
+          operation: 'Update',
+          apiVersion: 'networking.k8s.io/v1',
+          time,
+          fieldsType: 'FieldsV1',
+          fieldsV1: OWNED,
+        },
       ],
     },
     spec: { parentRef: { resource: 'services', namespace: owner.namespace, name: owner.name } },
@@ -120,7 +128,11 @@ export function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: 
 
 const OWNED = {
   'f:metadata': {
-    'f:labels': { '.': {}, 'f:ipaddress.kubernetes.io/ip-family': {}, 'f:ipaddress.kubernetes.io/managed-by': {} },
+    'f:labels': {
+      '.': {},
+      'f:ipaddress.kubernetes.io/ip-family': {},
+      'f:ipaddress.kubernetes.io/managed-by': {},
+    },
   },
   'f:spec': { 'f:parentRef': { '.': {}, 'f:name': {}, 'f:namespace': {}, 'f:resource': {} } },
 }

@@ -11,7 +11,11 @@ export function familyOf(ip: string): IpFamily {
 }
 
 /** `configured`: the cluster's families, its first one first. Does nothing for ExternalName. */
-export function setIpFamilies(service: Draft, configured: readonly IpFamily[], errors: FieldErrors): void {
+export function setIpFamilies(
+  service: Draft,
+  configured: readonly IpFamily[],
+  errors: FieldErrors,
+): void {
   if (!needsClusterIp(service)) return
   const { spec } = service
   const isSelectorless = isHeadless(service) && Object.keys(spec.selector ?? {}).length === 0
@@ -22,9 +26,14 @@ export function setIpFamilies(service: Draft, configured: readonly IpFamily[], e
 
 /** Addresses that the user chose say which families are meant. */
 function inferFromAddresses(spec: Draft): void {
-  const given: string[] = (spec['clusterIPs'] ?? []).filter((ip: string) => ip !== 'None' && parseIp(ip) !== undefined)
+  const given: string[] = (spec['clusterIPs'] ?? []).filter(
+    (ip: string) => ip !== 'None' && parseIp(ip) !== undefined,
+  )
   if (given.length > (spec['ipFamilies'] ?? []).length) {
-    spec['ipFamilies'] = [...(spec['ipFamilies'] ?? []), ...given.slice((spec['ipFamilies'] ?? []).length).map(familyOf)]
+    spec['ipFamilies'] = [
+      ...(spec['ipFamilies'] ?? []),
+      ...given.slice((spec['ipFamilies'] ?? []).length).map(familyOf),
+    ]
   }
 }
 
@@ -34,7 +43,8 @@ function setSelectorless(spec: Draft, configured: readonly IpFamily[]): void {
   spec['ipFamilyPolicy'] ??= families.length === 1 ? 'SingleStack' : 'RequireDualStack'
   const first = families[0] ?? configured[0]!
   const other: IpFamily = first === 'IPv4' ? 'IPv6' : 'IPv4'
-  if (spec['ipFamilyPolicy'] === 'SingleStack') spec['ipFamilies'] = families.length === 0 ? [first] : families
+  if (spec['ipFamilyPolicy'] === 'SingleStack')
+    spec['ipFamilies'] = families.length === 0 ? [first] : families
   else spec['ipFamilies'] = families.length === 2 ? families : [first, other]
 }
 
@@ -43,10 +53,15 @@ function setOrdinary(spec: Draft, configured: readonly IpFamily[], errors: Field
   spec['ipFamilyPolicy'] ??= families.length === 2 ? 'RequireDualStack' : 'SingleStack'
   const policy: string = spec['ipFamilyPolicy']
   if (policy === 'RequireDualStack' && configured.length < 2) {
-    errors.invalid('spec.ipFamilyPolicy', policy, 'this cluster is not configured for dual-stack services')
+    errors.invalid(
+      'spec.ipFamilyPolicy',
+      policy,
+      'this cluster is not configured for dual-stack services',
+    )
   }
   for (const [i, family] of families.entries()) {
-    if (!configured.includes(family)) errors.invalid(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster')
+    if (!configured.includes(family))
+      errors.invalid(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster')
   }
   if (errors.list.length > 0) return
   const wanted = policy === 'SingleStack' ? 1 : Math.min(2, configured.length)

@@ -49,7 +49,12 @@ class ServiceAllocation implements AllocationHook {
   readonly #ports: NodePortAllocator
   readonly #families: readonly IpFamily[]
 
-  constructor({ store, random, ranges = DEFAULT_SERVICE_RANGES, nodePorts }: ServiceAllocationOptions) {
+  constructor({
+    store,
+    random,
+    ranges = DEFAULT_SERVICE_RANGES,
+    nodePorts,
+  }: ServiceAllocationOptions) {
     this.#ips = new IpAllocator(store, random.fork('service-ips'), ranges)
     this.#ports = new NodePortAllocator(store, random.fork('node-ports'), nodePorts)
     this.#families = ranges.map((range) => familyOf(range.split('/')[0]!))
@@ -84,12 +89,17 @@ class ServiceAllocation implements AllocationHook {
     const { object: service, oldObject } = request
     const errors = new FieldErrors()
     const refuse = (): void => {
-      if (errors.list.length > 0) throw invalid('', 'Service', service['metadata'].name ?? '', errors.list)
+      if (errors.list.length > 0)
+        throw invalid('', 'Service', service['metadata'].name ?? '', errors.list)
     }
     setIpFamilies(service, this.#families, errors)
     refuse()
     const had = oldObject === undefined ? [] : allocatedIps(oldObject)
-    if (needsClusterIp(service) && !isHeadless(service) && (had.length === 0 || had.length < service['spec'].ipFamilies.length)) {
+    if (
+      needsClusterIp(service) &&
+      !isHeadless(service) &&
+      (had.length === 0 || had.length < service['spec'].ipFamilies.length)
+    ) {
       this.#takeIps(request, had, taken, errors)
     }
     refuse()
@@ -98,7 +108,12 @@ class ServiceAllocation implements AllocationHook {
     refuse()
   }
 
-  #takeIps({ object: service, nowMs, dryRun }: AllocationRequest, had: readonly string[], taken: Taken, errors: FieldErrors): void {
+  #takeIps(
+    { object: service, nowMs, dryRun }: AllocationRequest,
+    had: readonly string[],
+    taken: Taken,
+    errors: FieldErrors,
+  ): void {
     const { spec } = service
     const owner = ownerOf(service)
     const wanted: string[] = [...(spec.clusterIPs ?? [])]
@@ -108,14 +123,16 @@ class ServiceAllocation implements AllocationHook {
       if (given !== undefined && had.includes(given)) continue
       if (given === undefined || given === '') {
         const found = this.#ips.takeAny(family, owner, nowMs, dryRun)
-        if (found === undefined) throw internalError('failed to allocate a serviceIP: range is full')
+        if (found === undefined)
+          throw internalError('failed to allocate a serviceIP: range is full')
         if (!dryRun) taken.ips.push(found)
         wanted[i] = found
       } else if (parseIp(given) !== undefined) {
         const problem = this.#ips.take(given, owner, nowMs, dryRun)
         if (problem === undefined) {
           if (!dryRun) taken.ips.push(given)
-        } else errors.invalid('spec.clusterIPs', wanted, `failed to allocate IP ${given}: ${problem}`)
+        } else
+          errors.invalid('spec.clusterIPs', wanted, `failed to allocate IP ${given}: ${problem}`)
       }
     }
     if (wanted.length === 0) return
@@ -123,7 +140,12 @@ class ServiceAllocation implements AllocationHook {
     spec.clusterIP = wanted[0]
   }
 
-  #takeNodePorts({ object: service, dryRun }: AllocationRequest, had: ReadonlySet<number>, taken: Taken, errors: FieldErrors): void {
+  #takeNodePorts(
+    { object: service, dryRun }: AllocationRequest,
+    had: ReadonlySet<number>,
+    taken: Taken,
+    errors: FieldErrors,
+  ): void {
     const { spec } = service
     const isWanted = needsNodePorts(service)
     const own = new Set<number>(had)
@@ -133,13 +155,15 @@ class ServiceAllocation implements AllocationHook {
       // One number serves all protocols of a service port.
       port['nodePort'] ||= byServicePort.get(port['port']) ?? 0
       if (port['nodePort'] === 0) port['nodePort'] = this.#takeAnyPort(taken, dryRun)
-      else if (!own.has(port['nodePort'])) this.#takePort(`spec.ports[${i}].nodePort`, port['nodePort'], taken, dryRun, errors)
+      else if (!own.has(port['nodePort']))
+        this.#takePort(`spec.ports[${i}].nodePort`, port['nodePort'], taken, dryRun, errors)
       own.add(port['nodePort'])
       byServicePort.set(port['port'], port['nodePort'])
     }
     if (!needsHealthCheckPort(service)) return
     if (!spec.healthCheckNodePort) spec.healthCheckNodePort = this.#takeAnyPort(taken, dryRun)
-    else if (!had.has(spec.healthCheckNodePort)) this.#takePort('spec.healthCheckNodePort', spec.healthCheckNodePort, taken, dryRun, errors)
+    else if (!had.has(spec.healthCheckNodePort))
+      this.#takePort('spec.healthCheckNodePort', spec.healthCheckNodePort, taken, dryRun, errors)
   }
 
   #takeAnyPort(taken: Taken, dryRun: boolean): number {
@@ -159,7 +183,8 @@ class ServiceAllocation implements AllocationHook {
   #release(before: Stored, after: Stored | undefined): void {
     const keptIps = new Set(after === undefined ? [] : allocatedIps(after))
     const keptPorts = new Set(after === undefined ? [] : nodePortsOf(after))
-    for (const ip of allocatedIps(before)) if (!keptIps.has(ip)) this.#ips.release(ip, ownerOf(before))
+    for (const ip of allocatedIps(before))
+      if (!keptIps.has(ip)) this.#ips.release(ip, ownerOf(before))
     for (const port of nodePortsOf(before)) if (!keptPorts.has(port)) this.#ports.release(port)
   }
 }

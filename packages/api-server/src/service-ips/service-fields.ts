@@ -11,7 +11,10 @@ export function isHeadless({ spec }: Stored): boolean {
 }
 
 export function needsNodePorts({ spec }: Stored): boolean {
-  return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false)
+  return (
+    spec.type === 'NodePort' ||
+    (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false)
+  )
 }
 
 export function needsHealthCheckPort({ spec }: Stored): boolean {
@@ -19,17 +22,23 @@ export function needsHealthCheckPort({ spec }: Stored): boolean {
 }
 
 function hasExternalTraffic({ spec }: Stored): boolean {
-  return spec.type === 'NodePort' || spec.type === 'LoadBalancer' || (spec.externalIPs ?? []).length > 0
+  return (
+    spec.type === 'NodePort' || spec.type === 'LoadBalancer' || (spec.externalIPs ?? []).length > 0
+  )
 }
 
 /** The addresses that were allocated: neither `None` nor empty. */
 export function allocatedIps({ spec }: Stored): string[] {
-  return needsClusterIp({ spec }) ? (spec.clusterIPs ?? []).filter((ip: string) => ip !== '' && ip !== 'None') : []
+  return needsClusterIp({ spec })
+    ? (spec.clusterIPs ?? []).filter((ip: string) => ip !== '' && ip !== 'None')
+    : []
 }
 
 export function nodePortsOf({ spec }: Stored): number[] {
   const ports = (spec.ports ?? []).map((port: Stored) => port['nodePort'] ?? 0)
-  return [...new Set<number>([...ports, spec.healthCheckNodePort ?? 0])].filter((port) => port !== 0)
+  return [...new Set<number>([...ports, spec.healthCheckNodePort ?? 0])].filter(
+    (port) => port !== 0,
+  )
 }
 
 /** clusterIP and clusterIPs are one thing: a change of one alone moves the other. */
@@ -39,8 +48,14 @@ export function mirrorClusterIps(service: Draft, stored: Stored | undefined): vo
   const before: Stored = stored?.['spec'] ?? {}
   const beforeIps: string[] = before['clusterIPs'] ?? []
   const isListUntouched = ips.length > 0 && ips[0] === beforeIps[0]
-  if (stored !== undefined && before['clusterIP'] && !spec.clusterIP && isListUntouched) delete spec.clusterIPs
-  else if (stored !== undefined && (before['clusterIP'] ?? '') !== (spec.clusterIP ?? '') && isListUntouched) spec.clusterIPs = [spec.clusterIP]
+  if (stored !== undefined && before['clusterIP'] && !spec.clusterIP && isListUntouched)
+    delete spec.clusterIPs
+  else if (
+    stored !== undefined &&
+    (before['clusterIP'] ?? '') !== (spec.clusterIP ?? '') &&
+    isListUntouched
+  )
+    spec.clusterIPs = [spec.clusterIP]
   if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP]
 }
 
@@ -57,15 +72,21 @@ export function dropFieldsOfOtherType(service: Draft, stored: Stored): void {
     dropIfSame('ipFamilies', 'ipFamilyPolicy')
     dropIfSame('internalTrafficPolicy')
   }
-  if (needsNodePorts(stored) && !needsNodePorts(service) && spec.type !== 'LoadBalancer') dropNodePorts(spec, before)
-  if (needsHealthCheckPort(stored) && !needsHealthCheckPort(service)) dropIfSame('healthCheckNodePort')
-  if (before['type'] === 'LoadBalancer' && spec.type !== 'LoadBalancer') dropIfSame('allocateLoadBalancerNodePorts', 'loadBalancerClass')
-  if (hasExternalTraffic(stored) && !hasExternalTraffic(service)) dropIfSame('externalTrafficPolicy')
+  if (needsNodePorts(stored) && !needsNodePorts(service) && spec.type !== 'LoadBalancer')
+    dropNodePorts(spec, before)
+  if (needsHealthCheckPort(stored) && !needsHealthCheckPort(service))
+    dropIfSame('healthCheckNodePort')
+  if (before['type'] === 'LoadBalancer' && spec.type !== 'LoadBalancer')
+    dropIfSame('allocateLoadBalancerNodePorts', 'loadBalancerClass')
+  if (hasExternalTraffic(stored) && !hasExternalTraffic(service))
+    dropIfSame('externalTrafficPolicy')
 }
 
 function dropNodePorts(spec: Draft, before: Stored): void {
   const kept = new Set((before['ports'] ?? []).map((port: Stored) => port['nodePort']))
-  const isUntouched = (spec['ports'] ?? []).every((port: Stored) => (port['nodePort'] ?? 0) === 0 || kept.has(port['nodePort']))
+  const isUntouched = (spec['ports'] ?? []).every(
+    (port: Stored) => (port['nodePort'] ?? 0) === 0 || kept.has(port['nodePort']),
+  )
   if (isUntouched) for (const port of spec['ports'] ?? []) delete port.nodePort
 }
 
@@ -75,17 +96,23 @@ export function keepAllocated(service: Draft, stored: Stored): void {
   const before = stored['spec'] as Stored
   if (needsClusterIp(service) && needsClusterIp(stored)) {
     if (!spec.clusterIP && before['clusterIP']) spec.clusterIP = before['clusterIP']
-    if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === before['clusterIP'] && before['clusterIPs'] !== undefined) {
+    if (
+      (spec.clusterIPs ?? []).length === 0 &&
+      spec.clusterIP === before['clusterIP'] &&
+      before['clusterIPs'] !== undefined
+    ) {
       spec.clusterIPs = [...before['clusterIPs']]
     }
   }
   if (needsNodePorts(service) && needsNodePorts(stored)) keepNodePorts(spec, before)
-  if (needsHealthCheckPort(service) && needsHealthCheckPort(stored)) spec.healthCheckNodePort ||= before['healthCheckNodePort']
+  if (needsHealthCheckPort(service) && needsHealthCheckPort(stored))
+    spec.healthCheckNodePort ||= before['healthCheckNodePort']
 }
 
 /** Ports are recognised by name; a number that another port of the service claims is not given twice. */
 function keepNodePorts(spec: Draft, before: Stored): void {
-  const numbersOf = (ports: readonly Stored[]): Set<number> => new Set(ports.map((port) => port['nodePort'] ?? 0).filter((port) => port !== 0))
+  const numbersOf = (ports: readonly Stored[]): Set<number> =>
+    new Set(ports.map((port) => port['nodePort'] ?? 0).filter((port) => port !== 0))
   const old: readonly Stored[] = before['ports'] ?? []
   const used = numbersOf(old).intersection(numbersOf(spec['ports'] ?? []))
   const byName = new Map(old.map((port) => [port['name'] ?? '', port['nodePort'] ?? 0]))

@@ -37,7 +37,11 @@ export class ServiceRange {
   }
 
   contains(ip: { readonly family: 4 | 6; readonly value: bigint }): boolean {
-    return ip.family === this.#cidr.family && ip.value >= this.#first && ip.value < this.#first + this.size
+    return (
+      ip.family === this.#cidr.family &&
+      ip.value >= this.#first &&
+      ip.value < this.#first + this.size
+    )
   }
 }
 
@@ -46,9 +50,15 @@ export function serviceRanges(store: Store, defaults: readonly string[]): Servic
   const snapshot = store.list(SERVICE_CIDRS, '')
   const objects = snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
   const usable = objects.filter(({ metadata, status }) => {
-    const ready = (status?.conditions ?? []).find((condition: { type: string }) => condition.type === 'Ready')
+    const ready = (status?.conditions ?? []).find(
+      (condition: { type: string }) => condition.type === 'Ready',
+    )
     return metadata.deletionTimestamp === undefined && ready?.status !== 'False'
   })
-  const texts = usable.length === 0 ? defaults : usable.flatMap(({ spec }) => spec.cidrs as string[])
-  return texts.map((text) => parseCidr(text)).filter((cidr) => cidr !== undefined).map((cidr) => new ServiceRange(cidr))
+  const texts =
+    usable.length === 0 ? defaults : usable.flatMap(({ spec }) => spec.cidrs as string[])
+  return texts
+    .map((text) => parseCidr(text))
+    .filter((cidr) => cidr !== undefined)
+    .map((cidr) => new ServiceRange(cidr))
 }

@@ -22,7 +22,8 @@ export function success(code: number): SubresourceAnswer {
 /** Binding and Eviction say twice whom they are for. An empty name in the body is taken from the URL. */
 export function checkNameInUrl(call: SubresourceCall, kind: string): void {
   const name = call.body?.['metadata']?.name
-  if (name && name !== call.name) throw badRequest(`name in URL does not match name in ${kind} object`)
+  if (name && name !== call.name)
+    throw badRequest(`name in URL does not match name in ${kind} object`)
 }
 
 /** Conflicts of optimistic concurrency, which the server resolves by trying again. */

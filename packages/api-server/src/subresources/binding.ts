@@ -31,17 +31,27 @@ async function bind(call: SubresourceCall, podName: string): Promise<Subresource
   const binding = call.body ?? {}
   checkTarget(binding)
   const options = { internal: true, dryRun: call.dryRun, as: call.user, subresource: 'binding' }
-  await call.server.update('', 'pods', call.namespace, podName, (pod) => assign(pod, binding, call.nowMs), options)
+  await call.server.update(
+    '',
+    'pods',
+    call.namespace,
+    podName,
+    (pod) => assign(pod, binding, call.nowMs),
+    options,
+  )
   return success(201)
 }
 
 function checkTarget({ target }: Draft): void {
   const problems: string[] = []
   if (target?.kind && target.kind !== 'Node') {
-    problems.push(`target.kind: Unsupported value: ${JSON.stringify(target.kind)}: supported values: "Node", "<empty>"`)
+    problems.push(
+      `target.kind: Unsupported value: ${JSON.stringify(target.kind)}: supported values: "Node", "<empty>"`,
+    )
   }
   if (!target?.name) problems.push('target.name: Required value')
-  if (problems.length > 0) throw unclassified(problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`)
+  if (problems.length > 0)
+    throw unclassified(problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`)
 }
 
 function assign(pod: Draft, binding: Draft, nowMs: number): void {
@@ -54,23 +64,37 @@ function assign(pod: Draft, binding: Draft, nowMs: number): void {
     const added = binding['metadata']?.[field]
     if (added !== undefined) pod['metadata'][field] = { ...pod['metadata'][field], ...added }
   }
-  const condition = { type: 'PodScheduled', status: 'True' as const, lastProbeTime: null, lastTransitionTime: formatTime(nowMs) }
-  pod['status'] = { ...pod['status'], conditions: withCondition(pod['status']?.conditions ?? [], condition) }
+  const condition = {
+    type: 'PodScheduled',
+    status: 'True' as const,
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(nowMs),
+  }
+  pod['status'] = {
+    ...pod['status'],
+    conditions: withCondition(pod['status']?.conditions ?? [], condition),
+  }
 }
 
 function refusalOf({ metadata, spec }: Stored): string | undefined {
-  if (metadata.deletionTimestamp !== undefined) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
-  if (spec.nodeName) return `pod ${metadata.name} is already assigned to node ${JSON.stringify(spec.nodeName)}`
-  if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`
+  if (metadata.deletionTimestamp !== undefined)
+    return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
+  if (spec.nodeName)
+    return `pod ${metadata.name} is already assigned to node ${JSON.stringify(spec.nodeName)}`
+  if ((spec.schedulingGates ?? []).length > 0)
+    return `pod ${metadata.name} has non-empty .spec.schedulingGates`
   return undefined
 }
 
 function checkPreconditions({ metadata }: Stored, binding: Stored): void {
   const { uid, resourceVersion } = binding['metadata'] ?? {}
   const parts: string[] = []
-  if (uid && uid !== metadata.uid) parts.push(`UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
+  if (uid && uid !== metadata.uid)
+    parts.push(`UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
   else if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-    parts.push(`ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`)
+    parts.push(
+      `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`,
+    )
   }
   if (parts.length === 0) return
   const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
@@ -88,6 +112,7 @@ interface Condition {
 export function withCondition<T extends Condition>(conditions: readonly T[], condition: T): T[] {
   const known = conditions.find(({ type }) => type === condition.type)
   if (known === undefined) return [...conditions, condition]
-  const lastTransitionTime = known.status === condition.status ? known.lastTransitionTime : condition.lastTransitionTime
+  const lastTransitionTime =
+    known.status === condition.status ? known.lastTransitionTime : condition.lastTransitionTime
   return conditions.map((entry) => (entry === known ? { ...condition, lastTransitionTime } : entry))
 }

@@ -19,7 +19,10 @@ export function componentStatuses(probe: () => readonly ComponentHealth[]): Subr
     async handle(call) {
       const items = probe().map(statusOf)
       if (call.name === '') {
-        return { code: 200, body: { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items } }
+        return {
+          code: 200,
+          body: { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items },
+        }
       }
       const found = items.find((item) => item['metadata'].name === call.name)
       if (found === undefined) throw notFound(call.resource, call.name)
@@ -29,5 +32,8 @@ export function componentStatuses(probe: () => readonly ComponentHealth[]): Subr
 }
 
 function statusOf({ name, healthy, message }: ComponentHealth): Stored {
-  return { metadata: { name }, conditions: [{ type: 'Healthy', status: healthy ? 'True' : 'False', message }] }
+  return {
+    metadata: { name },
+    conditions: [{ type: 'Healthy', status: healthy ? 'True' : 'False', message }],
+  }
 }

@@ -26,7 +26,9 @@ function podStream(subresource: 'exec' | 'attach' | 'portforward'): SubresourceH
       const pod = parentOf(call)
       if (subresource !== 'portforward') chooseContainer(pod, call.query.get('container') ?? '')
       if (!pod['spec'].nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`)
-      throw badRequest(`${subresource} is not possible: the containers of this cluster are simulated`)
+      throw badRequest(
+        `${subresource} is not possible: the containers of this cluster are simulated`,
+      )
     },
   }
 }

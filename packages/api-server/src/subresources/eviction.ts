@@ -52,7 +52,10 @@ function findPod(call: SubresourceCall): Stored {
 }
 
 function needsNoBudget({ metadata, status }: Stored): boolean {
-  return metadata.deletionTimestamp !== undefined || ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '')
+  return (
+    metadata.deletionTimestamp !== undefined ||
+    ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '')
+  )
 }
 
 async function evictWithBudget(call: SubresourceCall, pod: Stored): Promise<void> {
@@ -60,7 +63,9 @@ async function evictWithBudget(call: SubresourceCall, pod: Stored): Promise<void
     .list(BUDGETS.group, BUDGETS.resource, call.namespace)
     .filter((budget) => labelQueryOf(budget['spec'].selector).matches(pod['metadata'].labels))
   if (budgets.length > 1) {
-    throw unclassified('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+    throw unclassified(
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
   }
   const [budget] = budgets
   if (budget === undefined) return remove(call, undefined)
@@ -70,7 +75,9 @@ async function evictWithBudget(call: SubresourceCall, pod: Stored): Promise<void
 }
 
 function isReady({ status }: Stored): boolean {
-  return (status?.conditions ?? []).some(({ type, status: value }: Stored) => type === 'Ready' && value === 'True')
+  return (status?.conditions ?? []).some(
+    ({ type, status: value }: Stored) => type === 'Ready' && value === 'True',
+  )
 }
 
 function maySkipUnhealthy({ spec, status }: Stored): boolean {
@@ -104,7 +111,14 @@ async function spend(call: SubresourceCall, budget: Stored, pod: Stored): Promis
     status.disruptedPods = { ...status.disruptedPods, [podName]: time }
     if (status.disruptionsAllowed > 0) return
     const observedGeneration = draft['metadata'].generation ?? 0
-    const exhausted = { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '', observedGeneration, lastTransitionTime: time }
+    const exhausted = {
+      type: 'DisruptionAllowed',
+      status: 'False',
+      reason: 'InsufficientPods',
+      message: '',
+      observedGeneration,
+      lastTransitionTime: time,
+    }
     status.conditions = withCondition(status.conditions ?? [], exhausted)
   }
   const options = { subresource: 'status', as: SERVER_IDENTITY, manager: 'kube-apiserver' }
@@ -113,13 +127,24 @@ async function spend(call: SubresourceCall, budget: Stored, pod: Stored): Promis
 
 function checkBudget(budget: Stored): void {
   const { name, generation = 0 } = budget['metadata']
-  const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {} } = budget['status'] ?? {}
+  const {
+    observedGeneration = 0,
+    disruptionsAllowed = 0,
+    disruptedPods = {},
+  } = budget['status'] ?? {}
   if (observedGeneration < generation) {
-    throw tooManyRequests(`The disruption budget ${name} is still being processed by the server.`, RETRY_AFTER_SECONDS)
+    throw tooManyRequests(
+      `The disruption budget ${name} is still being processed by the server.`,
+      RETRY_AFTER_SECONDS,
+    )
   }
   if (disruptionsAllowed < 0) throw forbidden(BUDGETS, name, 'pdb disruptions allowed is negative')
   if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) {
-    throw forbidden(BUDGETS, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+    throw forbidden(
+      BUDGETS,
+      name,
+      'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
+    )
   }
   if (disruptionsAllowed === 0) throw tooManyRequests(whyNone(budget), undefined)
 }
@@ -130,7 +155,8 @@ function whyNone(budget: Stored): string {
   const condition = conditions.find((entry: Stored) => entry['type'] === 'DisruptionAllowed')
   const isFalse = condition?.status === 'False' && Boolean(condition.message)
   const refused = `The disruption budget ${name} does not allow evicting pods currently`
-  if (isFalse && condition.reason === 'SyncFailed') return `${refused} because it failed sync: ${condition.message}`
+  if (isFalse && condition.reason === 'SyncFailed')
+    return `${refused} because it failed sync: ${condition.message}`
   if (currentHealthy <= desiredHealthy) {
     return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
   }
@@ -153,14 +179,24 @@ async function remove(call: SubresourceCall, unchanged: Stored | undefined): Pro
   const dryRun = call.dryRun || (own['dryRun'] ?? []).length > 0
   let resourceVersion: string | undefined = unchanged?.['metadata'].resourceVersion
   if (!dryRun) {
-    const marked = await server.update('', 'pods', namespace, name, (pod) => mark(pod, resourceVersion, call.nowMs), {
-      internal: true,
-      subresource: 'status',
-      as: call.user,
-    })
+    const marked = await server.update(
+      '',
+      'pods',
+      namespace,
+      name,
+      (pod) => mark(pod, resourceVersion, call.nowMs),
+      {
+        internal: true,
+        subresource: 'status',
+        as: call.user,
+      },
+    )
     if (resourceVersion !== undefined) resourceVersion = marked['metadata'].resourceVersion
   }
-  const preconditions = { ...own['preconditions'], ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+  const preconditions = {
+    ...own['preconditions'],
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  }
   const options = {
     ...own,
     ...(dryRun ? { dryRun: ['All'] } : {}),
@@ -171,7 +207,11 @@ async function remove(call: SubresourceCall, unchanged: Stored | undefined): Pro
 
 function mark(pod: Draft, expectedVersion: string | undefined, nowMs: number): void {
   if (expectedVersion !== undefined && pod['metadata'].resourceVersion !== expectedVersion) {
-    throw new ApiError(409, 'Conflict', `Operation cannot be fulfilled on pods ${JSON.stringify(pod['metadata'].name)}: the pod changed while it was judged`)
+    throw new ApiError(
+      409,
+      'Conflict',
+      `Operation cannot be fulfilled on pods ${JSON.stringify(pod['metadata'].name)}: the pod changed while it was judged`,
+    )
   }
   const condition = {
     type: 'DisruptionTarget',
@@ -181,5 +221,8 @@ function mark(pod: Draft, expectedVersion: string | undefined, nowMs: number): v
     lastProbeTime: null,
     lastTransitionTime: formatTime(nowMs),
   }
-  pod['status'] = { ...pod['status'], conditions: withCondition(pod['status']?.conditions ?? [], condition) }
+  pod['status'] = {
+    ...pod['status'],
+    conditions: withCondition(pod['status']?.conditions ?? [], condition),
+  }
 }

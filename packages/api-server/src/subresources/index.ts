@@ -26,11 +26,13 @@ export interface SubresourceParts {
   readonly components?: () => readonly ComponentHealth[]
 }
 
-const ALL_WELL: readonly ComponentHealth[] = ['controller-manager', 'scheduler', 'etcd-0'].map((name) => ({
-  name,
-  healthy: true,
-  message: 'ok',
-}))
+const ALL_WELL: readonly ComponentHealth[] = ['controller-manager', 'scheduler', 'etcd-0'].map(
+  (name) => ({
+    name,
+    healthy: true,
+    message: 'ok',
+  }),
+)
 
 /** Every endpoint that is not a plain read or write of the object in its URL. */
 export function subresourceHandlers(parts: SubresourceParts): SubresourceHandler[] {

@@ -43,7 +43,8 @@ export function podLog(logs: ContainerLogs | undefined): SubresourceHandler {
       if (nodeName === '') return { code: 204, body: undefined }
       const address = kubeletAddress(call, nodeName)
       const chunks = logs?.read({ ...options, pod, container })
-      if (chunks === undefined) throw notRunning(call, pod, container, options.previous, logs !== undefined, address)
+      if (chunks === undefined)
+        throw notRunning(call, pod, container, options.previous, logs !== undefined, address)
       return textAnswer(chunks)
     },
   }
@@ -57,17 +58,34 @@ async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const chunk of chunks) yield Buffer.from(chunk, 'utf8')
 }
 
-function notRunning(call: SubresourceCall, pod: Stored, container: string, previous: boolean, hasKubelet: boolean, address: string): Error {
+function notRunning(
+  call: SubresourceCall,
+  pod: Stored,
+  container: string,
+  previous: boolean,
+  hasKubelet: boolean,
+  address: string,
+): Error {
   const { name, namespace } = pod['metadata']
   if (!hasKubelet) {
     const url = `https://${address}:${KUBELET_PORT}/containerLogs/${namespace}/${name}/${container}`
-    return unclassified(`Get ${JSON.stringify(url)}: dial tcp ${address}:${KUBELET_PORT}: connect: connection refused`)
+    return unclassified(
+      `Get ${JSON.stringify(url)}: dial tcp ${address}:${KUBELET_PORT}: connect: connection refused`,
+    )
   }
-  if (previous) return badRequest(`previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} not found`)
-  const statuses: Stored[] = [...(pod['status']?.containerStatuses ?? []), ...(pod['status']?.initContainerStatuses ?? [])]
+  if (previous)
+    return badRequest(
+      `previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} not found`,
+    )
+  const statuses: Stored[] = [
+    ...(pod['status']?.containerStatuses ?? []),
+    ...(pod['status']?.initContainerStatuses ?? []),
+  ]
   const status = statuses.find((entry) => entry['name'] === container)
   const reason = status?.['state']?.waiting?.reason ?? 'ContainerCreating'
-  return badRequest(`container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} is waiting to start: ${reason}`)
+  return badRequest(
+    `container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} is waiting to start: ${reason}`,
+  )
 }
 
 /** Where the node's kubelet listens. A missing node is reported under pods, as kube-apiserver does. */
@@ -89,13 +107,21 @@ function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | '
   const limitBytes = integer(query, 'limitBytes')
   const sinceSeconds = integer(query, 'sinceSeconds')
   const sinceTime = query.get('sinceTime')
-  if (tailLines !== undefined && tailLines < 0) errors.invalid('tailLines', tailLines, 'must be greater than or equal to 0')
-  if (limitBytes !== undefined && limitBytes < 1) errors.invalid('limitBytes', limitBytes, 'must be greater than 0')
+  if (tailLines !== undefined && tailLines < 0)
+    errors.invalid('tailLines', tailLines, 'must be greater than or equal to 0')
+  if (limitBytes !== undefined && limitBytes < 1)
+    errors.invalid('limitBytes', limitBytes, 'must be greater than 0')
   if (sinceSeconds !== undefined && sinceTime !== null) {
     errors.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified')
-  } else if (sinceSeconds !== undefined && sinceSeconds < 1) errors.invalid('sinceSeconds', sinceSeconds, 'must be greater than 0')
+  } else if (sinceSeconds !== undefined && sinceSeconds < 1)
+    errors.invalid('sinceSeconds', sinceSeconds, 'must be greater than 0')
   if (errors.list.length > 0) throw invalid('', 'PodLogOptions', call.name, errors.list)
-  const sinceMs = sinceSeconds !== undefined ? nowMs - sinceSeconds * 1000 : sinceTime === null ? undefined : Date.parse(sinceTime)
+  const sinceMs =
+    sinceSeconds !== undefined
+      ? nowMs - sinceSeconds * 1000
+      : sinceTime === null
+        ? undefined
+        : Date.parse(sinceTime)
   return {
     follow: flag(query, 'follow'),
     previous: flag(query, 'previous'),
@@ -109,7 +135,8 @@ function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | '
 function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
-  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  if (!/^[+-]?\d+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   return Number(text)
 }
 

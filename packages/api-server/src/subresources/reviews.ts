@@ -6,7 +6,12 @@ import { formatTime } from '@gyropilot/foundation'
 import type { Authentication, RbacAuthorizer } from '../auth/index.ts'
 import { joinErrors } from '../auth/authorizer.ts'
 import { withAuthenticatedGroup, userInfoBody } from '../auth/identity.ts'
-import type { RequestAttributes, SubresourceCall, SubresourceHandler, UserInfo } from '../contracts.ts'
+import type {
+  RequestAttributes,
+  SubresourceCall,
+  SubresourceHandler,
+  UserInfo,
+} from '../contracts.ts'
 import { badRequest, invalid } from '../http/errors.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
@@ -24,7 +29,10 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
   return [
     review(AUTHENTICATION, 'tokenreviews', (call) => tokenStatus(authentication, call)),
     review(AUTHENTICATION, 'selfsubjectreviews', (call) => {
-      call.body!['metadata'] = { ...call.body!['metadata'], creationTimestamp: formatTime(call.nowMs) }
+      call.body!['metadata'] = {
+        ...call.body!['metadata'],
+        creationTimestamp: formatTime(call.nowMs),
+      }
       return { userInfo: userInfoBody(call.user) }
     }),
     review(AUTHORIZATION, 'subjectaccessreviews', (call) => {
@@ -48,7 +56,11 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
   ]
 }
 
-function review(group: string, resource: string, status: (call: SubresourceCall) => unknown): SubresourceHandler {
+function review(
+  group: string,
+  resource: string,
+  status: (call: SubresourceCall) => unknown,
+): SubresourceHandler {
   return {
     group,
     resource,
@@ -66,22 +78,37 @@ function review(group: string, resource: string, status: (call: SubresourceCall)
 function tokenStatus(authentication: Authentication, call: SubresourceCall): unknown {
   const { token = '', audiences } = call.body!['spec'] ?? {}
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
-  const found = authentication.authenticateToken(token, audiences?.length > 0 ? audiences : undefined)
+  const found = authentication.authenticateToken(
+    token,
+    audiences?.length > 0 ? audiences : undefined,
+  )
   if (found === undefined) return { user: {}, error: 'invalid bearer token' }
   return { authenticated: true, user: userInfoBody(found.user), audiences: found.audiences }
 }
 
-function checkAttributes({ resourceAttributes, nonResourceAttributes }: Draft, errors: FieldErrors): void {
+function checkAttributes(
+  { resourceAttributes, nonResourceAttributes }: Draft,
+  errors: FieldErrors,
+): void {
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
-    errors.invalid('spec.nonResourceAttributes', nonResourceAttributes, 'cannot be specified in combination with resourceAttributes')
+    errors.invalid(
+      'spec.nonResourceAttributes',
+      nonResourceAttributes,
+      'cannot be specified in combination with resourceAttributes',
+    )
   }
   if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
-    errors.invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')
+    errors.invalid(
+      'spec.resourceAttributes',
+      null,
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    )
   }
 }
 
 function checkSubject({ user = '', groups = [] }: Draft, errors: FieldErrors): void {
-  if (user === '' && groups.length === 0) errors.invalid('spec.user', user, 'at least one of user or group must be specified')
+  if (user === '' && groups.length === 0)
+    errors.invalid('spec.user', user, 'at least one of user or group must be specified')
 }
 
 function checkLocal(call: SubresourceCall): void {
@@ -89,11 +116,22 @@ function checkLocal(call: SubresourceCall): void {
   const errors = new FieldErrors()
   checkAttributes(spec, errors)
   checkSubject(spec, errors)
-  if (spec.resourceAttributes !== undefined && (spec.resourceAttributes.namespace ?? '') !== call.namespace) {
-    errors.invalid('spec.resourceAttributes.namespace', spec.resourceAttributes.namespace ?? '', 'must match metadata.namespace')
+  if (
+    spec.resourceAttributes !== undefined &&
+    (spec.resourceAttributes.namespace ?? '') !== call.namespace
+  ) {
+    errors.invalid(
+      'spec.resourceAttributes.namespace',
+      spec.resourceAttributes.namespace ?? '',
+      'must match metadata.namespace',
+    )
   }
   if (spec.nonResourceAttributes !== undefined) {
-    errors.invalid('spec.nonResourceAttributes', spec.nonResourceAttributes, 'disallowed on this kind of request')
+    errors.invalid(
+      'spec.nonResourceAttributes',
+      spec.nonResourceAttributes,
+      'disallowed on this kind of request',
+    )
   }
   refuse(errors)
 }
@@ -112,23 +150,59 @@ function accessStatus(authorizer: RbacAuthorizer, spec: Draft, user: UserInfo): 
   return { allowed, ...(reason === '' ? {} : { reason }) }
 }
 
-function attributesOf({ resourceAttributes, nonResourceAttributes }: Draft, user: UserInfo): RequestAttributes {
-  const none = { user, group: '', version: '', resource: '', subresource: '', namespace: '', name: '', path: '' }
+function attributesOf(
+  { resourceAttributes, nonResourceAttributes }: Draft,
+  user: UserInfo,
+): RequestAttributes {
+  const none = {
+    user,
+    group: '',
+    version: '',
+    resource: '',
+    subresource: '',
+    namespace: '',
+    name: '',
+    path: '',
+  }
   if (nonResourceAttributes !== undefined) {
     const { path = '', verb = '' } = nonResourceAttributes
     return { ...none, verb, path, isResourceRequest: false }
   }
-  const { namespace = '', verb = '', group = '', version = '', resource = '', subresource = '', name = '' } = resourceAttributes
+  const {
+    namespace = '',
+    verb = '',
+    group = '',
+    version = '',
+    resource = '',
+    subresource = '',
+    name = '',
+  } = resourceAttributes
   const fieldSelector = selectorText(resourceAttributes.fieldSelector)
   const labelSelector = selectorText(resourceAttributes.labelSelector)
-  const attributes = { ...none, verb, group, version, resource, subresource, namespace, name, isResourceRequest: true }
-  return { ...attributes, ...(fieldSelector === undefined ? {} : { fieldSelector }), ...(labelSelector === undefined ? {} : { labelSelector }) }
+  const attributes = {
+    ...none,
+    verb,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    isResourceRequest: true,
+  }
+  return {
+    ...attributes,
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  }
 }
 
 function selectorText(selector: Draft | undefined): string | undefined {
   if (selector === undefined) return undefined
   if (selector['rawSelector']) return selector['rawSelector']
-  const equal = (selector['requirements'] ?? []).filter(({ operator, values = [] }: Draft) => operator === 'In' && values.length === 1)
+  const equal = (selector['requirements'] ?? []).filter(
+    ({ operator, values = [] }: Draft) => operator === 'In' && values.length === 1,
+  )
   return equal.map(({ key, values }: Draft) => `${key}=${values[0]}`).join(',')
 }
 
@@ -146,9 +220,15 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
       resources,
       ...(resourceNames === undefined ? {} : { resourceNames }),
     })),
-    nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({
+      verbs,
+      nonResourceURLs,
+    })),
     // The node authorizer cannot list what it would allow.
     incomplete: true,
-    evaluationError: joinErrors(['node authorizer does not support user rule resolution', ...errors]),
+    evaluationError: joinErrors([
+      'node authorizer does not support user rule resolution',
+      ...errors,
+    ]),
   }
 }

@@ -24,12 +24,20 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
       if (call.method === 'GET') return { code: 200, body: scaleView(current) }
       const wanted = call.body!
       checkScale(call, wanted)
-      const written = await call.server.update(group, resource, call.namespace, call.name, (parent) => setReplicas(call, parent, wanted), {
-        subresource: 'scale',
-        dryRun: call.dryRun,
-        as: call.user,
-        ...(call.manager === undefined ? {} : { manager: call.manager }),
-      })
+      const isZero = (wanted['spec']?.replicas ?? 0) === 0
+      const written = await call.server.update(
+        group,
+        resource,
+        call.namespace,
+        call.name,
+        (parent) => setReplicas(call, parent, wanted),
+        {
+          subresource: 'scale',
+          dryRun: call.dryRun,
+          as: call.user,
+          manager: isZero ? '' : (call.manager ?? ''),
+        },
+      )
       return { code: 200, body: scaleView(written) }
     },
   }
@@ -50,8 +58,28 @@ function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
     throw conflict(call.resource, call.name, why)
   }
-  if (resourceVersion && resourceVersion !== metadata.resourceVersion) throw conflict(call.resource, call.name, STALE)
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion)
+    throw conflict(call.resource, call.name, STALE)
   parent['spec'].replicas = wanted['spec']?.replicas ?? 0
+  if (parent['spec'].replicas === 0) disownReplicas(metadata)
+}
+
+/** In a Scale zero is no field at all, so that scaling to zero leaves nobody as the owner of the number. */
+function disownReplicas(metadata: Draft): void {
+  const entries: Draft[] | undefined = metadata['managedFields']
+  if (entries === undefined) return
+  const left: Draft[] = []
+  for (const entry of entries) {
+    const { 'f:replicas': replicas, ...spec } = entry['fieldsV1']?.['f:spec'] ?? {}
+    if (replicas === undefined) {
+      left.push(entry)
+      continue
+    }
+    const { 'f:spec': _spec, ...others } = entry['fieldsV1']
+    const fieldsV1 = Object.keys(spec).length === 0 ? others : { ...others, 'f:spec': spec }
+    if (Object.keys(fieldsV1).length > 0) left.push({ ...entry, fieldsV1 })
+  }
+  metadata['managedFields'] = left
 }
 
 function scaleView({ metadata, spec, status }: Stored): Stored {

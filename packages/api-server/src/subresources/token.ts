@@ -25,14 +25,26 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
       }
       const spec = { ...body['spec'] }
       const expirationSeconds: number = spec.expirationSeconds ?? DEFAULT_SECONDS
-      const audiences: readonly string[] = spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
+      const audiences: readonly string[] =
+        spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
       const account = parentOf(call)
       checkExpiration(expirationSeconds)
       const bound = boundObjects(call, spec.boundObjectRef)
-      const { token, expirationMs } = tokens.issue({ serviceAccount: account, audiences, expirationSeconds, ...bound })
+      const { token, expirationMs } = tokens.issue({
+        serviceAccount: account,
+        audiences,
+        expirationSeconds,
+        ...bound,
+      })
       const { name, namespace, uid } = account['metadata']
       const { managedFields } = body['metadata'] ?? {}
-      const metadata = { name, namespace, uid, creationTimestamp: formatTime(call.nowMs), ...(managedFields === undefined ? {} : { managedFields }) }
+      const metadata = {
+        name,
+        namespace,
+        uid,
+        creationTimestamp: formatTime(call.nowMs),
+        ...(managedFields === undefined ? {} : { managedFields }),
+      }
       return created({
         kind: 'TokenRequest',
         apiVersion: 'authentication.k8s.io/v1',
@@ -47,9 +59,12 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
 function checkExpiration(seconds: number): void {
   const errors = new FieldErrors()
   const field = 'spec.expirationSeconds'
-  if (seconds < MINIMUM_SECONDS) errors.invalid(field, seconds, 'may not specify a duration less than 10 minutes')
-  if (seconds > MAXIMUM_SECONDS) errors.invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')
-  if (errors.list.length > 0) throw invalid('authentication.k8s.io', 'TokenRequest', '', errors.list)
+  if (seconds < MINIMUM_SECONDS)
+    errors.invalid(field, seconds, 'may not specify a duration less than 10 minutes')
+  if (seconds > MAXIMUM_SECONDS)
+    errors.invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')
+  if (errors.list.length > 0)
+    throw invalid('authentication.k8s.io', 'TokenRequest', '', errors.list)
 }
 
 interface Bound {
@@ -79,10 +94,15 @@ function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bou
   if (kind === 'Node') return { node: { name, uid: actualUid } }
   const accountName = object['spec'].serviceAccountName
   if (accountName !== call.name) {
-    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`)
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`,
+    )
   }
   const nodeName: string = object['spec'].nodeName ?? ''
   if (nodeName === '') return { pod: object }
   const nodeUid = call.server.get('', 'nodes', '', nodeName)?.['metadata'].uid
-  return { pod: object, node: { name: nodeName, ...(nodeUid === undefined ? {} : { uid: nodeUid }) } }
+  return {
+    pod: object,
+    node: { name: nodeName, ...(nodeUid === undefined ? {} : { uid: nodeUid }) },
+  }
 }

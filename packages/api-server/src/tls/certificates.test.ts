@@ -16,7 +16,10 @@ function virtualClock(startMs = NOW_MS): VirtualClock {
   return new VirtualClock({ startMs, settle: () => Promise.resolve() })
 }
 
-function memoryFiles(): CertificateFiles & { readonly texts: Map<string, string>; readonly secrets: Set<string> } {
+function memoryFiles(): CertificateFiles & {
+  readonly texts: Map<string, string>
+  readonly secrets: Set<string>
+} {
   const texts = new Map<string, string>()
   const secrets = new Set<string>()
   return {
@@ -31,13 +34,25 @@ function memoryFiles(): CertificateFiles & { readonly texts: Map<string, string>
 }
 
 describe('cluster certificates', () => {
-  const made = createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), serverNames: ['api.example', '192.0.2.9'] })
+  const made = createClusterCertificates({
+    clock: virtualClock(),
+    random: new SeededRandom(1),
+    serverNames: ['api.example', '192.0.2.9'],
+  })
 
   test('the serving certificate is for every name under which clients and pods reach the server', () => {
     const certificate = new X509Certificate(made.serving.certificatePem)
-    const dns = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'api.example']
+    const dns = [
+      'localhost',
+      'kubernetes',
+      'kubernetes.default',
+      'kubernetes.default.svc',
+      'kubernetes.default.svc.cluster.local',
+      'api.example',
+    ]
     for (const name of dns) assert.equal(certificate.checkHost(name), name)
-    for (const address of ['127.0.0.1', '::1', '10.0.0.1', '192.0.2.9']) assert.equal(certificate.checkIP(address), address)
+    for (const address of ['127.0.0.1', '::1', '10.0.0.1', '192.0.2.9'])
+      assert.equal(certificate.checkIP(address), address)
     assert.equal(certificate.checkHost('example.com'), undefined)
     assert.ok(certificate.verify(new X509Certificate(made.authority.certificatePem).publicKey))
     assert.equal(certificate.ca, false)
@@ -51,20 +66,32 @@ describe('cluster certificates', () => {
   })
 
   test('the admin is kubernetes-admin of system:masters', () => {
-    assert.deepEqual(subjectOf(made.admin.certificatePem), { commonName: 'kubernetes-admin', organizations: ['system:masters'] })
+    assert.deepEqual(subjectOf(made.admin.certificatePem), {
+      commonName: 'kubernetes-admin',
+      organizations: ['system:masters'],
+    })
   })
 
   test('client certificates carry several organizations, and match their keys', () => {
-    const client = made.issueClient({ commonName: 'system:node:n1', organizations: ['system:nodes', 'b'] })
+    const client = made.issueClient({
+      commonName: 'system:node:n1',
+      organizations: ['system:nodes', 'b'],
+    })
     const certificate = new X509Certificate(client.certificatePem)
-    assert.deepEqual(subjectOf(certificate.raw), { commonName: 'system:node:n1', organizations: ['system:nodes', 'b'] })
+    assert.deepEqual(subjectOf(certificate.raw), {
+      commonName: 'system:node:n1',
+      organizations: ['system:nodes', 'b'],
+    })
     assert.ok(certificate.checkPrivateKey(createPrivateKey(client.privateKeyPem)))
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
   })
 
   test('a TLS client that trusts the authority gets through, and shows who it is', async (t) => {
     // OpenSSL judges by the machine's clock: this pair is made for its present.
-    const real = createClusterCertificates({ clock: new SystemClock(), random: new SeededRandom(2) })
+    const real = createClusterCertificates({
+      clock: new SystemClock(),
+      random: new SeededRandom(2),
+    })
     const server = createServer({
       key: real.serving.privateKeyPem,
       cert: real.serving.certificatePem,
@@ -112,22 +139,45 @@ describe('files', () => {
 
   test('a serving certificate that ends within a month, or lacks a name, is made anew under the same authority', () => {
     const files = memoryFiles()
-    const first = createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), files })
+    const first = createClusterCertificates({
+      clock: virtualClock(),
+      random: new SeededRandom(1),
+      files,
+    })
     const later = virtualClock(NOW_MS + 340 * 24 * 3600 * 1000)
     const renewed = createClusterCertificates({ clock: later, random: new SeededRandom(2), files })
     assert.equal(renewed.authority.certificatePem, first.authority.certificatePem)
     assert.notEqual(renewed.serving.certificatePem, first.serving.certificatePem)
-    const named = createClusterCertificates({ clock: later, random: new SeededRandom(3), files, serverNames: ['other.example'] })
-    assert.equal(new X509Certificate(named.serving.certificatePem).checkHost('other.example'), 'other.example')
+    const named = createClusterCertificates({
+      clock: later,
+      random: new SeededRandom(3),
+      files,
+      serverNames: ['other.example'],
+    })
+    assert.equal(
+      new X509Certificate(named.serving.certificatePem).checkHost('other.example'),
+      'other.example',
+    )
     assert.equal(named.admin.certificatePem, renewed.admin.certificatePem)
   })
 })
 
 test('the kubeconfig holds server, authority and client', () => {
   const client = { certificatePem: 'C', privateKeyPem: 'K' }
-  const config = parse(kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'A', client }))
+  const config = parse(
+    kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'A', client }),
+  )
   assert.equal(config['current-context'], 'gyro')
-  assert.deepEqual(config.clusters[0].cluster, { server: 'https://127.0.0.1:6443', 'certificate-authority-data': 'QQ==' })
-  assert.deepEqual(config.users[0].user, { 'client-certificate-data': 'Qw==', 'client-key-data': 'Sw==' })
-  assert.deepEqual(config.contexts[0], { name: 'gyro', context: { cluster: 'gyro', user: 'admin' } })
+  assert.deepEqual(config.clusters[0].cluster, {
+    server: 'https://127.0.0.1:6443',
+    'certificate-authority-data': 'QQ==',
+  })
+  assert.deepEqual(config.users[0].user, {
+    'client-certificate-data': 'Qw==',
+    'client-key-data': 'Sw==',
+  })
+  assert.deepEqual(config.contexts[0], {
+    name: 'gyro',
+    context: { cluster: 'gyro', user: 'admin' },
+  })
 })

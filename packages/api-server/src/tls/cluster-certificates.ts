@@ -6,7 +6,12 @@ import { X509Certificate, createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { integerBetween } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
-import { generateKeyPair, issueCertificate, privateKeyPem, publicKeyPem } from '@gyropilot/foundation/x509'
+import {
+  generateKeyPair,
+  issueCertificate,
+  privateKeyPem,
+  publicKeyPem,
+} from '@gyropilot/foundation/x509'
 import type { CertificateAndKey, DistinguishedName } from '@gyropilot/foundation/x509'
 
 /** Where the files are kept; names are relative, like `pki/ca.crt`. Private keys are written with `secret`. */
@@ -56,7 +61,9 @@ const BACKDATE_MS = 5 * 60 * 1000
 /** A leaf that ends sooner is made anew at start. */
 const RENEW_BEFORE_MS = 30 * 24 * 3600 * 1000
 
-export function createClusterCertificates(options: ClusterCertificatesOptions): ClusterCertificates {
+export function createClusterCertificates(
+  options: ClusterCertificatesOptions,
+): ClusterCertificates {
   const maker = new CertificateMaker(options)
   const authority = maker.authority('pki/ca', 'kubernetes')
   const frontProxyAuthority = maker.authority('pki/front-proxy-ca', 'front-proxy-ca')
@@ -64,7 +71,10 @@ export function createClusterCertificates(options: ClusterCertificatesOptions): 
     authority,
     frontProxyAuthority,
     serving: maker.serving('pki/apiserver', authority),
-    admin: maker.client('pki/admin', authority, { commonName: 'kubernetes-admin', organizations: ['system:masters'] }),
+    admin: maker.client('pki/admin', authority, {
+      commonName: 'kubernetes-admin',
+      organizations: ['system:masters'],
+    }),
     serviceAccountKey: maker.serviceAccountKey('pki/sa'),
     issueClient: (subject) => maker.issue('client', subject, authority),
   }
@@ -82,19 +92,35 @@ class CertificateMaker {
     if (kept !== undefined) return kept
     const { publicKey, privateKey } = generateKeyPair()
     const subject = { commonName }
-    const request = { subject, publicKey, usage: 'authority' as const, ...this.#validity(AUTHORITY_LIFETIME_MS) }
-    const made = { certificatePem: issueCertificate(request, { subject, privateKey }), privateKeyPem: privateKeyPem(privateKey) }
+    const request = {
+      subject,
+      publicKey,
+      usage: 'authority' as const,
+      ...this.#validity(AUTHORITY_LIFETIME_MS),
+    }
+    const made = {
+      certificatePem: issueCertificate(request, { subject, privateKey }),
+      privateKeyPem: privateKeyPem(privateKey),
+    }
     return this.#write(file, made)
   }
 
   serving(file: string, authority: CertificateAndKey): CertificateAndKey {
     const names = servingNames(this.#options)
     const kept = this.#read(file)
-    if (kept !== undefined && this.#isUsable(kept, authority) && coversNames(kept, names)) return kept
-    return this.#write(file, this.issue('server', { commonName: 'kube-apiserver' }, authority, names))
+    if (kept !== undefined && this.#isUsable(kept, authority) && coversNames(kept, names))
+      return kept
+    return this.#write(
+      file,
+      this.issue('server', { commonName: 'kube-apiserver' }, authority, names),
+    )
   }
 
-  client(file: string, authority: CertificateAndKey, subject: DistinguishedName): CertificateAndKey {
+  client(
+    file: string,
+    authority: CertificateAndKey,
+    subject: DistinguishedName,
+  ): CertificateAndKey {
     const kept = this.#read(file)
     if (kept !== undefined && this.#isUsable(kept, authority)) return kept
     return this.#write(file, this.issue('client', subject, authority))
@@ -107,16 +133,27 @@ class CertificateMaker {
     names: ServingNames = { dnsNames: [], ipAddresses: [] },
   ): CertificateAndKey {
     const { publicKey, privateKey } = generateKeyPair()
-    const issuer = { subject: subjectOf(authority.certificatePem), privateKey: createPrivateKey(authority.privateKeyPem) }
+    const issuer = {
+      subject: subjectOf(authority.certificatePem),
+      privateKey: createPrivateKey(authority.privateKeyPem),
+    }
     const request = { subject, publicKey, usage, ...names, ...this.#validity(LEAF_LIFETIME_MS) }
-    return { certificatePem: issueCertificate(request, issuer), privateKeyPem: privateKeyPem(privateKey) }
+    return {
+      certificatePem: issueCertificate(request, issuer),
+      privateKeyPem: privateKeyPem(privateKey),
+    }
   }
 
   serviceAccountKey(file: string): ServiceAccountKey {
     const kept = this.#options.files?.read(`${file}.key`)
     const privateKey = kept === undefined ? generateKeyPair().privateKey : createPrivateKey(kept)
     const publicKey = createPublicKey(privateKey)
-    const key = { privateKey, publicKey, privateKeyPem: privateKeyPem(privateKey), publicKeyPem: publicKeyPem(publicKey) }
+    const key = {
+      privateKey,
+      publicKey,
+      privateKeyPem: privateKeyPem(privateKey),
+      publicKeyPem: publicKeyPem(publicKey),
+    }
     if (kept === undefined) {
       this.#options.files?.write(`${file}.key`, key.privateKeyPem, true)
       this.#options.files?.write(`${file}.pub`, key.publicKeyPem, false)
@@ -139,13 +176,20 @@ class CertificateMaker {
 
   #isUsable(kept: CertificateAndKey, authority: CertificateAndKey): boolean {
     const certificate = new X509Certificate(kept.certificatePem)
-    if (certificate.validToDate.getTime() < this.#options.clock.nowMs() + RENEW_BEFORE_MS) return false
+    if (certificate.validToDate.getTime() < this.#options.clock.nowMs() + RENEW_BEFORE_MS)
+      return false
     return certificate.verify(new X509Certificate(authority.certificatePem).publicKey)
   }
 
-  #validity(lifetimeMs: number): { serialNumber: Uint8Array; notBeforeMs: number; notAfterMs: number } {
+  #validity(lifetimeMs: number): {
+    serialNumber: Uint8Array
+    notBeforeMs: number
+    notAfterMs: number
+  } {
     const nowMs = this.#options.clock.nowMs()
-    const serialNumber = Uint8Array.from({ length: 16 }, () => integerBetween(this.#options.random, 0, 256))
+    const serialNumber = Uint8Array.from({ length: 16 }, () =>
+      integerBetween(this.#options.random, 0, 256),
+    )
     return { serialNumber, notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: nowMs + lifetimeMs }
   }
 }
@@ -157,7 +201,13 @@ interface ServingNames {
 
 function servingNames(options: ClusterCertificatesOptions): ServingNames {
   const domain = options.clusterDomain ?? 'cluster.local'
-  const dnsNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${domain}`]
+  const dnsNames = [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${domain}`,
+  ]
   const ipAddresses = ['127.0.0.1', '::1', options.serviceAddress ?? '10.0.0.1']
   for (const extra of options.serverNames ?? []) {
     const list = /^[\d.]+$|:/.test(extra) ? ipAddresses : dnsNames
@@ -169,17 +219,22 @@ function servingNames(options: ClusterCertificatesOptions): ServingNames {
 function coversNames(kept: CertificateAndKey, names: ServingNames): boolean {
   const certificate = new X509Certificate(kept.certificatePem)
   return (
-    names.dnsNames.every((text) => certificate.checkHost(text, { subject: 'never' }) !== undefined) &&
-    names.ipAddresses.every((text) => certificate.checkIP(text) !== undefined)
+    names.dnsNames.every(
+      (text) => certificate.checkHost(text, { subject: 'never' }) !== undefined,
+    ) && names.ipAddresses.every((text) => certificate.checkIP(text) !== undefined)
   )
 }
 
 /** Common name and organizations of a certificate. */
-export function subjectOf(certificate: string | Uint8Array): { commonName: string; organizations: readonly string[] } {
+export function subjectOf(certificate: string | Uint8Array): {
+  commonName: string
+  organizations: readonly string[]
+} {
   const subject = new X509Certificate(certificate).toLegacyObject().subject as unknown as {
     CN?: string | string[]
     O?: string | string[]
   }
-  const list = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
+  const list = (value: string | string[] | undefined): string[] =>
+    value === undefined ? [] : Array.isArray(value) ? value : [value]
   return { commonName: list(subject.CN)[0] ?? '', organizations: list(subject.O) }
 }

@@ -23,7 +23,15 @@ export function kubeconfigText(options: KubeconfigOptions): string {
     {
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: cluster, cluster: { server: options.server, 'certificate-authority-data': base64(options.authorityPem) } }],
+      clusters: [
+        {
+          name: cluster,
+          cluster: {
+            server: options.server,
+            'certificate-authority-data': base64(options.authorityPem),
+          },
+        },
+      ],
       users: [
         {
           name: user,
@@ -37,7 +45,11 @@ export function kubeconfigText(options: KubeconfigOptions): string {
       contexts: [
         {
           name: cluster,
-          context: { cluster, user, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) },
+          context: {
+            cluster,
+            user,
+            ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+          },
         },
       ],
       'current-context': cluster,

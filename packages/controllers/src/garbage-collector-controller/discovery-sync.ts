@@ -69,8 +69,9 @@ export class DiscoverySync {
     })
     monitors.update(resources, signal)
     // 5.
-    using deadline = withDeadline(clock, MONITOR_SYNC_TIMEOUT_MS, signal)
+    const deadline = withDeadline(clock, MONITOR_SYNC_TIMEOUT_MS, signal)
     const synced = await monitors.whenSynced(deadline.signal)
+    deadline.dispose()
     if (signal.aborted) return
     if (!synced) {
       this.#failed(

@@ -1,12 +1,7 @@
+import { defaultBackoff, retryOnConflict } from '@gyropilot/client'
 import { withDeadline } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
-import {
-  DEFAULT_BACKOFF,
-  InterruptedByShutdown,
-  interpret,
-  retryOnConflict,
-  runWorkers,
-} from '@gyropilot/runtime'
+import { InterruptedByShutdown, interpret, runWorkers } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   EventRecorder,
@@ -117,8 +112,9 @@ export class GarbageCollector implements RunnableController {
 
   /** A monitor that never syncs must not keep all others from being collected. */
   async #collect(signal: AbortSignal): Promise<void> {
-    using deadline = withDeadline(this.#context.clock, MONITOR_SYNC_TIMEOUT_MS, signal)
+    const deadline = withDeadline(this.#context.clock, MONITOR_SYNC_TIMEOUT_MS, signal)
     const synced = await this.#monitors.whenFirstSynced(deadline.signal)
+    deadline.dispose()
     if (signal.aborted) return
     this.#logger.info(
       synced
@@ -256,7 +252,7 @@ export class GarbageCollector implements RunnableController {
       if (!removal.ok) throw removal.error
     }
     try {
-      return await retryOnConflict(attempt, { clock, random, signal, backoff: DEFAULT_BACKOFF })
+      return await retryOnConflict({ clock, random, signal }, attempt, defaultBackoff)
     } catch (error) {
       if (error instanceof InterruptedByShutdown || signal.aborted) throw error
       return error

@@ -13,3 +13,4 @@ export type {
   DistinguishedName,
   Issuer,
 } from './certificate.ts'
+export * as der from './der.ts'

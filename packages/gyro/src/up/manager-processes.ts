@@ -2,8 +2,12 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
 import { errorText } from '@gyropilot/foundation'
 import type { Terminal } from './terminal.ts'
+
+/** What a manager logs when it becomes the leader. */
+const WON_THE_LEASE = '"Successfully acquired lease"'
 
 export interface ManagerProcessesOptions {
   readonly count: number
@@ -34,8 +38,11 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
   ]
   let stopping = false
   const children = Array.from({ length: count }, (_, index) => {
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'ignore', verbosity > 0 ? 'inherit' : 'ignore'],
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    createInterface({ input: child.stderr }).on('line', (logLine) => {
+      if (verbosity > 0) process.stderr.write(`${logLine}\n`)
+      if (!logLine.includes(WON_THE_LEASE)) return
+      terminal.line({ level: 'normal', text: `manager ${index + 1} (process ${child.pid}) is the leader` })
     })
     child.on('error', (error) =>
       terminal.line({

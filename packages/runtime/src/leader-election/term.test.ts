@@ -152,3 +152,21 @@ test('the gauge is 0 from construction and 1 while leading', async () => {
   assert.equal(me.master(), 1)
   me.stop.abort()
 })
+
+test('Given concurrent Check and renew, then no data race.', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  const answers: unknown[] = []
+  server.onRequest = () => void answers.push(me.elector.check(0))
+  await me.run()
+  for (let i = 0; i < 20; i++) {
+    answers.push(me.elector.check(0))
+    await clock.advance(1_000)
+  }
+  assert.ok(answers.length > 30)
+  assert.ok(
+    answers.every((answer) => answer === undefined),
+    'asked in the middle of each request too',
+  )
+  me.stop.abort()
+})

@@ -27,7 +27,7 @@ export interface FakeInformers extends InformerFactory {
 
 /**
  * Informers for tests of `observe` and of watches. An object belongs to a type by its apiVersion and kind. They are synced
- * from the start; nothing runs.
+ * from the start; nothing runs. What is put in is frozen to its depth: rules that edit an object of a cache fail here.
  */
 export function fakeInformers(objects: readonly KubernetesObject[] = []): FakeInformers {
   const known: KubernetesObject[] = [...objects]
@@ -104,7 +104,7 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   fill(object: T): void {
-    this.#store.set(object)
+    this.#store.set(deepFreeze(object))
   }
 
   /** As a bookmark: the cache has come that far. */
@@ -114,7 +114,7 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
 
   apply(object: T): void {
     const previous = this.#store.getByKey(keyOf(object))
-    this.#store.set(object)
+    this.#store.set(deepFreeze(object))
     for (const handler of this.#handlers) {
       if (previous === undefined) handler.onAdd?.(object, false)
       else handler.onUpdate?.(previous, object)
@@ -126,4 +126,11 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
     this.#store.delete(key)
     for (const handler of this.#handlers) handler.onDelete?.(deleted)
   }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const part of Object.values(value)) deepFreeze(part)
+  return value
 }

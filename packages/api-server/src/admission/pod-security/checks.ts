@@ -46,7 +46,13 @@ const SAFE_SYSCTLS = new Set([
   'net.ipv4.tcp_syncookies',
   'net.ipv4.tcp_wmem',
 ])
-const SELINUX_TYPES = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t', 'container_engine_t'])
+const SELINUX_TYPES = new Set([
+  '',
+  'container_t',
+  'container_init_t',
+  'container_kvm_t',
+  'container_engine_t',
+])
 const RESTRICTED_VOLUME_TYPES = new Set([
   'configMap',
   'csi',
@@ -87,26 +93,43 @@ export type Level = 'privileged' | 'baseline' | 'restricted'
 export function violationsOf(level: Level, metadata: Stored, spec: Stored): Violation[] {
   if (level === 'privileged') return []
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec
-  const pod: Pod = { metadata, spec, containers: [...initContainers, ...containers, ...ephemeralContainers] }
+  const pod: Pod = {
+    metadata,
+    spec,
+    containers: [...initContainers, ...containers, ...ephemeralContainers],
+  }
   const isRestricted = level === 'restricted'
-  const checks = BASELINE.filter((entry) => !isRestricted || entry.replacedInRestricted !== true).map(({ check }) => check)
+  const checks = BASELINE.filter(
+    (entry) => !isRestricted || entry.replacedInRestricted !== true,
+  ).map(({ check }) => check)
   if (isRestricted) checks.push(...RESTRICTED)
   return checks.map((check) => check(pod)).filter((violation) => violation !== undefined)
 }
 
 /** `privileged (container "a" must not set securityContext.privileged=true), ...` */
 export function describeViolations(violations: readonly Violation[]): string {
-  return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
+  return violations
+    .map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`))
+    .join(', ')
 }
 
 function appArmorProfile({ metadata, spec, containers }: Pod): Violation | undefined {
-  const isBad = (context: Stored | undefined): boolean => context?.['appArmorProfile']?.type === 'Unconfined'
+  const isBad = (context: Stored | undefined): boolean =>
+    context?.['appArmorProfile']?.type === 'Unconfined'
   const details: string[] = []
   const setters = podAndContainers(isBad(spec['securityContext']), namesWhere(containers, isBad))
   if (setters !== '') details.push(`${setters} must not set AppArmor profile type to "Unconfined"`)
   const annotations = Object.entries((metadata['annotations'] ?? {}) as Record<string, string>)
-  const bad = annotations.filter(([key, value]) => key.startsWith(APPARMOR_ANNOTATION) && !isAllowedAppArmor(value))
-  if (bad.length > 0) details.push(bad.map(([key, value]) => `${key}=${JSON.stringify(value)}`).toSorted().join(', '))
+  const bad = annotations.filter(
+    ([key, value]) => key.startsWith(APPARMOR_ANNOTATION) && !isAllowedAppArmor(value),
+  )
+  if (bad.length > 0)
+    details.push(
+      bad
+        .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+        .toSorted()
+        .join(', '),
+    )
   const count = bad.length + (setters === '' ? 0 : 1)
   return violation(`forbidden AppArmor profile${count > 1 ? 's' : ''}`, details.join(', '))
 }
@@ -136,7 +159,9 @@ function hostNamespaces({ spec }: Pod): Violation | undefined {
 }
 
 function hostPathVolumes({ spec }: Pod): Violation | undefined {
-  const names = (spec['volumes'] ?? []).filter((volume: Stored) => volume['hostPath'] !== undefined).map((volume: Stored) => volume['name'])
+  const names = (spec['volumes'] ?? [])
+    .filter((volume: Stored) => volume['hostPath'] !== undefined)
+    .map((volume: Stored) => volume['name'])
   return violation('hostPath volumes', names.length === 0 ? '' : labelled('volume', names))
 }
 
@@ -144,23 +169,36 @@ function hostPorts({ containers }: Pod): Violation | undefined {
   const ports = new Set<number>()
   const names: string[] = []
   for (const container of containers) {
-    const own = (container['ports'] ?? []).map((port: Stored) => port['hostPort'] ?? 0).filter((port: number) => port !== 0)
+    const own = (container['ports'] ?? [])
+      .map((port: Stored) => port['hostPort'] ?? 0)
+      .filter((port: number) => port !== 0)
     if (own.length > 0) names.push(container['name'])
     for (const port of own) ports.add(port)
   }
   if (names.length === 0) return undefined
   const list = [...ports].map(String).toSorted().join(', ')
   const verb = names.length > 1 ? 'use' : 'uses'
-  return violation('hostPort', `${labelled('container', names)} ${verb} hostPort${ports.size > 1 ? 's' : ''} ${list}`)
+  return violation(
+    'hostPort',
+    `${labelled('container', names)} ${verb} hostPort${ports.size > 1 ? 's' : ''} ${list}`,
+  )
 }
 
 function privileged({ containers }: Pod): Violation | undefined {
-  return forContainers(containers, 'privileged', 'must not set securityContext.privileged=true', (context) => context?.['privileged'] === true)
+  return forContainers(
+    containers,
+    'privileged',
+    'must not set securityContext.privileged=true',
+    (context) => context?.['privileged'] === true,
+  )
 }
 
 function procMount({ containers }: Pod): Violation | undefined {
-  const isBad = (context: Stored | undefined): boolean => (context?.['procMount'] ?? 'Default') !== 'Default'
-  const types = containers.map(({ securityContext }) => securityContext?.procMount).filter((type) => (type ?? 'Default') !== 'Default')
+  const isBad = (context: Stored | undefined): boolean =>
+    (context?.['procMount'] ?? 'Default') !== 'Default'
+  const types = containers
+    .map(({ securityContext }) => securityContext?.procMount)
+    .filter((type) => (type ?? 'Default') !== 'Default')
   const text = `must not set securityContext.procMount to ${quoted([...new Set(types as string[])].toSorted())}`
   return forContainers(containers, 'procMount', text, isBad)
 }
@@ -179,40 +217,67 @@ function seLinuxOptions({ spec, containers }: Pod): Violation | undefined {
   const setters = podAndContainers(isBad(spec['securityContext']), namesWhere(containers, isBad))
   if (setters === '') return undefined
   const parts: string[] = []
-  if (types.size > 0) parts.push(`type${types.size > 1 ? 's' : ''} ${quoted([...types].toSorted())}`)
+  if (types.size > 0)
+    parts.push(`type${types.size > 1 ? 's' : ''} ${quoted([...types].toSorted())}`)
   if (hasUser) parts.push('user may not be set')
   if (hasRole) parts.push('role may not be set')
-  return violation('seLinuxOptions', `${setters} set forbidden securityContext.seLinuxOptions: ${parts.join('; ')}`)
+  return violation(
+    'seLinuxOptions',
+    `${setters} set forbidden securityContext.seLinuxOptions: ${parts.join('; ')}`,
+  )
 }
 
 function baselineSeccomp({ spec, containers }: Pod): Violation | undefined {
-  const isBad = (context: Stored | undefined): boolean => context?.['seccompProfile']?.type === 'Unconfined'
+  const isBad = (context: Stored | undefined): boolean =>
+    context?.['seccompProfile']?.type === 'Unconfined'
   const setters = podAndContainers(isBad(spec['securityContext']), namesWhere(containers, isBad))
-  return violation('seccompProfile', setters === '' ? '' : `${setters} must not set securityContext.seccompProfile.type to "Unconfined"`)
+  return violation(
+    'seccompProfile',
+    setters === ''
+      ? ''
+      : `${setters} must not set securityContext.seccompProfile.type to "Unconfined"`,
+  )
 }
 
 function sysctls({ spec }: Pod): Violation | undefined {
-  const names = (spec['securityContext']?.sysctls ?? []).map((entry: Stored) => entry['name']).filter((name: string) => !SAFE_SYSCTLS.has(name))
+  const names = (spec['securityContext']?.sysctls ?? [])
+    .map((entry: Stored) => entry['name'])
+    .filter((name: string) => !SAFE_SYSCTLS.has(name))
   return violation('forbidden sysctls', names.join(', '))
 }
 
 function windowsHostProcess({ spec, containers }: Pod): Violation | undefined {
-  const isBad = (context: Stored | undefined): boolean => context?.['windowsOptions']?.hostProcess === true
+  const isBad = (context: Stored | undefined): boolean =>
+    context?.['windowsOptions']?.hostProcess === true
   const setters = podAndContainers(isBad(spec['securityContext']), namesWhere(containers, isBad))
-  return violation('hostProcess', setters === '' ? '' : `${setters} must not set securityContext.windowsOptions.hostProcess=true`)
+  return violation(
+    'hostProcess',
+    setters === '' ? '' : `${setters} must not set securityContext.windowsOptions.hostProcess=true`,
+  )
 }
 
 function allowPrivilegeEscalation({ spec, containers }: Pod): Violation | undefined {
   if (isWindows(spec)) return undefined
   const text = 'must set securityContext.allowPrivilegeEscalation=false'
-  return forContainers(containers, 'allowPrivilegeEscalation != false', text, (context) => context?.['allowPrivilegeEscalation'] !== false)
+  return forContainers(
+    containers,
+    'allowPrivilegeEscalation != false',
+    text,
+    (context) => context?.['allowPrivilegeEscalation'] !== false,
+  )
 }
 
 function restrictedCapabilities({ spec, containers }: Pod): Violation | undefined {
   if (isWindows(spec)) return undefined
   const details: string[] = []
-  const keepers = namesWhere(containers, (context) => !(context?.['capabilities']?.drop ?? []).includes('ALL'))
-  if (keepers.length > 0) details.push(`${labelled('container', keepers)} must set securityContext.capabilities.drop=["ALL"]`)
+  const keepers = namesWhere(
+    containers,
+    (context) => !(context?.['capabilities']?.drop ?? []).includes('ALL'),
+  )
+  if (keepers.length > 0)
+    details.push(
+      `${labelled('container', keepers)} must set securityContext.capabilities.drop=["ALL"]`,
+    )
   const added = addedCapabilities(containers, new Set(['NET_BIND_SERVICE']))
   if (added !== '') details.push(added)
   return violation('unrestricted capabilities', details.join('; '))
@@ -237,10 +302,16 @@ function runAsNonRoot({ spec, containers }: Pod): Violation | undefined {
   const podValue = spec['securityContext']?.runAsNonRoot
   const details: string[] = []
   const refusing = namesWhere(containers, (context) => context?.['runAsNonRoot'] === false)
-  const silent = podValue === true ? [] : namesWhere(containers, (context) => context?.['runAsNonRoot'] === undefined)
+  const silent =
+    podValue === true
+      ? []
+      : namesWhere(containers, (context) => context?.['runAsNonRoot'] === undefined)
   const setters = podAndContainers(podValue === false, refusing)
   if (setters !== '') details.push(`${setters} must not set securityContext.runAsNonRoot=false`)
-  else if (silent.length > 0) details.push(`pod or ${labelled('container', silent)} must set securityContext.runAsNonRoot=true`)
+  else if (silent.length > 0)
+    details.push(
+      `pod or ${labelled('container', silent)} must set securityContext.runAsNonRoot=true`,
+    )
   return violation('runAsNonRoot != true', details.join('; '))
 }
 
@@ -252,13 +323,24 @@ function runAsUser({ spec, containers }: Pod): Violation | undefined {
 
 function restrictedSeccomp({ spec, containers }: Pod): Violation | undefined {
   if (isWindows(spec)) return undefined
-  const typeOf = (context: Stored | undefined): string | undefined => context?.['seccompProfile']?.type
-  const isGood = (type: string | undefined): boolean => type === 'RuntimeDefault' || type === 'Localhost'
+  const typeOf = (context: Stored | undefined): string | undefined =>
+    context?.['seccompProfile']?.type
+  const isGood = (type: string | undefined): boolean =>
+    type === 'RuntimeDefault' || type === 'Localhost'
   const podType = typeOf(spec['securityContext'])
   const isBad = (type: string | undefined): boolean => type !== undefined && !isGood(type)
-  const setters = podAndContainers(isBad(podType), namesWhere(containers, (context) => isBad(typeOf(context))))
-  if (setters !== '') return violation('seccompProfile', `${setters} must not set securityContext.seccompProfile.type to "Unconfined"`)
-  const silent = isGood(podType) ? [] : namesWhere(containers, (context) => typeOf(context) === undefined)
+  const setters = podAndContainers(
+    isBad(podType),
+    namesWhere(containers, (context) => isBad(typeOf(context))),
+  )
+  if (setters !== '')
+    return violation(
+      'seccompProfile',
+      `${setters} must not set securityContext.seccompProfile.type to "Unconfined"`,
+    )
+  const silent = isGood(podType)
+    ? []
+    : namesWhere(containers, (context) => typeOf(context) === undefined)
   if (silent.length === 0) return undefined
   const text = `pod or ${labelled('container', silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`
   return violation('seccompProfile', text)
@@ -282,8 +364,13 @@ function forContainers(
   return violation(reason, names.length === 0 ? '' : `${labelled('container', names)} ${text}`)
 }
 
-function namesWhere(containers: readonly Stored[], test: (securityContext: Stored | undefined) => boolean): string[] {
-  return containers.filter((container) => test(container['securityContext'])).map((container) => container['name'])
+function namesWhere(
+  containers: readonly Stored[],
+  test: (securityContext: Stored | undefined) => boolean,
+): string[] {
+  return containers
+    .filter((container) => test(container['securityContext']))
+    .map((container) => container['name'])
 }
 
 /** `pod`, `container "a"`, `pod and containers "a", "b"`, or nothing. */

@@ -15,7 +15,16 @@ const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const VERSION = /^(latest|v1\.(0|[1-9][0-9]*))$/
 const LONGEST_WARNING_LIST = 10
 
-const TEMPLATED = new Set(['daemonsets', 'deployments', 'replicasets', 'statefulsets', 'jobs', 'cronjobs', 'replicationcontrollers', 'podtemplates'])
+const TEMPLATED = new Set([
+  'daemonsets',
+  'deployments',
+  'replicasets',
+  'statefulsets',
+  'jobs',
+  'cronjobs',
+  'replicationcontrollers',
+  'podtemplates',
+])
 
 interface Standard {
   readonly level: Level
@@ -31,7 +40,10 @@ export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
         return subresource === '' || subresource === 'ephemeralcontainers'
       }
       if (subresource !== '') return false
-      return (resource.group === '' && resource.resource === 'namespaces') || TEMPLATED.has(resource.resource)
+      return (
+        (resource.group === '' && resource.resource === 'namespaces') ||
+        TEMPLATED.has(resource.resource)
+      )
     },
     validate(request) {
       if (isFor(request, '', 'namespaces')) checkNamespace(world, request)
@@ -41,16 +53,25 @@ export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
   }
 }
 
-function standardOf(labels: Readonly<Record<string, string>> | undefined, mode: (typeof MODES)[number]): Standard {
+function standardOf(
+  labels: Readonly<Record<string, string>> | undefined,
+  mode: (typeof MODES)[number],
+): Standard {
   const level = labels?.[`${PREFIX}${mode}`]
   const version = labels?.[`${PREFIX}${mode}-version`] ?? 'latest'
   const known = level !== undefined && LEVELS.includes(level)
   // A namespace that got a bad label past us is held to the strictest reading for enforcement.
   const fallback = level !== undefined && mode === 'enforce' ? 'restricted' : 'privileged'
-  return { level: (known ? level : fallback) as Level, version: VERSION.test(version) ? version : 'latest' }
+  return {
+    level: (known ? level : fallback) as Level,
+    version: VERSION.test(version) ? version : 'latest',
+  }
 }
 
-function labelsOfNamespace(world: AdmissionWorld, namespace: string): Readonly<Record<string, string>> | undefined {
+function labelsOfNamespace(
+  world: AdmissionWorld,
+  namespace: string,
+): Readonly<Record<string, string>> | undefined {
   return read(world, 'namespaces', namespace)?.['metadata'].labels
 }
 
@@ -73,8 +94,12 @@ function isSignificant(pod: Stored, stored: Stored): boolean {
     containers: withoutImages(spec.containers),
     initContainers: withoutImages(spec.initContainers),
   })
-  const imagesOf = ({ spec }: Stored): unknown => [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ image }) => image)
-  return !semanticEqual(relevant(pod), relevant(stored)) || !semanticEqual(imagesOf(pod), imagesOf(stored))
+  const imagesOf = ({ spec }: Stored): unknown =>
+    [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ image }) => image)
+  return (
+    !semanticEqual(relevant(pod), relevant(stored)) ||
+    !semanticEqual(imagesOf(pod), imagesOf(stored))
+  )
 }
 
 function withoutImages(containers: readonly Stored[] | undefined): unknown {
@@ -83,7 +108,8 @@ function withoutImages(containers: readonly Stored[] | undefined): unknown {
 
 function warnOfTemplate(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object } = request
-  const template = object!['spec']?.jobTemplate?.spec?.template ?? object!['spec']?.template ?? object!['template']
+  const template =
+    object!['spec']?.jobTemplate?.spec?.template ?? object!['spec']?.template ?? object!['template']
   if (template?.spec === undefined) return
   const standard = standardOf(labelsOfNamespace(world, request.namespace), 'warn')
   const problem = problemOf(standard, template.metadata ?? {}, template.spec)
@@ -91,7 +117,11 @@ function warnOfTemplate(world: AdmissionWorld, request: AdmissionRequest): void 
 }
 
 /** `PodSecurity "baseline:latest": privileged (...)`, or nothing. */
-function problemOf({ level, version }: Standard, metadata: Stored, spec: Stored): string | undefined {
+function problemOf(
+  { level, version }: Standard,
+  metadata: Stored,
+  spec: Stored,
+): string | undefined {
   const violations = violationsOf(level, metadata, spec)
   if (violations.length === 0) return undefined
   return `PodSecurity ${JSON.stringify(`${level}:${version}`)}: ${describeViolations(violations)}`
@@ -104,11 +134,23 @@ function checkNamespace(world: AdmissionWorld, request: AdmissionRequest): void 
   for (const mode of MODES) {
     const level = labels[`${PREFIX}${mode}`]
     if (level !== undefined && level !== before[`${PREFIX}${mode}`] && !LEVELS.includes(level)) {
-      errors.invalid(`metadata.labels[${PREFIX}${mode}]`, level, `must be one of ${LEVELS.join(', ')}`)
+      errors.invalid(
+        `metadata.labels[${PREFIX}${mode}]`,
+        level,
+        `must be one of ${LEVELS.join(', ')}`,
+      )
     }
     const version = labels[`${PREFIX}${mode}-version`]
-    if (version !== undefined && version !== before[`${PREFIX}${mode}-version`] && !VERSION.test(version)) {
-      errors.invalid(`metadata.labels[${PREFIX}${mode}-version]`, version, 'must be "latest" or "v1.x"')
+    if (
+      version !== undefined &&
+      version !== before[`${PREFIX}${mode}-version`] &&
+      !VERSION.test(version)
+    ) {
+      errors.invalid(
+        `metadata.labels[${PREFIX}${mode}-version]`,
+        version,
+        'must be "latest" or "v1.x"',
+      )
     }
   }
   const { name } = request.object!['metadata']
@@ -116,7 +158,11 @@ function checkNamespace(world: AdmissionWorld, request: AdmissionRequest): void 
   if (request.oldObject !== undefined) warnOfExistingPods(world, request, name)
 }
 
-function warnOfExistingPods(world: AdmissionWorld, request: AdmissionRequest, namespace: string): void {
+function warnOfExistingPods(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  namespace: string,
+): void {
   const after = standardOf(request.object!['metadata'].labels, 'enforce')
   const before = standardOf(request.oldObject!['metadata'].labels, 'enforce')
   if (LEVELS.indexOf(after.level) <= LEVELS.indexOf(before.level)) return
@@ -125,14 +171,18 @@ function warnOfExistingPods(world: AdmissionWorld, request: AdmissionRequest, na
     const problem = violationsOf(after.level, pod['metadata'], pod['spec'])
       .map(({ reason }) => reason)
       .join(', ')
-    if (problem !== '') byProblem.set(problem, [...(byProblem.get(problem) ?? []), pod['metadata'].name])
+    if (problem !== '')
+      byProblem.set(problem, [...(byProblem.get(problem) ?? []), pod['metadata'].name])
   }
   if (byProblem.size === 0) return
   const target = JSON.stringify(`${after.level}:${after.version}`)
-  request.warn(`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${target}`)
+  request.warn(
+    `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${target}`,
+  )
   for (const [problem, names] of [...byProblem].slice(0, LONGEST_WARNING_LIST)) {
     const [first, ...others] = names.toSorted()
-    const rest = others.length === 0 ? '' : ` (and ${others.length} other pod${others.length > 1 ? 's' : ''})`
+    const rest =
+      others.length === 0 ? '' : ` (and ${others.length} other pod${others.length > 1 ? 's' : ''})`
     request.warn(`${first}${rest}: ${problem}`)
   }
 }

@@ -15,22 +15,43 @@ describe('baseline', () => {
     [{}, ''],
     [{ hostNetwork: true, hostPID: true }, 'host namespaces (hostNetwork=true, hostPID=true)'],
     [
-      { containers: [{ name: 'a', securityContext: { privileged: true } }, { name: 'b', securityContext: { privileged: true } }] },
+      {
+        containers: [
+          { name: 'a', securityContext: { privileged: true } },
+          { name: 'b', securityContext: { privileged: true } },
+        ],
+      },
       'privileged (containers "a", "b" must not set securityContext.privileged=true)',
     ],
     [
-      { containers: [{ name: 'a', securityContext: { capabilities: { add: ['NET_ADMIN', 'CHOWN'] } } }] },
+      {
+        containers: [
+          { name: 'a', securityContext: { capabilities: { add: ['NET_ADMIN', 'CHOWN'] } } },
+        ],
+      },
       'non-default capabilities (container "a" must not include "NET_ADMIN" in securityContext.capabilities.add)',
     ],
     [{ volumes: [{ name: 'v', hostPath: { path: '/' } }] }, 'hostPath volumes (volume "v")'],
-    [{ containers: [{ name: 'a', ports: [{ hostPort: 80 }, { hostPort: 443 }] }] }, 'hostPort (container "a" uses hostPorts 443, 80)'],
+    [
+      { containers: [{ name: 'a', ports: [{ hostPort: 80 }, { hostPort: 443 }] }] },
+      'hostPort (container "a" uses hostPorts 443, 80)',
+    ],
     [
       { securityContext: { seccompProfile: { type: 'Unconfined' } } },
       'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
     ],
-    [{ securityContext: { sysctls: [{ name: 'kernel.msgmax' }, { name: 'net.ipv4.tcp_syncookies' }] } }, 'forbidden sysctls (kernel.msgmax)'],
+    [
+      {
+        securityContext: {
+          sysctls: [{ name: 'kernel.msgmax' }, { name: 'net.ipv4.tcp_syncookies' }],
+        },
+      },
+      'forbidden sysctls (kernel.msgmax)',
+    ],
   ] as const) {
-    test(text || 'an ordinary pod passes', () => assert.equal(judge('baseline', spec as Draft), text))
+    test(text || 'an ordinary pod passes', () =>
+      assert.equal(judge('baseline', spec as Draft), text),
+    )
   }
 })
 
@@ -48,7 +69,12 @@ describe('restricted', () => {
   test('a careful pod passes, with a host path it does not', () => {
     const spec = {
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [{ name: 'a', securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }],
+      containers: [
+        {
+          name: 'a',
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        },
+      ],
     }
     assert.equal(judge('restricted', spec), '')
     const text = 'restricted volume types (volume "v" uses restricted volume type "hostPath")'
@@ -59,29 +85,64 @@ describe('restricted', () => {
 describe('PodSecurity', () => {
   test('holds pods to the level of their namespace, and only warns of templates', async () => {
     const server = await startServer()
-    const ns = await makeNamespace(server, 'a', { [`${LABEL}/enforce`]: 'baseline', [`${LABEL}/warn`]: 'restricted' })
-    const spec = { hostNetwork: true, containers: [{ name: 'a', image: 'i', securityContext: { privileged: true } }] }
+    const ns = await makeNamespace(server, 'a', {
+      [`${LABEL}/enforce`]: 'baseline',
+      [`${LABEL}/warn`]: 'restricted',
+    })
+    const spec = {
+      hostNetwork: true,
+      containers: [{ name: 'a', image: 'i', securityContext: { privileged: true } }],
+    }
     const { status, body } = await server.call('POST', `${ns}/pods`, pod('p', spec))
-    const why = 'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), privileged (container "a" must not set securityContext.privileged=true)'
+    const why =
+      'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), privileged (container "a" must not set securityContext.privileged=true)'
     assert.deepEqual([status, body.message], [403, `pods "p" is forbidden: ${why}`])
-    const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'a', image: 'i' }] } }
-    const deployment = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } }
+    const template = {
+      metadata: { labels: { app: 'a' } },
+      spec: { containers: [{ name: 'a', image: 'i' }] },
+    }
+    const deployment = {
+      metadata: { name: 'd' },
+      spec: { selector: { matchLabels: { app: 'a' } }, template },
+    }
     const warned = await server.call('POST', '/apis/apps/v1/namespaces/a/deployments', deployment)
     assert.equal(warned.status, 201)
-    assert.match(String(warned.headers['warning']), /would violate PodSecurity \\"restricted:latest\\": allowPrivilegeEscalation/)
+    assert.match(
+      String(warned.headers['warning']),
+      /would violate PodSecurity \\"restricted:latest\\": allowPrivilegeEscalation/,
+    )
     await server.server.stop()
   })
 
   test('bad labels of a namespace are 422; tightening one warns of its pods', async () => {
     const server = await startServer()
     const ns = await makeNamespace(server, 'a')
-    const bad = await server.call('PATCH', ns, { metadata: { labels: { [`${LABEL}/enforce`]: 'foo' } } }, PATCH)
+    const bad = await server.call(
+      'PATCH',
+      ns,
+      { metadata: { labels: { [`${LABEL}/enforce`]: 'foo' } } },
+      PATCH,
+    )
     const field = `metadata.labels[${LABEL}/enforce]`
-    assert.deepEqual([bad.status, bad.body.message], [422, `Namespace "a" is invalid: ${field}: Invalid value: "foo": must be one of privileged, baseline, restricted`])
+    assert.deepEqual(
+      [bad.status, bad.body.message],
+      [
+        422,
+        `Namespace "a" is invalid: ${field}: Invalid value: "foo": must be one of privileged, baseline, restricted`,
+      ],
+    )
     await server.call('POST', `${ns}/pods`, pod('p', { hostNetwork: true }))
-    const { status, headers } = await server.call('PATCH', ns, { metadata: { labels: { [`${LABEL}/enforce`]: 'baseline' } } }, PATCH)
+    const { status, headers } = await server.call(
+      'PATCH',
+      ns,
+      { metadata: { labels: { [`${LABEL}/enforce`]: 'baseline' } } },
+      PATCH,
+    )
     assert.equal(status, 200)
-    assert.match(String(headers['warning']), /existing pods in namespace \\"a\\" violate the new PodSecurity enforce level \\"baseline:latest\\"/)
+    assert.match(
+      String(headers['warning']),
+      /existing pods in namespace \\"a\\" violate the new PodSecurity enforce level \\"baseline:latest\\"/,
+    )
     assert.match(String(headers['warning']), /p: host namespaces/)
     await server.server.stop()
   })

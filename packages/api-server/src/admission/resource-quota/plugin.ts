@@ -10,15 +10,25 @@ import { scopesMatch } from './scopes.ts'
 import { isAbout, usageDelta, usageOf } from './usage.ts'
 
 /** A quota on these asks every container for a value. */
-const REQUIRED_OF_CONTAINERS = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory']
+const REQUIRED_OF_CONTAINERS = [
+  'cpu',
+  'limits.cpu',
+  'limits.memory',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+]
 
 export function resourceQuota(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'ResourceQuota',
-    handles: (request) => isCounted(request) && readAll(world, 'resourcequotas', request.namespace).length > 0,
+    handles: (request) =>
+      isCounted(request) && readAll(world, 'resourcequotas', request.namespace).length > 0,
     async validate(request) {
       const delta = deltaOf(request, world.clock.nowMs())
-      const quotas = readAll(world, 'resourcequotas', request.namespace).filter((quota) => isInteresting(quota, request))
+      const quotas = readAll(world, 'resourcequotas', request.namespace).filter((quota) =>
+        isInteresting(quota, request),
+      )
       for (const quota of quotas) checkRequirements(quota, request)
       if (Object.keys(delta).length === 0) return
       // All are judged before any is charged.
@@ -34,7 +44,11 @@ function isCounted(request: AdmissionRequest): boolean {
   if (!resource.namespaced || object === undefined) return false
   if (operation === 'CREATE') return subresource === ''
   if (operation !== 'UPDATE') return false
-  return isFor(request, '', 'services') || isFor(request, '', 'persistentvolumeclaims') || isFor(request, '', 'pods', 'resize')
+  return (
+    isFor(request, '', 'services') ||
+    isFor(request, '', 'persistentvolumeclaims') ||
+    isFor(request, '', 'pods', 'resize')
+  )
 }
 
 function deltaOf({ resource, object, oldObject }: AdmissionRequest, nowMs: number): ResourceList {
@@ -47,27 +61,39 @@ function isInteresting(quota: Stored, { resource, object }: AdmissionRequest): b
 }
 
 function trackedNames(quota: Stored, resource: AdmissionRequest['resource']): string[] {
-  return Object.keys(quota['spec'].hard ?? {}).filter((name) => isAbout(resource, name)).toSorted()
+  return Object.keys(quota['spec'].hard ?? {})
+    .filter((name) => isAbout(resource, name))
+    .toSorted()
 }
 
 /** Pods must say what they take of anything that is limited. */
 function checkRequirements(quota: Stored, request: AdmissionRequest): void {
   if (!isFor(request, '', 'pods')) return
-  const required = trackedNames(quota, request.resource).filter((name) => REQUIRED_OF_CONTAINERS.includes(name))
+  const required = trackedNames(quota, request.resource).filter((name) =>
+    REQUIRED_OF_CONTAINERS.includes(name),
+  )
   const { containers = [], initContainers = [], resources: podLevel } = request.object!['spec']
   const missing: string[] = []
   for (const name of required) {
     const without = [...containers, ...initContainers].filter(
       (container: Stored) => !isStated(container['resources'], name) && !isStated(podLevel, name),
     )
-    const names = [...new Set(without.map((container: Stored) => container['name'] as string))].toSorted()
+    const names = [
+      ...new Set(without.map((container: Stored) => container['name'] as string)),
+    ].toSorted()
     if (names.length > 0) missing.push(`${name} for: ${names.join(',')}`)
   }
-  if (missing.length > 0) throw refusal(request, `failed quota: ${quota['metadata'].name}: must specify ${missing.join('; ')}`)
+  if (missing.length > 0)
+    throw refusal(
+      request,
+      `failed quota: ${quota['metadata'].name}: must specify ${missing.join('; ')}`,
+    )
 }
 
 function isStated(resources: Stored | undefined, quotaName: string): boolean {
-  const [kind, name] = quotaName.startsWith('limits.') ? ['limits', quotaName.slice(7)] : ['requests', quotaName.replace('requests.', '')]
+  const [kind, name] = quotaName.startsWith('limits.')
+    ? ['limits', quotaName.slice(7)]
+    : ['requests', quotaName.replace('requests.', '')]
   return resources?.[kind!]?.[name!] !== undefined
 }
 
@@ -86,14 +112,24 @@ function usedAfter(quota: Stored, request: AdmissionRequest, delta: ResourceList
     if (change === undefined) continue
     after[entry] = addQuantities(used[entry], change)
     // What shrinks is welcome even above the limit.
-    if (!change.startsWith('-') && compareQuantities(after[entry], hard[entry]) > 0) exceeded.push(entry)
+    if (!change.startsWith('-') && compareQuantities(after[entry], hard[entry]) > 0)
+      exceeded.push(entry)
   }
   if (exceeded.length === 0) return after
-  const show = (list: ResourceList): string => exceeded.map((entry) => `${entry}=${list[entry]}`).join(',')
-  throw refusal(request, `exceeded quota: ${name}, requested: ${show(delta)}, used: ${show(used)}, limited: ${show(hard)}`)
+  const show = (list: ResourceList): string =>
+    exceeded.map((entry) => `${entry}=${list[entry]}`).join(',')
+  throw refusal(
+    request,
+    `exceeded quota: ${name}, requested: ${show(delta)}, used: ${show(used)}, limited: ${show(hard)}`,
+  )
 }
 
-async function charge(world: AdmissionWorld, quota: Stored, request: AdmissionRequest, delta: ResourceList): Promise<void> {
+async function charge(
+  world: AdmissionWorld,
+  quota: Stored,
+  request: AdmissionRequest,
+  delta: ResourceList,
+): Promise<void> {
   const { namespace, name } = quota['metadata']
   await world.server().update(
     '',

@@ -14,11 +14,13 @@ export function scopesMatch(quota: Stored, { group, resource }: Counted, object:
   const requirements: ScopeRequirement[] = [...plain, ...(scopeSelector?.matchExpressions ?? [])]
   if (requirements.length === 0) return true
   if (group !== '') return false
-  if (resource === 'pods') return requirements.every((requirement) => podScopeMatches(requirement, object))
+  if (resource === 'pods')
+    return requirements.every((requirement) => podScopeMatches(requirement, object))
   if (resource !== 'persistentvolumeclaims') return false
   return requirements.every(
     (requirement) =>
-      requirement.scopeName === 'VolumeAttributesClass' && valueMatches(requirement, object['spec'].volumeAttributesClassName ?? ''),
+      requirement.scopeName === 'VolumeAttributesClass' &&
+      valueMatches(requirement, object['spec'].volumeAttributesClassName ?? ''),
   )
 }
 
@@ -76,7 +78,11 @@ function usesOtherNamespaces(pod: Stored): boolean {
   const affinity = pod['spec'].affinity ?? {}
   const terms = [affinity.podAffinity, affinity.podAntiAffinity].flatMap((kind) => [
     ...(kind?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(kind?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((weighted: Stored) => weighted['podAffinityTerm']),
+    ...(kind?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      (weighted: Stored) => weighted['podAffinityTerm'],
+    ),
   ])
-  return terms.some((term) => (term?.namespaces ?? []).length > 0 || term?.namespaceSelector !== undefined)
+  return terms.some(
+    (term) => (term?.namespaces ?? []).length > 0 || term?.namespaceSelector !== undefined,
+  )
 }

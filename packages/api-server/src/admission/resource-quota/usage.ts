@@ -22,7 +22,8 @@ export function objectCountName({ group, resource }: Counted): string {
 export function usageOf(counted: Counted, object: Stored, nowMs: number): ResourceList {
   const count = { [objectCountName(counted)]: '1' }
   const { group, resource } = counted
-  if (group === 'resource.k8s.io' && resource === 'resourceclaims') return { ...count, ...claimDevices(object) }
+  if (group === 'resource.k8s.io' && resource === 'resourceclaims')
+    return { ...count, ...claimDevices(object) }
   if (group !== '') return count
   if (resource === 'pods') return { ...count, ...podUsage(object, nowMs) }
   if (resource === 'services') return { ...count, ...serviceUsage(object) }
@@ -34,10 +35,12 @@ export function usageOf(counted: Counted, object: Stored, nowMs: number): Resour
 export function isAbout(counted: Counted, name: string): boolean {
   if (name === objectCountName(counted)) return true
   const { group, resource } = counted
-  if (group === 'resource.k8s.io' && resource === 'resourceclaims') return name.endsWith(DEVICE_CLASS_SUFFIX)
+  if (group === 'resource.k8s.io' && resource === 'resourceclaims')
+    return name.endsWith(DEVICE_CLASS_SUFFIX)
   if (group !== '') return false
   if (resource === 'pods') return isPodResource(name)
-  if (resource === 'services') return name === 'services' || name === 'services.loadbalancers' || name === 'services.nodeports'
+  if (resource === 'services')
+    return name === 'services' || name === 'services.loadbalancers' || name === 'services.nodeports'
   if (resource === 'persistentvolumeclaims') {
     return name === resource || name === 'requests.storage' || name.includes(STORAGE_CLASS_SUFFIX)
   }
@@ -45,7 +48,13 @@ export function isAbout(counted: Counted, name: string): boolean {
 }
 
 function isPodResource(name: string): boolean {
-  if (name === 'pods' || STANDARD.has(name) || name.startsWith('hugepages-') || name.startsWith('requests.hugepages-')) return true
+  if (
+    name === 'pods' ||
+    STANDARD.has(name) ||
+    name.startsWith('hugepages-') ||
+    name.startsWith('requests.hugepages-')
+  )
+    return true
   if (name === 'requests.storage') return false
   const [prefix, ...rest] = name.split('.')
   const base = rest.join('.')
@@ -82,7 +91,9 @@ function serviceUsage(service: Stored): ResourceList {
   if (type === 'NodePort') usage['services.nodeports'] = String(ports.length)
   if (type === 'LoadBalancer') {
     const given = ports.filter((port: Stored) => (port['nodePort'] ?? 0) !== 0).length
-    usage['services.nodeports'] = String(allocateLoadBalancerNodePorts === false ? given : ports.length)
+    usage['services.nodeports'] = String(
+      allocateLoadBalancerNodePorts === false ? given : ports.length,
+    )
     usage['services.loadbalancers'] = '1'
   }
   return usage
@@ -90,13 +101,16 @@ function serviceUsage(service: Stored): ResourceList {
 
 function volumeClaimUsage(claim: Stored): ResourceList {
   const className: string =
-    claim['metadata'].annotations?.['volume.beta.kubernetes.io/storage-class'] ?? claim['spec'].storageClassName ?? ''
+    claim['metadata'].annotations?.['volume.beta.kubernetes.io/storage-class'] ??
+    claim['spec'].storageClassName ??
+    ''
   const usage: Record<string, string> = { persistentvolumeclaims: '1' }
   const storage: string | undefined = claim['spec'].resources?.requests?.storage
   if (storage !== undefined) usage['requests.storage'] = storage
   if (className !== '') {
     usage[`${className}${STORAGE_CLASS_SUFFIX}persistentvolumeclaims`] = '1'
-    if (storage !== undefined) usage[`${className}${STORAGE_CLASS_SUFFIX}requests.storage`] = storage
+    if (storage !== undefined)
+      usage[`${className}${STORAGE_CLASS_SUFFIX}requests.storage`] = storage
   }
   return usage
 }
@@ -105,7 +119,8 @@ function claimDevices(claim: Stored): ResourceList {
   const usage: Record<string, string> = {}
   for (const request of claim['spec']?.devices?.requests ?? []) {
     // With alternatives the dearest one of each class is charged.
-    const alternatives: Stored[] = request.firstAvailable ?? (request.exactly === undefined ? [] : [request.exactly])
+    const alternatives: Stored[] =
+      request.firstAvailable ?? (request.exactly === undefined ? [] : [request.exactly])
     const dearest: Record<string, number> = {}
     for (const alternative of alternatives) {
       const count = alternative['allocationMode'] === 'All' ? 32 : (alternative['count'] ?? 1)

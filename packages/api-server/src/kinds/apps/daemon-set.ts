@@ -69,6 +69,7 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
 export const daemonSet: KindRules = {
   group: 'apps',
   kind: 'DaemonSet',
+  computedAnnotations: [GENERATION],
   defaults(object) {
     const spec: Draft = (object.spec ??= {})
     spec.updateStrategy ??= {}
@@ -140,6 +141,7 @@ export const daemonSet: KindRules = {
     validateStrategy(spec.updateStrategy ?? {}, errors)
     validateNonNegative(spec.revisionHistoryLimit, errors, 'spec.revisionHistoryLimit')
   },
+  updateOrder: 'update-first',
   validateUpdate: validateSelectorUnchanged,
   status: {
     validateUpdate: (object, _stored, errors) =>
@@ -159,6 +161,7 @@ export const daemonSet: KindRules = {
         errors,
       ),
   },
+  annotationsHiddenInTables: [GENERATION],
   warnings: templateWarnings,
   columns: tableColumns('apps/daemonsets', {
     Desired: (object) => object.status?.desiredNumberScheduled ?? 0,

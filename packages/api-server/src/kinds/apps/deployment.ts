@@ -124,6 +124,7 @@ export const deployment: KindRules = {
       )
     }
   },
+  generationOf: (object) => [object.spec, object.metadata?.annotations],
   validateUpdate: validateSelectorUnchanged,
   status: {
     prepareForUpdate(object, stored) {

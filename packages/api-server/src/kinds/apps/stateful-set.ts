@@ -116,7 +116,9 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
       '`selector` does not match template `labels`',
     )
   }
-  validateTemplate(template, errors, 'spec.template')
+  // Labels and annotations are reported twice: by the kind, and by the template.
+  validateTemplateMetadata(template.metadata, errors, 'spec.template')
+  validateTemplate(withClaimVolumes(template, spec.volumeClaimTemplates), errors, 'spec.template')
   const policy = template.spec?.restartPolicy
   if (policy !== 'Always')
     errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
@@ -126,6 +128,18 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
       'activeDeadlineSeconds in StatefulSet is not Supported',
     )
   }
+}
+
+/** Pods get a volume for each claim template, so that containers may mount them by name. */
+function withClaimVolumes(template: Stored, claims: readonly Stored[] | undefined): Stored {
+  if ((claims ?? []).length === 0) return template
+  const volumes = claims!.map((claim): Stored => {
+    const name: string = claim.metadata?.name ?? ''
+    return { name, persistentVolumeClaim: { claimName: name } }
+  })
+  const names = new Set(volumes.map(({ name }) => name))
+  const others = (template.spec?.volumes ?? []).filter(({ name }: Stored) => !names.has(name))
+  return { ...template, spec: { ...template.spec, volumes: [...volumes, ...others] } }
 }
 
 function withoutMutable(spec: Stored | undefined): Draft {
@@ -165,7 +179,9 @@ export const statefulSet: KindRules = {
     validateSpec(object.spec ?? {}, errors)
     validateClaims(object.spec?.volumeClaimTemplates, errors)
   },
+  updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
+    validateSpec(object.spec ?? {}, errors)
     if (!sameJson(withoutMutable(object.spec), withoutMutable(stored.spec)))
       errors.forbidden('spec', FORBIDDEN)
   },

@@ -86,12 +86,7 @@ function validateReference(reference: Stored, errors: FieldErrors, field: string
   else invalidAll(errors, `${field}.kind`, kind, pathSegment(kind))
   if (name === '') errors.required(`${field}.name`)
   else invalidAll(errors, `${field}.name`, name, pathSegment(name))
-  if (
-    apiVersion === '' &&
-    kind !== '' &&
-    kind !== 'ReplicationController' &&
-    field === 'spec.scaleTargetRef'
-  ) {
+  if (apiVersion === '' && kind !== 'ReplicationController' && field === 'spec.scaleTargetRef') {
     errors.invalid(`${field}.apiVersion`, apiVersion, 'apiVersion must specify API group')
   }
 }
@@ -124,6 +119,8 @@ function validateMetric(metric: Stored, errors: FieldErrors, field: string): voi
     if (present.length === 1) validateSource(name, source, errors, `${field}.${name}`)
   }
   const expected = FIELD_OF[type]
+  // Said twice: once of the type, once of the source that it should name.
+  if (expected === undefined) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
   if (expected !== undefined && !metric[expected])
     errors.required(`${field}.${expected}`, 'must populate information for the given metric source')
   if (present.length > 1) {

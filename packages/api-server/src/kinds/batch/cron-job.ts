@@ -1,7 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
-import { dnsSubdomain } from '../../schema/validation/names.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { age, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
@@ -41,18 +40,30 @@ function validateTimeZone(zone: string | undefined, errors: FieldErrors): void {
     errors.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
 }
 
+function validateSpec(object: Stored, errors: FieldErrors): void {
+  const spec: Stored = object.spec ?? {}
+  validateSchedule(spec, errors)
+  if (typeof spec.startingDeadlineSeconds === 'number')
+    validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
+  validateTimeZone(spec.timeZone, errors)
+  if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
+  else if (!POLICIES.includes(spec.concurrencyPolicy))
+    errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
+  validateTemplateMetadata(spec.jobTemplate?.metadata, errors, 'spec.jobTemplate')
+  const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
+  validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
+  if (jobSpec.manualSelector === true)
+    errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
+  validateNonNegative(spec.successfulJobsHistoryLimit, errors, 'spec.successfulJobsHistoryLimit')
+  validateNonNegative(spec.failedJobsHistoryLimit, errors, 'spec.failedJobsHistoryLimit')
+}
+
 const template = (object: Stored): Stored => object.spec?.jobTemplate?.spec?.template ?? {}
 const containers = (object: Stored): readonly Stored[] => template(object).spec?.containers ?? []
 
 export const cronJob: KindRules = {
   group: 'batch',
   kind: 'CronJob',
-  name(name, generated) {
-    const messages = dnsSubdomain(
-      generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name,
-    )
-    return messages
-  },
   defaults(object) {
     const spec = (object.spec ??= {})
     spec.concurrencyPolicy ||= 'Allow'
@@ -62,26 +73,13 @@ export const cronJob: KindRules = {
     defaultTemplate(spec.jobTemplate?.spec?.template)
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
-    validateSchedule(spec, errors)
-    if (typeof spec.startingDeadlineSeconds === 'number')
-      validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
-    validateTimeZone(spec.timeZone, errors)
-    if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
-    else if (!POLICIES.includes(spec.concurrencyPolicy))
-      errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
-    validateTemplateMetadata(spec.jobTemplate?.metadata, errors, 'spec.jobTemplate')
-    const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
-    validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
-    if (jobSpec.manualSelector === true)
-      errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
-    validateNonNegative(spec.successfulJobsHistoryLimit, errors, 'spec.successfulJobsHistoryLimit')
-    validateNonNegative(spec.failedJobsHistoryLimit, errors, 'spec.failedJobsHistoryLimit')
+    validateSpec(object, errors)
     const name: string = object.metadata?.name ?? ''
-    if (name.length > MAX_NAME && !object.metadata?.resourceVersion)
+    if (name.length > MAX_NAME)
       errors.invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)
   },
-  defaultDeletionPolicy: 'Orphan',
+  updateOrder: 'update-only',
+  validateUpdate: (object, _stored, errors) => validateSpec(object, errors),
   warnings: (object) => [
     ...workloadNameWarnings(object),
     ...podSpecWarnings(

@@ -24,11 +24,7 @@ export function validateJobSpec(object: Stored, errors: FieldErrors): void {
   if (spec.manualSelector !== true) validateGenerated(object, spec, errors)
   validateSpecAndSelector(spec, errors, 'spec')
   const { name = '' } = object.metadata ?? {}
-  if (
-    spec.completionMode === 'Indexed' &&
-    spec.completions > 0 &&
-    !object.metadata?.resourceVersion
-  ) {
+  if (spec.completionMode === 'Indexed' && spec.completions > 0) {
     const hostname = `${name}-${spec.completions - 1}`
     const messages = dnsLabel(hostname)
     if (messages.length > 0) {

@@ -81,6 +81,7 @@ export const job: KindRules = {
   defaults,
   prepareForCreate(object) {
     generateSelector(object)
+    labelsFromTemplate(object)
     object.status = {}
   },
   prepareForUpdate(object, stored) {
@@ -89,7 +90,6 @@ export const job: KindRules = {
   },
   validate: (object, errors) => validateJobSpec(object, errors),
   validateUpdate: validateJobUpdate,
-  updateOrder: 'update-only',
   status: { validateUpdate: validateJobStatusUpdate },
   selectableFields: { 'status.successful': (object) => String(object.status?.succeeded ?? 0) },
   defaultDeletionPolicy: 'Orphan',

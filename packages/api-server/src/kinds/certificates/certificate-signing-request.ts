@@ -161,10 +161,14 @@ export const certificateSigningRequest: KindRules = {
   kind: 'CertificateSigningRequest',
   name: 'path-segment',
   generationOf: null,
-  prepareForCreate(object, { userName }) {
+  // Who asks is what the server knows, not what the request says.
+  prepareForCreate(object, { userName, user }) {
     const spec: Draft = (object.spec ??= {})
     for (const field of ['uid', 'groups', 'extra']) delete spec[field]
     spec.username = userName
+    if (user?.uid) spec.uid = user.uid
+    if (user !== undefined && user.groups.length > 0) spec.groups = [...user.groups]
+    if (user !== undefined && Object.keys(user.extra).length > 0) spec.extra = { ...user.extra }
     object.status = {}
   },
   prepareForUpdate(object, stored) {

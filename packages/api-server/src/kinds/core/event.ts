@@ -111,6 +111,7 @@ const columns = [
 export const event: KindRules = {
   group: '',
   kind: 'Event',
+  name: 'path-segment',
   generationOf: null,
   createOnUpdate: true,
   validate: (object, errors) => validateNamespace(object, errors),
@@ -138,6 +139,7 @@ const FIXED = [
 export const eventsEvent: KindRules = {
   group: 'events.k8s.io',
   kind: 'Event',
+  name: 'path-segment',
   generationOf: null,
   createOnUpdate: true,
   updateOrder: 'update-first',

@@ -59,6 +59,7 @@ export const replicationController: KindRules = {
         errors,
       ),
   },
+  defaultDeletionPolicy: 'Orphan',
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
   warnings: (object) => [
     ...workloadNameWarnings(object),

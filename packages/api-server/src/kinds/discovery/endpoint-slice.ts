@@ -80,7 +80,7 @@ export const endpointSlice: KindRules = {
       port.protocol ??= 'TCP'
     }
   },
-  generationOf: ({ metadata: _metadata, ...rest }) => rest,
+  generationOf: ({ metadata, ...rest }) => [rest, metadata?.labels],
   validate(object, errors) {
     const {
       addressType = '',

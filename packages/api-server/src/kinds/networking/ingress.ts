@@ -53,8 +53,11 @@ function validateBackend(backend: Stored, errors: FieldErrors, field: string): v
 function validatePath(path: Stored, errors: FieldErrors, field: string): void {
   const { pathType } = path
   const text: string = path.path ?? ''
-  if (pathType === undefined) errors.required(`${field}.pathType`, 'pathType must be specified')
-  else if (pathType === 'Exact' || pathType === 'Prefix') {
+  if (pathType === undefined) {
+    errors.required(`${field}.pathType`, 'pathType must be specified')
+    return
+  }
+  if (pathType === 'Exact' || pathType === 'Prefix') {
     if (!text.startsWith('/')) errors.invalid(`${field}.path`, text, 'must be an absolute path')
     if (text !== '') {
       for (const sequence of INVALID_SEQUENCES)
@@ -130,8 +133,7 @@ export const ingress: KindRules = {
     if (
       annotated !== undefined &&
       object.spec?.ingressClassName !== undefined &&
-      annotated !== object.spec.ingressClassName &&
-      !object.metadata.resourceVersion
+      annotated !== object.spec.ingressClassName
     ) {
       errors.invalid(
         `annotations.${CLASS}`,
@@ -141,6 +143,8 @@ export const ingress: KindRules = {
     }
     validateSpec(object.spec ?? {}, errors)
   },
+  updateOrder: 'update-only',
+  validateUpdate: (object, _stored, errors) => validateSpec(object.spec ?? {}, errors),
   status: {
     validateUpdate(object, _stored, errors) {
       for (const [index, entry] of (object.status?.loadBalancer?.ingress ?? []).entries()) {

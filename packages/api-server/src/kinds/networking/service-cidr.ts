@@ -16,7 +16,7 @@ export const serviceCidr: KindRules = {
   prepareForCreate(object) {
     object.status = {}
   },
-  generationOf: (object) => object.spec,
+  generationOf: null,
   validate(object, errors) {
     const cidrs: readonly string[] = object.spec?.cidrs ?? []
     if (cidrs.length === 0) {

@@ -155,8 +155,6 @@ export const csiDriver: KindRules = {
     spec.seLinuxMount ??= false
   },
   validate(object, errors) {
-    const name: string = object.metadata?.name ?? ''
-    if (name.length > 63) errors.tooLong('metadata.name', 63)
     const spec: Stored = object.spec ?? {}
     for (const mode of spec.volumeLifecycleModes ?? [])
       if (!MODES.includes(mode))

@@ -45,12 +45,20 @@ function defaultContainer(container: Draft, template: boolean): void {
   for (const name of Object.keys(limits)) requests[name] ??= limits[name]
 }
 
-/** `x` and `x:latest` are pulled always; other tags and digests when absent. */
+const DOMAIN =
+  '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?'
+const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+const REFERENCE = new RegExp(
+  `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+)
+const NAME_LIMIT = 255
+
+/** `x` and `x:latest` are pulled always; other tags, digests and what is no image reference, when absent. */
 export function pullPolicyOf(image: string): string {
-  const [name = '', digest] = image.split('@')
-  const tag = name.slice(name.lastIndexOf('/') + 1).split(':')[1]
-  if (tag === 'latest') return 'Always'
-  return tag === undefined && digest === undefined ? 'Always' : 'IfNotPresent'
+  const match = image.length > NAME_LIMIT ? null : REFERENCE.exec(image)
+  if (match === null) return 'IfNotPresent'
+  const [, tag, digest] = match
+  return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent'
 }
 
 function defaultProbe(probe: Draft): void {

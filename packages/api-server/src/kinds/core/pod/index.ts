@@ -53,23 +53,19 @@ export const pod: KindRules = {
     else object.status = stored.status
   },
   validate(object, errors) {
-    validatePodSpec(object.spec ?? {}, errors, 'spec')
-    if (
-      object.metadata?.uid !== undefined &&
-      object.status?.phase === 'Pending' &&
-      (object.spec?.schedulingGates ?? []).length > 0 &&
-      object.spec.nodeName
-    ) {
+    const spec: Stored = object.spec ?? {}
+    validatePodSpec(spec, errors, 'spec')
+    if ((spec.ephemeralContainers ?? []).length > 0)
+      errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
+    if ((spec.schedulingGates ?? []).length > 0 && spec.nodeName) {
       errors.forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
     }
-    if (
-      (object.spec?.ephemeralContainers ?? []).length > 0 &&
-      object.metadata?.resourceVersion === undefined
-    ) {
-      errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
-    }
   },
-  validateUpdate: validatePodUpdate,
+  updateOrder: 'update-only',
+  validateUpdate(object, stored, errors) {
+    validatePodSpec(object.spec ?? {}, errors, 'spec')
+    validatePodUpdate(object, stored, errors)
+  },
   status: {
     prepareForUpdate(object, stored) {
       if (stored.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { eventually, startGyro } from './gyro-process.ts'
+import type { GyroProcess } from './gyro-process.ts'
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager'
+const PODS = '/api/v1/namespaces/default/pods'
+/** Defaults of --leader-elect-lease-duration and --leader-elect-retry-period, with the jitter of a retry. */
+const LEASE_DURATION_MS = 15_000
+const RETRY_PERIOD_MS = 2_000
+
+let gyro: GyroProcess
+before(async () => {
+  gyro = await startGyro(['--managers=3'])
+})
+after(() => gyro.stop())
+
+interface Lease {
+  readonly spec: { readonly holderIdentity: string; readonly leaseTransitions: number }
+}
+
+async function lease(): Promise<Lease | undefined> {
+  const { status, body } = await gyro.request(LEASE)
+  return status === 200 ? (body as Lease) : undefined
+}
+
+/** Which process leads, as `gyro up` tells it. */
+function leaderPid(): number | undefined {
+  const told = gyro.lines.findLast(({ text }) => /is the leader$/.test(String(text)))
+  const pid = /\(process (\d+)\)/.exec(String(told?.['text']))?.[1]
+  return pid === undefined ? undefined : Number(pid)
+}
+
+const running = async (): Promise<readonly { metadata: { name: string; uid: string; creationTimestamp: string } }[] | undefined> => {
+  const { body } = await gyro.request(PODS)
+  const pods = body.items.filter((pod: { status: { phase: string } }) => pod.status.phase === 'Running')
+  return pods.length === 3 && body.items.length === 3 ? pods : undefined
+}
+
+test('three managers, one leader: killing it moves the Lease in time, and a pod deleted in between is replaced exactly once', async () => {
+  assert.equal(gyro.managerPids.length, 3)
+  const first = await eventually('a leader', 5_000, lease)
+  gyro.ok('create', 'deployment', 'web', '--image=nginx:latest', '--replicas=3')
+  const before = await eventually('3 pods', 5_000, running)
+
+  const pid = await eventually('the leader is told', 1_000, leaderPid)
+  process.kill(pid, 'SIGKILL')
+  const killedAtMs = performance.now()
+  const victim = before[0]!.metadata
+  gyro.ok('delete', 'pod', victim.name, '--wait=false')
+
+  const second = await eventually('another holder', LEASE_DURATION_MS + 2 * RETRY_PERIOD_MS + 2_000, async () => {
+    const now = await lease()
+    return now && now.spec.holderIdentity !== first.spec.holderIdentity ? now : undefined
+  })
+  // A try to take the lease comes a retry period after the last, stretched by up to 1.2.
+  assert.ok(performance.now() - killedAtMs <= LEASE_DURATION_MS + RETRY_PERIOD_MS * 2.2 + 500)
+  assert.equal(second.spec.leaseTransitions, first.spec.leaseTransitions + 1)
+
+  const after = await eventually('3 pods again', 10_000, running)
+  const survivors = before.filter(({ metadata }) => metadata.uid !== victim.uid)
+  for (const { metadata } of survivors) assert.ok(after.some((pod) => pod.metadata.uid === metadata.uid))
+  const events = gyro.json('get', 'events', '--field-selector=reason=SuccessfulCreate')
+  const created = events.items.reduce((sum: number, event: { count?: number }) => sum + (event.count ?? 1), 0)
+  assert.equal(created, 4, 'three at first and one replacement')
+})
