@@ -132,6 +132,7 @@ class EmbeddedApiServer implements ApiServer {
     const logger = options.logger.named('api-server')
     const openApi = new OpenApiDocuments(this.registry, clock)
     this.#definitions = new DefinitionController({
+      publish: (path, document) => openApi.publish(path, document),
       registry: this.registry,
       server: this.internals,
       clock,

@@ -20,7 +20,7 @@ import {
   controllerAccount,
 } from './identities.ts'
 import { clientAs, transportAs } from './in-process-client.ts'
-import type { InProcessClientOptions } from './in-process-client.ts'
+import type { Audit, InProcessClientOptions } from './in-process-client.ts'
 
 export interface ClusterOptions {
   readonly clock: Clock
@@ -32,6 +32,8 @@ export interface ClusterOptions {
   /** Bearer token of the administrator. Default: a random one. */
   readonly administratorToken?: string
   readonly trace?: ReconcileTrace
+  /** Told of every request of the parts, not of those from outside. */
+  readonly audit?: Audit
 }
 
 /** A part that runs until its cluster stops. `ready` resolves when it does its work. */
@@ -98,7 +100,6 @@ export class Cluster {
       rate: { qps: -1, burst: 0 },
       userAgent: agent,
     }
-    const broadcaster = this.#events(this.client(CONTROLLER_MANAGER, 'kube-controller-manager'))
     return this.#part((signal, onStarted) =>
       runControllers(
         {
@@ -122,7 +123,6 @@ export class Cluster {
           random,
           logger: logger.named('controller-manager'),
           metrics,
-          recorder: (component) => broadcaster.recorder(component),
           ...(trace === undefined ? {} : { trace }),
         },
         signal,
@@ -196,7 +196,7 @@ export class Cluster {
   }
 
   #transport(user: UserInfo) {
-    return transportAs(this.server, this.#identities, user)
+    return transportAs(this.server, this.#identities, user, this.#options.audit)
   }
 
   #informers(client: Client, name: string): InformerFactory {
@@ -221,7 +221,7 @@ export class Cluster {
   }
 
   #clientOptions(): InProcessClientOptions {
-    const { clock, logger, metrics } = this.#options
-    return { server: this.server, identities: this.#identities, clock, logger, metrics }
+    const { audit, clock, logger, metrics } = this.#options
+    return { server: this.server, identities: this.#identities, audit, clock, logger, metrics }
   }
 }

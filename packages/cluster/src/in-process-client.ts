@@ -5,17 +5,39 @@ import type { Transport } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import type { Identities } from './identities.ts'
 
+/** One answered request of a part of the cluster. */
+export interface AuditEntry {
+  readonly user: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+}
+
+export type Audit = (entry: AuditEntry) => void
+
 /** A transport that speaks as `user`. */
-export function transportAs(server: ApiServer, identities: Identities, user: UserInfo): Transport {
+export function transportAs(
+  server: ApiServer,
+  identities: Identities,
+  user: UserInfo,
+  audit?: Audit,
+): Transport {
   const authorization = `Bearer ${identities.tokenOf(user)}`
-  return memoryTransport((request) =>
-    server.handle({ ...request, headers: { ...request.headers, authorization } }),
-  )
+  return memoryTransport(async (request) => {
+    const { method, path } = request
+    const answer = await server.handle({
+      ...request,
+      headers: { ...request.headers, authorization },
+    })
+    audit?.({ user: user.name, method, path, status: answer.status })
+    return answer
+  })
 }
 
 export interface InProcessClientOptions {
   readonly server: ApiServer
   readonly identities: Identities
+  readonly audit?: Audit | undefined
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: MetricsRegistry
@@ -27,9 +49,9 @@ export function clientAs(
   user: UserInfo,
   program: string,
 ): ApiClient {
-  const { server, identities, clock, logger, metrics } = options
+  const { server, identities, audit, clock, logger, metrics } = options
   return new ApiClient({
-    transport: transportAs(server, identities, user),
+    transport: transportAs(server, identities, user, audit),
     clock,
     logger,
     metrics,

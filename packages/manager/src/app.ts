@@ -179,7 +179,6 @@ class App {
   async #runControllers(signal: AbortSignal): Promise<void> {
     const options = this.#options
     const { clock, random, logger } = this.#world
-    const broadcaster = this.#events(this.#rootClients.client('events'))
     await runControllers(
       {
         rootClients: this.#rootClients,
@@ -195,7 +194,6 @@ class App {
         random: random.fork('controllers'),
         logger,
         metrics: this.#metrics,
-        recorder: (component) => broadcaster.recorder(component),
         health: this.#health,
       },
       signal,

@@ -2,11 +2,10 @@
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { jitter, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
-import { SharedInformerFactory } from '@gyropilot/runtime'
+import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
-  EventRecorder,
   ReconcileTrace,
   RunnableController,
 } from '@gyropilot/runtime'
@@ -34,7 +33,6 @@ export interface RunControllersOptions {
   readonly random: RandomSource
   readonly logger: Logger
   readonly metrics: MetricsRegistry
-  recorder(component: string): EventRecorder
   readonly health?: HealthChecks
   readonly trace?: ReconcileTrace
 }
@@ -63,12 +61,23 @@ export async function runControllers(
   })
   const built: Built[] = []
   for (const descriptor of enabledInOrder(options)) {
+    const client = options.controllerClients.client(
+      descriptor.serviceAccount,
+      descriptor.clientRate,
+    )
+    // Each controller writes its events under its own identity and within its own rate.
+    const events = new EventBroadcaster({
+      client,
+      clock,
+      random: random.fork(`${descriptor.name}/events`),
+      logger: logger.named(descriptor.name),
+    })
     const context: ControllerContext<ControllersConfiguration> = {
       name: descriptor.name,
-      client: options.controllerClients.client(descriptor.serviceAccount, descriptor.clientRate),
+      client,
       informers: typed,
       metadataInformers: metadata,
-      recorder: options.recorder,
+      recorder: (component) => events.recorder(component),
       clock,
       random: random.fork(descriptor.name),
       logger: logger.named(descriptor.name),

@@ -22,6 +22,7 @@ import {
 } from './storage-defaults.ts'
 import type { AdmissionWorld } from './world.ts'
 
+export { nodeRestriction } from './node-restriction.ts'
 export type { AdmissionWorld } from './world.ts'
 
 /** The plug-ins that are on by default, in kube-apiserver's order. The same list is walked for mutation, then for validation. */

@@ -18,5 +18,8 @@ function typedKind(apiVersion: string, kind: string): TypedKind | undefined {
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
   // Fields that are always written are there before anybody fills them in: `f:spec` of a Pod has no `.`, `f:volumes` has.
   const empty = decodeObject({ group, version: apiVersion.slice(slash + 1), kind }, {})
-  return { type, zeroValue: empty?.object ?? {} }
+  const zeroValue = empty?.object ?? {}
+  // Required, and yet not written when it is empty.
+  if (kind === 'ValidatingAdmissionPolicyBinding') delete zeroValue['spec'].validationActions
+  return { type, zeroValue }
 }

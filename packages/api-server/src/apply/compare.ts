@@ -2,6 +2,7 @@
  * The paths in which two states of an object differ, by the granularity of their type: what an update is taken to have
  * changed. Contract: docs/behaviour/api-server/patch-and-apply.md, Which fields does a writer own.
  */
+import { givenValue } from '../schema/decode.ts'
 import { EMPTY, FieldSetBuilder, isMember, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { indexItems } from './list-items.ts'
@@ -100,9 +101,9 @@ class CompareWalker {
   }
 
   #compareMaps(map: MapShape, before: Json | undefined, after: Json | undefined, ignored: FieldSet): void {
-    for (const name in before) this.#compareField(map, name, before[name], after?.[name], ignored)
+    for (const name in before) this.#compareField(map, name, before[name], asSent(after, name), ignored)
     for (const name in after) {
-      if (before?.[name] === undefined) this.#compareField(map, name, undefined, after[name], ignored)
+      if (before?.[name] === undefined) this.#compareField(map, name, undefined, asSent(after, name), ignored)
     }
   }
 
@@ -145,6 +146,12 @@ class CompareWalker {
     }
     this.#depth--
   }
+}
+
+/** Lists that are always written are stored as null when they are empty, but who sends `[]` has said something. */
+function asSent(object: Json | undefined, name: string): unknown {
+  const value = object?.[name]
+  return value === null ? givenValue(object, name) : value
 }
 
 function asMap(value: unknown): Json | undefined {

@@ -7,20 +7,29 @@ import { applyPatch } from './apply.ts'
 import { builtInKind } from './built-in-kind.ts'
 import type { FieldFilter } from './compare.ts'
 import { mergeTypeOfKind } from './merge-type.ts'
+import type { ManagedFieldsEntry } from './managers.ts'
 import { resetFields, resetFieldsOfCustomResource } from './reset-fields.ts'
+import { SCALE_API_VERSION, parentEntries, scaleEntries } from './scale-view.ts'
 import { updateManagedFields } from './update.ts'
 import type { OtherVersion, TypedKind } from './update.ts'
 
 /** What the definition of a custom resource must offer. */
 export interface OwnershipSource {
   readonly ownership: TypedKind
+  /** Where the replicas stand, as path elements, when there is a scale subresource. */
+  readonly replicasPath?: readonly string[]
 }
 
 /** Stateless: what it knows of kinds is shared by all servers of the process. */
 export const fieldManagement: FieldManagement = {
   update(call) {
-    // A write through scale may come as the parent with its replicas changed: then the parent's fields are owned.
-    const view = call.draft['kind'] === call.resource.info.kind ? '' : call.subresource
+    // A write through scale comes as the parent with its replicas changed.
+    const own = call.draft['kind'] === call.resource.info.kind
+    if (own && call.subresource === 'scale' && call.before !== undefined) {
+      updateThroughScale(call, call.before)
+      return
+    }
+    const view = own ? '' : call.subresource
     const body = bodyTypeOf(call.resource, view)
     const kind = typedKindOf(call.resource, view)
     if (kind === undefined) return
@@ -54,6 +63,26 @@ export const fieldManagement: FieldManagement = {
     })
     return object
   },
+}
+
+/** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */
+function updateThroughScale({ resource, before: _, draft, ...call }: FieldManagementCall, before: Stored): void {
+  const path = (resource.definition as OwnershipSource | undefined)?.replicasPath ?? ['f:spec', 'f:replicas']
+  const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
+  const scaleOf = (object: Stored): Draft => {
+    const replicas: unknown = path.reduce<unknown>((at, element) => (at as Draft | undefined)?.[element.slice(2)], object)
+    return { apiVersion: SCALE_API_VERSION, kind: 'Scale', metadata: {}, spec: replicas ? { replicas } : {}, status: { replicas: 0 } }
+  }
+  const live = scaleOf(before)
+  const updated = scaleOf(draft)
+  live['metadata'].managedFields = scaleEntries(stored, () => path)
+  const { manager, nowMs } = call
+  const kind = builtInKind(SCALE_API_VERSION, 'Scale')!
+  updateManagedFields({ kind, live, updated, manager, apiVersion: SCALE_API_VERSION, subresource: 'scale', filter: {}, nowMs })
+  const { apiVersion } = bodyTypeOf(resource, '')
+  const entries = parentEntries(stored, updated['metadata'].managedFields, apiVersion, () => path)
+  if (entries.length === 0) delete draft['metadata'].managedFields
+  else draft['metadata'].managedFields = entries
 }
 
 interface BodyType {

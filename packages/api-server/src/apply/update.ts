@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { givenValue } from '../schema/decode.ts'
 import { compare } from './compare.ts'
 import type { Comparison, FieldFilter } from './compare.ts'
 import { difference, isEmpty, setOf, union } from './field-set.ts'
@@ -89,7 +90,8 @@ export function updateManagedFields(request: UpdateRequest): void {
 function ownersBefore(request: UpdateRequest): Owners {
   const stored: readonly ManagedFieldsEntry[] | undefined = request.live?.metadata?.managedFields
   if (request.subresource !== '') return ownersOfStored(stored)
-  const sent: unknown = request.updated.metadata?.managedFields
+  // The decoder leaves out an empty list, which in a patch asks for no tracking.
+  const sent = givenValue(request.updated.metadata, 'managedFields')
   if (!Array.isArray(sent)) return ownersOfStored(stored)
   if (asksForReset(sent, request.emptyListResets === true)) return new Map()
   if (sent.length === 0 || deepEqual(sent, stored)) return ownersOfStored(stored)

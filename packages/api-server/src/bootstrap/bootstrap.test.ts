@@ -106,6 +106,32 @@ describe('what the server keeps', () => {
     await server.stop()
   })
 
+  test('a flow schema says whether its priority level exists', async () => {
+    const { server, clock, call, stored } = await startServer()
+    const path = '/apis/flowcontrol.apiserver.k8s.io/v1'
+    const spec = { priorityLevelConfiguration: { name: 'mine' }, matchingPrecedence: 9000 }
+    await call('POST', `${path}/flowschemas`, { metadata: { name: 'x' }, spec })
+    await clock.advance(0)
+    const condition = (): { status: string; reason: string; message: string } =>
+      stored('flowschemas.flowcontrol.apiserver.k8s.io', 'x')!['status'].conditions[0]
+    const subject = 'This FlowSchema references the PriorityLevelConfiguration object named "mine"'
+    assert.deepEqual(
+      [condition().status, condition().reason, condition().message],
+      ['True', 'NotFound', `${subject} but there is no such object`],
+    )
+    const limited = { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } }
+    await call('POST', `${path}/prioritylevelconfigurations`, {
+      metadata: { name: 'mine' },
+      spec: limited,
+    })
+    await clock.advance(0)
+    assert.deepEqual(
+      [condition().status, condition().message],
+      ['False', `${subject} and it exists`],
+    )
+    await server.stop()
+  })
+
   test('a server at rest writes nothing', async () => {
     const { server, clock } = await startServer()
     const before = server.store.revision

@@ -13,6 +13,7 @@ import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
 import { ServiceRange } from '../service-ips/service-ranges.ts'
 import { builtInApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
+import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { Keeper } from './keeper.ts'
 import type { KeptKind } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
@@ -93,11 +94,13 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       () => void keepKubernetesService(keeper, options).catch(() => undefined),
     ),
   ]
+  const flowSchemas = keepFlowSchemaStatus(server.store, clock)
   const { identity } = options
   if (identity !== undefined)
     timers.push(every(clock, LEASE_PERIOD_MS, () => renewLease(keeper, clock, identity)))
   return {
     stop() {
+      flowSchemas.stop()
       for (const timer of timers) timer.cancel()
     },
   }

@@ -5,6 +5,7 @@ import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { createApiServer } from '../server.ts'
 import type { ApiServer, ApiServerOptions } from '../server.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
+import { turn } from '../testing/test-server.ts'
 import { generateKeyPair } from '../tls/index.ts'
 
 export const START_MS = Date.UTC(2026, 10, 21)
@@ -41,7 +42,7 @@ const USERS: readonly UserInfo[] = [
 export async function startServer(options: Partial<ApiServerOptions> = {}): Promise<TestServer> {
   const clock = new VirtualClock({
     startMs: START_MS,
-    settle: () => new Promise((resolve) => setImmediate(resolve)),
+    settle: turn,
   })
   const store = createMemoryStore(clock)
   const server = createApiServer({

@@ -1,5 +1,6 @@
 /** Columns of custom resources. Contract: docs/behaviour/api-server/custom-resources.md, Tables. */
-import { nameColumn, shortDuration } from '../kinds/columns.ts'
+import { nameColumn } from '../kinds/columns.ts'
+import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
 import { isObject } from './structural-schema.ts'
 
@@ -34,7 +35,7 @@ function cellOf(type: string, value: unknown, nowMs: number): unknown {
     case 'date': {
       if (typeof value !== 'string') return null
       const timeMs = Date.parse(value)
-      return Number.isNaN(timeMs) ? '<invalid>' : shortDuration(nowMs - timeMs)
+      return Number.isNaN(timeMs) ? '<invalid>' : formatShortDuration(nowMs - timeMs)
     }
     default:
       return typeof value === 'string' ? value : JSON.stringify(value)

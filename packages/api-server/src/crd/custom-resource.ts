@@ -19,7 +19,7 @@ import { duplicateFields } from './duplicate-fields.ts'
 import { mergeTypeOfResource } from './merge-type.ts'
 import { decodeMetadata, prune, walkEmbedded } from './prune.ts'
 import { customScale } from './scale.ts'
-import { hasRules, isObject, valueAt } from './structural-schema.ts'
+import { hasRules, isObject, simplePath, valueAt } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { validateListTypes, validateValue } from './value-validation.ts'
 
@@ -57,6 +57,7 @@ function servedResource(definition: Stored, version: Stored): ServedResource {
   const scale: Stored | undefined = version['subresources']?.scale
   const remembered: CustomDefinition = {
     ownership: { type: mergeTypeOfResource(schema), zeroValue: {} },
+    replicasPath: scale && simplePath(scale['specReplicasPath']).map((name) => `f:${name}`),
     object: definition,
     schema,
   }

@@ -265,6 +265,7 @@ test('the OpenAPI document has the schema, the list and paths that take fieldVal
   assert.ok(document.components.schemas['com.example.spec-x.v1.Thing'].properties.metadata)
   assert.ok(document.components.schemas['com.example.spec-x.v1.ThingList'])
   const { patch } = document.paths[`${THINGS.replace('default', '{namespace}')}/{name}`]
+  assert.equal(patch.operationId, 'patchSpecXExampleComV1NamespacedThing')
   assert.deepEqual(patch['x-kubernetes-group-version-kind'], { group: 'spec-x.example.com', version: 'v1', kind: 'Thing' })
   assert.ok(patch.parameters.some(({ name }: AnyValue) => name === 'fieldValidation'))
 })

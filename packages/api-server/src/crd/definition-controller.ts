@@ -13,7 +13,9 @@ import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import { ESTABLISHED, TERMINATION_COMPLETED, TERMINATION_IN_PROGRESS, findCondition, isTrue, setCondition } from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { servedResources } from './custom-resource.ts'
+import type { CustomDefinition } from './custom-resource.ts'
 import { CLEANUP_FINALIZER } from './definition-rules.ts'
+import { openApiDocument } from './openapi-document.ts'
 import { judgeApproval, judgeNames } from './naming.ts'
 
 const GROUP = 'apiextensions.k8s.io'
@@ -30,6 +32,8 @@ export interface DefinitionControllerParts {
   readonly logger: Logger
   /** The server's own identity. */
   readonly user: UserInfo
+  /** Publishes the OpenAPI document of a group version (`apis/example.com/v1`), or takes it back. */
+  publish?(path: string, document: object | undefined): void
 }
 
 export class DefinitionController {
@@ -38,6 +42,8 @@ export class DefinitionController {
   readonly #served = new Map<string, readonly ServedResource[]>()
   /** Instances of definitions that wait for their last finalizer. */
   readonly #instanceWatches = new Map<string, StoreWatch>()
+  /** What the published documents were made of. */
+  readonly #published = new Map<string, readonly ServedResource[]>()
   /** The group of each definition, known after it is gone. */
   readonly #groups = new Map<string, string>()
   #watch: StoreWatch | undefined
@@ -100,6 +106,7 @@ export class DefinitionController {
       const group = this.#groups.get(name) ?? ''
       this.#groups.delete(name)
       this.#reconsider(group, name)
+      this.#publish(group)
       return this.#alignApiServices(group)
     }
     this.#groups.set(name, definition['spec'].group)
@@ -109,6 +116,7 @@ export class DefinitionController {
     if (named !== undefined && isTrue(named, 'NamesAccepted') && !isTrue(named, 'Established')) {
       await this.#setConditions(name, [ESTABLISHED])
     }
+    this.#publish(definition['spec'].group)
     await this.#alignApiServices(definition['spec'].group)
   }
 
@@ -226,6 +234,30 @@ export class DefinitionController {
       if (type === 'deleted') this.#enqueue(name)
     })
     if (watch !== 'expired') this.#instanceWatches.set(name, watch)
+  }
+
+  /** Documents are made again when something else is served than when they were made. */
+  #publish(group: string): void {
+    const { registry, publish } = this.#parts
+    if (publish === undefined) return
+    const versions = new Map<string, ServedResource[]>()
+    const prefix = `apis/${group}/`
+    for (const path of this.#published.keys()) if (path.startsWith(prefix)) versions.set(path.slice(prefix.length), [])
+    for (const resource of registry.all()) {
+      const { custom, definition, info } = resource
+      if (!custom || info.group !== group) continue
+      // Definitions that are going are not published any more.
+      if ((definition as CustomDefinition).object['metadata'].deletionTimestamp !== undefined) continue
+      versions.set(info.version, [...(versions.get(info.version) ?? []), resource])
+    }
+    for (const [version, resources] of versions) {
+      const path = prefix + version
+      const before = this.#published.get(path) ?? []
+      if (before.length === resources.length && before.every((resource, index) => resource === resources[index])) continue
+      publish(path, openApiDocument(resources))
+      if (resources.length === 0) this.#published.delete(path)
+      else this.#published.set(path, resources)
+    }
   }
 
   /** The aggregator's record of each group version that definitions serve: made with the first, removed with the last. */

@@ -29,7 +29,7 @@ const HEADER_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\"
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
   const { expected, validation } = decoding
   const value = checkHeader(body, decoding)
-  const shownVersion = decoding.resource?.custom === true ? expected.version : expected.version === '' ? expected.group : apiVersionOf(expected)
+  const shownVersion = expected.version === '' ? expected.group : expected.version
   const handled = `${expected.kind} in version ${JSON.stringify(shownVersion)} cannot be handled as a ${expected.kind}`
   let decoded: DecodedObject
   try {

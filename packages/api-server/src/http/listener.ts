@@ -177,7 +177,8 @@ class HttpsListener implements Listener {
         outgoing.setHeader('content-type', body.contentType)
         writeHead(outgoing, answer.status)
         for await (const chunk of body.chunks) {
-          if (!(outgoing as Http1Response).write(chunk)) await once(outgoing, 'drain')
+          if (!(outgoing as Http1Response).write(chunk)) await drained(outgoing)
+          if (outgoing.destroyed) return
         }
         outgoing.end()
         return
@@ -220,10 +221,23 @@ async function writeChunks(incoming: Incoming, outgoing: Outgoing, status: numbe
   }
   outgoing.setHeader('content-length', size)
   for (let i = 0; i < chunks.length - 1; i++) {
-    if (!(outgoing as Http1Response).write(chunks[i]!)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')])
+    if (!(outgoing as Http1Response).write(chunks[i]!)) await drained(outgoing)
     if (outgoing.destroyed) return
   }
   ;(outgoing as Http1Response).end(chunks.at(-1))
+}
+
+/** Resolves when more can be written, or when nobody reads any more. */
+function drained(outgoing: Outgoing): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.removeListener('drain', done)
+      outgoing.removeListener('close', done)
+      resolve()
+    }
+    ;(outgoing as Http1Response).on('drain', done)
+    ;(outgoing as Http1Response).on('close', done)
+  })
 }
 
 function acceptsGzip(incoming: Incoming): boolean {
@@ -293,7 +307,7 @@ class StreamSink implements WatchSink {
 
   ready(): Promise<void> | undefined {
     if (this.#unread() < COMFORTABLE_BYTES) return undefined
-    return Promise.race([once(this.#outgoing, 'drain'), once(this.#outgoing, 'close')]).then(() => undefined)
+    return drained(this.#outgoing)
   }
 
   end(): void {

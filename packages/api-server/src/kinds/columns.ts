@@ -1,13 +1,10 @@
 /** Parts of printer columns that several kinds share. */
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
+import { formatAge } from '../printing/ages.ts'
+import { CREATED_AT_DESCRIPTION, NAME_DESCRIPTION } from '../printing/descriptions.ts'
 import definitions from './column-definitions.json' with { type: 'json' }
 
 type Cell = PrinterColumn['cell']
-
-export const NAME_DESCRIPTION =
-  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names'
-export const AGE_DESCRIPTION =
-  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
 export function column(
   name: string,
@@ -28,38 +25,12 @@ export const nameColumn: PrinterColumn = {
   cell: (object) => object.metadata?.name ?? '',
 }
 
-export const ageColumn: PrinterColumn = column('Age', 'string', AGE_DESCRIPTION, (object, nowMs) =>
-  age(object.metadata?.creationTimestamp, nowMs),
+export const ageColumn: PrinterColumn = column(
+  'Age',
+  'string',
+  CREATED_AT_DESCRIPTION,
+  (object, nowMs) => formatAge(object.metadata?.creationTimestamp, nowMs),
 )
-
-export function age(timestamp: string | null | undefined, nowMs: number): string {
-  if (!timestamp) return '<unknown>'
-  return shortDuration(nowMs - Date.parse(timestamp))
-}
-
-/** kubectl's short form: two units while they matter, then one. */
-export function shortDuration(durationMs: number): string {
-  const seconds = Math.trunc(durationMs / 1000)
-  if (seconds < -1) return '<invalid>'
-  if (seconds < 0) return '0s'
-  if (seconds < 120) return `${seconds}s`
-  const minutes = Math.trunc(seconds / 60)
-  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's')
-  if (minutes < 180) return `${minutes}m`
-  const hours = Math.trunc(minutes / 60)
-  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm')
-  if (hours < 48) return `${hours}h`
-  const days = Math.trunc(hours / 24)
-  if (hours < 192) return withRest(days, 'd', hours % 24, 'h')
-  if (hours < 24 * 365 * 2) return `${days}d`
-  const years = Math.trunc(hours / 24 / 365)
-  if (hours < 24 * 365 * 8) return withRest(years, 'y', days % 365, 'd')
-  return `${years}y`
-}
-
-function withRest(value: number, unit: string, rest: number, restUnit: string): string {
-  return rest === 0 ? `${value}${unit}` : `${value}${unit}${rest}${restUnit}`
-}
 
 /** `a=b,c in (d,e)`; `<none>` for nothing. */
 export function selectorText(selector: Stored | null | undefined): string {

@@ -110,3 +110,8 @@ export function labelsFromTemplate(object: Draft): void {
     object.metadata.labels = { ...labels }
   }
 }
+
+/** For lists that are always written: the store does not tell an empty one from none. */
+export function nullWhenEmpty(holder: Draft, field: string): void {
+  if (Array.isArray(holder[field]) && holder[field].length === 0) holder[field] = null
+}

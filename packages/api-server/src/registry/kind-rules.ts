@@ -62,8 +62,6 @@ export interface KindRules {
   readonly columns?: readonly PrinterColumn[]
   /** Annotations that only the whole object shows: tables and metadata-only answers are made from a form without them. */
   readonly computedAnnotations?: readonly string[]
-  /** Annotations of the served form that rows of a Table, made from the inner form, do not carry. */
-  readonly annotationsHiddenInTables?: readonly string[]
   /** Conditions of a Table row. */
   rowConditions?(object: Stored): readonly unknown[] | undefined
   /** Warnings in the answer's Warning headers. */

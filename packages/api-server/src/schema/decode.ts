@@ -10,6 +10,7 @@ import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-sc
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf, presenceOf } from './go-facts.ts'
 import { bareStructName, goTypeOf } from './go-types.ts'
+import { sortedMap } from './internal-form.ts'
 import type { Occurrences } from './json.ts'
 
 /** At most so many problems are reported. */
@@ -56,22 +57,12 @@ function planOf(schema: ObjectSchema): StructPlan {
     fields.set(name, {
       name,
       decode: decoderOf(schema.name, name, field),
-      isEmpty:
-        presence === 'plain'
-          ? isEmptyValue
-          : presence === 'always' && isCollection(field)
-            ? isEmptyValue
-            : undefined,
+      isEmpty: presence === 'plain' ? isEmptyValue : undefined,
       isStruct: field.type === 'object',
     })
     if (presence === 'always') always.push({ name, zero: zeroOf(field) })
   }
   return plan
-}
-
-/** Storage does not tell empty lists and maps from absent ones. */
-function isCollection(field: FieldSchema): boolean {
-  return field.type === 'array' || field.type === 'map'
 }
 
 function isEmptyValue(value: unknown): boolean {
@@ -238,7 +229,7 @@ export function givenValue(
   field: string,
 ): unknown {
   if (holder === undefined) return null
-  return holder[field] ?? emptyGiven.get(holder)?.[field] ?? null
+  return sortedMap(holder[field] ?? emptyGiven.get(holder)?.[field] ?? null)
 }
 
 function report(walk: Walk, what: 'unknown' | 'duplicate', key: string): void {

@@ -69,7 +69,7 @@ function fieldValue(
     case 'flag':
       return value ?? false
     case 'nullable':
-      return value ?? null
+      return sortedMap(value ?? null)
     case 'pointer':
       return value === undefined || value === null
         ? null
@@ -84,6 +84,14 @@ function fieldValue(
       // A field that the external form keeps one level up: hostNetwork and its like.
       return context?.[field.json] ?? (field.type === 'Flag' ? false : null)
   }
+}
+
+/** Go prints maps by key. Values of this kind hold no structs. */
+export function sortedMap(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+  )
 }
 
 /** Lines with one space for each level, as Go prints indented JSON. */

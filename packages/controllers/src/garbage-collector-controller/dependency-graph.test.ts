@@ -291,3 +291,9 @@ test('Only blockOwnerDeletion true in the graph delays a foreground owner', () =
   graph.add(object('unset', { owners: [ref('rc'), blocking('other')] }))
   assert.deepEqual(names(graph.node('rc').blockingDependents()), ['yes'])
 })
+
+test('a new object with two references to one uid that differ is checked', () => {
+  const graph = new TestGraph()
+  const owners = [ref('rc'), ref('rc', { apiVersion: 'v2' })]
+  assert.deepEqual(names(graph.add(object('child', { owners })).check), ['rc', 'child'])
+})

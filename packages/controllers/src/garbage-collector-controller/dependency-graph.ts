@@ -86,20 +86,22 @@ export class DependencyGraph {
     consequences: Consequences,
   ): void {
     const { object, previous, identity } = event
+    const references = object.metadata?.ownerReferences ?? NO_OWNERS
     const known = this.#nodes.get(identity.uid)
     const node =
       known === undefined
         ? this.#insert(identity, false)
         : this.#becomeReal(known, identity, consequences)
-    this.#takeOwners(node, object.metadata?.ownerReferences ?? NO_OWNERS, consequences)
-    if (isTerminating(object)) node.markBeingDeleted()
-    if (
-      known === undefined &&
-      isTerminating(object) &&
-      hasFinalizer(object, FOREGROUND_FINALIZER)
-    ) {
-      node.markDeletingDependents()
+    if (known === undefined) {
+      node.owners = references
+      this.#link(node, references, consequences)
+      if (isTerminating(object) && hasFinalizer(object, FOREGROUND_FINALIZER)) {
+        node.markDeletingDependents()
+      }
+    } else {
+      this.#takeOwners(node, references, consequences)
     }
+    if (isTerminating(object)) node.markBeingDeleted()
     startDeletion(node, object, previous, consequences)
   }
 
@@ -118,7 +120,7 @@ export class DependencyGraph {
     return real
   }
 
-  /** 2., 3. Brings the links to owners up to date with the object's references. */
+  /** 3. Brings the links to owners up to date with the object's references. */
   #takeOwners(
     node: GraphNode,
     references: readonly OwnerReference[],

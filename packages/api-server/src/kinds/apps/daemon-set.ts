@@ -161,7 +161,6 @@ export const daemonSet: KindRules = {
         errors,
       ),
   },
-  annotationsHiddenInTables: [GENERATION],
   warnings: templateWarnings,
   columns: tableColumns('apps/daemonsets', {
     Desired: (object) => object.status?.desiredNumberScheduled ?? 0,

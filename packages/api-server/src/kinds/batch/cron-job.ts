@@ -2,7 +2,8 @@ import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
-import { age, selectorText, tableColumns } from '../columns.ts'
+import { formatAge } from '../../printing/ages.ts'
+import { selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
 import { scheduleError, isKnownTimeZone } from './schedule.ts'
@@ -94,7 +95,7 @@ export const cronJob: KindRules = {
     Suspend: (object) => (object.spec?.suspend === true ? 'True' : 'False'),
     Active: (object) => (object.status?.active ?? []).length,
     'Last Schedule': (object, nowMs) =>
-      object.status?.lastScheduleTime ? age(object.status.lastScheduleTime, nowMs) : '<none>',
+      object.status?.lastScheduleTime ? formatAge(object.status.lastScheduleTime, nowMs) : '<none>',
     Containers: (object) =>
       containers(object)
         .map(({ name }) => name)

@@ -1,6 +1,6 @@
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { internalForm } from '../../schema/internal-form.ts'
+import { internalForm, sortedMap } from '../../schema/internal-form.ts'
 import { sameJson } from '../workload-template.ts'
 import { validateSpecAndSelector } from './job-spec.ts'
 
@@ -90,5 +90,8 @@ function keep(draft: Draft, before: Stored, field: string): void {
 
 /** Metadata is embedded in the internal type, so its fields stand beside Spec. */
 export function templateForm(template: Stored): Stored {
-  return { ...template.metadata, ...internalForm(template, 'PodTemplateSpec') }
+  const form: Draft = {}
+  for (const [field, value] of Object.entries(template.metadata ?? {}))
+    form[field] = sortedMap(value)
+  return { ...form, ...internalForm(template, 'PodTemplateSpec') }
 }

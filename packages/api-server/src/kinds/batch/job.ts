@@ -1,6 +1,7 @@
 /** Jobs. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "batch". */
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { containerCells, selectorText, shortDuration, tableColumns } from '../columns.ts'
+import { formatShortDuration } from '../../printing/ages.ts'
+import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { labelsFromTemplate } from '../workload-template.ts'
 import { templateWarnings } from '../apps/deployment.ts'
@@ -36,7 +37,7 @@ function generateSelector(object: Draft): void {
   if (spec.manualSelector === true) return
   spec.template ??= { metadata: {}, spec: {} }
   const labels: Record<string, string> = { ...spec.template.metadata?.labels }
-  const { uid, name } = metadata
+  const { uid = '', name = '' } = metadata
   labels['controller-uid'] = uid
   labels[UID_LABEL] = uid
   labels[NAME_LABEL] ??= name
@@ -70,7 +71,7 @@ function completionsText(object: Stored): string {
 function durationText(object: Stored, nowMs: number): string {
   const { startTime, completionTime } = object.status ?? {}
   if (!startTime) return ''
-  return shortDuration(
+  return formatShortDuration(
     (completionTime ? Date.parse(completionTime) : nowMs) - Date.parse(startTime),
   )
 }
@@ -81,13 +82,14 @@ export const job: KindRules = {
   defaults,
   prepareForCreate(object) {
     generateSelector(object)
-    labelsFromTemplate(object)
     object.status = {}
   },
   prepareForUpdate(object, stored) {
     if (stored.status === undefined) delete object.status
     else object.status = stored.status
   },
+  // Reading from the store applies defaults again, now with the generated labels.
+  canonicalize: labelsFromTemplate,
   validate: (object, errors) => validateJobSpec(object, errors),
   validateUpdate: validateJobUpdate,
   status: { validateUpdate: validateJobStatusUpdate },

@@ -2,7 +2,8 @@ import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { formatTime } from '@gyropilot/foundation'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { dnsSubdomain } from '../../schema/validation/names.ts'
-import { ageColumn, column, nameColumn, shortDuration } from '../columns.ts'
+import { formatShortDuration } from '../../printing/ages.ts'
+import { ageColumn, column, nameColumn } from '../columns.ts'
 
 const USAGES = [
   'any',
@@ -250,7 +251,7 @@ export const certificateSigningRequest: KindRules = {
       (object) =>
         object.spec?.expirationSeconds === undefined
           ? '<none>'
-          : shortDuration(object.spec.expirationSeconds * 1000),
+          : formatShortDuration(object.spec.expirationSeconds * 1000),
     ),
     column(
       'Condition',

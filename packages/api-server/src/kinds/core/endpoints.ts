@@ -1,6 +1,6 @@
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
-import { parseIp, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
+import { validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 import { validatePortNumber } from '../../schema/validation/numbers.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
@@ -42,42 +42,6 @@ function validateSubset(subset: Stored, errors: FieldErrors, field: string): voi
   }
 }
 
-const text = (value: unknown): string => JSON.stringify(value)
-const byText = (a: unknown, b: unknown): number =>
-  text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0
-
-/** Subsets with the same ports become one; addresses and ports are sorted, and an address stands once. */
-function repack(subsets: readonly Stored[]): Draft[] {
-  const byPorts = new Map<
-    string,
-    { ports: Stored[]; ready: Map<string, Stored>; notReady: Map<string, Stored> }
-  >()
-  for (const subset of subsets) {
-    const ports: Stored[] = [...(subset.ports ?? [])].toSorted(byText)
-    const key = text(ports)
-    const group = byPorts.get(key) ?? { ports, ready: new Map(), notReady: new Map() }
-    byPorts.set(key, group)
-    for (const address of subset.addresses ?? [])
-      group.ready.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
-    for (const address of subset.notReadyAddresses ?? [])
-      group.notReady.set(`${address.ip}/${address.targetRef?.uid ?? ''}`, address)
-  }
-  const sortByIp = (map: Map<string, Stored>): Stored[] =>
-    [...map.values()].toSorted((a, b) => compareIps(a.ip ?? '', b.ip ?? ''))
-  return [...byPorts.values()].map(({ ports, ready, notReady }) => ({
-    ...(ready.size > 0 ? { addresses: sortByIp(ready) } : {}),
-    ...(notReady.size > 0 ? { notReadyAddresses: sortByIp(notReady) } : {}),
-    ...(ports.length > 0 ? { ports } : {}),
-  }))
-}
-
-function compareIps(a: string, b: string): number {
-  const x = parseIp(a)
-  const y = parseIp(b)
-  if (x === undefined || y === undefined || x.family !== y.family) return a < b ? -1 : a > b ? 1 : 0
-  return x.value < y.value ? -1 : x.value > y.value ? 1 : 0
-}
-
 /** Up to three `ip:port` pairs. */
 function endpointsText(object: Stored): string {
   const pairs: string[] = []
@@ -108,9 +72,6 @@ export const endpoints: KindRules = {
   defaults(object) {
     for (const subset of object.subsets ?? [])
       for (const port of subset.ports ?? []) port.protocol ||= 'TCP'
-  },
-  canonicalize(object) {
-    if (object.subsets?.length > 0) object.subsets = repack(object.subsets)
   },
   validate(object, errors) {
     for (const [index, subset] of (object.subsets ?? []).entries())

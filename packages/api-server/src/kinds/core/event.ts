@@ -1,6 +1,7 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { age, column } from '../columns.ts'
+import { formatAge } from '../../printing/ages.ts'
+import { column } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
 
 /** Events written through events.k8s.io carry an eventTime; those of the core API are hardly checked. */
@@ -49,7 +50,7 @@ const columns = [
     'Last Seen',
     'string',
     'The time at which the most recent occurrence of this event was recorded.',
-    (object, nowMs) => age(lastSeen(object), nowMs),
+    (object, nowMs) => formatAge(lastSeen(object), nowMs),
   ),
   column(
     'Type',
@@ -92,7 +93,7 @@ const columns = [
     'First Seen',
     'string',
     'The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)',
-    (object, nowMs) => age(firstSeen(object), nowMs),
+    (object, nowMs) => formatAge(firstSeen(object), nowMs),
     1,
   ),
   column('Count', 'string', 'The number of times this event has occurred.', countOf, 1),

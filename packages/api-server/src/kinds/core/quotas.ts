@@ -4,7 +4,7 @@ import { compareQuantities, parseQuantity } from '../../schema/quantity.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
+import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 import {
   validateQuotaResourceName,
   validateResourceName,
@@ -234,6 +234,9 @@ export const limitRange: KindRules = {
   // Clients may leave the name out: the server then takes a UUID.
   prepareForCreate(object) {
     if (!object.metadata?.name) object.metadata.name = object.metadata.uid
+  },
+  canonicalize(object) {
+    if (object.spec) nullWhenEmpty(object.spec, 'limits')
   },
   defaults(object) {
     for (const item of object.spec?.limits ?? []) defaultItem(item)

@@ -4,7 +4,7 @@ import { invalidAll } from '../../schema/validation/labels.ts'
 import { parseIp, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
+import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 
 const TYPES = ['FQDN', 'IPv4', 'IPv6']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
@@ -81,6 +81,10 @@ export const endpointSlice: KindRules = {
     }
   },
   generationOf: ({ metadata, ...rest }) => [rest, metadata?.labels],
+  canonicalize(object) {
+    nullWhenEmpty(object, 'endpoints')
+    nullWhenEmpty(object, 'ports')
+  },
   validate(object, errors) {
     const {
       addressType = '',

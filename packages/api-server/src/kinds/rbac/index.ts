@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
 import { dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
+import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 
@@ -48,6 +48,7 @@ export const role: KindRules = {
   kind: 'Role',
   name: 'path-segment',
   generationOf: null,
+  canonicalize: (object) => nullWhenEmpty(object, 'rules'),
   validate: (object, errors) => validateRules(object.rules, true, errors),
 }
 
@@ -56,6 +57,7 @@ export const clusterRole: KindRules = {
   kind: 'ClusterRole',
   name: 'path-segment',
   generationOf: null,
+  canonicalize: (object) => nullWhenEmpty(object, 'rules'),
   validate(object, errors) {
     validateRules(object.rules, false, errors)
     if (!object.aggregationRule) return

@@ -4,7 +4,7 @@ import { compareQuantities } from '../../schema/quantity.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
 import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
+import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 
 const GROUP = 'storage.k8s.io'
 
@@ -208,6 +208,9 @@ export const csiNode: KindRules = {
   group: GROUP,
   kind: 'CSINode',
   generationOf: null,
+  canonicalize(object) {
+    if (object.spec) nullWhenEmpty(object.spec, 'drivers')
+  },
   validate(object, errors) {
     const names = new Set<string>()
     for (const [index, driver] of (object.spec?.drivers ?? []).entries()) {

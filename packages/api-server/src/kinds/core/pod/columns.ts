@@ -1,11 +1,12 @@
 /** The row of a pod: what kubectl get shows. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import { age, tableColumns } from '../../columns.ts'
+import { formatAge } from '../../../printing/ages.ts'
+import { tableColumns } from '../../columns.ts'
 
 function restartsText(pod: Stored, nowMs: number): string {
   const { restarts, lastRestart } = summarize(pod)
   return restarts > 0 && lastRestart !== ''
-    ? `${restarts} (${age(lastRestart, nowMs)} ago)`
+    ? `${restarts} (${formatAge(lastRestart, nowMs)} ago)`
     : `${restarts}`
 }
 

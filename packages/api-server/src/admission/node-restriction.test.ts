@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ApiError } from '../contracts.ts'
+import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
+import type { Draft } from '../registry/kind-rules.ts'
+import { nodeRestriction } from './node-restriction.ts'
+import type { AdmissionWorld } from './world.ts'
+
+const USER = { name: 'system:node:a', groups: ['system:nodes'], extra: {} }
+const pods: Record<string, Draft> = {
+  'x/other': { spec: { nodeName: 'b' } },
+  'x/own': { spec: { nodeName: 'a' } },
+}
+const store = {
+  get: ({ key }: { key: string }) => (pods[key] === undefined ? undefined : { object: pods[key] }),
+}
+const plugin = nodeRestriction({ store } as unknown as AdmissionWorld)
+
+function verdict(
+  change: Partial<AdmissionRequest> & { group?: string; plural: string },
+): string | undefined {
+  const { group = '', plural, ...rest } = change
+  const request: AdmissionRequest = {
+    operation: 'UPDATE',
+    resource: { group, resource: plural } as ResourceInfo,
+    subresource: '',
+    namespace: 'x',
+    name: '',
+    user: USER,
+    dryRun: false,
+    options: {},
+    warn() {},
+    ...rest,
+  }
+  if (!plugin.handles(request)) return undefined
+  try {
+    void plugin.validate!(request)
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.code === 403)
+    return error.message.slice(error.message.indexOf('is forbidden: ') + 'is forbidden: '.length)
+  }
+}
+
+const node = (labels: Draft, taints: Draft[] = []): Draft => ({
+  metadata: { name: 'a', labels },
+  spec: { taints },
+})
+const pod = (nodeName: string, metadata: Draft = {}): Draft => ({
+  metadata: { name: 'p', ...metadata },
+  spec: { nodeName },
+})
+const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
+
+describe('NodeRestriction', () => {
+  for (const [title, change, why] of [
+    [
+      'another node',
+      { plural: 'nodes', name: 'b', object: node({}), oldObject: node({}) },
+      'node "a" is not allowed to modify node "b"',
+    ],
+    [
+      'its own node',
+      {
+        plural: 'nodes',
+        name: 'a',
+        object: node({ 'kubernetes.io/os': 'linux', 'example.com/x': '1' }),
+        oldObject: node({}),
+      },
+      undefined,
+    ],
+    [
+      'labels that say what may run there',
+      {
+        plural: 'nodes',
+        name: 'a',
+        object: node({ 'node-restriction.kubernetes.io/pci': '1', 'kubernetes.io/role': 'm' }),
+        oldObject: node({}),
+      },
+      'node "a" is not allowed to modify labels: kubernetes.io/role, node-restriction.kubernetes.io/pci',
+    ],
+    [
+      'taints',
+      { plural: 'nodes', name: 'a', object: node({}), oldObject: node({}, [{ key: 'k' }]) },
+      'node "a" is not allowed to modify taints',
+    ],
+    [
+      'an ordinary pod',
+      { plural: 'pods', operation: 'CREATE', object: pod('a') },
+      'pod does not have "kubernetes.io/config.mirror" annotation, node "a" can only create mirror pods',
+    ],
+    [
+      'a mirror pod of its own',
+      { plural: 'pods', operation: 'CREATE', object: pod('a', mirror) },
+      undefined,
+    ],
+    [
+      'a mirror pod elsewhere',
+      { plural: 'pods', operation: 'CREATE', object: pod('b', mirror) },
+      'node "a" can only create pods with spec.nodeName set to itself',
+    ],
+    [
+      'status of its pod',
+      { plural: 'pods', subresource: 'status', object: pod('a'), oldObject: pod('a') },
+      undefined,
+    ],
+    [
+      'labels through status',
+      {
+        plural: 'pods',
+        subresource: 'status',
+        object: pod('a', { labels: { x: 'y' } }),
+        oldObject: pod('a'),
+      },
+      'node "a" cannot update labels through pod status',
+    ],
+    [
+      'eviction of a pod elsewhere',
+      { plural: 'pods', operation: 'CREATE', subresource: 'eviction', name: 'other', object: {} },
+      'node "a" can only evict pods with spec.nodeName set to itself',
+    ],
+    [
+      'eviction of its pod',
+      { plural: 'pods', operation: 'CREATE', subresource: 'eviction', name: 'own', object: {} },
+      undefined,
+    ],
+    [
+      'the lease of another node',
+      {
+        plural: 'leases',
+        group: 'coordination.k8s.io',
+        namespace: 'kube-node-lease',
+        name: 'b',
+        object: {},
+      },
+      'can only access node lease with the same name as the requesting node',
+    ],
+    [
+      'anybody else',
+      {
+        plural: 'nodes',
+        name: 'b',
+        object: node({}),
+        user: { name: 'jane', groups: [], extra: {} },
+      },
+      undefined,
+    ],
+  ] as const satisfies readonly (readonly [
+    string,
+    Parameters<typeof verdict>[0],
+    string | undefined,
+  ])[]) {
+    test(`${title}: ${why === undefined ? 'allowed' : 'refused'}`, () =>
+      assert.equal(verdict(change), why))
+  }
+})

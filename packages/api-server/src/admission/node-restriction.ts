@@ -1,0 +1,133 @@
+/**
+ * What a kubelet may write beyond what the node authorizer lets through by name: its own Node, Lease, CSINode and pods. Not on by
+ * default: clusters with real kubelets turn it on. Contract: docs/behaviour/api-server/subresources-and-admission.md.
+ */
+import { semanticEqual } from '@gyropilot/api'
+import { nodeNameOf } from '../auth/identity.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { read, refusal } from './world.ts'
+import type { AdmissionWorld } from './world.ts'
+
+const MIRROR = 'kubernetes.io/config.mirror'
+const OWN_LABELS = new Set([
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+])
+const OWN_LABEL_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
+
+export function nodeRestriction(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'NodeRestriction',
+    handles: ({ user, operation }) => nodeNameOf(user) !== undefined && operation !== 'CONNECT',
+    validate(request) {
+      const node = nodeNameOf(request.user)!
+      const why = reasonAgainst(world, request, node)
+      if (why !== undefined) throw refusal(request, why)
+    },
+  }
+}
+
+function reasonAgainst(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  node: string,
+): string | undefined {
+  switch (`${request.resource.resource}.${request.resource.group}`) {
+    case 'pods.':
+      return podReason(world, request, node)
+    case 'nodes.':
+      return nodeReason(request, node)
+    case 'leases.coordination.k8s.io':
+      if (request.namespace !== 'kube-node-lease')
+        return 'can only access leases in the "kube-node-lease" system namespace'
+      return nameOf(request) === node
+        ? undefined
+        : 'can only access node lease with the same name as the requesting node'
+    case 'csinodes.storage.k8s.io':
+      return nameOf(request) === node
+        ? undefined
+        : 'can only access CSINode with the same name as the requesting node'
+    default:
+      return undefined
+  }
+}
+
+function podReason(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  node: string,
+): string | undefined {
+  const { operation, subresource, object, oldObject } = request
+  const only = (what: string): string =>
+    `node ${JSON.stringify(node)} can only ${what} with spec.nodeName set to itself`
+  if (subresource === 'eviction') {
+    const pod = read(world, 'pods', `${request.namespace}/${request.name}`)
+    return pod === undefined || pod['spec'].nodeName === node ? undefined : only('evict pods')
+  }
+  if (subresource === 'status') {
+    if (oldObject?.['spec'].nodeName !== node) return only('update pod status for pods')
+    const isSame = semanticEqual(
+      oldObject['metadata'].labels ?? {},
+      object?.['metadata'].labels ?? {},
+    )
+    return isSame
+      ? undefined
+      : `node ${JSON.stringify(node)} cannot update labels through pod status`
+  }
+  if (subresource !== '')
+    return `unexpected pod subresource ${JSON.stringify(subresource)}, only 'status' and 'eviction' are allowed`
+  if (operation === 'DELETE')
+    return oldObject?.['spec'].nodeName === node ? undefined : only('delete pods')
+  if (operation !== 'CREATE')
+    return `unexpected operation ${JSON.stringify(operation)}, node ${JSON.stringify(node)} can only create and delete mirror pods`
+  if (object!['metadata'].annotations?.[MIRROR] === undefined) {
+    return `pod does not have ${JSON.stringify(MIRROR)} annotation, node ${JSON.stringify(node)} can only create mirror pods`
+  }
+  return object!['spec'].nodeName === node ? undefined : only('create pods')
+}
+
+function nodeReason(request: AdmissionRequest, node: string): string | undefined {
+  const { operation, object, oldObject } = request
+  const name = nameOf(request)
+  const who = `node ${JSON.stringify(node)} is not allowed to`
+  if (name !== node) return `${who} modify node ${JSON.stringify(name)}`
+  if (object === undefined) return undefined
+  const forbidden = changedLabels(oldObject, object).filter((key) => !isOwnLabel(key))
+  if (forbidden.length > 0)
+    return `${who} ${operation === 'CREATE' ? 'set the following labels' : 'modify labels'}: ${forbidden.join(', ')}`
+  if (operation !== 'UPDATE') return undefined
+  const isSame = (field: 'taints' | 'ownerReferences', part: 'spec' | 'metadata'): boolean =>
+    semanticEqual(oldObject?.[part]?.[field] ?? [], object[part]?.[field] ?? [])
+  if (!isSame('taints', 'spec')) return `${who} modify taints`
+  return isSame('ownerReferences', 'metadata') ? undefined : `${who} modify ownerReferences`
+}
+
+function changedLabels(before: Stored | undefined, after: Stored): string[] {
+  const old: Record<string, string> = before?.['metadata'].labels ?? {}
+  const now: Record<string, string> = after['metadata'].labels ?? {}
+  const keys = new Set([...Object.keys(old), ...Object.keys(now)])
+  return [...keys].filter((key) => old[key] !== now[key]).toSorted()
+}
+
+/** Outside the project's domains a kubelet may label itself as it likes. */
+function isOwnLabel(key: string): boolean {
+  const domain = key.includes('/') ? key.split('/')[0]! : ''
+  const isIn = (parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
+  if (isIn('node-restriction.kubernetes.io')) return false
+  if (!isIn('kubernetes.io') && !isIn('k8s.io')) return true
+  return OWN_LABELS.has(key) || OWN_LABEL_DOMAINS.some(isIn)
+}
+
+function nameOf({ name, object }: AdmissionRequest): string {
+  return name || object?.['metadata']?.name || ''
+}

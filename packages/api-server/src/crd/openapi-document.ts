@@ -1,0 +1,147 @@
+/**
+ * The /openapi/v3 document of a group version of custom resources. Its paths are those of a built-in kind with the same
+ * verbs and scope, with the names changed. Contract: docs/behaviour/api-server/custom-resources.md, OpenAPI.
+ */
+import autoscaling from '@gyropilot/api/openapi/apis__autoscaling__v1.json' with { type: 'json' }
+import coordination from '@gyropilot/api/openapi/apis__coordination.k8s.io__v1.json' with { type: 'json' }
+import scheduling from '@gyropilot/api/openapi/apis__scheduling.k8s.io__v1.json' with { type: 'json' }
+import type { Stored } from '../registry/kind-rules.ts'
+import type { ServedResource } from '../registry/resource-registry.ts'
+import type { CustomDefinition } from './custom-resource.ts'
+import { openApiName, openApiSchemas } from './openapi.ts'
+import type { JsonObject } from './structural-schema.ts'
+
+interface Document {
+  readonly openapi: string
+  readonly info: unknown
+  readonly paths: Readonly<Record<string, JsonObject>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+/** A recorded kind whose paths are copied. */
+interface Template {
+  readonly document: Document
+  readonly group: string
+  readonly groupWord: string
+  readonly plural: string
+  readonly kind: string
+}
+
+const NAMESPACED: Template = {
+  document: coordination as unknown as Document,
+  group: 'coordination.k8s.io',
+  groupWord: 'Coordination',
+  plural: 'leases',
+  kind: 'Lease',
+}
+
+const CLUSTER_SCOPED: Template = {
+  document: scheduling as unknown as Document,
+  group: 'scheduling.k8s.io',
+  groupWord: 'Scheduling',
+  plural: 'priorityclasses',
+  kind: 'PriorityClass',
+}
+
+function scaleSchemas(): Record<string, unknown> {
+  const { schemas } = (autoscaling as unknown as Document).components
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => name.startsWith('io.k8s.api.autoscaling.v1.Scale')))
+}
+
+/** The document of the resources of one group version; undefined when there are none. */
+export function openApiDocument(resources: readonly ServedResource[]): object | undefined {
+  if (resources.length === 0) return undefined
+  const paths: Record<string, JsonObject> = {}
+  const schemas: Record<string, unknown> = {}
+  for (const resource of resources) {
+    const template = resource.info.namespaced ? NAMESPACED : CLUSTER_SCOPED
+    Object.assign(paths, pathsOf(template, resource))
+    for (const [name, schema] of Object.entries(template.document.components.schemas)) {
+      if (name.startsWith('io.k8s.apimachinery.')) schemas[name] = schema
+    }
+    const definition = resource.definition as CustomDefinition
+    const version = definition.object['spec'].versions.find(({ name }: Stored) => name === resource.info.version)
+    Object.assign(schemas, openApiSchemas(definition.object, version))
+    if (resource.info.subresources.some(({ name }) => name === 'scale')) Object.assign(schemas, scaleSchemas())
+  }
+  const { openapi } = NAMESPACED.document
+  const info = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
+  return { openapi, info, paths: sorted(paths), components: { schemas: sorted(schemas) } }
+}
+
+function sorted<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function pathsOf(template: Template, { info }: ServedResource): Record<string, JsonObject> {
+  const rename = renamer(template, info)
+  const root = `/apis/${template.group}/v1/`
+  const result: Record<string, JsonObject> = {}
+  for (const [path, item] of Object.entries(template.document.paths)) {
+    if (path === root || path.startsWith(`${root}watch/`)) continue
+    const renamed = rename(path.replace(template.plural, info.resource)) as string
+    const copy = rename(item) as JsonObject
+    result[renamed] = copy
+    if (!path.endsWith('/{name}')) continue
+    const own = openApiName(info.group, info.version, info.kind)
+    for (const subresource of info.subresources) {
+      result[`${renamed}/${subresource.name}`] = subresourcePath(copy, subresource, own)
+    }
+  }
+  return result
+}
+
+/** The object's own path with the verbs of a subresource. */
+function subresourcePath(
+  item: JsonObject,
+  { name, kind, group, version }: ServedResource['info']['subresources'][number],
+  own: string,
+): JsonObject {
+  const suffix = name[0]!.toUpperCase() + name.slice(1)
+  const result: JsonObject = { parameters: item['parameters'] }
+  for (const method of ['get', 'put', 'patch']) {
+    let text = JSON.stringify(item[method])
+    if (name === 'scale') {
+      text = text.replaceAll(`#/components/schemas/${own}"`, '#/components/schemas/io.k8s.api.autoscaling.v1.Scale"')
+    }
+    const operation = JSON.parse(text) as JsonObject
+    operation['operationId'] = `${operation['operationId']}${suffix}`
+    operation['x-kubernetes-group-version-kind'] = { group, version, kind }
+    result[method] = operation
+  }
+  return result
+}
+
+/** Renames in paths, references, operation ids, tags and kinds; leaves out encodings that custom resources do not have. */
+function renamer(template: Template, info: ServedResource['info']): (value: unknown) => unknown {
+  const words = info.group.split(/[.-]/).map(capitalized).join('')
+  const groupWord = words + capitalized(info.version)
+  const tag = `${words[0]!.toLowerCase()}${words.slice(1)}_${info.version}`
+  const text = (value: string): string => {
+    if (value.startsWith('#/components/schemas/io.k8s.api.')) {
+      const kind = value.endsWith(`.${template.kind}List`) ? `${info.kind}List` : info.kind
+      return `#/components/schemas/${openApiName(info.group, info.version, kind)}`
+    }
+    if (value.startsWith('/apis/')) return value.replace(`/apis/${template.group}/v1`, `/apis/${info.group}/${info.version}`)
+    if (value === template.group) return info.group
+    if (value === template.kind) return info.kind
+    if (value === `${template.groupWord.toLowerCase()}_v1`) return tag
+    return value.replace(`${template.groupWord}V1`, groupWord).replace(template.kind, info.kind)
+  }
+  const rename = (value: unknown): unknown => {
+    if (typeof value === 'string') return text(value)
+    if (Array.isArray(value)) return value.map(rename)
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).filter(
+      ([key]) => !key.includes('protobuf') && key !== 'application/strategic-merge-patch+json',
+    )
+    const copy = Object.fromEntries(entries.map(([key, child]) => [key, rename(child)]))
+    if (copy['group'] === info.group && 'kind' in copy) copy['version'] = info.version
+    return copy
+  }
+  return rename
+}
+
+function capitalized(word: string): string {
+  return word === '' ? '' : word[0]!.toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatAge, formatShortDuration } from '../printing/ages.ts'
+import { parseDuration } from './go-duration.ts'
+import { goJsonError } from './go-json-error.ts'
+import { Warnings } from './warnings.ts'
+
+const JSON_ERRORS: readonly (readonly [text: string, message: string])[] = [
+  ['', 'unexpected end of JSON input'],
+  ['{', 'unexpected end of JSON input'],
+  ['{"a"', 'unexpected end of JSON input'],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
+  ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+  ['[1 2]', "invalid character '2' after array element"],
+  ['x', "invalid character 'x' looking for beginning of value"],
+  ['tru', 'unexpected end of JSON input'],
+  ['trux', "invalid character 'x' in literal true (expecting 'e')"],
+  ['{}x', "invalid character 'x' after top-level value"],
+  ['"\\q"', "invalid character 'q' in string escape code"],
+  ['"a\nb"', "invalid character '\\n' in string literal"],
+  ['-x', "invalid character 'x' in numeric literal"],
+  ['ü', "invalid character 'Ã' looking for beginning of value"],
+]
+for (const [text, message] of JSON_ERRORS) {
+  test(`JSON ${JSON.stringify(text)}: ${message}`, () => assert.equal(goJsonError(text), message))
+}
+
+test('durations are read as Go reads them', () => {
+  assert.deepEqual(['32s', '1m30s', '1.5h', '0', '-1ms', '.5s'].map(parseDuration), [32_000, 90_000, 5_400_000, 0, -1, 500])
+  assert.deepEqual(['abc', '5', '', '1x', '1s2'].map(parseDuration), [undefined, undefined, undefined, undefined, undefined])
+})
+
+test('ages are short', () => {
+  const seconds: readonly (readonly [number, string])[] = [
+    [-3, '<invalid>'], [0, '0s'], [119, '119s'], [120, '2m'], [303, '5m3s'], [600, '10m'], [10_799, '179m'], [10_800, '3h'],
+    [11_100, '3h5m'], [28_800, '8h'], [172_800, '2d'], [176_400, '2d1h'], [691_200, '8d'], [86_400 * 800, '2y70d'], [86_400 * 365 * 9, '9y'],
+  ]
+  for (const [value, text] of seconds) assert.equal(formatShortDuration(value * 1000), text)
+  assert.equal(formatAge(undefined, 0), '<unknown>')
+})
+
+test('warnings are said once, quoted, and cut when they are too many', () => {
+  const warnings = new Warnings()
+  warnings.add('say "a\\b"')
+  warnings.add('say "a\\b"')
+  assert.deepEqual(warnings.headers(), ['299 - "say \\"a\\\\b\\""'])
+  for (let i = 0; i < 30; i++) warnings.add(`${i}${'x'.repeat(300)}`)
+  const headers = warnings.headers()
+  assert.ok(headers.every((header) => header.length <= 256 + '299 - ""'.length + 4))
+  assert.equal(headers.length, 16)
+})

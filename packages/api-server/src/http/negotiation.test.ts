@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../contracts.ts'
+import { errorMediaType, inputType, negotiate } from './negotiation.ts'
+
+const LIST = { watch: false, watchable: true, transformable: true }
+const WATCH = { watch: true, watchable: true, transformable: true }
+const table = 'application/json;as=Table;g=meta.k8s.io;v='
+
+const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = [
+  [undefined, 'application/json'],
+  ['', 'application/json'],
+  ['*/*', 'application/json'],
+  ['application/yaml, application/json', 'application/yaml'],
+  ['application/yaml;q=0.5, application/json', 'application/json'],
+  ['text/html, application/json', 'application/json'],
+  ['application/json;foo=bar', 'application/json'],
+  ['application/vnd.kubernetes.protobuf,application/json', 'application/json'],
+  ['application/cbor, */*;q=0.1', 'application/json'],
+  [`${table}v1`, 'application/json Table v1'],
+  [`${table}v1beta1`, 'application/json Table v1beta1'],
+  [`${table}v2,application/json`, 'application/json'],
+  ['application/json;as=Foo;g=meta.k8s.io;v=v1,application/yaml', 'application/yaml'],
+  ['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', 'application/json PartialObjectMetadataList v1'],
+]
+
+for (const [accept, as] of ANSWERS) {
+  test(`Accept ${accept ?? '(absent)'} is answered with ${as}`, () => {
+    const { mediaType, transformation } = negotiate(accept, LIST)
+    assert.equal([mediaType, ...(transformation === undefined ? [] : [transformation.as, transformation.version])].join(' '), as)
+  })
+}
+
+const NOTHING = '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+const STREAMS = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message: string])[] = [
+  ['text/html', LIST, `${NOTHING}, ${STREAMS}`],
+  ['text/html', { ...LIST, watchable: false }, NOTHING],
+  ['application/*', { ...LIST, watchable: false }, NOTHING],
+  ['application/cbor', { ...LIST, watchable: false }, NOTHING],
+  [`${table}v2`, LIST, 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'],
+  ['application/yaml', WATCH, `only the following media types are accepted: ${STREAMS}`],
+]
+
+for (const [accept, options, message] of REFUSED) {
+  test(`Accept ${accept} is refused${options.watch ? ' on a watch' : ''}${options.watchable ? '' : ' where nothing can be watched'}`, () => {
+    assert.throws(() => negotiate(accept, options), (error: unknown) => error instanceof ApiError && error.code === 406 && error.message === message)
+  })
+}
+
+test('yaml on a watch is refused in YAML', () => {
+  assert.equal(errorMediaType('application/yaml'), 'application/yaml')
+  assert.equal(errorMediaType('text/html'), 'application/json')
+})
+
+test('content types: parameters are ignored, absent is JSON, others are 415', () => {
+  assert.equal(inputType(undefined), 'application/json')
+  assert.equal(inputType('application/yaml; charset=utf-8'), 'application/yaml')
+  assert.throws(() => inputType('text/plain'), {
+    code: 415,
+    message:
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  })
+})

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { apiVersionOf, resources } from '@gyropilot/api'
+import type { ConfigMap, KubernetesObject, OwnerReference, Pod, ResourceType } from '@gyropilot/api'
+import { liveWorld } from './live-world.ts'
+import type { LiveWorld } from './live-world.ts'
+
+const UNKNOWN_UID = '11111111-1111-1111-1111-111111111111'
+
+async function started(t: TestContext, running = true): Promise<LiveWorld> {
+  const world = await liveWorld()
+  t.after(() => world.stop())
+  if (running) await start(world)
+  return world
+}
+
+async function start(world: LiveWorld): Promise<void> {
+  world.start()
+  await world.clock.advance(1_000)
+}
+
+const metadata = (
+  name: string,
+  owners: readonly OwnerReference[] = [],
+  finalizers: string[] = [],
+) => ({
+  name,
+  namespace: 'default',
+  ...(owners.length === 0 ? {} : { ownerReferences: owners }),
+  ...(finalizers.length === 0 ? {} : { finalizers }),
+})
+const configMap = (...given: Parameters<typeof metadata>): ConfigMap => ({
+  metadata: metadata(...given),
+})
+const pod = (...given: Parameters<typeof metadata>): Pod => ({
+  metadata: metadata(...given),
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+})
+const controller = (name: string, finalizers: string[] = []) => ({
+  metadata: metadata(name, [], finalizers),
+  spec: {
+    replicas: 0,
+    selector: { app: name },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    },
+  },
+})
+
+function refTo(
+  type: ResourceType,
+  { metadata: of }: KubernetesObject,
+  more: Partial<OwnerReference> = {},
+): OwnerReference {
+  const { name = '', uid = '' } = of ?? {}
+  return { apiVersion: apiVersionOf(type), kind: type.kind, name, uid, ...more }
+}
+const refToMap = (of: KubernetesObject, more?: Partial<OwnerReference>): OwnerReference =>
+  refTo(resources.configmaps, of, more)
+const BLOCKING = { blockOwnerDeletion: true }
+const absentRef = (name: string): OwnerReference => ({
+  apiVersion: 'v1',
+  kind: 'ReplicationController',
+  name,
+  uid: UNKNOWN_UID,
+})
+
+async function controllerWithPods(world: LiveWorld, more: Partial<OwnerReference> = {}) {
+  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
+  const owners = [refTo(resources.replicationcontrollers, rc, more)]
+  const pods = [
+    await world.create(resources.pods, pod('one', owners)),
+    await world.create(resources.pods, pod('two', owners)),
+  ]
+  await world.clock.advance(100)
+  return { rc, pods }
+}
+
+async function existing<T extends KubernetesObject>(
+  world: LiveWorld,
+  type: ResourceType<T>,
+  objects: readonly T[],
+): Promise<string[]> {
+  const found = await Promise.all(objects.map((object) => world.find(type, object)))
+  return found.flatMap((object) => object?.metadata?.name ?? [])
+}
+
+test('Given an RC with 2 pods deleted with Background, then pods are deleted', async (t) => {
+  const world = await started(t)
+  const { rc, pods } = await controllerWithPods(world)
+  await world.delete(resources.replicationcontrollers, rc, 'Background')
+  await world.clock.advance(1_000)
+  assert.deepEqual(await existing(world, resources.pods, pods), [])
+  assert.deepEqual(world.writes(), ['delete pods', 'delete pods'])
+})
+
+for (const policy of ['Orphan', undefined] as const) {
+  test(`Given an RC with 2 pods deleted with ${policy ?? 'default'}, then pods stay without the ref`, async (t) => {
+    const world = await started(t)
+    const { rc, pods } = await controllerWithPods(world)
+    await world.delete(resources.replicationcontrollers, rc, policy)
+    await world.clock.advance(1_000)
+    assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
+    for (const known of pods) {
+      const left = await world.find(resources.pods, known)
+      assert.deepEqual(left?.metadata?.ownerReferences ?? [], [])
+      assert.equal(left?.metadata?.deletionTimestamp, undefined)
+    }
+    assert.deepEqual(world.writes(), ['patch pods', 'patch pods', 'patch replicationcontrollers'])
+  })
+}
+
+test('Given a pod with owners absent and absent, then deleted; with one existing owner, then kept and dangling refs removed', async (t) => {
+  const world = await started(t)
+  const solid = await world.create(resources.configmaps, configMap('solid'))
+  const gone = await world.create(
+    resources.pods,
+    pod('gone', [absentRef('a'), { ...absentRef('b'), uid: `${UNKNOWN_UID}2` }]),
+  )
+  const kept = await world.create(resources.pods, pod('kept', [absentRef('a'), refToMap(solid)]))
+  await world.clock.advance(2_000)
+  assert.equal(await world.find(resources.pods, gone), undefined)
+  const left = await world.find(resources.pods, kept)
+  assert.deepEqual(left?.metadata?.ownerReferences, [refToMap(solid)])
+})
+
+test('Given a pod created with a non-existent owner, then collected', async (t) => {
+  const world = await started(t)
+  const child = await world.create(resources.pods, pod('child', [absentRef('nobody')]))
+  await world.clock.advance(2_000)
+  assert.equal(await world.find(resources.pods, child), undefined)
+  assert.deepEqual(world.writes(), ['delete pods'])
+})
+
+test('Given foreground RC deletion, then the RC stays until blocking pods are gone', async (t) => {
+  const world = await started(t)
+  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
+  const owners = [refTo(resources.replicationcontrollers, rc, BLOCKING)]
+  const held = await world.create(resources.pods, pod('held', owners, ['example.com/hold']))
+  await world.clock.advance(100)
+  await world.delete(resources.replicationcontrollers, rc, 'Foreground')
+  await world.clock.advance(60_000)
+  const waiting = await world.find(resources.replicationcontrollers, rc)
+  assert.deepEqual(waiting?.metadata?.finalizers, ['foregroundDeletion'])
+  assert.ok((await world.find(resources.pods, held))?.metadata?.deletionTimestamp)
+  await world.client
+    .resource(resources.pods, 'default')
+    .patch('held', { type: 'merge', value: { metadata: { finalizers: null } } })
+  await world.clock.advance(1_000)
+  assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
+  assert.deepEqual(world.writes(), ['delete pods', 'patch replicationcontrollers'])
+})
+
+test('non-blocking pods do not hold it', async (t) => {
+  const world = await started(t)
+  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
+  const owners = [refTo(resources.replicationcontrollers, rc)]
+  const held = await world.create(resources.pods, pod('held', owners, ['example.com/hold']))
+  await world.clock.advance(100)
+  await world.delete(resources.replicationcontrollers, rc, 'Foreground')
+  await world.clock.advance(1_000)
+  assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
+  assert.ok((await world.find(resources.pods, held))?.metadata?.deletionTimestamp)
+})
+
+test('a tree of owners deleted in the foreground goes from its leaves to its root, each with one write and one release', async (t) => {
+  const world = await started(t)
+  const root = await world.create(resources.configmaps, configMap('root'))
+  const middle = await world.create(resources.secrets, {
+    metadata: metadata('middle', [refToMap(root, BLOCKING)]),
+  })
+  const owners = [refTo(resources.secrets, middle, BLOCKING)]
+  await world.create(resources.pods, pod('one', owners))
+  await world.create(resources.pods, pod('two', owners))
+  await world.clock.advance(100)
+  await world.delete(resources.configmaps, root, 'Foreground')
+  await world.clock.advance(5_000)
+  assert.equal(await world.find(resources.configmaps, root), undefined)
+  assert.deepEqual(world.writes(), [
+    'delete pods',
+    'delete pods',
+    'delete secrets',
+    'patch configmaps',
+    'patch secrets',
+  ])
+})
+
+test('Given a pod owned by a waiting RC and a valid RC, then pod kept, waiting ref removed, waiting RC deleted', async (t) => {
+  const world = await started(t)
+  const type = resources.replicationcontrollers
+  const going = await world.create(type, controller('going'))
+  const valid = await world.create(type, controller('valid'))
+  const owners = [refTo(type, going, BLOCKING), refTo(type, valid)]
+  const child = await world.create(resources.pods, pod('child', owners))
+  await world.clock.advance(100)
+  await world.delete(type, going, 'Foreground')
+  await world.clock.advance(2_000)
+  assert.equal(await world.find(type, going), undefined)
+  const kept = await world.find(resources.pods, child)
+  assert.deepEqual(kept?.metadata?.ownerReferences, [refTo(type, valid)])
+  assert.equal(kept?.metadata?.deletionTimestamp, undefined)
+})
+
+test('Given pods 1->2->3->1 and pod 1 deleted foreground, then all go', async (t) => {
+  const world = await started(t)
+  const names = ['pod1', 'pod2', 'pod3']
+  const pods: Pod[] = []
+  for (const name of names) pods.push(await world.create(resources.pods, pod(name)))
+  for (const [index, name] of names.entries()) {
+    const ownerReferences = [refTo(resources.pods, pods[(index + 2) % 3]!, BLOCKING)]
+    await world.client
+      .resource(resources.pods, 'default')
+      .patch(name, { type: 'merge', value: { metadata: { ownerReferences } } })
+  }
+  await world.clock.advance(100)
+  await world.delete(resources.pods, pods[0]!, 'Foreground')
+  await world.clock.advance(10_000)
+  assert.deepEqual(await existing(world, resources.pods, pods), [])
+})
+
+test('Given a pod with a custom finalizer deleted with Orphan, then later deletes leave only the custom finalizer', async (t) => {
+  const world = await started(t)
+  const held = await world.create(resources.pods, pod('held', [], ['example.com/hold']))
+  const { client, clock } = world
+  for (const propagationPolicy of ['Orphan', 'Background'] as const) {
+    await client.resource(resources.pods, 'default').delete('held', { propagationPolicy })
+    await clock.advance(1_000)
+    const left = await world.find(resources.pods, held)
+    assert.deepEqual(left?.metadata?.finalizers, ['example.com/hold'])
+  }
+})
+
+test('Given invalid cross-namespace children before a restart, then they are collected in 10s and 10 valid children stay', async (t) => {
+  const world = await started(t, false)
+  await world.create(resources.namespaces, { metadata: { name: 'other' } })
+  const parent = await world.create(resources.configmaps, configMap('parent'))
+  const owners = [refToMap(parent)]
+  const invalid: ConfigMap[] = []
+  const valid: ConfigMap[] = []
+  for (let i = 0; i < 10; i++) {
+    const bad = { metadata: { ...metadata(`bad-${i}`, owners), namespace: 'other' } }
+    invalid.push(await world.create(resources.configmaps, bad))
+    valid.push(await world.create(resources.configmaps, configMap(`good-${i}`, owners)))
+  }
+  await start(world)
+  await world.clock.advance(9_000)
+  assert.deepEqual(await existing(world, resources.configmaps, invalid), [])
+  assert.equal((await existing(world, resources.configmaps, valid)).length, 10)
+  assert.equal(world.events.length, 10)
+  assert.ok(world.events.every(({ reason }) => reason === 'OwnerRefInvalidNamespace'))
+  assert.equal(world.writes().length, 10)
+})
+
+test('Given a cluster-scoped owner, then only dependents of absent owners go', async (t) => {
+  const world = await started(t)
+  const role = await world.create(resources.clusterroles, { metadata: { name: 'role' }, rules: [] })
+  const held = [refTo(resources.clusterroles, role)]
+  const kept = await world.create(resources.configmaps, configMap('kept', held))
+  const lost = [refTo(resources.clusterroles, role, { name: 'nobody', uid: UNKNOWN_UID })]
+  const gone = await world.create(resources.configmaps, configMap('gone', lost))
+  await world.clock.advance(2_000)
+  assert.deepEqual(await existing(world, resources.configmaps, [kept, gone]), ['kept'])
+  await world.delete(resources.clusterroles, role)
+  await world.clock.advance(2_000)
+  assert.deepEqual(await existing(world, resources.configmaps, [kept]), [])
+})
+
+test('Given a CronJob deleted, then Jobs and pods go', async (t) => {
+  const world = await started(t)
+  const template = {
+    spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
+  }
+  const cronJob = await world.create(resources.cronjobs, {
+    metadata: metadata('cron'),
+    spec: { schedule: '* * * * *', jobTemplate: { spec: { template } } },
+  })
+  const job = await world.create(resources.jobs, {
+    metadata: metadata('job', [refTo(resources.cronjobs, cronJob, BLOCKING)]),
+    spec: { template },
+  })
+  const child = await world.create(
+    resources.pods,
+    pod('child', [refTo(resources.jobs, job, BLOCKING)]),
+  )
+  await world.clock.advance(100)
+  await world.delete(resources.cronjobs, cronJob)
+  await world.clock.advance(5_000)
+  assert.equal(await world.find(resources.jobs, job), undefined)
+  assert.equal(await world.find(resources.pods, child), undefined)
+})
+
+test('Virtual nodes must be polled; an owner created and deleted while the watch was down would otherwise stay forever', async (t) => {
+  const world = await started(t)
+  const solid = await world.create(resources.configmaps, configMap('solid'))
+  // The owner is not in the graph: it is of a resource that cannot be watched.
+  const reference = absentRef('unseen')
+  const child = await world.create(
+    resources.pods,
+    pod('child', [refToMap(solid), { ...reference, kind: 'Unheard' }]),
+  )
+  await world.clock.advance(60_000)
+  assert.ok(world.collector().graph.get(UNKNOWN_UID)?.isVirtual)
+  assert.ok(await world.find(resources.pods, child))
+  assert.deepEqual(world.writes(), [])
+})
+
+test('Rapid updates unrelated to owners must not starve deletion', async (t) => {
+  const world = await started(t)
+  const owner = await world.create(resources.configmaps, configMap('owner'))
+  const child = await world.create(resources.configmaps, configMap('child', [refToMap(owner)]))
+  await world.clock.advance(100)
+  await world.delete(resources.configmaps, owner)
+  for (let i = 0; i < 5; i++) {
+    const value = { data: { count: String(i) } }
+    await world.client
+      .resource(resources.configmaps, 'default')
+      .patch('child', { type: 'merge', value })
+      .catch(() => {})
+    await world.clock.advance(1)
+  }
+  await world.clock.advance(1_000)
+  assert.equal(await world.find(resources.configmaps, child), undefined)
+})
+
+test('the graph is shown as Graphviz text, without nodes that nobody refers to', async (t) => {
+  const world = await started(t)
+  const owner = await world.create(resources.configmaps, configMap('owner'))
+  const child = await world.create(resources.configmaps, configMap('child', [refToMap(owner)]))
+  await world.create(resources.configmaps, configMap('alone'))
+  await world.clock.advance(100)
+  const [ownerUid, childUid] = [owner.metadata!.uid!, child.metadata!.uid!]
+  const all = world.collector().graphviz()
+  assert.match(all, /^strict digraph full \{\n/)
+  assert.ok(all.includes(`"${childUid}" -> "${ownerUid}";`))
+  assert.ok(!all.includes('name=alone'))
+  assert.ok(world.collector().graphviz([ownerUid]).includes('name=child'))
+  assert.ok(!world.collector().graphviz(['nobody']).includes('name=child'))
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Outcome } from '@gyropilot/runtime'
+import { drive } from '@gyropilot/runtime/testing'
+import {
+  CONFLICT,
+  NOT_FOUND,
+  TestGraph,
+  found,
+  identity,
+  owner,
+  refused,
+  testCollector,
+} from './fixtures.ts'
+import { removeFinalizer } from './remove-finalizer.ts'
+
+function attempt(live: Outcome, written?: Outcome) {
+  const rules = removeFinalizer(identity(owner('rc')), 'orphan', testCollector(new TestGraph()))
+  return drive(rules, { onRead: () => live, onWrite: () => written })
+}
+
+test('the finalizer alone is taken away, from the version that was read', () => {
+  const live = owner('rc', { resourceVersion: '8', finalizers: ['a/b', 'orphan', 'c/d'] })
+  const { result, writes } = attempt(found(live))
+  assert.equal(result.ok, true)
+  const [write] = writes
+  assert.ok(write?.verb === 'patch' && write.name === 'rc' && write.namespace === 'ns1')
+  const value = { metadata: { resourceVersion: '8', finalizers: ['a/b', 'c/d'] } }
+  assert.deepEqual(write.patch, { type: 'merge', value })
+})
+
+test('nothing is written when the object or the finalizer is gone, or a namesake is in its place', () => {
+  const namesake = owner('rc', { uid: 'other', finalizers: ['orphan'] })
+  for (const live of [NOT_FOUND, found(owner('rc')), found(namesake)]) {
+    const { result, writes } = attempt(live)
+    assert.deepEqual([result.ok, writes], [true, []])
+  }
+})
+
+test('failures are handed to the caller', () => {
+  const unread = refused(500, 'InternalError')
+  assert.deepEqual(attempt(unread).result, unread)
+  assert.deepEqual(
+    attempt(found(owner('rc', { finalizers: ['orphan'] })), CONFLICT).result,
+    CONFLICT,
+  )
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
+import type { ControllerContext } from '@gyropilot/runtime'
+import { fakeInformers, testClock } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import type { ControllersConfiguration } from '../configuration.ts'
+import { pod, pods, replicaSet } from '../workload-support/fixtures.ts'
+import { replicaSetController, replicaSetLogic } from './index.ts'
+
+const owner = replicaSet()
+
+function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
+  const informers = fakeInformers([owner])
+  const clock = testClock()
+  const context = {
+    informers,
+    clock,
+    metrics: new PrometheusRegistry(),
+    logger: silentLogger,
+    configuration: { ...defaultControllersConfiguration, featureGates },
+  } as unknown as ControllerContext<ControllersConfiguration>
+  const logic = replicaSetLogic(context)
+  const watch = logic.watches.find(({ type }) => type === resources.pods)!
+  return { logic, informers, clock, watch, expectations: logic.expectations! }
+}
+
+test('name, alias, identity, queue and workers are those of the page', () => {
+  const { name, aliases, serviceAccount } = replicaSetController
+  assert.deepEqual(
+    [name, aliases, serviceAccount],
+    ['replicaset-controller', ['replicaset'], 'replicaset-controller'],
+  )
+  const { logic } = wired()
+  assert.deepEqual([logic.queueName, logic.workers], ['replicaset', 5])
+  assert.equal(logic.staleGuard?.metric, 'replicaset_controller_stale_sync_skips_total')
+  assert.equal(logic.staleGuard.informers.length, 2)
+})
+
+test('with the gate StaleControllerConsistencyReplicaSet off there is no stale-cache guard', () => {
+  assert.equal(wired({ StaleControllerConsistencyReplicaSet: false }).logic.staleGuard, undefined)
+})
+
+test('creations are awaited until the informer showed all of them', () => {
+  const { logic, expectations, watch } = wired()
+  expectations.expectCreations('ns/rs', 2)
+  const [first, second] = pods(2, { owner })
+  watch.onAdd!(first!)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, false)
+  watch.onAdd!(second!)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, true)
+})
+
+test('Given expected deletions of two pods, when one pod’s delete is observed twice, then only one is counted', () => {
+  const { logic, expectations, watch } = wired()
+  expectations.expectDeletions('ns/rs', ['ns/pod-0', 'ns/pod-1'])
+  const [first, second] = pods(2, { owner })
+  const terminating = pod({ name: 'pod-0', owner, deleting: true, resourceVersion: '21' })
+  watch.onUpdate!(first!, terminating)
+  watch.onDelete!(terminating)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, false)
+  watch.onDelete!(second!)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, true)
+})
+
+test('Terminating-namespace create errors leave the creation expectation set; the key stays dormant until it expires (5 min)', async () => {
+  const { logic, expectations, clock } = wired()
+  expectations.expectCreations('ns/rs', 1)
+  await clock.advance(5 * 60_000)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, false)
+  await clock.advance(1)
+  assert.equal(logic.observe('ns/rs')?.expectationsMet, true)
+})
+
+test('a ReplicaSet that is gone is forgotten', () => {
+  const { logic, expectations, informers } = wired()
+  expectations.expectCreations('ns/rs', 1)
+  informers.remove(resources.replicasets, owner)
+  assert.equal(logic.observe('ns/rs'), undefined)
+  logic.forget?.('ns/rs')
+  assert.ok(expectations.satisfied('ns/rs'))
+})

@@ -1,0 +1,134 @@
+/**
+ * Scenarios recorded from kube-controller-manager 1.36, played against our controllers: the same states and events at every
+ * rest, and no more API writes than upstream took. `trace.mjs` plays them and compares the states.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
+import { Cluster } from '@gyropilot/cluster'
+import type { AuditEntry } from '@gyropilot/cluster'
+import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
+
+/** Scenarios of controllers that are built here. One that needs another controller is added with it. */
+const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
+  deployment: () => true,
+  replicaset: (name) => !name.startsWith('replication controller'),
+  lifecycle: (name) =>
+    [
+      'owner that never was',
+      'owner of an unknown kind stays',
+      'default account and root certificate come back',
+      'autoscaler without metrics',
+    ].includes(name),
+}
+
+interface Scenario {
+  readonly name: string
+  readonly writes?: Readonly<Record<string, number>>
+}
+
+const SALT = 'recorded'
+/** Controllers whose last write happens while the namespace is already being emptied: the recordings end before. */
+const EMPTIES_NAMESPACE = new Set(['namespace goes away'])
+
+function recorded(group: string): readonly Scenario[] {
+  const text = readFileSync(join(import.meta.dirname, 'scenarios', `${group}.json`), 'utf8')
+  return (JSON.parse(text) as { scenarios: Scenario[] }).scenarios
+}
+
+test('the states and events of upstream are reached, with no more writes than it took', { timeout: 300_000 }, async (t) => {
+  const audited: AuditEntry[] = []
+  const { cluster, server, stop } = await startCluster((entry) => audited.push(entry))
+  t.after(stop)
+  const differences = await play(server, cluster.administratorToken)
+  const counts = writesByNamespace(audited)
+  for (const [group, isBuilt] of Object.entries(BUILT)) {
+    for (const scenario of recorded(group).filter(({ name }) => isBuilt(name))) {
+      await t.test(`${group}: ${scenario.name}`, () => {
+        const own = differences.filter((text) => text.startsWith(`${group}/${scenario.name} [`))
+        assert.deepEqual(own, [])
+        const namespace = `t${createHash('sha1').update(scenario.name + SALT).digest('hex').slice(0, 10)}`
+        assertNoMoreWrites(scenario, counts.get(namespace) ?? new Map())
+      })
+    }
+  }
+})
+
+async function startCluster(audit: (entry: AuditEntry) => void) {
+  const clock = new SystemClock()
+  const random = new SystemRandom()
+  const certificates = createClusterCertificates({ clock, random })
+  const store = createMemoryStore(clock)
+  const metrics = new PrometheusRegistry()
+  const cluster = new Cluster({ clock, random, logger: silentLogger, metrics, store, certificates, audit })
+  await cluster.start()
+  const { certificatePem, privateKeyPem: keyPem } = certificates.serving
+  const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
+  await cluster.startControllerManager().ready
+  const server = `https://127.0.0.1:${listener.port}`
+  return { cluster, server, stop: () => cluster.stop(100) }
+}
+
+function play(server: string, token: string): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
+  const json = join(folder, 'differences.json')
+  const only = Object.entries(BUILT)
+    .flatMap(([group, isBuilt]) => recorded(group).filter(({ name }) => isBuilt(name)).map(({ name }) => `${group}/${name}`))
+    .map((name) => `^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
+    .join('|')
+  const script = join(import.meta.dirname, 'trace.mjs')
+  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '8']
+  return new Promise((resolve, reject) => {
+    const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    player.once('error', reject)
+    player.once('exit', () => {
+      const differences = JSON.parse(readFileSync(json, 'utf8')) as string[]
+      rmSync(folder, { recursive: true })
+      resolve(differences)
+    })
+  })
+}
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+/** `deployment-controller update deployments/status` -> how often, by namespace; up to the namespace's end. */
+function writesByNamespace(audited: readonly AuditEntry[]): Map<string, Map<string, number>> {
+  const byNamespace = new Map<string, Map<string, number>>()
+  for (const { user, method, path } of audited) {
+    const verb = VERBS[method]
+    const found = /\/namespaces\/(t[0-9a-f]{10})(?:\/([^/?]+))?(?:\/([^/?]+))?(?:\/([^/?]+))?/.exec(path)
+    if (verb === undefined || found === null) continue
+    const [, namespace = '', resource = '', name, subresource] = found
+    const controller = user.replace(/^system:(serviceaccount:kube-system:)?/, '')
+    const counts = byNamespace.get(namespace) ?? new Map<string, number>()
+    byNamespace.set(namespace, counts)
+    const ofNamespace = resource === 'status' || resource === 'finalize'
+    const what = ofNamespace ? `namespaces/${resource}` : `${resource}${subresource ? `/${subresource}` : ''}`
+    const many = method === 'DELETE' && name === undefined ? 'deletecollection' : verb
+    const key = `${controller} ${many} ${what}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return byNamespace
+}
+
+/** Per controller and resource: upstream's refused tries count as well, because they are writes it took. */
+function assertNoMoreWrites(scenario: Scenario, counts: ReadonlyMap<string, number>): void {
+  const allowed = new Map<string, number>()
+  for (const [text, count] of Object.entries(scenario.writes ?? {})) {
+    const key = text.replace(/ -> \d+$/, '')
+    allowed.set(key, (allowed.get(key) ?? 0) + count)
+  }
+  const tooMany: string[] = []
+  for (const [key, count] of counts) {
+    const isEndOfNamespace = key.startsWith('namespace-controller ') && !EMPTIES_NAMESPACE.has(scenario.name)
+    if (isEndOfNamespace) continue
+    const limit = allowed.get(key) ?? 0
+    if (count > limit) tooMany.push(`${key}: ${count}, upstream ${limit}`)
+  }
+  assert.deepEqual(tooMany, [])
+}
