@@ -28,7 +28,10 @@ export interface GyroProcess {
   ok(...args: readonly string[]): string
   json(...args: readonly string[]): any // oxlint-disable-line typescript/no-explicit-any -- what kubectl prints
   apply(manifest: object | string): string
-  request(path: string, init?: { method?: string; body?: unknown; contentType?: string }): Promise<{ status: number; body: any }> // oxlint-disable-line typescript/no-explicit-any -- as above
+  request(
+    path: string,
+    init?: { method?: string; body?: unknown; contentType?: string },
+  ): Promise<{ status: number; body: any }> // oxlint-disable-line typescript/no-explicit-any -- as above
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -37,7 +40,14 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
   const folder = mkdtempSync(join(tmpdir(), 'gyro-test-'))
   const kubeconfig = join(folder, 'kubeconfig')
   const token = 'end-to-end-token'
-  const all = ['up', '--port=0', `--kubeconfig=${kubeconfig}`, `--token=${token}`, '--output=json', ...args]
+  const all = [
+    'up',
+    '--port=0',
+    `--kubeconfig=${kubeconfig}`,
+    `--token=${token}`,
+    '--output=json',
+    ...args,
+  ]
   const child = spawn(join(repository, 'bin/gyro'), all, { stdio: ['ignore', 'pipe', 'pipe'] })
   const lines: Record<string, unknown>[] = []
   let stderr = ''
@@ -48,14 +58,17 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
       if (said['type'] === 'ready') resolve(said)
       else lines.push(said)
     })
-    child.once('exit', (code) => reject(new Error(`gyro up ended with exit code ${code}: ${stderr}`)))
+    child.once('exit', (code) =>
+      reject(new Error(`gyro up ended with exit code ${code}: ${stderr}`)),
+    )
   })
   const server = String(banner['server'])
   const kubectl = (...words: readonly string[]): Finished =>
     finished('kubectl', words, { ...process.env, KUBECONFIG: kubeconfig })
   const ok = (...words: readonly string[]): string => {
     const { code, stdout, stderr: said } = kubectl(...words)
-    if (code !== 0) throw new Error(`kubectl ${words.join(' ')} ended with exit code ${code}: ${said}`)
+    if (code !== 0)
+      throw new Error(`kubectl ${words.join(' ')} ended with exit code ${code}: ${said}`)
     return stdout
   }
   return {
@@ -92,11 +105,15 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
           (response) => {
             let text = ''
             response.on('data', (chunk: Buffer) => (text += chunk.toString()))
-            response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parsed(text) }))
+            response.on('end', () =>
+              resolve({ status: response.statusCode ?? 0, body: parsed(text) }),
+            )
           },
         )
         call.on('error', reject)
-        call.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body))
+        call.end(
+          body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+        )
       })
     },
     stop(signal = 'SIGINT') {
@@ -121,14 +138,22 @@ function parsed(text: string): unknown {
   }
 }
 
-export function finished(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Finished {
+export function finished(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Finished {
   const run = spawnSync(command, args, { encoding: 'utf8', env, timeout: 120_000 })
   if (run.error) throw run.error
   return { code: run.status ?? -1, stdout: run.stdout, stderr: run.stderr }
 }
 
 /** Asks until `check` answers something, at most so long; the world outside has no other way to say that it is done. */
-export async function eventually<T>(what: string, withinMs: number, check: () => T | undefined | Promise<T | undefined>): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  withinMs: number,
+  check: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
   const untilMs = performance.now() + withinMs
   for (;;) {
     const found = await check()

@@ -31,9 +31,13 @@ function leaderPid(): number | undefined {
   return pid === undefined ? undefined : Number(pid)
 }
 
-const running = async (): Promise<readonly { metadata: { name: string; uid: string; creationTimestamp: string } }[] | undefined> => {
+const running = async (): Promise<
+  readonly { metadata: { name: string; uid: string; creationTimestamp: string } }[] | undefined
+> => {
   const { body } = await gyro.request(PODS)
-  const pods = body.items.filter((pod: { status: { phase: string } }) => pod.status.phase === 'Running')
+  const pods = body.items.filter(
+    (pod: { status: { phase: string } }) => pod.status.phase === 'Running',
+  )
   return pods.length === 3 && body.items.length === 3 ? pods : undefined
 }
 
@@ -49,18 +53,26 @@ test('three managers, one leader: killing it moves the Lease in time, and a pod 
   const victim = before[0]!.metadata
   gyro.ok('delete', 'pod', victim.name, '--wait=false')
 
-  const second = await eventually('another holder', LEASE_DURATION_MS + 2 * RETRY_PERIOD_MS + 2_000, async () => {
-    const now = await lease()
-    return now && now.spec.holderIdentity !== first.spec.holderIdentity ? now : undefined
-  })
+  const second = await eventually(
+    'another holder',
+    LEASE_DURATION_MS + 2 * RETRY_PERIOD_MS + 2_000,
+    async () => {
+      const now = await lease()
+      return now && now.spec.holderIdentity !== first.spec.holderIdentity ? now : undefined
+    },
+  )
   // A try to take the lease comes a retry period after the last, stretched by up to 1.2.
   assert.ok(performance.now() - killedAtMs <= LEASE_DURATION_MS + RETRY_PERIOD_MS * 2.2 + 500)
   assert.equal(second.spec.leaseTransitions, first.spec.leaseTransitions + 1)
 
   const after = await eventually('3 pods again', 10_000, running)
   const survivors = before.filter(({ metadata }) => metadata.uid !== victim.uid)
-  for (const { metadata } of survivors) assert.ok(after.some((pod) => pod.metadata.uid === metadata.uid))
+  for (const { metadata } of survivors)
+    assert.ok(after.some((pod) => pod.metadata.uid === metadata.uid))
   const events = gyro.json('get', 'events', '--field-selector=reason=SuccessfulCreate')
-  const created = events.items.reduce((sum: number, event: { count?: number }) => sum + (event.count ?? 1), 0)
+  const created = events.items.reduce(
+    (sum: number, event: { count?: number }) => sum + (event.count ?? 1),
+    0,
+  )
   assert.equal(created, 4, 'three at first and one replacement')
 })

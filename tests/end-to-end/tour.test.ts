@@ -37,8 +37,15 @@ after(() => gyro.stop())
 
 interface PodView {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
-  readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly nodeName?: string }
-  readonly status: { readonly phase: string; readonly podIP?: string; readonly conditions?: readonly { type: string; status: string }[] }
+  readonly spec: {
+    readonly containers: readonly { readonly image: string }[]
+    readonly nodeName?: string
+  }
+  readonly status: {
+    readonly phase: string
+    readonly podIP?: string
+    readonly conditions?: readonly { type: string; status: string }[]
+  }
 }
 
 async function pods(): Promise<readonly PodView[]> {
@@ -82,12 +89,18 @@ test('kubectl scale, up and down', async () => {
 
 test('kubectl set image, rollout status, rollout undo', async () => {
   gyro.ok('set', 'image', `deploy/${NAME}`, 'nginx=nginx:1.27')
-  assert.match(gyro.ok('rollout', 'status', `deploy/${NAME}`, '--timeout=20s'), /successfully rolled out/)
+  assert.match(
+    gyro.ok('rollout', 'status', `deploy/${NAME}`, '--timeout=20s'),
+    /successfully rolled out/,
+  )
   const updated = await eventually('old pods gone', 5_000, () => allReady(3))
   assert.ok(updated.every(({ spec }) => spec.containers[0]!.image === 'nginx:1.27'))
   assert.match(gyro.ok('rollout', 'history', `deploy/${NAME}`), /1\s+<none>\n2\s+<none>/)
   gyro.ok('rollout', 'undo', `deploy/${NAME}`)
-  assert.match(gyro.ok('rollout', 'status', `deploy/${NAME}`, '--timeout=20s'), /successfully rolled out/)
+  assert.match(
+    gyro.ok('rollout', 'status', `deploy/${NAME}`, '--timeout=20s'),
+    /successfully rolled out/,
+  )
   const undone = await eventually('old pods gone', 5_000, () => allReady(3))
   assert.ok(undone.every(({ spec }) => spec.containers[0]!.image === 'nginx:latest'))
 })

@@ -5,8 +5,12 @@ import { resetFields } from './reset-fields.ts'
 
 const configMap = (): ObjectUnderTest => new ObjectUnderTest('v1', 'ConfigMap')
 const deployment = (): ObjectUnderTest => new ObjectUnderTest('apps/v1', 'Deployment')
-const template = (containers: readonly unknown[]): unknown => ({ metadata: { labels: { app: 'a' } }, spec: { containers } })
-const names = (list: readonly { readonly name: string }[]): readonly string[] => list.map(({ name }) => name)
+const template = (containers: readonly unknown[]): unknown => ({
+  metadata: { labels: { app: 'a' } },
+  spec: { containers },
+})
+const names = (list: readonly { readonly name: string }[]): readonly string[] =>
+  list.map(({ name }) => name)
 
 test('Given m1 applied x=1,y=1 and m2 applies x=1,z=2, then x has two owners; when m2 applies x=2, then 409 naming m1; with force, m1 keeps y only; when m2 applies without x, then x is removed.', () => {
   const object = configMap()
@@ -25,7 +29,9 @@ test('Given m1 applied x=1,y=1 and m2 applies x=1,z=2, then x has two owners; wh
     status: 'Failure',
     message: 'Apply failed with 1 conflict: conflict with "m1": .data.x',
     reason: 'Conflict',
-    details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "m1"', field: '.data.x' }] },
+    details: {
+      causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "m1"', field: '.data.x' }],
+    },
     code: 409,
   })
   object.apply('m2', { data: { x: '2', z: '2' } }, { force: true })
@@ -76,7 +82,9 @@ test('Given the same apply twice, then the second changes nothing, times include
 
 test('Given apply of a pod template port without protocol, then the entry\'s key contains `"protocol":"TCP"` and only `f:containerPort` below it.', () => {
   const object = deployment()
-  object.apply('m', { spec: { template: template([{ name: 'c', ports: [{ containerPort: 80 }] }]) } })
+  object.apply('m', {
+    spec: { template: template([{ name: 'c', ports: [{ containerPort: 80 }] }]) },
+  })
   assert.deepEqual(object.owners(), {
     'm Apply': {
       'f:spec': {
@@ -87,7 +95,9 @@ test('Given apply of a pod template port without protocol, then the entry\'s key
               'k:{"name":"c"}': {
                 '.': {},
                 'f:name': {},
-                'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {} } },
+                'f:ports': {
+                  'k:{"containerPort":80,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {} },
+                },
               },
             },
           },
@@ -100,8 +110,14 @@ test('Given apply of a pod template port without protocol, then the entry\'s key
 test('several conflicts stand in one block per manager, with subresource and version for updaters', () => {
   const object = deployment()
   object.put('u1', { spec: { replicas: 1, template: template([{ name: 'c', image: 'a' }]) } })
-  object.put('u2', { spec: { replicas: 2, template: template([{ name: 'c', image: 'a' }]) } }, { subresource: 'scale' })
-  const refusal = object.refusal('m', { spec: { replicas: 9, template: template([{ name: 'c', image: 'b' }]) } })
+  object.put(
+    'u2',
+    { spec: { replicas: 2, template: template([{ name: 'c', image: 'a' }]) } },
+    { subresource: 'scale' },
+  )
+  const refusal = object.refusal('m', {
+    spec: { replicas: 9, template: template([{ name: 'c', image: 'b' }]) },
+  })
   assert.equal(
     refusal.message,
     'Apply failed with 2 conflicts: conflicts with "u1" using apps/v1:\n- .spec.template.spec.containers[name="c"].image\nconflicts with "u2" with subresource "scale" using apps/v1:\n- .spec.replicas',
@@ -113,14 +129,23 @@ test('a configuration that breaks the schema is refused with the words of the re
   const cases: readonly [body: Record<string, unknown>, text: string][] = [
     [{ spec: { foo: 1 } }, '.spec.foo: field not declared in schema'],
     [{ spec: { replicas: 'x' } }, '.spec.replicas: expected numeric (int or float), got string'],
-    [{ metadata: { labels: { x: 1 } } }, '.metadata.labels.x: expected string, got &value.valueUnstructured{Value:1}'],
+    [
+      { metadata: { labels: { x: 1 } } },
+      '.metadata.labels.x: expected string, got &value.valueUnstructured{Value:1}',
+    ],
     [{ metadata: { labels: ['x'] } }, '.metadata.labels: expected map, got &{[x]}'],
-    [{ metadata: { finalizers: ['a.b/c', 'a.b/c'] } }, '.metadata.finalizers: duplicate entries for key [="a.b/c"]'],
+    [
+      { metadata: { finalizers: ['a.b/c', 'a.b/c'] } },
+      '.metadata.finalizers: duplicate entries for key [="a.b/c"]',
+    ],
     [
       { spec: { template: template([{ name: 'c' }, { name: 'c' }]) } },
       '.spec.template.spec.containers: duplicate entries for key [name="c"]',
     ],
-    [{ spec: { a: 1, b: 1 } }, 'errors:\n  .spec.a: field not declared in schema\n  .spec.b: field not declared in schema'],
+    [
+      { spec: { a: 1, b: 1 } },
+      'errors:\n  .spec.a: field not declared in schema\n  .spec.b: field not declared in schema',
+    ],
   ]
   for (const [body, text] of cases) {
     const refusal = deployment().refusal('m', body)
@@ -152,20 +177,35 @@ test('items of map lists keep the order of the configuration, between those that
     ['a b c', 'd b', 'a d b c'],
     ['', 'b a', 'b a'],
   ]
-  const containers = (text: string): unknown[] => text.split(' ').filter(Boolean).map((name) => ({ name }))
+  const containers = (text: string): unknown[] =>
+    text
+      .split(' ')
+      .filter(Boolean)
+      .map((name) => ({ name }))
   for (const [stored, applied, merged] of cases) {
     const object = deployment()
     object.put('u', { spec: { template: template(containers(stored)) } })
     object.apply('m', { spec: { template: template(containers(applied)) } })
-    assert.deepEqual(names(object.object?.['spec'].template.spec.containers), merged.split(' '), `${stored} + ${applied}`)
+    assert.deepEqual(
+      names(object.object?.['spec'].template.spec.containers),
+      merged.split(' '),
+      `${stored} + ${applied}`,
+    )
   }
 })
 
 test('sets are united, atomic lists and maps are replaced', () => {
   const pod = new ObjectUnderTest('v1', 'Pod')
-  const spec = (args: readonly string[], nodeSelector: unknown): unknown => ({ containers: [{ name: 'c', args }], nodeSelector })
+  const spec = (args: readonly string[], nodeSelector: unknown): unknown => ({
+    containers: [{ name: 'c', args }],
+    nodeSelector,
+  })
   pod.put('u', { metadata: { finalizers: ['a/1', 'a/2'] }, spec: spec(['x'], { a: '1' }) })
-  pod.apply('m', { metadata: { finalizers: ['a/2', 'a/3'] }, spec: spec(['y'], { b: '2' }) }, { force: true })
+  pod.apply(
+    'm',
+    { metadata: { finalizers: ['a/2', 'a/3'] }, spec: spec(['y'], { b: '2' }) },
+    { force: true },
+  )
   assert.deepEqual(pod.object?.['metadata'].finalizers, ['a/1', 'a/2', 'a/3'])
   assert.deepEqual(pod.object?.['spec'].containers[0].args, ['y'])
   assert.deepEqual(pod.object?.['spec'].nodeSelector, { b: '2' })
@@ -173,10 +213,21 @@ test('sets are united, atomic lists and maps are replaced', () => {
 
 test('items and maps that an applier no longer sends go, but not what others put into them', () => {
   const object = deployment()
-  object.apply('m', { spec: { template: template([{ name: 'a', image: '1' }, { name: 'b', image: '1' }]) } })
-  object.apply('other', { spec: { template: { spec: { containers: [{ name: 'b', workingDir: '/' }] } } } })
+  object.apply('m', {
+    spec: {
+      template: template([
+        { name: 'a', image: '1' },
+        { name: 'b', image: '1' },
+      ]),
+    },
+  })
+  object.apply('other', {
+    spec: { template: { spec: { containers: [{ name: 'b', workingDir: '/' }] } } },
+  })
   object.apply('m', { spec: { template: { metadata: { labels: { app: 'a' } } } } })
-  assert.deepEqual(object.object?.['spec'].template.spec.containers, [{ name: 'b', workingDir: '/', resources: {} }])
+  assert.deepEqual(object.object?.['spec'].template.spec.containers, [
+    { name: 'b', workingDir: '/', resources: {} },
+  ])
 })
 
 test('null is a value to own: the field goes because the merged value is null', () => {
@@ -184,22 +235,35 @@ test('null is a value to own: the field goes because the merged value is null', 
   object.apply('m', { spec: { replicas: 3, paused: true } })
   object.apply('m', { spec: { replicas: null, paused: true } })
   assert.equal(object.object?.['spec'].replicas, undefined)
-  assert.deepEqual(object.owners(), { 'm Apply': { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } } })
+  assert.deepEqual(object.owners(), {
+    'm Apply': { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } },
+  })
 })
 
 test('the Apply and the Update entry of one manager are different owners', () => {
   const object = configMap()
   object.put('m', { data: { a: '1' } })
-  assert.equal(object.refusal('m', { data: { a: '2' } }).message, 'Apply failed with 1 conflict: conflict with "m" using v1: .data.a')
+  assert.equal(
+    object.refusal('m', { data: { a: '2' } }).message,
+    'Apply failed with 1 conflict: conflict with "m" using v1: .data.a',
+  )
 })
 
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration'
 
 test('Given client-side applied a=1 and apply by `kubectl` of a=2, then no conflict, and the annotation now says a=2; by another manager: 409.', () => {
-  const lastApplied = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { a: '1' } })
+  const lastApplied = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'x' },
+    data: { a: '1' },
+  })
   const make = (): ObjectUnderTest => {
     const object = configMap()
-    object.put('kubectl-client-side-apply', { metadata: { annotations: { [ANNOTATION]: lastApplied } }, data: { a: '1' } })
+    object.put('kubectl-client-side-apply', {
+      metadata: { annotations: { [ANNOTATION]: lastApplied } },
+      data: { a: '1' },
+    })
     return object
   }
   const object = make()
@@ -212,10 +276,21 @@ test('Given client-side applied a=1 and apply by `kubectl` of a=2, then no confl
 })
 
 test('kubectl does not overwrite what changed since its annotation', () => {
-  const lastApplied = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { a: '1', b: '1' } })
+  const lastApplied = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'x' },
+    data: { a: '1', b: '1' },
+  })
   const object = configMap()
-  object.put('client', { metadata: { annotations: { [ANNOTATION]: lastApplied } }, data: { a: '1', b: '1' } })
-  object.put('other', { metadata: { annotations: { [ANNOTATION]: lastApplied } }, data: { a: '1', b: '9' } })
+  object.put('client', {
+    metadata: { annotations: { [ANNOTATION]: lastApplied } },
+    data: { a: '1', b: '1' },
+  })
+  object.put('other', {
+    metadata: { annotations: { [ANNOTATION]: lastApplied } },
+    data: { a: '1', b: '9' },
+  })
   assert.equal(
     object.refusal('kubectl', { data: { a: '2', b: '2' } }).message,
     'Apply failed with 1 conflict: conflict with "other" using v1: .data.b',

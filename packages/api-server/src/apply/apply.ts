@@ -5,11 +5,26 @@ import { checkConfiguration } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
 import { conflictError } from './conflicts.ts'
 import type { Conflicts } from './conflicts.ts'
-import { difference, equals, intersection, isEmpty, recursiveDifference, union } from './field-set.ts'
+import {
+  difference,
+  equals,
+  intersection,
+  isEmpty,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { fieldsOf } from './fields-of.ts'
 import { KUBECTL_MANAGER, fieldsLastApplied, recordLastApplied } from './last-applied.ts'
-import { capUpdateOwners, entriesOf, identityOf, ownersOfStored, takeFrom, timestamp, withFields } from './managers.ts'
+import {
+  capUpdateOwners,
+  entriesOf,
+  identityOf,
+  ownersOfStored,
+  takeFrom,
+  timestamp,
+  withFields,
+} from './managers.ts'
 import type { Owner, Owners } from './managers.ts'
 import { merge } from './merge.ts'
 import type { MergeType } from './merge-type.ts'
@@ -47,7 +62,8 @@ export function applyPatch(request: ApplyRequest): ApplyResult {
   const { kind, manager, configuration } = request
   const live = request.live ?? kind.zeroValue
   const owners = ownersOfStored(request.live?.metadata?.managedFields)
-  if (owners.size === 0 && request.live !== undefined) ownBeforeFirstApply(owners, request, request.live)
+  if (owners.size === 0 && request.live !== undefined)
+    ownBeforeFirstApply(owners, request, request.live)
   const { managedFields: _, ...metadata } = live.metadata ?? {}
   const before: Stored = { ...live, metadata }
   const outcome = mergeConfiguration(owners, request, before)
@@ -57,7 +73,11 @@ export function applyPatch(request: ApplyRequest): ApplyResult {
   if (entries.length > 0) object.metadata.managedFields = entries
   if (manager === KUBECTL_MANAGER) recordLastApplied(object, configuration)
   const stored = request.live?.metadata?.managedFields ?? []
-  return { object, changed: request.live === undefined || !deepEqual(object, request.live) || !deepEqual(entries, stored) }
+  return {
+    object,
+    changed:
+      request.live === undefined || !deepEqual(object, request.live) || !deepEqual(entries, stored),
+  }
 }
 
 /** Steps 1 and 2. */
@@ -65,7 +85,8 @@ function checkBody(request: ApplyRequest): void {
   const { configuration, apiVersion, kindName, kind } = request
   const { apiVersion: sentVersion = '', kind: sentKind = '', metadata } = configuration
   if (sentVersion !== apiVersion || sentKind !== kindName) {
-    const version = sentVersion === '' ? '/' : String(sentVersion).includes('/') ? sentVersion : `/${sentVersion}`
+    const version =
+      sentVersion === '' ? '/' : String(sentVersion).includes('/') ? sentVersion : `/${sentVersion}`
     throw new ApiError(400, 'BadRequest', `invalid object type: ${version}, Kind=${sentKind}`)
   }
   if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
@@ -73,7 +94,10 @@ function checkBody(request: ApplyRequest): void {
   }
   const problems = checkConfiguration(kind.type, configuration)
   if (problems.length === 0) return
-  const text = problems.length === 1 ? problems[0]! : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
+  const text =
+    problems.length === 1
+      ? problems[0]!
+      : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
   const name = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
   const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
   throw new ApiError(500, '', `failed to create typed patch object (${name}; ${type}): ${text}`)
@@ -83,7 +107,16 @@ function checkBody(request: ApplyRequest): void {
 function ownBeforeFirstApply(owners: Owners, request: ApplyRequest, live: Stored): void {
   const { kind, apiVersion, subresource, filter, nowMs } = request
   const manager = 'before-first-apply'
-  recordUpdate(owners, { kind, live: undefined, updated: live, manager, apiVersion, subresource, filter, nowMs })
+  recordUpdate(owners, {
+    kind,
+    live: undefined,
+    updated: live,
+    manager,
+    apiVersion,
+    subresource,
+    filter,
+    nowMs,
+  })
 }
 
 interface Outcome {
@@ -121,7 +154,9 @@ function mergeConfiguration(ownersBefore: Owners, request: ApplyRequest, live: S
 function filtered(fields: FieldSet, filter: FieldFilter): FieldSet {
   const { only, ignored } = filter
   if (only !== undefined) {
-    return Object.fromEntries(Object.entries(fields).filter(([element]) => only.includes(element.slice(2))))
+    return Object.fromEntries(
+      Object.entries(fields).filter(([element]) => only.includes(element.slice(2))),
+    )
   }
   return ignored === undefined ? fields : recursiveDifference(fields, ignored)
 }
@@ -135,7 +170,7 @@ function settleConflicts(
   live: Stored,
 ): void {
   const conflicts: { owner: Owner; fields: FieldSet }[] = []
-  for (const [identity, owner] of [...owners]) {
+  for (const [identity, owner] of owners) {
     if (identity === applier) continue
     const seen = comparisons.of(owner.apiVersion)
     if (seen === undefined) {
@@ -147,7 +182,7 @@ function settleConflicts(
   }
   if (conflicts.length > 0 && !request.force) refuseConflicts(conflicts, request, live)
   for (const { owner, fields } of conflicts) takeFrom(owners, identityOf(owner), fields)
-  for (const [identity, owner] of [...owners]) {
+  for (const [identity, owner] of owners) {
     if (identity !== applier) takeFrom(owners, identity, comparisons.of(owner.apiVersion)!.removed)
   }
 }
@@ -155,20 +190,37 @@ function settleConflicts(
 function refuseConflicts(conflicts: Conflicts, request: ApplyRequest, live: Stored): void {
   if (request.manager !== KUBECTL_MANAGER) throw conflictError(conflicts)
   const allowed = fieldsLastApplied(request.kind.type, live, request.apiVersion)
-  const rest = conflicts.map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed) }))
+  const rest = conflicts.map(({ owner, fields }) => ({
+    owner,
+    fields: difference(fields, allowed),
+  }))
   if (rest.some(({ fields }) => !isEmpty(fields))) throw conflictError(rest)
 }
 
 /** Step 4: what the manager applied before and does not send now goes, unless somebody else owns it. */
-function prune(kind: TypedKind, apiVersion: string, merged: Stored, owners: Owners, previous: Owner | undefined): Stored {
+function prune(
+  kind: TypedKind,
+  apiVersion: string,
+  merged: Stored,
+  owners: Owners,
+  previous: Owner | undefined,
+): Stored {
   if (previous === undefined || isEmpty(previous.fields)) return merged
   if (previous.apiVersion === apiVersion || kind.inVersion === undefined) {
-    return pruneVersion(kind.type, merged, owners, previous.fields, kind.inVersion === undefined ? undefined : apiVersion)
+    return pruneVersion(
+      kind.type,
+      merged,
+      owners,
+      previous.fields,
+      kind.inVersion === undefined ? undefined : apiVersion,
+    )
   }
   const other = kind.inVersion(previous.apiVersion)
   if (other === undefined) return merged
   const converted = other.convert(merged)
-  return other.revert(pruneVersion(other.type, converted, owners, previous.fields, previous.apiVersion))
+  return other.revert(
+    pruneVersion(other.type, converted, owners, previous.fields, previous.apiVersion),
+  )
 }
 
 function pruneVersion(
@@ -182,7 +234,8 @@ function pruneVersion(
   const pruned = removeFields(type, merged, last)
   let owned: FieldSet = {}
   for (const owner of owners.values()) {
-    if (onlyVersion === undefined || owner.apiVersion === onlyVersion) owned = union(owned, owner.fields)
+    if (onlyVersion === undefined || owner.apiVersion === onlyVersion)
+      owned = union(owned, owner.fields)
   }
   const all = withStructFields(type, fieldsOf(type, merged))
   const kept = union(withStructFields(type, fieldsOf(type, pruned)), withStructFields(type, owned))

@@ -26,7 +26,12 @@ export interface FieldFilter {
 
 type Json = Record<string, unknown>
 
-export function compare(type: MergeType, before: unknown, after: unknown, filter: FieldFilter = {}): Comparison {
+export function compare(
+  type: MergeType,
+  before: unknown,
+  after: unknown,
+  filter: FieldFilter = {},
+): Comparison {
   const walker = new CompareWalker()
   walker.compareRoot(type, before, after, filter)
   const added = walker.added.build()
@@ -50,7 +55,9 @@ class CompareWalker {
     }
     const pick = (value: unknown): Json => {
       const object = (value ?? {}) as Json
-      return Object.fromEntries(only.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]))
+      return Object.fromEntries(
+        only.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]),
+      )
     }
     this.#compare(type, pick(before), pick(after), EMPTY)
   }
@@ -62,7 +69,8 @@ class CompareWalker {
     const shapeAfter = shapeFor(type, after)
     let leaf: boolean
     if (after === undefined) leaf = this.#compareAs(shapeBefore, before, after, ignored)
-    else if (before === undefined || shapeBefore === shapeAfter) leaf = this.#compareAs(shapeAfter, before, after, ignored)
+    else if (before === undefined || shapeBefore === shapeAfter)
+      leaf = this.#compareAs(shapeAfter, before, after, ignored)
     else {
       // The value changed its form (map to list, say), so its old parts go and its new parts come.
       this.#compareAs(shapeBefore, before, after, ignored)
@@ -78,7 +86,8 @@ class CompareWalker {
     if (type.map !== undefined) {
       const left = asMap(before)
       const right = asMap(after)
-      if (type.map.atomic || (isEmptyMap(left) && isEmptyMap(right))) return this.#leaf(before, after)
+      if (type.map.atomic || (isEmptyMap(left) && isEmptyMap(right)))
+        return this.#leaf(before, after)
       this.#compareMaps(type.map, left, right, ignored)
       return false
     }
@@ -100,14 +109,27 @@ class CompareWalker {
     return true
   }
 
-  #compareMaps(map: MapShape, before: Json | undefined, after: Json | undefined, ignored: FieldSet): void {
-    for (const name in before) this.#compareField(map, name, before[name], asSent(after, name), ignored)
+  #compareMaps(
+    map: MapShape,
+    before: Json | undefined,
+    after: Json | undefined,
+    ignored: FieldSet,
+  ): void {
+    for (const name in before)
+      this.#compareField(map, name, before[name], asSent(after, name), ignored)
     for (const name in after) {
-      if (before?.[name] === undefined) this.#compareField(map, name, undefined, asSent(after, name), ignored)
+      if (before?.[name] === undefined)
+        this.#compareField(map, name, undefined, asSent(after, name), ignored)
     }
   }
 
-  #compareField(map: MapShape, name: string, before: unknown, after: unknown, ignored: FieldSet): void {
+  #compareField(
+    map: MapShape,
+    name: string,
+    before: unknown,
+    after: unknown,
+    ignored: FieldSet,
+  ): void {
     if (before === after) return
     const field = map.fields.get(name)
     const type = field?.type ?? map.values
@@ -123,15 +145,22 @@ class CompareWalker {
   #compareLists(list: ListShape, before: readonly unknown[], after: readonly unknown[]): void {
     const left = indexItems(list, before)
     const right = indexItems(list, after)
-    for (const [element, items] of left) this.#compareItems(list, element, items, right.get(element) ?? [])
+    for (const [element, items] of left)
+      this.#compareItems(list, element, items, right.get(element) ?? [])
     for (const [element, items] of right) {
       if (!left.has(element)) this.#compareItems(list, element, [], items)
     }
   }
 
-  #compareItems(list: ListShape, element: string, before: readonly unknown[], after: readonly unknown[]): void {
+  #compareItems(
+    list: ListShape,
+    element: string,
+    before: readonly unknown[],
+    after: readonly unknown[],
+  ): void {
     this.#path[this.#depth++] = element
-    if (before.length <= 1 && after.length <= 1) this.#compare(list.items, before[0], after[0], EMPTY)
+    if (before.length <= 1 && after.length <= 1)
+      this.#compare(list.items, before[0], after[0], EMPTY)
     else if (before.length > 1 && after.length > 1) {
       // Items under the same key cannot be told apart, so together they are one value.
       if (!deepEqual(before, after)) this.modified.insert(this.#path, this.#depth)
@@ -155,7 +184,9 @@ function asSent(object: Json | undefined, name: string): unknown {
 }
 
 function asMap(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : undefined
 }
 
 function asList(value: unknown): readonly unknown[] | undefined {

@@ -18,7 +18,8 @@ function check(type: MergeType, value: unknown, path: string, problems: string[]
   if (value === null || value === undefined) return
   const shape = shapeFor(type, value)
   if (shape.map !== undefined) checkMap(shape.map, value, path, problems)
-  else if (shape.list !== undefined && shape.scalar === undefined) checkList(shape.list, value, path, problems)
+  else if (shape.list !== undefined && shape.scalar === undefined)
+    checkList(shape.list, value, path, problems)
   else checkScalar(shape.scalar ?? 'untyped', value, path, problems)
 }
 
@@ -26,11 +27,20 @@ function report(problems: string[], path: string, text: string): void {
   problems.push(path === '' ? text : `${path}: ${text}`)
 }
 
-function checkScalar(scalar: NonNullable<MergeType['scalar']>, value: unknown, path: string, problems: string[]): void {
+function checkScalar(
+  scalar: NonNullable<MergeType['scalar']>,
+  value: unknown,
+  path: string,
+  problems: string[],
+): void {
   if (scalar === 'numeric' && typeof value !== 'number') {
     report(problems, path, `expected numeric (int or float), got ${goTypeName(value)}`)
   } else if (scalar === 'string' && typeof value !== 'string') {
-    report(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+    report(
+      problems,
+      path,
+      `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`,
+    )
   } else if (scalar === 'boolean' && typeof value !== 'boolean') {
     report(problems, path, `expected boolean, got &{${goText(value)}}`)
   } else if (scalar === 'untyped' && typeof value === 'object') {
@@ -67,7 +77,8 @@ function checkList(list: ListShape, value: unknown, path: string, problems: stri
       report(problems, path, `element ${index}: ${element.reason}`)
       continue
     }
-    if (seen.has(element)) report(problems, path, `duplicate entries for key ${formatElement(element)}`)
+    if (seen.has(element))
+      report(problems, path, `duplicate entries for key ${formatElement(element)}`)
     seen.add(element)
     check(list.items, item, `${path}${formatElement(element)}`, problems)
   }

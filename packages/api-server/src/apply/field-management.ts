@@ -1,5 +1,9 @@
 /** Field ownership as the request pipeline calls it: finds the type of the object and the reset fields of the endpoint. */
-import type { ApplyCall, FieldManagement, FieldManagementCall } from '../handlers/field-management.ts'
+import type {
+  ApplyCall,
+  FieldManagement,
+  FieldManagementCall,
+} from '../handlers/field-management.ts'
 import { conversionFor } from '../registry/conversion.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -66,19 +70,42 @@ export const fieldManagement: FieldManagement = {
 }
 
 /** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */
-function updateThroughScale({ resource, before: _, draft, ...call }: FieldManagementCall, before: Stored): void {
-  const path = (resource.definition as OwnershipSource | undefined)?.replicasPath ?? ['f:spec', 'f:replicas']
+function updateThroughScale(
+  { resource, draft, manager, nowMs }: FieldManagementCall,
+  before: Stored,
+): void {
+  const path = (resource.definition as OwnershipSource | undefined)?.replicasPath ?? [
+    'f:spec',
+    'f:replicas',
+  ]
   const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
   const scaleOf = (object: Stored): Draft => {
-    const replicas: unknown = path.reduce<unknown>((at, element) => (at as Draft | undefined)?.[element.slice(2)], object)
-    return { apiVersion: SCALE_API_VERSION, kind: 'Scale', metadata: {}, spec: replicas ? { replicas } : {}, status: { replicas: 0 } }
+    const replicas: unknown = path.reduce<unknown>(
+      (at, element) => (at as Draft | undefined)?.[element.slice(2)],
+      object,
+    )
+    return {
+      apiVersion: SCALE_API_VERSION,
+      kind: 'Scale',
+      metadata: {},
+      spec: replicas ? { replicas } : {},
+      status: { replicas: 0 },
+    }
   }
   const live = scaleOf(before)
   const updated = scaleOf(draft)
   live['metadata'].managedFields = scaleEntries(stored, () => path)
-  const { manager, nowMs } = call
   const kind = builtInKind(SCALE_API_VERSION, 'Scale')!
-  updateManagedFields({ kind, live, updated, manager, apiVersion: SCALE_API_VERSION, subresource: 'scale', filter: {}, nowMs })
+  updateManagedFields({
+    kind,
+    live,
+    updated,
+    manager,
+    apiVersion: SCALE_API_VERSION,
+    subresource: 'scale',
+    filter: {},
+    nowMs,
+  })
   const { apiVersion } = bodyTypeOf(resource, '')
   const entries = parentEntries(stored, updated['metadata'].managedFields, apiVersion, () => path)
   if (entries.length === 0) delete draft['metadata'].managedFields
@@ -92,7 +119,8 @@ interface BodyType {
 
 /** The type of the bodies of an endpoint: of the resource itself, or of a subresource such as scale or token. */
 function bodyTypeOf({ info }: ServedResource, subresource: string): BodyType {
-  const own = subresource === '' ? undefined : info.subresources.find(({ name }) => name === subresource)
+  const own =
+    subresource === '' ? undefined : info.subresources.find(({ name }) => name === subresource)
   const { group, version, kind } = own ?? info
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind }
 }
@@ -124,7 +152,10 @@ const VERSIONED: ReadonlyMap<string, readonly string[]> = new Map([
   ['events', ['v1', 'events.k8s.io/v1']],
 ])
 
-function otherVersion({ info, storage }: ServedResource, apiVersion: string): OtherVersion | undefined {
+function otherVersion(
+  { info, storage }: ServedResource,
+  apiVersion: string,
+): OtherVersion | undefined {
   if (!VERSIONED.get(storage.collection)?.includes(apiVersion)) return undefined
   const type = mergeTypeOfKind(apiVersion, info.kind)
   if (type === undefined) return undefined

@@ -17,7 +17,13 @@ test('union, difference and intersection go path by path', () => {
   const cases: readonly [FieldSet, FieldSet, unknown, unknown, unknown][] = [
     [{ 'f:a': {} }, { 'f:b': {} }, { 'f:a': {}, 'f:b': {} }, { 'f:a': {} }, {}],
     [{ 'f:a': {} }, { 'f:a': { 'f:b': {} } }, { 'f:a': { '.': {}, 'f:b': {} } }, { 'f:a': {} }, {}],
-    [{ 'f:a': { '.': {}, 'f:b': {} } }, { 'f:a': {} }, { 'f:a': { '.': {}, 'f:b': {} } }, { 'f:a': { 'f:b': {} } }, { 'f:a': {} }],
+    [
+      { 'f:a': { '.': {}, 'f:b': {} } },
+      { 'f:a': {} },
+      { 'f:a': { '.': {}, 'f:b': {} } },
+      { 'f:a': { 'f:b': {} } },
+      { 'f:a': {} },
+    ],
     [
       { 'f:a': { '.': {}, 'f:b': {} } },
       { 'f:a': { 'f:b': {} } },
@@ -25,7 +31,13 @@ test('union, difference and intersection go path by path', () => {
       { 'f:a': {} },
       { 'f:a': { 'f:b': {} } },
     ],
-    [{ 'f:a': { 'f:b': {} } }, { 'f:a': { 'f:b': {} } }, { 'f:a': { 'f:b': {} } }, {}, { 'f:a': { 'f:b': {} } }],
+    [
+      { 'f:a': { 'f:b': {} } },
+      { 'f:a': { 'f:b': {} } },
+      { 'f:a': { 'f:b': {} } },
+      {},
+      { 'f:a': { 'f:b': {} } },
+    ],
     [{}, { 'f:a': {} }, { 'f:a': {} }, {}, {}],
   ]
   for (const [a, b, union, difference, intersection] of cases) {
@@ -37,7 +49,9 @@ test('union, difference and intersection go path by path', () => {
 
 test('the recursive difference takes everything below a path too', () => {
   const tree = set({ 'f:spec': { 'f:a': {} }, 'f:status': { 'f:b': {} } })
-  assert.deepEqual(fields.recursiveDifference(tree, set({ 'f:status': {} })), { 'f:spec': { 'f:a': {} } })
+  assert.deepEqual(fields.recursiveDifference(tree, set({ 'f:status': {} })), {
+    'f:spec': { 'f:a': {} },
+  })
   assert.deepEqual(fields.difference(tree, set({ 'f:status': {} })), tree)
 })
 
@@ -70,7 +84,16 @@ test('elements stand in order: fields by name, keys by their values with numbers
 
 test('field sets of clients are brought to canonical form or refused', () => {
   assert.deepEqual(set({ 'k:{ "b": 1, "a": "x" }': { '.': {} } }), { 'k:{"a":"x","b":1}': {} })
-  for (const bad of [1, null, [], { x: {} }, { 'k:{': {} }, { 'k:1': {} }, { 'i:x': {} }, { 'f:a': 1 }]) {
+  for (const bad of [
+    1,
+    null,
+    [],
+    { x: {} },
+    { 'k:{': {} },
+    { 'k:1': {} },
+    { 'i:x': {} },
+    { 'f:a': 1 },
+  ]) {
     assert.equal(fields.parseFieldSet(bad), undefined, JSON.stringify(bad))
   }
 })

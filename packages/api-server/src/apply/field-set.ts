@@ -37,7 +37,10 @@ export function hasPath(set: FieldSet, path: readonly string[]): boolean {
 }
 
 /** The paths of the set in the order in which messages list them: those that end at a level before those that go deeper. */
-export function* pathsIn(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
+export function* pathsIn(
+  set: FieldSet,
+  prefix: readonly string[] = [],
+): Generator<readonly string[]> {
   const elements = Object.keys(set).filter((element) => element !== SELF)
   for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element]
   for (const element of elements) yield* pathsIn(set[element]!, [...prefix, element])
@@ -75,7 +78,8 @@ function joined(a: FieldSet, b: FieldSet): FieldSet {
   for (const element in b) {
     const mine = a[element]
     const theirs = b[element]!
-    const merged = mine === undefined ? theirs : element === SELF ? mine : unionOfNodes(mine, theirs)
+    const merged =
+      mine === undefined ? theirs : element === SELF ? mine : unionOfNodes(mine, theirs)
     if (merged === mine) continue
     result ??= { ...a }
     result[element] = merged

@@ -33,7 +33,9 @@ export class ObjectUnderTest {
 
   /** A PUT of the whole object, or the create that makes it. */
   put(manager: string, body: Draft, options: Options = {}): void {
-    const updated = this.#decode(structuredClone({ ...body, metadata: { name: 'x', ...body['metadata'] } }))
+    const updated = this.#decode(
+      structuredClone({ ...body, metadata: { name: 'x', ...body['metadata'] } }),
+    )
     updateManagedFields({
       kind: this.#kind,
       live: this.object,
@@ -52,7 +54,12 @@ export class ObjectUnderTest {
     const { object } = applyPatch({
       kind: this.#kind,
       live: this.object,
-      configuration: { apiVersion: this.#apiVersion, kind: this.#kindName, ...body, metadata: { name: 'x', ...body['metadata'] } },
+      configuration: {
+        apiVersion: this.#apiVersion,
+        kind: this.#kindName,
+        ...body,
+        metadata: { name: 'x', ...body['metadata'] },
+      },
       manager,
       force: options.force ?? false,
       apiVersion: this.#apiVersion,

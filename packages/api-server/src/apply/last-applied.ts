@@ -23,7 +23,8 @@ export function fieldsLastApplied(type: MergeType, live: Stored, apiVersion: str
   } catch {
     return EMPTY
   }
-  if (typeof applied !== 'object' || applied === null || applied.apiVersion !== apiVersion) return EMPTY
+  if (typeof applied !== 'object' || applied === null || applied.apiVersion !== apiVersion)
+    return EMPTY
   const change = compare(type, live, applied)
   const unchanged = difference(difference(fieldsOf(type, applied), change.modified), change.added)
   return union(unchanged, setOf(['f:metadata', 'f:annotations', `f:${ANNOTATION}`]))
@@ -33,18 +34,23 @@ export function fieldsLastApplied(type: MergeType, live: Stored, apiVersion: str
 export function recordLastApplied(object: Draft, configuration: Stored): void {
   const annotations = object.metadata?.annotations as Record<string, string> | undefined
   if (annotations?.[ANNOTATION] === undefined || annotations[ANNOTATION] === '') return
-  const { [ANNOTATION]: _, ...others } = (configuration.metadata?.annotations ?? {}) as Record<string, string>
+  const { [ANNOTATION]: _, ...others } = (configuration.metadata?.annotations ?? {}) as Record<
+    string,
+    string
+  >
   const metadata = { ...configuration.metadata, annotations: others }
   if (configuration.metadata?.annotations === undefined) delete metadata.annotations
   const text = `${JSON.stringify(withSortedKeys({ ...configuration, metadata }))}\n`
   const rewritten = { ...annotations, [ANNOTATION]: text }
-  if (sizeBytes(rewritten) > ANNOTATIONS_SIZE_MAX_BYTES) delete (rewritten as Record<string, string | undefined>)[ANNOTATION]
+  if (sizeBytes(rewritten) > ANNOTATIONS_SIZE_MAX_BYTES)
+    delete (rewritten as Record<string, string | undefined>)[ANNOTATION]
   object.metadata = { ...object.metadata, annotations: rewritten }
 }
 
 function sizeBytes(annotations: Readonly<Record<string, string>>): number {
   let size = 0
-  for (const [name, value] of Object.entries(annotations)) size += Buffer.byteLength(name) + Buffer.byteLength(value)
+  for (const [name, value] of Object.entries(annotations))
+    size += Buffer.byteLength(name) + Buffer.byteLength(value)
   return size
 }
 
@@ -52,5 +58,9 @@ function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, child]) => child !== undefined)
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, child]) => [key, withSortedKeys(child)]))
+  return Object.fromEntries(
+    entries
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, withSortedKeys(child)]),
+  )
 }

@@ -3,7 +3,10 @@ import { keyElement, valueElement } from './field-set.ts'
 import type { ListShape } from './merge-type.ts'
 
 /** The path element of an item, or why it has none. */
-export function elementOfItem(list: ListShape, item: unknown): string | { readonly reason: string } {
+export function elementOfItem(
+  list: ListShape,
+  item: unknown,
+): string | { readonly reason: string } {
   return list.ownership === 'map' ? elementByKeys(list, item) : elementByValue(item)
 }
 
@@ -17,7 +20,9 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
   const record = item as Record<string, unknown>
   if (list.keys.length === 1) {
     const value = keyValue(list, record, list.keys[0]!)
-    return value === undefined ? missingKey(list.keys[0]!) : `k:{${JSON.stringify(list.keys[0]!)}:${JSON.stringify(value)}}`
+    return value === undefined
+      ? missingKey(list.keys[0]!)
+      : `k:{${JSON.stringify(list.keys[0]!)}:${JSON.stringify(value)}}`
   }
   const fields: [string, unknown][] = []
   for (const key of list.keys) {
@@ -43,8 +48,10 @@ function elementByValue(item: unknown): string | { readonly reason: string } {
   if (item === null || item === undefined) {
     return { reason: "associative list without keys has an element that's an explicit null" }
   }
-  if (Array.isArray(item)) return { reason: 'not supported: associative list with lists as elements' }
-  if (typeof item === 'object') return { reason: "associative list without keys has an element that's a map type" }
+  if (Array.isArray(item))
+    return { reason: 'not supported: associative list with lists as elements' }
+  if (typeof item === 'object')
+    return { reason: "associative list without keys has an element that's a map type" }
   return valueElement(item)
 }
 

@@ -32,7 +32,9 @@ export interface Owner {
 /** Owners by identity: manager, operation and subresource, and for updates the apiVersion too. */
 export type Owners = Map<string, Owner>
 
-export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
+export function identityOf(
+  owner: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>,
+): string {
   const version = owner.operation === 'Update' ? owner.apiVersion : ''
   return `${owner.operation}\n${owner.manager}\n${owner.subresource}\n${version}`
 }
@@ -52,7 +54,10 @@ export function ownersOfStored(entries: readonly ManagedFieldsEntry[] | undefine
 export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners | undefined {
   const owners: Owners = new Map()
   for (const entry of entries) {
-    const fields = entry.fieldsV1 === undefined || entry.fieldsV1 === null ? EMPTY : parseFieldSet(entry.fieldsV1)
+    const fields =
+      entry.fieldsV1 === undefined || entry.fieldsV1 === null
+        ? EMPTY
+        : parseFieldSet(entry.fieldsV1)
     const owner = fields === undefined ? undefined : ownerOf(entry, fields)
     if (owner === undefined) return undefined
     const canonical = { ...owner, entry: undefined }
@@ -123,7 +128,9 @@ export function capUpdateOwners(owners: Owners): void {
   const updates = [...owners].filter(([, owner]) => owner.operation === 'Update')
   let excess = updates.length - MAX_UPDATE_OWNERS
   if (excess <= 0) return
-  updates.sort(([idA, a], [idB, b]) => compareText(a.time ?? '', b.time ?? '') || compareText(idA, idB))
+  updates.sort(
+    ([idA, a], [idB, b]) => compareText(a.time ?? '', b.time ?? '') || compareText(idA, idB),
+  )
   const firstOfVersion = new Map<string, string>()
   for (const [identity, owner] of updates) {
     if (excess <= 0) return
@@ -133,7 +140,12 @@ export function capUpdateOwners(owners: Owners): void {
       firstOfVersion.set(apiVersion, identity)
       continue
     }
-    const bucket = { manager: ANCIENT_CHANGES, operation: 'Update' as const, apiVersion, subresource: '' }
+    const bucket = {
+      manager: ANCIENT_CHANGES,
+      operation: 'Update' as const,
+      apiVersion,
+      subresource: '',
+    }
     const bucketIdentity = identityOf(bucket)
     const before = owners.get(bucketIdentity) ?? owners.get(first)!
     if (before.manager !== ANCIENT_CHANGES) owners.delete(first)
@@ -145,14 +157,22 @@ export function capUpdateOwners(owners: Owners): void {
 }
 
 /** An empty list, or one entry with nothing in it: the ways to ask for no tracking. */
-export function asksForReset(entries: readonly ManagedFieldsEntry[], emptyListResets: boolean): boolean {
+export function asksForReset(
+  entries: readonly ManagedFieldsEntry[],
+  emptyListResets: boolean,
+): boolean {
   if (entries.length === 0) return emptyListResets
   if (entries.length > 1) return false
-  return Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null || value === '')
+  return Object.values(entries[0] ?? {}).every(
+    (value) => value === undefined || value === null || value === '',
+  )
 }
 
 /** The manager of a request: the fieldManager parameter, else the product name of the user agent. */
-export function managerName(fieldManager: string | undefined, userAgent: string | undefined): string {
+export function managerName(
+  fieldManager: string | undefined,
+  userAgent: string | undefined,
+): string {
   if (fieldManager !== undefined && fieldManager !== '') return fieldManager
   const slash = (userAgent ?? '').indexOf('/')
   const product = slash < 0 ? (userAgent ?? '') : userAgent!.slice(0, slash)
@@ -188,10 +208,12 @@ export function keepTimesOfNoop(stored: ObjectWithMetadata, updated: ObjectWithM
   for (const field of Object.keys(updated).toReversed()) {
     if (field !== 'metadata' && !deepEqual(updated[field], stored[field])) return
   }
-  for (const field in stored) if (stored[field] !== undefined && updated[field] === undefined) return
+  for (const field in stored)
+    if (stored[field] !== undefined && updated[field] === undefined) return
   const { managedFields: _, resourceVersion: _1, ...left } = stored.metadata ?? {}
   const { managedFields: _2, resourceVersion: _3, ...right } = updated.metadata ?? {}
-  if (updated.metadata !== undefined && deepEqual(left, right)) updated.metadata.managedFields = before
+  if (updated.metadata !== undefined && deepEqual(left, right))
+    updated.metadata.managedFields = before
 }
 
 interface ObjectWithMetadata {
@@ -203,7 +225,10 @@ interface ObjectWithMetadata {
 }
 
 /** By identity and not by place, because the order follows the times. */
-function sameOwnership(before: readonly ManagedFieldsEntry[], after: readonly ManagedFieldsEntry[]): boolean {
+function sameOwnership(
+  before: readonly ManagedFieldsEntry[],
+  after: readonly ManagedFieldsEntry[],
+): boolean {
   const left = ownersOfStored(before)
   const right = ownersOfStored(after)
   if (left.size !== right.size) return false

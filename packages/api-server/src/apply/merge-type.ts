@@ -49,7 +49,11 @@ export const UNTYPED_ATOMIC: MergeType = selfDescribing(true)
 export const UNTYPED_GRANULAR: MergeType = selfDescribing(false)
 
 function selfDescribing(atomic: boolean): MergeType {
-  const type = { scalar: 'untyped' as const } as { scalar: 'untyped'; list?: ListShape; map?: MapShape }
+  const type = { scalar: 'untyped' as const } as {
+    scalar: 'untyped'
+    list?: ListShape
+    map?: MapShape
+  }
   type.list = { ownership: 'atomic', keys: [], keyDefaults: NO_DEFAULTS, items: type }
   type.map = { atomic, fields: NO_FIELDS, values: type }
   return type
@@ -62,7 +66,11 @@ export function mergeTypeOfKind(apiVersion: string, kind: string): MergeType | u
   const key = `${apiVersion}/${kind}`
   if (!kinds.has(key)) {
     const slash = apiVersion.indexOf('/')
-    const schema = schemaOf(slash < 0 ? '' : apiVersion.slice(0, slash), apiVersion.slice(slash + 1), kind)
+    const schema = schemaOf(
+      slash < 0 ? '' : apiVersion.slice(0, slash),
+      apiVersion.slice(slash + 1),
+      kind,
+    )
     kinds.set(key, schema === undefined ? undefined : mergeTypeOfSchema(schema))
   }
   return kinds.get(key)
@@ -112,7 +120,10 @@ function mergeTypeOfField(field: FieldSchema): MergeType {
         ? UNTYPED_ATOMIC
         : mergeTypeOfSchema(field.schema, field.mapType ?? field.schema.mapType)
     case 'map':
-      return mapType(field.mapType === 'atomic', field.values === undefined ? UNTYPED_GRANULAR : mergeTypeOfField(field.values))
+      return mapType(
+        field.mapType === 'atomic',
+        field.values === undefined ? UNTYPED_GRANULAR : mergeTypeOfField(field.values),
+      )
     case 'array':
       return listType(field)
     default:
@@ -142,8 +153,10 @@ function listType(field: FieldSchema): MergeType {
  */
 export function shapeFor(type: MergeType, value: unknown): MergeType {
   if (value === undefined || value === null) return type
-  if (Array.isArray(value)) return type.list === undefined || type.map === undefined ? type : listOnly(type)
-  if (typeof value === 'object') return type.map === undefined || type.scalar === undefined ? type : mapOnly(type)
+  if (Array.isArray(value))
+    return type.list === undefined || type.map === undefined ? type : listOnly(type)
+  if (typeof value === 'object')
+    return type.map === undefined || type.scalar === undefined ? type : mapOnly(type)
   return type.scalar === undefined || type.map === undefined ? type : UNTYPED_SCALAR
 }
 

@@ -25,7 +25,8 @@ export function merge(type: MergeType, live: unknown, configuration: unknown): u
   if (merged.list !== undefined && merged.scalar === undefined) {
     const left = Array.isArray(live) ? live : []
     const right = Array.isArray(configuration) ? configuration : []
-    if (merged.list.ownership === 'atomic' || (left.length === 0 && right.length === 0)) return configuration
+    if (merged.list.ownership === 'atomic' || (left.length === 0 && right.length === 0))
+      return configuration
     return mergeLists(merged.list, left, right)
   }
   return configuration
@@ -46,7 +47,11 @@ function mergeMaps(map: MapShape, live: Json | undefined, configuration: Json | 
  * Applied items keep the order of the configuration. Items that only the object has stand where they stood, before the
  * next item that both have; new items come at their place in the configuration.
  */
-function mergeLists(list: ListShape, live: readonly unknown[], configuration: readonly unknown[]): unknown[] {
+function mergeLists(
+  list: ListShape,
+  live: readonly unknown[],
+  configuration: readonly unknown[],
+): unknown[] {
   const left = keyed(list, live)
   const right = keyed(list, configuration)
   const shared = right.elements.filter((element) => left.items.has(element))
@@ -117,7 +122,9 @@ function keyed(list: ListShape, values: readonly unknown[]): KeyedItems {
 }
 
 function asMap(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : undefined
 }
 
 function isEmptyMap(value: Json | undefined): boolean {

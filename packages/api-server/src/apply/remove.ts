@@ -11,7 +11,8 @@ type Json = Record<string, unknown>
 export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
   if (isEmpty(fields) || value === null || value === undefined) return value
   const shape = shapeFor(type, value)
-  if (shape.map !== undefined) return asMap(value) ? removeFromMap(shape.map, value as Json, fields) : null
+  if (shape.map !== undefined)
+    return asMap(value) ? removeFromMap(shape.map, value as Json, fields) : null
   if (shape.list !== undefined && shape.scalar === undefined) {
     return Array.isArray(value) ? removeFromList(shape.list, value, fields) : null
   }
@@ -34,7 +35,11 @@ function removeFromMap(map: MapShape, value: Json, fields: FieldSet): Json | nul
   return isEmpty(rest as FieldSet) ? null : rest
 }
 
-function removeFromList(list: ListShape, items: readonly unknown[], fields: FieldSet): unknown[] | null {
+function removeFromList(
+  list: ListShape,
+  items: readonly unknown[],
+  fields: FieldSet,
+): unknown[] | null {
   if (list.ownership === 'atomic') return null
   const rest: unknown[] = []
   for (const item of items) {

@@ -14,7 +14,11 @@ const NOTHING: FieldFilter = {}
 const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'deployments.apps/status': { ignored: setOf(['f:spec'], ['f:metadata', 'f:labels']) },
   'pods/status': {
-    ignored: setOf(['f:spec'], ['f:metadata', 'f:deletionTimestamp'], ['f:metadata', 'f:ownerReferences']),
+    ignored: setOf(
+      ['f:spec'],
+      ['f:metadata', 'f:deletionTimestamp'],
+      ['f:metadata', 'f:ownerReferences'],
+    ),
   },
   'certificatesigningrequests.certificates.k8s.io/status': {
     ignored: setOf(['f:spec'], ['f:status', 'f:conditions']),
@@ -43,7 +47,10 @@ export function resetFields(
 }
 
 /** The same for custom resources. */
-export function resetFieldsOfCustomResource(subresource: string, hasStatusSubresource: boolean): FieldFilter {
+export function resetFieldsOfCustomResource(
+  subresource: string,
+  hasStatusSubresource: boolean,
+): FieldFilter {
   if (subresource === 'status') return { only: ['status'] }
   return hasStatusSubresource ? STATUS : NOTHING
 }

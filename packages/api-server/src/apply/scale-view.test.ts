@@ -3,10 +3,23 @@ import { test } from 'node:test'
 import type { ManagedFieldsEntry } from './managers.ts'
 import { parentEntries, scaleEntries } from './scale-view.ts'
 
-const path = (apiVersion: string): readonly string[] | undefined => (apiVersion === 'apps/v1' ? ['f:spec', 'f:replicas'] : undefined)
+const path = (apiVersion: string): readonly string[] | undefined =>
+  apiVersion === 'apps/v1' ? ['f:spec', 'f:replicas'] : undefined
 
-function entry(manager: string, fieldsV1: unknown, changes: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry {
-  return { manager, operation: 'Apply', apiVersion: 'apps/v1', time: '2026-01-01T00:00:00Z', fieldsType: 'FieldsV1', fieldsV1, ...changes }
+function entry(
+  manager: string,
+  fieldsV1: unknown,
+  changes: Partial<ManagedFieldsEntry> = {},
+): ManagedFieldsEntry {
+  return {
+    manager,
+    operation: 'Apply',
+    apiVersion: 'apps/v1',
+    time: '2026-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...changes,
+  }
 }
 
 const REPLICAS = { 'f:spec': { 'f:replicas': {} } }
@@ -14,15 +27,24 @@ const MORE = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }
 
 test('owners of the replicas appear on the Scale, others do not', () => {
   const entries = [entry('a', MORE), entry('b', { 'f:spec': { 'f:paused': {} } })]
-  assert.deepEqual(scaleEntries(entries, path), [entry('a', REPLICAS, { apiVersion: 'autoscaling/v1' })])
+  assert.deepEqual(scaleEntries(entries, path), [
+    entry('a', REPLICAS, { apiVersion: 'autoscaling/v1' }),
+  ])
 })
 
 test('Given replicas changed through /scale, then the parent shows an Update entry with subresource scale and the previous owner lost the field.', () => {
-  const scaler = { operation: 'Update', apiVersion: 'autoscaling/v1', subresource: 'scale' } as const
-  assert.deepEqual(parentEntries([entry('a', MORE)], [entry('k', REPLICAS, scaler)], 'apps/v1', path), [
-    entry('a', { 'f:spec': { 'f:paused': {} } }),
-    entry('k', REPLICAS, { ...scaler, apiVersion: 'apps/v1' }),
-  ])
+  const scaler = {
+    operation: 'Update',
+    apiVersion: 'autoscaling/v1',
+    subresource: 'scale',
+  } as const
+  assert.deepEqual(
+    parentEntries([entry('a', MORE)], [entry('k', REPLICAS, scaler)], 'apps/v1', path),
+    [
+      entry('a', { 'f:spec': { 'f:paused': {} } }),
+      entry('k', REPLICAS, { ...scaler, apiVersion: 'apps/v1' }),
+    ],
+  )
 })
 
 test('an owner that kept the replicas keeps its whole entry', () => {

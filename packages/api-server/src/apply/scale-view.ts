@@ -23,7 +23,14 @@ export function scaleEntries(
     if (path === undefined || !hasPath(owner.fields, path)) continue
     const { manager, operation, subresource, time } = owner
     const fields = setOf(REPLICAS_IN_SCALE)
-    const seen: Owner = { manager, operation, subresource, time, apiVersion: SCALE_API_VERSION, fields }
+    const seen: Owner = {
+      manager,
+      operation,
+      subresource,
+      time,
+      apiVersion: SCALE_API_VERSION,
+      fields,
+    }
     view.set(identityOf(seen), seen)
   }
   return entriesOf(view)
@@ -50,7 +57,10 @@ export function parentEntries(
     // A newer time means that this owner wrote through scale again.
     if (kept !== undefined) {
       inScale.delete(seen)
-      result.set(identity, kept.time === owner.time ? owner : { ...owner, time: kept.time, entry: undefined })
+      result.set(
+        identity,
+        kept.time === owner.time ? owner : { ...owner, time: kept.time, entry: undefined },
+      )
       continue
     }
     const rest = difference(owner.fields, setOf(path))
@@ -60,7 +70,14 @@ export function parentEntries(
   for (const owner of inScale.values()) {
     if (path === undefined || !hasPath(owner.fields, REPLICAS_IN_SCALE)) continue
     const { manager, operation, subresource, time } = owner
-    const added: Owner = { manager, operation, subresource, time, apiVersion: parentApiVersion, fields: setOf(path) }
+    const added: Owner = {
+      manager,
+      operation,
+      subresource,
+      time,
+      apiVersion: parentApiVersion,
+      fields: setOf(path),
+    }
     result.set(identityOf(added), added)
   }
   return entriesOf(result)

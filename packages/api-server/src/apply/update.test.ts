@@ -10,18 +10,31 @@ test('a create owns what it set, with a dot for new maps and items and none for 
   const pod = new ObjectUnderTest('v1', 'Pod')
   pod.put('m', {
     metadata: { labels: { a: 'b' }, finalizers: ['x/y'] },
-    spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, protocol: 'TCP' }] }], nodeSelector: { n: '1' } },
+    spec: {
+      containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, protocol: 'TCP' }] }],
+      nodeSelector: { n: '1' },
+    },
   })
   assert.deepEqual(pod.owners(), {
     'm Update': {
-      'f:metadata': { 'f:finalizers': { '.': {}, 'v:"x/y"': {} }, 'f:labels': { '.': {}, 'f:a': {} } },
+      'f:metadata': {
+        'f:finalizers': { '.': {}, 'v:"x/y"': {} },
+        'f:labels': { '.': {}, 'f:a': {} },
+      },
       'f:spec': {
         'f:containers': {
           'k:{"name":"c"}': {
             '.': {},
             'f:image': {},
             'f:name': {},
-            'f:ports': { '.': {}, 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {}, 'f:protocol': {} } },
+            'f:ports': {
+              '.': {},
+              'k:{"containerPort":80,"protocol":"TCP"}': {
+                '.': {},
+                'f:containerPort': {},
+                'f:protocol': {},
+              },
+            },
             'f:resources': {},
           },
         },
@@ -65,7 +78,10 @@ test('an entry gets a new time when its manager changes a value', () => {
   object.put('m', { data: { a: '1' } })
   object.nowMs += 60_000
   object.put('m', { data: { a: '2' } })
-  assert.deepEqual(object.entries.map(({ time }) => time), ['2026-01-01T00:01:00Z'])
+  assert.deepEqual(
+    object.entries.map(({ time }) => time),
+    ['2026-01-01T00:01:00Z'],
+  )
 })
 
 test('Given eleven Update managers, then the oldest two share `ancient-changes`.', () => {
@@ -88,7 +104,9 @@ test('Given eleven Update managers, then the oldest two share `ancient-changes`.
   object.nowMs += 1000
   object.put('m11', { data: { ...data, k11: 'v' } })
   assert.equal(object.entries.length, 10)
-  assert.deepEqual(object.entries[0]?.fieldsV1, { 'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} } })
+  assert.deepEqual(object.entries[0]?.fieldsV1, {
+    'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} },
+  })
 })
 
 test('what a request may do to managedFields', () => {
@@ -99,7 +117,12 @@ test('what a request may do to managedFields', () => {
     fieldsType: 'FieldsV1',
     fieldsV1: { 'f:data': { 'f:a': {} } },
   }
-  const cases: readonly [name: string, sent: unknown, options: { emptyListResets?: boolean; subresource?: string }, owners: readonly string[]][] = [
+  const cases: readonly [
+    name: string,
+    sent: unknown,
+    options: { emptyListResets?: boolean; subresource?: string },
+    owners: readonly string[],
+  ][] = [
     ['absent', undefined, {}, ['m Update', 'w Update']],
     ['null', null, {}, ['m Update', 'w Update']],
     ['one empty entry', [{}], {}, []],
@@ -121,7 +144,11 @@ test('a status write owns status fields under its subresource and nothing that t
   const pod = new ObjectUnderTest('v1', 'Pod')
   pod.put('m', { spec: { containers: [{ name: 'c' }] } })
   const filter = resetFields('', 'pods', 'status', true)
-  pod.put('kubelet', { spec: { containers: [{ name: 'other' }] }, status: { phase: 'Running' } }, { subresource: 'status', filter })
+  pod.put(
+    'kubelet',
+    { spec: { containers: [{ name: 'other' }] }, status: { phase: 'Running' } },
+    { subresource: 'status', filter },
+  )
   assert.deepEqual(pod.owners()['kubelet Update status'], { 'f:status': { 'f:phase': {} } })
   assert.deepEqual(Object.keys(pod.owners()), ['kubelet Update status', 'm Update'])
 })
@@ -137,5 +164,33 @@ test('the manager is the parameter, else the product of the user agent', () => {
     [undefined, 'a\u0007b/1', 'ab'],
     [undefined, `${'m'.repeat(200)}/1`, 'm'.repeat(128)],
   ]
-  for (const [parameter, userAgent, manager] of cases) assert.equal(managerName(parameter, userAgent), manager)
+  for (const [parameter, userAgent, manager] of cases)
+    assert.equal(managerName(parameter, userAgent), manager)
+})
+
+test('an empty list in a patch, and one sent for a list that is always written', () => {
+  const object = configMap()
+  object.put('m', { data: { a: '1' } })
+  object.put('w', { metadata: { managedFields: [] }, data: { a: '2' } })
+  assert.deepEqual(Object.keys(object.owners()), ['m Update', 'w Update'])
+  object.put('w', { metadata: { managedFields: [] }, data: { a: '3' } }, { emptyListResets: true })
+  assert.deepEqual(object.entries, [])
+  const role = new ObjectUnderTest('rbac.authorization.k8s.io/v1', 'Role')
+  role.put('m', { rules: [] })
+  assert.deepEqual(role.owners(), { 'm Update': { 'f:rules': {} } })
+})
+
+test('what a client changes in an entry is read in canonical form', () => {
+  const object = new ObjectUnderTest('v1', 'Service')
+  object.put('m', { spec: { ports: [{ port: 80, protocol: 'TCP' }] } })
+  const fieldsV1 = {
+    'f:spec': { 'f:ports': { 'k:{ "protocol": "TCP", "port": 80 }': { '.': {} } } },
+  }
+  const managedFields = [
+    { manager: 'x', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
+  ]
+  object.put('m', { metadata: { managedFields }, spec: { ports: [{ port: 80, protocol: 'TCP' }] } })
+  assert.deepEqual(object.owners(), {
+    'x Apply': { 'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': {} } } },
+  })
 })

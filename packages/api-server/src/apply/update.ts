@@ -100,14 +100,23 @@ function ownersBefore(request: UpdateRequest): Owners {
 }
 
 /** What `recordUpdate` needs of a request; also the shape of the imagined update before a first apply. */
-export type RecordedUpdate = Pick<UpdateRequest, 'kind' | 'live' | 'updated' | 'manager' | 'apiVersion' | 'subresource' | 'filter' | 'nowMs'>
+export type RecordedUpdate = Pick<
+  UpdateRequest,
+  'kind' | 'live' | 'updated' | 'manager' | 'apiVersion' | 'subresource' | 'filter' | 'nowMs'
+>
 
 /** Moves what changed to the request's manager, in `owners`. */
 export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
   const before = request.live ?? request.kind.zeroValue
-  const comparisons = new Comparisons(request.kind, request.apiVersion, before, request.updated, request.filter)
+  const comparisons = new Comparisons(
+    request.kind,
+    request.apiVersion,
+    before,
+    request.updated,
+    request.filter,
+  )
   const change = comparisons.of(request.apiVersion)!
-  for (const [identity, owner] of [...owners]) {
+  for (const [identity, owner] of owners) {
     const seen = comparisons.of(owner.apiVersion)
     if (seen === undefined) {
       owners.delete(identity)
@@ -134,7 +143,13 @@ export class Comparisons {
   readonly #apiVersion: string
   readonly #known = new Map<string, Comparison | undefined>()
 
-  constructor(kind: TypedKind, apiVersion: string, before: Stored, after: Stored, filter: FieldFilter) {
+  constructor(
+    kind: TypedKind,
+    apiVersion: string,
+    before: Stored,
+    after: Stored,
+    filter: FieldFilter,
+  ) {
     this.#kind = kind
     this.#apiVersion = apiVersion
     this.#before = before
@@ -152,10 +167,16 @@ export class Comparisons {
 
   #compare(apiVersion: string): Comparison | undefined {
     const { type, inVersion } = this.#kind
-    if (apiVersion === this.#apiVersion) return compare(type, this.#before, this.#after, this.#filter)
+    if (apiVersion === this.#apiVersion)
+      return compare(type, this.#before, this.#after, this.#filter)
     if (inVersion === undefined) return this.of(this.#apiVersion)
     const other = inVersion.call(this.#kind, apiVersion)
     if (other === undefined) return undefined
-    return compare(other.type, other.convert(this.#before), other.convert(this.#after), this.#filter)
+    return compare(
+      other.type,
+      other.convert(this.#before),
+      other.convert(this.#after),
+      this.#filter,
+    )
   }
 }

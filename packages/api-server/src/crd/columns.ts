@@ -16,7 +16,8 @@ function columnOf({ name, type, format, description, priority, jsonPath }: Store
     name,
     type,
     format: format ?? '',
-    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    description:
+      description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     priority: priority ?? 0,
     // A cell without a value is null on the wire.
     cell: (object, nowMs) => cellOf(type, firstAt(object, jsonPath), nowMs) as string,
@@ -42,21 +43,27 @@ function cellOf(type: string, value: unknown, nowMs: number): unknown {
   }
 }
 
-const STEP = /\.\.?([A-Za-z0-9_$-]+|\*)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(\*|-?\d+)\]|\[\?\(([^)]*)\)\]|\.((?:[^.[\\]|\\.)+)/gy
+const STEP =
+  /\.((?:[^.[\\]|\\.)+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(\*|-?\d+)\]|\[\?\(([^)]*)\)\]/gy
 
 /** The first result of a path as printer columns use them: fields, indexes, `*`, filters such as `[?(@.type=="Ready")]`. */
 export function firstAt(object: unknown, path: string): unknown {
   let values: unknown[] = [object]
-  STEP.lastIndex = 0
   let end = 0
-  for (let match = STEP.exec(path); match !== null; match = STEP.exec(path)) {
-    const [, plain, single, double, index, filter, escaped] = match
-    const name = plain ?? single?.replaceAll(/\\(.)/g, '$1') ?? double ?? escaped?.replaceAll(/\\(.)/g, '$1')
-    end = STEP.lastIndex
-    if (filter !== undefined) values = values.flatMap(children).filter((item) => matches(item, filter))
+  // Copies the expression, whose state a filter's own path would disturb.
+  for (const match of path.matchAll(STEP)) {
+    const [, plain, single, double, index, filter] = match
+    const name = (plain ?? single ?? double)?.replaceAll(/\\(.)/g, '$1')
+    end = match.index + match[0].length
+    if (filter !== undefined)
+      values = values.flatMap(children).filter((item) => matches(item, filter))
     else if (index === '*' || name === '*') values = values.flatMap(children)
-    else if (index !== undefined) values = values.map((value) => (Array.isArray(value) ? value.at(Number(index)) : undefined))
-    else values = values.map((value) => (isObject(value) && Object.hasOwn(value, name!) ? value[name!] : undefined))
+    else if (index !== undefined)
+      values = values.map((value) => (Array.isArray(value) ? value.at(Number(index)) : undefined))
+    else
+      values = values.map((value) =>
+        isObject(value) && Object.hasOwn(value, name!) ? value[name!] : undefined,
+      )
     values = values.filter((value) => value !== undefined)
   }
   return end === path.length ? values[0] : undefined

@@ -3,7 +3,12 @@ import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 
 export interface Condition {
-  readonly type: 'NamesAccepted' | 'Established' | 'Terminating' | 'NonStructuralSchema' | 'KubernetesAPIApprovalPolicyConformant'
+  readonly type:
+    | 'NamesAccepted'
+    | 'Established'
+    | 'Terminating'
+    | 'NonStructuralSchema'
+    | 'KubernetesAPIApprovalPolicyConformant'
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
@@ -24,7 +29,10 @@ export function setCondition(status: Draft, condition: Condition, nowMs: number)
   const index = conditions.findIndex(({ type }) => type === condition.type)
   const { type, status: value, reason, message } = condition
   const before = conditions[index]
-  const lastTransitionTime = before !== undefined && before['status'] === value ? before['lastTransitionTime'] : formatTime(nowMs)
+  const lastTransitionTime =
+    before !== undefined && before['status'] === value
+      ? before['lastTransitionTime']
+      : formatTime(nowMs)
   const next = { type, status: value, lastTransitionTime, reason, message }
   if (index < 0) conditions.push(next)
   else conditions[index] = next

@@ -45,7 +45,9 @@ interface VersionFacts {
 /** The served versions of an established definition. */
 export function servedResources(definition: Stored): readonly ServedResource[] {
   const versions: readonly Stored[] = definition['spec'].versions
-  return versions.filter(({ served }) => served === true).map((version) => servedResource(definition, version))
+  return versions
+    .filter(({ served }) => served === true)
+    .map((version) => servedResource(definition, version))
 }
 
 function servedResource(definition: Stored, version: Stored): ServedResource {
@@ -84,7 +86,13 @@ function infoOf(definition: Stored, version: Stored): ResourceInfo {
   const subresources: ResourceInfo['subresources'][number][] = []
   if (version['subresources']?.status !== undefined) subresources.push({ ...own, name: 'status' })
   if (version['subresources']?.scale !== undefined) {
-    subresources.push({ name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: SUBRESOURCE_VERBS })
+    subresources.push({
+      name: 'scale',
+      kind: 'Scale',
+      group: 'autoscaling',
+      version: 'v1',
+      verbs: SUBRESOURCE_VERBS,
+    })
   }
   return {
     group,
@@ -105,7 +113,11 @@ function apiVersionOf({ group, version }: ResourceInfo): string {
 }
 
 /** From a request body to an object: unknown fields go, defaults come. Throws DecodeError for broken metadata. */
-function decode({ schema, info }: VersionFacts, value: unknown, occurrences: Occurrences | undefined): DecodedObject {
+function decode(
+  { schema, info }: VersionFacts,
+  value: unknown,
+  occurrences: Occurrences | undefined,
+): DecodedObject {
   const sent = isObject(value) ? value : {}
   const problems = [...duplicateFields(sent, occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
@@ -137,7 +149,8 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
     fromStored(stored) {
       let view = views.get(stored)
       if (view === undefined) {
-        if (webhook && stored['apiVersion'] !== served) throw noWebhookConversion(stored['apiVersion'], info.kind)
+        if (webhook && stored['apiVersion'] !== served)
+          throw noWebhookConversion(stored['apiVersion'], info.kind)
         view = viewOf(stored, served, schema)
         views.set(stored, view)
       }
@@ -148,7 +161,9 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
 
 /** This server calls no conversion webhooks: what needs one fails as it does when the webhook is down. */
 function noWebhookConversion(apiVersion: string, kind: string): ApiError {
-  return unclassified(`conversion webhook for ${apiVersion}, Kind=${kind} failed: this server does not call conversion webhooks`)
+  return unclassified(
+    `conversion webhook for ${apiVersion}, Kind=${kind} failed: this server does not call conversion webhooks`,
+  )
 }
 
 /** A stored object in a version: with the defaults and without the fields that the schema has gained and lost since. */
@@ -192,13 +207,20 @@ function storageViewOf({ schema, info }: VersionFacts, stored: Stored): Stored {
 
 function refuseWhileTerminating(definition: Stored, object: Draft, info: ResourceInfo): void {
   if (definition['metadata'].deletionTimestamp === undefined) return
-  throw forbidden(info, object['metadata']?.name ?? '', 'create not allowed while custom resource definition is terminating')
+  throw forbidden(
+    info,
+    object['metadata']?.name ?? '',
+    'create not allowed while custom resource definition is terminating',
+  )
 }
 
 function selectableFields(version: Stored): KindRules['selectableFields'] {
   const fields: readonly { readonly jsonPath: string }[] = version['selectableFields'] ?? []
   return Object.fromEntries(
-    fields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), (object: Stored) => String(valueAt(object, jsonPath) ?? '')]),
+    fields.map(({ jsonPath }) => [
+      jsonPath.replace(/^\./, ''),
+      (object: Stored) => String(valueAt(object, jsonPath) ?? ''),
+    ]),
   )
 }
 
@@ -214,7 +236,12 @@ const BLOCKING: ReadonlySet<string> = new Set([
 const RULES_NOT_CHECKED =
   'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-function validateObject({ schema, version }: VersionFacts, object: Stored, stored: Stored | undefined, errors: FieldErrors): void {
+function validateObject(
+  { schema, version }: VersionFacts,
+  object: Stored,
+  stored: Stored | undefined,
+  errors: FieldErrors,
+): void {
   if (schema === undefined) return
   const first = errors.list.length
   validateValue(object, stored, schema, '', errors)
@@ -222,7 +249,8 @@ function validateObject({ schema, version }: VersionFacts, object: Stored, store
   validateEmbedded(object, schema, errors)
   validateListTypes(object, stored, schema, '', errors)
   const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))
-  if (blocked && hasRules(schema)) errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
+  if (blocked && hasRules(schema))
+    errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
 }
 
 function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
@@ -230,20 +258,28 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
   if (scale === undefined) return
   for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
     const value = valueAt(object, path)
-    if (typeof value === 'number' && value < 0) errors.invalid(path, value, 'should be a non-negative integer')
+    if (typeof value === 'number' && value < 0)
+      errors.invalid(path, value, 'should be a non-negative integer')
   }
 }
 
 function validateEmbedded(object: Stored, schema: Schema, errors: FieldErrors): void {
   walkEmbedded(object, schema, '', (embedded, path) => {
     for (const field of ['apiVersion', 'kind']) {
-      if (embedded[field] === undefined || embedded[field] === '') errors.required(`${path}.${field}`)
+      if (embedded[field] === undefined || embedded[field] === '')
+        errors.required(`${path}.${field}`)
     }
     if (!isObject(embedded['metadata'])) return
     const { namespace } = embedded['metadata']
     // Only what is given is checked: an embedded object need not have a name yet.
     const named = { metadata: { name: 'fakename', ...embedded['metadata'] } }
-    validateMetadata(named, namespace !== undefined, (name) => pathSegment(name), errors, `${path}.metadata`)
+    validateMetadata(
+      named,
+      namespace !== undefined,
+      (name) => pathSegment(name),
+      errors,
+      `${path}.metadata`,
+    )
   })
 }
 
@@ -260,4 +296,3 @@ function deprecationWarning(definition: Stored, version: Stored): string | undef
   const text = `${group}/${version['name']} ${kind} is deprecated`
   return newer === undefined ? text : `${text}; use ${group}/${newer} ${kind}`
 }
-

@@ -18,22 +18,44 @@ const SCHEMA = {
         min: { type: 'integer' },
       },
     },
-    status: { type: 'object', properties: { replicas: { type: 'integer' }, phase: { type: 'string' } } },
+    status: {
+      type: 'object',
+      properties: { replicas: { type: 'integer' }, phase: { type: 'string' } },
+    },
   },
 }
 
 function version(name: string, changes: object = {}): object {
-  const subresources = { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } }
-  return { name, served: true, storage: name === 'v1', schema: { openAPIV3Schema: SCHEMA }, subresources, ...changes }
+  const subresources = {
+    status: {},
+    scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+  }
+  return {
+    name,
+    served: true,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: SCHEMA },
+    subresources,
+    ...changes,
+  }
 }
 
-function definition(plural = 'things', names: object = {}, versions: readonly object[] = [version('v1')]): object {
+function definition(
+  plural = 'things',
+  names: object = {},
+  versions: readonly object[] = [version('v1')],
+): object {
   const kind = plural[0]!.toUpperCase() + plural.slice(1, -1)
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.spec-x.example.com` },
-    spec: { group: 'spec-x.example.com', scope: 'Namespaced', names: { plural, kind, ...names }, versions },
+    spec: {
+      group: 'spec-x.example.com',
+      scope: 'Namespaced',
+      names: { plural, kind, ...names },
+      versions,
+    },
   }
 }
 
@@ -59,34 +81,59 @@ const thing = (name: string, spec: object = {}): object => ({
 })
 
 const conditions = (object: AnyValue): Record<string, string> =>
-  Object.fromEntries((object.status.conditions ?? []).map(({ type, status, reason }: AnyValue) => [type, `${status} ${reason}`]))
+  Object.fromEntries(
+    (object.status.conditions ?? []).map(({ type, status, reason }: AnyValue) => [
+      type,
+      `${status} ${reason}`,
+    ]),
+  )
 
 test('POST a definition; a watcher on definitions sees ADDED without conditions, then MODIFIED with NamesAccepted and Established; afterwards GET of the list answers 200 with an empty ThingList.', async () => {
   const server = await createTestServer()
   const watch = await server.watch(`${DEFINITIONS}?watch=true`)
   await server.request('POST', DEFINITIONS, definition())
   await settle()
-  assert.deepEqual(watch.events.map(({ type, object }) => [type, conditions(object)]), [
-    ['ADDED', {}],
-    ['MODIFIED', { NamesAccepted: 'True NoConflicts', Established: 'False Installing' }],
-    ['MODIFIED', { NamesAccepted: 'True NoConflicts', Established: 'True InitialNamesAccepted' }],
-  ])
+  assert.deepEqual(
+    watch.events.map(({ type, object }) => [type, conditions(object)]),
+    [
+      ['ADDED', {}],
+      ['MODIFIED', { NamesAccepted: 'True NoConflicts', Established: 'False Installing' }],
+      ['MODIFIED', { NamesAccepted: 'True NoConflicts', Established: 'True InitialNamesAccepted' }],
+    ],
+  )
   const list = await server.request('GET', THINGS)
   assert.deepEqual([list.status, list.value.kind, list.value.items], [200, 'ThingList', []])
-  assert.equal((await server.request('GET', '/apis/apiregistration.k8s.io/v1/apiservices/v1.spec-x.example.com')).status, 200)
+  assert.equal(
+    (
+      await server.request(
+        'GET',
+        '/apis/apiregistration.k8s.io/v1/apiservices/v1.spec-x.example.com',
+      )
+    ).status,
+    200,
+  )
 })
 
 test('Two definitions of a group sharing a short name: the second has NamesAccepted False ShortNamesConflict, Established False NotAccepted, acceptedNames without shortNames; deleting the first establishes the second without another write.', async () => {
-  const server = await serverWith(definition('things', { shortNames: ['t'] }), definition('tiles', { shortNames: ['t'] }))
+  const server = await serverWith(
+    definition('things', { shortNames: ['t'] }),
+    definition('tiles', { shortNames: ['t'] }),
+  )
   const path = `${DEFINITIONS}/tiles.spec-x.example.com`
   const before = (await server.request('GET', path)).value
-  assert.deepEqual(conditions(before), { NamesAccepted: 'False ShortNamesConflict', Established: 'False NotAccepted' })
+  assert.deepEqual(conditions(before), {
+    NamesAccepted: 'False ShortNamesConflict',
+    Established: 'False NotAccepted',
+  })
   assert.equal(before.status.acceptedNames.shortNames, undefined)
   assert.equal((await server.request('GET', '/apis/spec-x.example.com/v1/tiles')).status, 404)
   await server.request('DELETE', `${DEFINITIONS}/things.spec-x.example.com`)
   await settle()
   const after = (await server.request('GET', path)).value
-  assert.deepEqual(conditions(after), { NamesAccepted: 'True NoConflicts', Established: 'True InitialNamesAccepted' })
+  assert.deepEqual(conditions(after), {
+    NamesAccepted: 'True NoConflicts',
+    Established: 'True InitialNamesAccepted',
+  })
   assert.deepEqual(after.status.acceptedNames.shortNames, ['t'])
   assert.equal((await server.request('GET', '/apis/spec-x.example.com/v1/tiles')).status, 200)
 })
@@ -96,7 +143,11 @@ test('Object with an unknown field: stored without it, warning `unknown field "s
   const made = await server.request('POST', THINGS, thing('a', { size: 1, unk: 1 }))
   assert.deepEqual(made.value.spec, { size: 1, color: 'red' })
   assert.match(String(made.headers['warning']), /unknown field \\"spec\.unk\\"/)
-  const strict = await server.request('POST', `${THINGS}?fieldValidation=Strict`, thing('b', { unk: 1 }))
+  const strict = await server.request(
+    'POST',
+    `${THINGS}?fieldValidation=Strict`,
+    thing('b', { unk: 1 }),
+  )
   assert.equal(strict.status, 400)
   assert.equal(
     strict.value.message,
@@ -110,9 +161,20 @@ test('/status merge patch with spec change: spec unchanged, generation unchanged
   assert.equal((await server.request('GET', `${THINGS}/a`)).value.status, undefined)
   const patch = { metadata: { labels: { l: '1' } }, spec: { size: 2 }, status: { phase: 'Up' } }
   const { value } = await server.request('PATCH', `${THINGS}/a/status`, patch, JSON_MERGE)
-  assert.deepEqual([value.spec.size, value.status, value.metadata.generation, value.metadata.labels], [1, { phase: 'Up' }, 1, undefined])
-  const main = await server.request('PATCH', `${THINGS}/a`, { spec: { size: 3 }, status: { phase: 'No' } }, JSON_MERGE)
-  assert.deepEqual([main.value.spec.size, main.value.status, main.value.metadata.generation], [3, { phase: 'Up' }, 2])
+  assert.deepEqual(
+    [value.spec.size, value.status, value.metadata.generation, value.metadata.labels],
+    [1, { phase: 'Up' }, 1, undefined],
+  )
+  const main = await server.request(
+    'PATCH',
+    `${THINGS}/a`,
+    { spec: { size: 3 }, status: { phase: 'No' } },
+    JSON_MERGE,
+  )
+  assert.deepEqual(
+    [main.value.spec.size, main.value.status, main.value.metadata.generation],
+    [3, { phase: 'Up' }, 2],
+  )
 })
 
 test('PUT without resourceVersion: 422 with plural in the message.', async () => {
@@ -133,10 +195,16 @@ test('Tightened schema: label patch on an invalid object 200, spec patch of the 
   tight.properties.spec.properties.size.maximum = 5
   const path = '/spec/versions/0/schema/openAPIV3Schema'
   const patch = [{ op: 'replace', path, value: tight }]
-  await server.request('PATCH', `${DEFINITIONS}/things.spec-x.example.com`, patch, { 'content-type': 'application/json-patch+json' })
+  await server.request('PATCH', `${DEFINITIONS}/things.spec-x.example.com`, patch, {
+    'content-type': 'application/json-patch+json',
+  })
   await settle()
   const codes: number[] = []
-  for (const change of [{ metadata: { labels: { l: '1' } } }, { spec: { min: 2 } }, { spec: { size: 8 } }]) {
+  for (const change of [
+    { metadata: { labels: { l: '1' } } },
+    { spec: { min: 2 } },
+    { spec: { size: 8 } },
+  ]) {
     codes.push((await server.request('PATCH', `${THINGS}/a`, change, JSON_MERGE)).status)
   }
   assert.deepEqual(codes, [200, 200, 422])
@@ -145,15 +213,25 @@ test('Tightened schema: label patch on an invalid object 200, spec patch of the 
 test('Strategic merge patch 415; scale subresource drives the object and its generation.', async () => {
   const server = await serverWith(definition())
   await server.request('POST', THINGS, thing('a', { size: 1 }))
-  const strategic = await server.request('PATCH', `${THINGS}/a`, {}, { 'content-type': 'application/strategic-merge-patch+json' })
+  const strategic = await server.request(
+    'PATCH',
+    `${THINGS}/a`,
+    {},
+    { 'content-type': 'application/strategic-merge-patch+json' },
+  )
   assert.equal(strategic.status, 415)
   const missing = await server.request('GET', `${THINGS}/a/scale`)
-  assert.deepEqual([missing.status, missing.value.message], [
-    500,
-    'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
-  ])
+  assert.deepEqual(
+    [missing.status, missing.value.message],
+    [500, 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist'],
+  )
   await server.request('PATCH', `${THINGS}/a`, { spec: { replicas: 1 } }, JSON_MERGE)
-  const scaled = await server.request('PATCH', `${THINGS}/a/scale`, { spec: { replicas: 4 } }, JSON_MERGE)
+  const scaled = await server.request(
+    'PATCH',
+    `${THINGS}/a/scale`,
+    { spec: { replicas: 4 } },
+    JSON_MERGE,
+  )
   assert.deepEqual([scaled.status, scaled.value.spec], [200, { replicas: 4 }])
   const { metadata, spec } = (await server.request('GET', `${THINGS}/a`)).value
   assert.deepEqual([spec.replicas, metadata.generation], [4, 3])
@@ -162,49 +240,94 @@ test('Strategic merge patch 415; scale subresource drives the object and its gen
 test('Storage version switch: storedVersions gets the new one; removing the old version 422 until status is patched.', async () => {
   const server = await serverWith(definition('things', {}, [version('v1'), version('v2')]))
   const path = `${DEFINITIONS}/things.spec-x.example.com`
-  const switched = { spec: { versions: [version('v1', { storage: false }), version('v2', { storage: true })] } }
+  const switched = {
+    spec: { versions: [version('v1', { storage: false }), version('v2', { storage: true })] },
+  }
   const after = await server.request('PATCH', path, switched, JSON_MERGE)
   assert.deepEqual(after.value.status.storedVersions, ['v1', 'v2'])
   const removal = { spec: { versions: [version('v2', { storage: true })] } }
   assert.equal((await server.request('PATCH', path, removal, JSON_MERGE)).status, 422)
   await settle()
-  await server.request('PATCH', `${path}/status`, { status: { storedVersions: ['v2'] } }, JSON_MERGE)
+  await server.request(
+    'PATCH',
+    `${path}/status`,
+    { status: { storedVersions: ['v2'] } },
+    JSON_MERGE,
+  )
   assert.equal((await server.request('PATCH', path, removal, JSON_MERGE)).status, 200)
 })
 
 test('objects are read through every version, with its pruning and defaults', async () => {
-  const narrow = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, mood: { type: 'string', default: 'ok' } } } } }
-  const server = await serverWith(definition('things', {}, [version('v1'), version('v2', { schema: { openAPIV3Schema: narrow } })]))
+  const narrow = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: { size: { type: 'integer' }, mood: { type: 'string', default: 'ok' } },
+      },
+    },
+  }
+  const server = await serverWith(
+    definition('things', {}, [
+      version('v1'),
+      version('v2', { schema: { openAPIV3Schema: narrow } }),
+    ]),
+  )
   await server.request('POST', THINGS, thing('a', { size: 1, min: 2 }))
-  const { value } = await server.request('GET', '/apis/spec-x.example.com/v2/namespaces/default/things/a')
-  assert.deepEqual([value.apiVersion, value.spec], ['spec-x.example.com/v2', { size: 1, mood: 'ok' }])
+  const { value } = await server.request(
+    'GET',
+    '/apis/spec-x.example.com/v2/namespaces/default/things/a',
+  )
+  assert.deepEqual(
+    [value.apiVersion, value.spec],
+    ['spec-x.example.com/v2', { size: 1, mood: 'ok' }],
+  )
 })
 
 test('Definition deletion with an instance that has a finalizer: Terminating True, creation 403, gone when the finalizer goes.', async () => {
   const server = await serverWith(definition())
-  await server.request('POST', THINGS, { ...thing('a'), metadata: { name: 'a', finalizers: ['x.example.com/f'] } })
+  await server.request('POST', THINGS, {
+    ...thing('a'),
+    metadata: { name: 'a', finalizers: ['x.example.com/f'] },
+  })
   await server.request('POST', THINGS, thing('b'))
   const path = `${DEFINITIONS}/things.spec-x.example.com`
   const deleted = await server.request('DELETE', path)
   assert.equal(deleted.status, 200)
-  assert.deepEqual(deleted.value.metadata.finalizers, ['customresourcecleanup.apiextensions.k8s.io'])
+  assert.deepEqual(deleted.value.metadata.finalizers, [
+    'customresourcecleanup.apiextensions.k8s.io',
+  ])
   assert.equal(conditions(deleted.value)['Terminating'], 'True InstanceDeletionPending')
   await settle()
   const waiting = await server.request('GET', path)
   assert.equal(conditions(waiting.value)['Terminating'], 'True InstanceDeletionInProgress')
   const refused = await server.request('POST', THINGS, thing('c'))
-  assert.deepEqual([refused.status, refused.value.message], [
-    403,
-    'things.spec-x.example.com "c" is forbidden: create not allowed while custom resource definition is terminating',
-  ])
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [
+      403,
+      'things.spec-x.example.com "c" is forbidden: create not allowed while custom resource definition is terminating',
+    ],
+  )
   const list = await server.request('GET', THINGS)
-  assert.deepEqual(list.value.items.map(({ metadata }: AnyValue) => metadata.name), ['a'])
+  assert.deepEqual(
+    list.value.items.map(({ metadata }: AnyValue) => metadata.name),
+    ['a'],
+  )
   await server.request('PATCH', `${THINGS}/a`, { metadata: { finalizers: null } }, JSON_MERGE)
   await settle()
   assert.equal((await server.request('GET', path)).status, 404)
   const gone = await server.request('GET', THINGS)
   assert.deepEqual([gone.status, gone.value], [404, '404 page not found\n'])
-  assert.equal((await server.request('GET', '/apis/apiregistration.k8s.io/v1/apiservices/v1.spec-x.example.com')).status, 404)
+  assert.equal(
+    (
+      await server.request(
+        'GET',
+        '/apis/apiregistration.k8s.io/v1/apiservices/v1.spec-x.example.com',
+      )
+    ).status,
+    404,
+  )
 })
 
 test('Selectable field list and watch; another version without it 400.', async () => {
@@ -212,49 +335,103 @@ test('Selectable field list and watch; another version without it 400.', async (
   const other = structuredClone(SCHEMA)
   delete (other.properties.spec.properties as AnyValue).min
   const server = await serverWith(
-    definition('things', {}, [version('v1', selectable), version('v2', { schema: { openAPIV3Schema: other } })]),
+    definition('things', {}, [
+      version('v1', selectable),
+      version('v2', { schema: { openAPIV3Schema: other } }),
+    ]),
   )
   await server.request('POST', THINGS, thing('a'))
   await server.request('POST', THINGS, thing('b', { color: 'blue' }))
   const list = await server.request('GET', `${THINGS}?fieldSelector=spec.color%3Dblue`)
-  assert.deepEqual(list.value.items.map(({ metadata }: AnyValue) => metadata.name), ['b'])
-  const refused = await server.request('GET', '/apis/spec-x.example.com/v2/things?fieldSelector=spec.color%3Dblue')
-  assert.deepEqual([refused.status, refused.value.message], [400, 'field label not supported: spec.color'])
+  assert.deepEqual(
+    list.value.items.map(({ metadata }: AnyValue) => metadata.name),
+    ['b'],
+  )
+  const refused = await server.request(
+    'GET',
+    '/apis/spec-x.example.com/v2/things?fieldSelector=spec.color%3Dblue',
+  )
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [400, 'field label not supported: spec.color'],
+  )
 })
 
 test('Merge patch from Webhook to None without nulling `webhook`: 422.', async () => {
-  const webhook = { clientConfig: { url: 'https://127.0.0.1:1/c' }, conversionReviewVersions: ['v1'] }
+  const webhook = {
+    clientConfig: { url: 'https://127.0.0.1:1/c' },
+    conversionReviewVersions: ['v1'],
+  }
   const object = definition() as AnyValue
   object.spec.conversion = { strategy: 'Webhook', webhook }
   const server = await serverWith(object)
   const path = `${DEFINITIONS}/things.spec-x.example.com`
-  assert.equal((await server.request('PATCH', path, { spec: { conversion: { strategy: 'None' } } }, JSON_MERGE)).status, 422)
-  assert.equal((await server.request('PATCH', path, { spec: { conversion: { strategy: 'None', webhook: null } } }, JSON_MERGE)).status, 200)
+  assert.equal(
+    (
+      await server.request(
+        'PATCH',
+        path,
+        { spec: { conversion: { strategy: 'None' } } },
+        JSON_MERGE,
+      )
+    ).status,
+    422,
+  )
+  assert.equal(
+    (
+      await server.request(
+        'PATCH',
+        path,
+        { spec: { conversion: { strategy: 'None', webhook: null } } },
+        JSON_MERGE,
+      )
+    ).status,
+    200,
+  )
 })
 
 test('kinds in bodies: missing 400, another 422', async () => {
   const server = await serverWith(definition())
   const missing = await server.request('POST', THINGS, { metadata: { name: 'a' } })
-  assert.deepEqual([missing.status, /Object 'Kind' is missing in /.test(missing.value.message)], [400, true])
+  assert.deepEqual(
+    [missing.status, /Object 'Kind' is missing in /.test(missing.value.message)],
+    [400, true],
+  )
   const other = await server.request('POST', THINGS, { ...thing('x'), kind: 'Foo' })
-  assert.deepEqual([other.status, other.value.message], [
-    422,
-    'Foo.spec-x.example.com "x" is invalid: kind: Invalid value: "Foo": must be Thing',
-  ])
+  assert.deepEqual(
+    [other.status, other.value.message],
+    [422, 'Foo.spec-x.example.com "x" is invalid: kind: Invalid value: "Foo": must be Thing'],
+  )
 })
 
 test('server-side apply follows the schema: unknown fields are refused, list types decide', async () => {
   const server = await serverWith(definition())
   const apply = { 'content-type': 'application/apply-patch+yaml' }
-  const refused = await server.request('PATCH', `${THINGS}/e?fieldManager=m`, thing('e', { zzz: 1 }), apply)
-  assert.deepEqual([refused.status, refused.value.message], [
-    500,
-    'failed to create typed patch object (/e; spec-x.example.com/v1, Kind=Thing): .spec.zzz: field not declared in schema',
-  ])
-  const made = await server.request('PATCH', `${THINGS}/e?fieldManager=m`, thing('e', { size: 1 }), apply)
+  const refused = await server.request(
+    'PATCH',
+    `${THINGS}/e?fieldManager=m`,
+    thing('e', { zzz: 1 }),
+    apply,
+  )
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [
+      500,
+      'failed to create typed patch object (/e; spec-x.example.com/v1, Kind=Thing): .spec.zzz: field not declared in schema',
+    ],
+  )
+  const made = await server.request(
+    'PATCH',
+    `${THINGS}/e?fieldManager=m`,
+    thing('e', { size: 1 }),
+    apply,
+  )
   assert.equal(made.status, 201)
   assert.deepEqual(made.value.spec, { size: 1, color: 'red' })
-  assert.deepEqual(made.value.metadata.managedFields.map(({ fieldsV1 }: AnyValue) => fieldsV1), [{ 'f:spec': { 'f:size': {} } }])
+  assert.deepEqual(
+    made.value.metadata.managedFields.map(({ fieldsV1 }: AnyValue) => fieldsV1),
+    [{ 'f:spec': { 'f:size': {} } }],
+  )
 })
 
 test('the OpenAPI document has the schema, the list and paths that take fieldValidation', async () => {
@@ -266,6 +443,10 @@ test('the OpenAPI document has the schema, the list and paths that take fieldVal
   assert.ok(document.components.schemas['com.example.spec-x.v1.ThingList'])
   const { patch } = document.paths[`${THINGS.replace('default', '{namespace}')}/{name}`]
   assert.equal(patch.operationId, 'patchSpecXExampleComV1NamespacedThing')
-  assert.deepEqual(patch['x-kubernetes-group-version-kind'], { group: 'spec-x.example.com', version: 'v1', kind: 'Thing' })
+  assert.deepEqual(patch['x-kubernetes-group-version-kind'], {
+    group: 'spec-x.example.com',
+    version: 'v1',
+    kind: 'Thing',
+  })
   assert.ok(patch.parameters.some(({ name }: AnyValue) => name === 'fieldValidation'))
 })

@@ -9,7 +9,8 @@ export function applyDefaults(value: unknown, schema: Schema | undefined): void 
   if (Array.isArray(value)) {
     const items = itemsOf(schema)
     for (const [index, item] of value.entries()) {
-      if (item === null && items?.nullable !== true && items?.default !== undefined) value[index] = cloneJson(items.default)
+      if (item === null && items?.nullable !== true && items?.default !== undefined)
+        value[index] = cloneJson(items.default)
       applyDefaults(value[index], items)
     }
     return

@@ -10,7 +10,14 @@ import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
-import { ESTABLISHED, TERMINATION_COMPLETED, TERMINATION_IN_PROGRESS, findCondition, isTrue, setCondition } from './conditions.ts'
+import {
+  ESTABLISHED,
+  TERMINATION_COMPLETED,
+  TERMINATION_IN_PROGRESS,
+  findCondition,
+  isTrue,
+  setCondition,
+} from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { servedResources } from './custom-resource.ts'
 import type { CustomDefinition } from './custom-resource.ts'
@@ -95,7 +102,9 @@ export class DefinitionController {
       try {
         await this.#sync(name)
       } catch (error) {
-        this.#parts.logger.error(error, 'definition of a custom resource could not be synced', { name })
+        this.#parts.logger.error(error, 'definition of a custom resource could not be synced', {
+          name,
+        })
       }
     })
   }
@@ -110,7 +119,10 @@ export class DefinitionController {
       return this.#alignApiServices(group)
     }
     this.#groups.set(name, definition['spec'].group)
-    if (definition['metadata'].deletionTimestamp !== undefined) return this.#terminate(definition)
+    if (definition['metadata'].deletionTimestamp !== undefined) {
+      this.#publish(definition['spec'].group)
+      return this.#terminate(definition)
+    }
     await this.#giveNames(definition)
     const named = this.#get(name)
     if (named !== undefined && isTrue(named, 'NamesAccepted') && !isTrue(named, 'Established')) {
@@ -131,18 +143,28 @@ export class DefinitionController {
   async #giveNames(definition: Stored): Promise<void> {
     const name = nameOf(definition)
     const { group } = definition['spec']
-    const others = this.#all().filter((other) => other['spec'].group === group && nameOf(other) !== name)
+    const others = this.#all().filter(
+      (other) => other['spec'].group === group && nameOf(other) !== name,
+    )
     const { acceptedNames, namesAccepted, established } = judgeNames(definition, others)
     const approval = judgeApproval(definition)
-    const conditions = [namesAccepted, established, approval].filter((condition) => condition !== undefined)
+    const conditions = [namesAccepted, established, approval].filter(
+      (condition) => condition !== undefined,
+    )
     const before: Stored = definition['status'] ?? {}
-    const settled = conditions.every((condition) => sameCondition(findCondition(definition, condition.type), condition))
+    const settled = conditions.every((condition) =>
+      sameCondition(findCondition(definition, condition.type), condition),
+    )
     if (settled && deepEqual(before['acceptedNames'], acceptedNames)) return
     await this.#setConditions(name, conditions, acceptedNames)
     if (!deepEqual(before['acceptedNames'], acceptedNames)) this.#reconsider(group, name)
   }
 
-  async #setConditions(name: string, conditions: readonly Condition[], acceptedNames?: Draft): Promise<void> {
+  async #setConditions(
+    name: string,
+    conditions: readonly Condition[],
+    acceptedNames?: Draft,
+  ): Promise<void> {
     const nowMs = this.#parts.clock.nowMs()
     const change = (draft: Draft): void => {
       const status = (draft['status'] ??= {}) as Draft
@@ -153,9 +175,16 @@ export class DefinitionController {
   }
 
   /** False when the definition is gone. */
-  async #update(name: string, change: (draft: Draft) => void, options: { subresource?: string; manager?: string }): Promise<boolean> {
+  async #update(
+    name: string,
+    change: (draft: Draft) => void,
+    options: { subresource?: string; manager?: string },
+  ): Promise<boolean> {
     try {
-      await this.#parts.server.update(GROUP, RESOURCE, '', name, change, { ...options, as: this.#parts.user })
+      await this.#parts.server.update(GROUP, RESOURCE, '', name, change, {
+        ...options,
+        as: this.#parts.user,
+      })
       return true
     } catch (error) {
       if (error instanceof ApiError && error.code === 404) return false
@@ -181,7 +210,8 @@ export class DefinitionController {
   }
 
   #withdraw(name: string): void {
-    for (const { info } of this.#served.get(name) ?? []) this.#parts.registry.remove(info.group, info.version, info.resource)
+    for (const { info } of this.#served.get(name) ?? [])
+      this.#parts.registry.remove(info.group, info.version, info.resource)
     this.#served.delete(name)
     this.#instanceWatches.get(name)?.stop()
     this.#instanceWatches.delete(name)
@@ -219,7 +249,14 @@ export class DefinitionController {
       const { namespace = '', name, deletionTimestamp } = instance['metadata']
       if (deletionTimestamp !== undefined) continue
       try {
-        await server.delete(group, plural, namespace, name, { propagationPolicy: 'Background' }, user)
+        await server.delete(
+          group,
+          plural,
+          namespace,
+          name,
+          { propagationPolicy: 'Background' },
+          user,
+        )
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 404)) throw error
       }
@@ -242,18 +279,24 @@ export class DefinitionController {
     if (publish === undefined) return
     const versions = new Map<string, ServedResource[]>()
     const prefix = `apis/${group}/`
-    for (const path of this.#published.keys()) if (path.startsWith(prefix)) versions.set(path.slice(prefix.length), [])
+    for (const path of this.#published.keys())
+      if (path.startsWith(prefix)) versions.set(path.slice(prefix.length), [])
     for (const resource of registry.all()) {
       const { custom, definition, info } = resource
       if (!custom || info.group !== group) continue
       // Definitions that are going are not published any more.
-      if ((definition as CustomDefinition).object['metadata'].deletionTimestamp !== undefined) continue
+      if ((definition as CustomDefinition).object['metadata'].deletionTimestamp !== undefined)
+        continue
       versions.set(info.version, [...(versions.get(info.version) ?? []), resource])
     }
     for (const [version, resources] of versions) {
       const path = prefix + version
       const before = this.#published.get(path) ?? []
-      if (before.length === resources.length && before.every((resource, index) => resource === resources[index])) continue
+      if (
+        before.length === resources.length &&
+        before.every((resource, index) => resource === resources[index])
+      )
+        continue
       publish(path, openApiDocument(resources))
       if (resources.length === 0) this.#published.delete(path)
       else this.#published.set(path, resources)
@@ -265,7 +308,8 @@ export class DefinitionController {
     const { server, user, registry } = this.#parts
     if (server.resource(API_REGISTRATION, 'apiservices') === undefined) return
     const served = new Set<string>()
-    for (const { info, custom } of registry.all()) if (custom && info.group === group) served.add(info.version)
+    for (const { info, custom } of registry.all())
+      if (custom && info.group === group) served.add(info.version)
     for (const version of served) {
       const name = `${version}.${group}`
       if (server.get(API_REGISTRATION, 'apiservices', '', name) !== undefined) continue
@@ -278,7 +322,12 @@ export class DefinitionController {
       await server.create(API_REGISTRATION, 'apiservices', object, user)
     }
     for (const { metadata, spec } of server.list(API_REGISTRATION, 'apiservices')) {
-      if (spec?.group !== group || served.has(spec.version) || metadata.labels?.[AUTOMANAGED] !== 'true') continue
+      if (
+        spec?.group !== group ||
+        served.has(spec.version) ||
+        metadata.labels?.[AUTOMANAGED] !== 'true'
+      )
+        continue
       await server.delete(API_REGISTRATION, 'apiservices', '', metadata.name, {}, user)
     }
   }
@@ -301,7 +350,9 @@ function instanceCollection(definition: Stored): string {
 }
 
 function removeCleanupFinalizer(draft: Draft): void {
-  const rest = (draft['metadata'].finalizers ?? []).filter((name: string) => name !== CLEANUP_FINALIZER)
+  const rest = (draft['metadata'].finalizers ?? []).filter(
+    (name: string) => name !== CLEANUP_FINALIZER,
+  )
   if (rest.length === 0) delete draft['metadata'].finalizers
   else draft['metadata'].finalizers = rest
 }

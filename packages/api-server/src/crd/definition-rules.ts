@@ -18,7 +18,9 @@ export const definitionRules: KindRules = {
   generationOf: (object) => object['spec'],
   prepareForCreate(object) {
     const versions: readonly Draft[] = object['spec']?.versions ?? []
-    const storedVersions = versions.filter(({ storage }) => storage === true).map(({ name }) => name)
+    const storedVersions = versions
+      .filter(({ storage }) => storage === true)
+      .map(({ name }) => name)
     object['status'] = {
       conditions: null,
       acceptedNames: { plural: '', kind: '' },
@@ -28,9 +30,12 @@ export const definitionRules: KindRules = {
   prepareForUpdate(object, stored) {
     object['status'] = structuredClone(stored['status'] ?? {})
     const versions: readonly Draft[] = object['spec']?.versions ?? []
-    const storage: string | undefined = versions.find((version) => version['storage'] === true)?.['name']
+    const storage: string | undefined = versions.find((version) => version['storage'] === true)?.[
+      'name'
+    ]
     const known: readonly string[] = object['status'].storedVersions ?? []
-    if (storage !== undefined && !known.includes(storage)) object['status'].storedVersions = [...known, storage]
+    if (storage !== undefined && !known.includes(storage))
+      object['status'].storedVersions = [...known, storage]
   },
   validate: (object, errors) => validateDefinition(object, errors),
   validateUpdate: validateDefinitionUpdate,
@@ -39,7 +44,10 @@ export const definitionRules: KindRules = {
     const metadata = object['metadata'] as Draft
     if (metadata['deletionTimestamp'] !== undefined) return true
     metadata['deletionTimestamp'] = formatTime(nowMs)
-    metadata['finalizers'] = [...(metadata['finalizers'] ?? []).filter((name: string) => name !== CLEANUP_FINALIZER), CLEANUP_FINALIZER]
+    metadata['finalizers'] = [
+      ...(metadata['finalizers'] ?? []).filter((name: string) => name !== CLEANUP_FINALIZER),
+      CLEANUP_FINALIZER,
+    ]
     setCondition((object['status'] ??= {}), TERMINATION_PENDING, nowMs)
     return true
   },
@@ -75,7 +83,8 @@ function formatWarnings(object: Stored, stored: Stored | undefined): readonly st
 
 function formatsOf(definition: Stored): string[] {
   const formats = new Set<string>()
-  for (const version of definition['spec']?.versions ?? []) collectFormats(version.schema?.openAPIV3Schema, formats)
+  for (const version of definition['spec']?.versions ?? [])
+    collectFormats(version.schema?.openAPIV3Schema, formats)
   return [...formats].toSorted()
 }
 

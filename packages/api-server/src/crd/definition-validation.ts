@@ -14,7 +14,8 @@ export function validateDefinition(object: Stored, errors: FieldErrors): void {
   const spec: Stored = object['spec'] ?? {}
   const { name } = object['metadata'] ?? {}
   const required = `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`
-  if (name && name !== required) errors.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')
+  if (name && name !== required)
+    errors.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')
   validateGroup(object, errors)
   validateScope(spec, errors)
   validateVersions(spec, errors)
@@ -32,7 +33,8 @@ function validateGroup(object: Stored, errors: FieldErrors): void {
     return
   }
   for (const message of dnsSubdomain(group)) errors.invalid('spec.group', group, message)
-  if (!group.includes('.')) errors.invalid('spec.group', group, 'should be a domain with at least one dot')
+  if (!group.includes('.'))
+    errors.invalid('spec.group', group, 'should be a domain with at least one dot')
   if (!isProtected(group)) return
   const approval = object['metadata']?.annotations?.[APPROVAL_ANNOTATION]
   if (approval === undefined || approval === '') {
@@ -47,7 +49,12 @@ export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io'
 
 /** Groups of the Kubernetes project. */
 export function isProtected(group: string): boolean {
-  return group === 'k8s.io' || group.endsWith('.k8s.io') || group === 'kubernetes.io' || group.endsWith('.kubernetes.io')
+  return (
+    group === 'k8s.io' ||
+    group.endsWith('.k8s.io') ||
+    group === 'kubernetes.io' ||
+    group.endsWith('.kubernetes.io')
+  )
 }
 
 function validateScope(spec: Stored, errors: FieldErrors): void {
@@ -60,7 +67,8 @@ function validateVersions(spec: Stored, errors: FieldErrors): void {
   const versions: readonly Version[] = spec['versions'] ?? []
   const names = versions.map(({ name }) => name)
   const storing = versions.filter(({ storage }) => storage === true)
-  if (new Set(names).size !== names.length) errors.invalid('spec.versions', internalVersions(spec), 'must contain unique version names')
+  if (new Set(names).size !== names.length)
+    errors.invalid('spec.versions', internalVersions(spec), 'must contain unique version names')
   for (const [index, version] of versions.entries()) {
     for (const message of dns1035Label(version['name'] ?? '')) {
       errors.invalid(`spec.versions[${index}].name`, version['name'] ?? '', message)
@@ -68,7 +76,11 @@ function validateVersions(spec: Stored, errors: FieldErrors): void {
     validateDeprecation(version, `spec.versions[${index}]`, errors)
   }
   if (storing.length !== 1) {
-    errors.invalid('spec.versions', internalVersions(spec), 'must have exactly one version marked as storage version')
+    errors.invalid(
+      'spec.versions',
+      internalVersions(spec),
+      'must have exactly one version marked as storage version',
+    )
   }
 }
 
@@ -76,12 +88,20 @@ function validateDeprecation(version: Version, path: string, errors: FieldErrors
   const warning: unknown = version['deprecationWarning']
   if (typeof warning !== 'string') return
   const at = `${path}.deprecationWarning`
-  if (version['deprecated'] !== true) errors.invalid(at, warning, 'can only be set for deprecated versions')
-  if (Buffer.byteLength(warning) > 256) errors.invalid(at, warning, 'must be <= 256 characters long')
+  if (version['deprecated'] !== true)
+    errors.invalid(at, warning, 'can only be set for deprecated versions')
+  if (Buffer.byteLength(warning) > 256)
+    errors.invalid(at, warning, 'must be <= 256 characters long')
   if (warning === '') errors.invalid(at, warning, 'must not be an empty string')
-  const unprintable = [...warning].findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character))
+  const unprintable = [...warning].findIndex(
+    (character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character),
+  )
   if (unprintable >= 0) {
-    errors.invalid(at, warning, `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`)
+    errors.invalid(
+      at,
+      warning,
+      `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`,
+    )
   }
 }
 
@@ -99,7 +119,9 @@ function internalVersions(spec: Stored): unknown {
     DeprecationWarning: version['deprecationWarning'] ?? null,
     Schema: schema.perVersion ? (version['schema'] ?? null) : null,
     Subresources: subresources.perVersion ? (version['subresources'] ?? null) : null,
-    AdditionalPrinterColumns: columns.perVersion ? (version['additionalPrinterColumns'] ?? null) : null,
+    AdditionalPrinterColumns: columns.perVersion
+      ? (version['additionalPrinterColumns'] ?? null)
+      : null,
     SelectableFields: selectable.perVersion ? (version['selectableFields'] ?? null) : null,
   }))
 }
@@ -124,17 +146,31 @@ export function validateNames(names: Stored, path: string, errors: FieldErrors):
   const label = (field: string, value: string, mixedCase: boolean): void => {
     const text = mixedCase ? value.toLowerCase() : value
     for (const message of dns1035Label(text)) {
-      errors.invalid(field, value, mixedCase ? `may have mixed case, but should otherwise match: ${message}` : message)
+      errors.invalid(
+        field,
+        value,
+        mixedCase ? `may have mixed case, but should otherwise match: ${message}` : message,
+      )
     }
   }
-  const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
+  const {
+    plural = '',
+    singular = '',
+    kind = '',
+    listKind = '',
+    shortNames = [],
+    categories = [],
+  } = names
   label(`${path}.plural`, plural, false)
   if (singular !== '') label(`${path}.singular`, singular, false)
   label(`${path}.kind`, kind, true)
   if (listKind !== '') label(`${path}.listKind`, listKind, true)
-  for (const [index, name] of shortNames.entries()) label(`${path}.shortNames[${index}]`, name, false)
-  if (kind !== '' && kind === listKind) errors.invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')
-  for (const [index, name] of categories.entries()) label(`${path}.categories[${index}]`, name, false)
+  for (const [index, name] of shortNames.entries())
+    label(`${path}.shortNames[${index}]`, name, false)
+  if (kind !== '' && kind === listKind)
+    errors.invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')
+  for (const [index, name] of categories.entries())
+    label(`${path}.categories[${index}]`, name, false)
 }
 
 function validateVersionParts(spec: Stored, errors: FieldErrors): void {
@@ -150,25 +186,41 @@ function validateVersionParts(spec: Stored, errors: FieldErrors): void {
     if (openApi === undefined) errors.required(`${own}.schema.openAPIV3Schema`)
     else if (schema.perVersion || first) {
       const base = schema.perVersion ? `${own}.schema` : 'spec.validation'
-      validateSchema(openApi, `${base}.openAPIV3Schema`, version['subresources']?.status !== undefined, errors)
+      validateSchema(
+        openApi,
+        `${base}.openAPIV3Schema`,
+        version['subresources']?.status !== undefined,
+        errors,
+      )
     }
     const at = (part: Per<unknown>, field: string): string | undefined =>
       part.perVersion ? `${own}.${field}` : first ? `spec.${field}` : undefined
     const subresourcesPath = at(subresources, 'subresources')
-    if (subresourcesPath !== undefined) validateSubresources(version['subresources'], subresourcesPath, errors)
+    if (subresourcesPath !== undefined)
+      validateSubresources(version['subresources'], subresourcesPath, errors)
     const columnsPath = at(columns, 'additionalPrinterColumns')
-    if (columnsPath !== undefined) validateColumns(version['additionalPrinterColumns'] ?? [], columnsPath, errors)
+    if (columnsPath !== undefined)
+      validateColumns(version['additionalPrinterColumns'] ?? [], columnsPath, errors)
     const selectablePath = at(selectable, 'selectableFields')
     if (selectablePath === undefined) continue
     if (selectable.perVersion && !schema.perVersion && version['selectableFields'] !== undefined) {
-      errors.invalid(selectablePath, '', 'may only be set when `version.schema.openAPIV3Schema` is not included')
-    } else validateSelectableFields(version['selectableFields'] ?? [], openApi, selectablePath, errors)
+      errors.invalid(
+        selectablePath,
+        '',
+        'may only be set when `version.schema.openAPIV3Schema` is not included',
+      )
+    } else
+      validateSelectableFields(version['selectableFields'] ?? [], openApi, selectablePath, errors)
   }
 }
 
 const SIMPLE_JSON_PATH = /^(\.[A-Za-z0-9_-]+|\.[^.[\]]+|\['[^']+'\]|\[[^\]]*\])+$/
 
-function validateSubresources(subresources: Stored | undefined, path: string, errors: FieldErrors): void {
+function validateSubresources(
+  subresources: Stored | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   const scale: Stored | undefined = subresources?.['scale']
   if (scale === undefined) return
   const check = (field: string, roots: readonly string[], where: string): void => {
@@ -178,8 +230,10 @@ function validateSubresources(subresources: Stored | undefined, path: string, er
       if (field !== 'labelSelectorPath') errors.required(at)
       return
     }
-    if (!value.startsWith('.')) errors.invalid(at, value, 'must be a simple json path starting with .')
-    else if (!roots.some((root) => value.startsWith(`${root}.`))) errors.invalid(at, value, `should be a json path under ${where}`)
+    if (!value.startsWith('.'))
+      errors.invalid(at, value, 'must be a simple json path starting with .')
+    else if (!roots.some((root) => value.startsWith(`${root}.`)))
+      errors.invalid(at, value, `should be a json path under ${where}`)
     else if (value.includes('[')) errors.invalid(at, value, 'array notation is not allowed')
   }
   check('specReplicasPath', ['.spec'], '.spec')
@@ -188,26 +242,43 @@ function validateSubresources(subresources: Stored | undefined, path: string, er
 }
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+const COLUMN_FORMATS = [
+  'byte',
+  'date',
+  'date-time',
+  'double',
+  'float',
+  'int32',
+  'int64',
+  'password',
+]
 
 function validateColumns(columns: readonly Stored[], path: string, errors: FieldErrors): void {
   for (const [index, { name = '', type = '', format = '', jsonPath = '' }] of columns.entries()) {
     const at = `${path}[${index}]`
     if (name === '') errors.required(`${at}.name`)
     if (type === '') errors.required(`${at}.type`, `must be one of ${COLUMN_TYPES.join(',')}`)
-    else if (!COLUMN_TYPES.includes(type)) errors.invalid(`${at}.type`, type, `must be one of ${COLUMN_TYPES.join(',')}`)
+    else if (!COLUMN_TYPES.includes(type))
+      errors.invalid(`${at}.type`, type, `must be one of ${COLUMN_TYPES.join(',')}`)
     if (format !== '' && !COLUMN_FORMATS.includes(format)) {
       errors.invalid(`${at}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)
     }
     if (jsonPath === '') errors.required(`${at}.jsonPath`)
-    else if (!SIMPLE_JSON_PATH.test(jsonPath)) errors.invalid(`${at}.jsonPath`, jsonPath, 'must be a simple json path starting with .')
+    else if (!SIMPLE_JSON_PATH.test(jsonPath))
+      errors.invalid(`${at}.jsonPath`, jsonPath, 'must be a simple json path starting with .')
   }
 }
 
 const SELECTABLE_FIELDS_MAX = 8
 
-function validateSelectableFields(fields: readonly Stored[], schema: Schema | undefined, path: string, errors: FieldErrors): void {
-  if (fields.length > SELECTABLE_FIELDS_MAX) errors.tooMany(path, fields.length, SELECTABLE_FIELDS_MAX)
+function validateSelectableFields(
+  fields: readonly Stored[],
+  schema: Schema | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
+  if (fields.length > SELECTABLE_FIELDS_MAX)
+    errors.tooMany(path, fields.length, SELECTABLE_FIELDS_MAX)
   const seen = new Set<string>()
   for (const [index, { jsonPath = '' }] of fields.entries()) {
     const at = `${path}[${index}].jsonPath`
@@ -222,7 +293,8 @@ function validateSelectableFields(fields: readonly Stored[], schema: Schema | un
     for (const name of names) node = propertyOf(node, name)
     if (node === undefined || !jsonPath.startsWith('.') || itemsOf(node) !== undefined) {
       errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')
-    } else if (names[0] === 'metadata') errors.invalid(at, jsonPath, 'must not point to fields in metadata')
+    } else if (names[0] === 'metadata')
+      errors.invalid(at, jsonPath, 'must not point to fields in metadata')
     else if (!['string', 'boolean', 'integer'].includes(node.type ?? '')) {
       errors.invalid(
         at,
@@ -243,20 +315,33 @@ function validateConversion(spec: Stored, errors: FieldErrors): void {
   }
   if (strategy === 'None') {
     if (webhook?.['clientConfig'] !== undefined) {
-      errors.forbidden('spec.conversion.webhookClientConfig', 'should not be set when strategy is not set to Webhook')
+      errors.forbidden(
+        'spec.conversion.webhookClientConfig',
+        'should not be set when strategy is not set to Webhook',
+      )
     }
     if ((webhook?.['conversionReviewVersions'] ?? []).length > 0) {
-      errors.forbidden('spec.conversion.conversionReviewVersions', 'should not be set when strategy is not set to Webhook')
+      errors.forbidden(
+        'spec.conversion.conversionReviewVersions',
+        'should not be set when strategy is not set to Webhook',
+      )
     }
     return
   }
   if (webhook?.['clientConfig'] === undefined) {
-    errors.required('spec.conversion.webhookClientConfig', 'required when strategy is set to Webhook')
+    errors.required(
+      'spec.conversion.webhookClientConfig',
+      'required when strategy is set to Webhook',
+    )
   }
   const versions: readonly string[] = webhook?.['conversionReviewVersions'] ?? []
   if (versions.length === 0) errors.required('spec.conversion.conversionReviewVersions')
   else if (!versions.some((version) => version === 'v1' || version === 'v1beta1')) {
-    errors.invalid('spec.conversion.conversionReviewVersions', versions, 'must include at least one of v1, v1beta1')
+    errors.invalid(
+      'spec.conversion.conversionReviewVersions',
+      versions,
+      'must include at least one of v1, v1beta1',
+    )
   }
 }
 
@@ -282,10 +367,20 @@ function validateStoredVersions(object: Stored, errors: FieldErrors): void {
 }
 
 /** What never changes, and what does not change once the names are served. */
-export function validateDefinitionUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+export function validateDefinitionUpdate(
+  object: Stored,
+  stored: Stored,
+  errors: FieldErrors,
+): void {
   const immutable = (field: string): void => {
-    const value = simplePath(`.${field}`).reduce<unknown>((at, name) => (at as Stored | undefined)?.[name], object)
-    const before = simplePath(`.${field}`).reduce<unknown>((at, name) => (at as Stored | undefined)?.[name], stored)
+    const value = simplePath(`.${field}`).reduce<unknown>(
+      (at, name) => (at as Stored | undefined)?.[name],
+      object,
+    )
+    const before = simplePath(`.${field}`).reduce<unknown>(
+      (at, name) => (at as Stored | undefined)?.[name],
+      stored,
+    )
     if (!deepEqual(value, before)) errors.invalid(field, value ?? '', 'field is immutable')
   }
   const conditions: readonly Stored[] = stored['status']?.conditions ?? []

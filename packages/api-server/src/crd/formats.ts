@@ -4,15 +4,20 @@ import { dnsLabel, dnsSubdomain } from '../schema/validation/names.ts'
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
-const DURATION = /^-?(\d+(\.\d+)?\s*(ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|sec|minutes?|min|hours?|hr|days?|weeks?|wk))+$/
+const DURATION =
+  /^-?(\d+(\.\d+)?\s*(ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|sec|minutes?|min|hours?|hr|days?|weeks?|wk))+$/
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
-const HOSTNAME = /^([a-zA-Z0-9\u0080-\uffff]([a-zA-Z0-9\u0080-\uffff-]{0,61}[a-zA-Z0-9\u0080-\uffff])?)(\.[a-zA-Z0-9\u0080-\uffff]([a-zA-Z0-9\u0080-\uffff-]{0,61}[a-zA-Z0-9\u0080-\uffff])?)*\.?$/
+const HOSTNAME =
+  /^([a-zA-Z0-9\u0080-\uffff]([a-zA-Z0-9\u0080-\uffff-]{0,61}[a-zA-Z0-9\u0080-\uffff])?)(\.[a-zA-Z0-9\u0080-\uffff]([a-zA-Z0-9\u0080-\uffff-]{0,61}[a-zA-Z0-9\u0080-\uffff])?)*\.?$/
 const EMAIL = /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 type Check = (text: string) => boolean
 
-const uuidOfVersion = (version: string): Check => (text) => UUID.test(text) && text.replaceAll('-', '')[12] === version
+const uuidOfVersion =
+  (version: string): Check =>
+  (text) =>
+    UUID.test(text) && text.replaceAll('-', '')[12] === version
 
 const CHECKS: Readonly<Record<string, Check>> = {
   bsonobjectid: (text) => /^[0-9a-f]{24}$/i.test(text),
@@ -22,7 +27,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ipv4: (text) => parseIp(text)?.family === 4,
   ipv6: (text) => parseIp(text)?.family === 6,
   cidr: (text) => parseCidr(text) !== undefined,
-  mac: (text) => /^([0-9a-f]{2}([:-])([0-9a-f]{2}\2){4}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|[0-9a-f]{2}([:-])([0-9a-f]{2}\5){6}[0-9a-f]{2})$/i.test(text),
+  mac: (text) =>
+    /^([0-9a-f]{2}([:-])([0-9a-f]{2}\2){4}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|[0-9a-f]{2}([:-])([0-9a-f]{2}\5){6}[0-9a-f]{2})$/i.test(
+      text,
+    ),
   uuid: (text) => UUID.test(text),
   uuid3: uuidOfVersion('3'),
   uuid4: (text) => uuidOfVersion('4')(text) && /[89ab]/i.test(text.replaceAll('-', '')[16]!),
@@ -33,7 +41,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   creditcard: isCreditCard,
   ssn: (text) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text),
   hexcolor: (text) => /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
-  rgbcolor: (text) => /^rgb\(\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*\)$/.test(text),
+  rgbcolor: (text) =>
+    /^rgb\(\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*\)$/.test(
+      text,
+    ),
   byte: (text) => BASE64.test(text),
   password: () => true,
   date: isDate,
@@ -76,7 +87,8 @@ function isIsbn10(text: string): boolean {
   const digits = text.replaceAll(/[- ]/g, '')
   if (!/^\d{9}[\dXx]$/.test(digits)) return false
   let sum = 0
-  for (let i = 0; i < 10; i++) sum += (10 - i) * (digits[i] === 'X' || digits[i] === 'x' ? 10 : Number(digits[i]))
+  for (let i = 0; i < 10; i++)
+    sum += (10 - i) * (digits[i] === 'X' || digits[i] === 'x' ? 10 : Number(digits[i]))
   return sum % 11 === 0
 }
 

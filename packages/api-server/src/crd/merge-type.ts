@@ -1,7 +1,20 @@
 /** How server-side apply sees a custom resource. Contract: docs/behaviour/api-server/patch-and-apply.md, Merge rules by type. */
-import { UNTYPED_GRANULAR, UNTYPED_SCALAR, mapType, metadataMergeType } from '../apply/merge-type.ts'
+import {
+  UNTYPED_GRANULAR,
+  UNTYPED_SCALAR,
+  mapType,
+  metadataMergeType,
+} from '../apply/merge-type.ts'
 import type { MapField, MergeType } from '../apply/merge-type.ts'
-import { additionalOf, isEmbedded, isIntOrString, itemsOf, preservesUnknown, propertiesOf, propertyOf } from './structural-schema.ts'
+import {
+  additionalOf,
+  isEmbedded,
+  isIntOrString,
+  itemsOf,
+  preservesUnknown,
+  propertiesOf,
+  propertyOf,
+} from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 
 const STRING: MergeType = { scalar: 'string' }
@@ -37,7 +50,8 @@ function structType(schema: Schema, resource: boolean): MergeType {
     fields.set(name, { element: `f:${name}`, type: mergeTypeOf(property) })
   }
   if (resource) {
-    for (const name of ['apiVersion', 'kind']) fields.set(name, { element: `f:${name}`, type: STRING })
+    for (const name of ['apiVersion', 'kind'])
+      fields.set(name, { element: `f:${name}`, type: STRING })
     fields.set('metadata', { element: 'f:metadata', type: metadataMergeType() })
   }
   if (additional !== undefined) {

@@ -19,7 +19,8 @@ export function judgeNames(definition: Stored, others: readonly Stored[]): Namin
   const resources = new Set<string>()
   const kinds = new Set<string>()
   for (const other of others) {
-    const { plural, singular, shortNames, kind, listKind }: Stored = other['status']?.acceptedNames ?? {}
+    const { plural, singular, shortNames, kind, listKind }: Stored =
+      other['status']?.acceptedNames ?? {}
     for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) resources.add(name)
     for (const name of [kind, listKind]) if (name) kinds.add(name)
   }
@@ -79,9 +80,15 @@ function refused(reason: string, message: string): Condition {
 function establishment(definition: Stored, namesAccepted: Condition): Condition | undefined {
   const now = findCondition(definition, 'Established')
   if (now?.['status'] === 'True') return undefined
-  if (namesAccepted.status === 'True') return { ...ESTABLISHED, status: 'False', reason: 'Installing' }
+  if (namesAccepted.status === 'True')
+    return { ...ESTABLISHED, status: 'False', reason: 'Installing' }
   if (now !== undefined) return undefined
-  return { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  return {
+    type: 'Established',
+    status: 'False',
+    reason: 'NotAccepted',
+    message: 'not all names are accepted',
+  }
 }
 
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111'
@@ -92,9 +99,15 @@ export function judgeApproval(definition: Stored): Condition | undefined {
   const value: string = definition['metadata'].annotations?.[APPROVAL_ANNOTATION] ?? ''
   const type = 'KubernetesAPIApprovalPolicyConformant'
   const required = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`
-  if (value === '') return { type, status: 'False', reason: 'MissingAnnotation', message: `${required}, ${SEE}` }
+  if (value === '')
+    return { type, status: 'False', reason: 'MissingAnnotation', message: `${required}, ${SEE}` }
   if (value.startsWith('unapproved')) {
-    return { type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(value)}` }
+    return {
+      type,
+      status: 'False',
+      reason: 'UnapprovedAnnotation',
+      message: `not approved: ${JSON.stringify(value)}`,
+    }
   }
   if (!URL.canParse(value) || new URL(value).host === '') {
     const message = `${required} with either a URL or a reason starting with "unapproved", ${SEE}`

@@ -45,7 +45,9 @@ const CLUSTER_SCOPED: Template = {
 
 function scaleSchemas(): Record<string, unknown> {
   const { schemas } = (autoscaling as unknown as Document).components
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => name.startsWith('io.k8s.api.autoscaling.v1.Scale')))
+  return Object.fromEntries(
+    Object.entries(schemas).filter(([name]) => name.startsWith('io.k8s.api.autoscaling.v1.Scale')),
+  )
 }
 
 /** The document of the resources of one group version; undefined when there are none. */
@@ -60,9 +62,12 @@ export function openApiDocument(resources: readonly ServedResource[]): object | 
       if (name.startsWith('io.k8s.apimachinery.')) schemas[name] = schema
     }
     const definition = resource.definition as CustomDefinition
-    const version = definition.object['spec'].versions.find(({ name }: Stored) => name === resource.info.version)
+    const version = definition.object['spec'].versions.find(
+      ({ name }: Stored) => name === resource.info.version,
+    )
     Object.assign(schemas, openApiSchemas(definition.object, version))
-    if (resource.info.subresources.some(({ name }) => name === 'scale')) Object.assign(schemas, scaleSchemas())
+    if (resource.info.subresources.some(({ name }) => name === 'scale'))
+      Object.assign(schemas, scaleSchemas())
   }
   const { openapi } = NAMESPACED.document
   const info = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
@@ -102,7 +107,10 @@ function subresourcePath(
   for (const method of ['get', 'put', 'patch']) {
     let text = JSON.stringify(item[method])
     if (name === 'scale') {
-      text = text.replaceAll(`#/components/schemas/${own}"`, '#/components/schemas/io.k8s.api.autoscaling.v1.Scale"')
+      text = text.replaceAll(
+        `#/components/schemas/${own}"`,
+        '#/components/schemas/io.k8s.api.autoscaling.v1.Scale"',
+      )
     }
     const operation = JSON.parse(text) as JsonObject
     operation['operationId'] = `${operation['operationId']}${suffix}`
@@ -122,7 +130,8 @@ function renamer(template: Template, info: ServedResource['info']): (value: unkn
       const kind = value.endsWith(`.${template.kind}List`) ? `${info.kind}List` : info.kind
       return `#/components/schemas/${openApiName(info.group, info.version, kind)}`
     }
-    if (value.startsWith('/apis/')) return value.replace(`/apis/${template.group}/v1`, `/apis/${info.group}/${info.version}`)
+    if (value.startsWith('/apis/'))
+      return value.replace(`/apis/${template.group}/v1`, `/apis/${info.group}/${info.version}`)
     if (value === template.group) return info.group
     if (value === template.kind) return info.kind
     if (value === `${template.groupWord.toLowerCase()}_v1`) return tag

@@ -20,14 +20,21 @@ export function openApiName(group: string, version: string, kind: string): strin
 }
 
 /** The schemas of one served version of an established definition: the kind and its list, by name. */
-export function openApiSchemas(definition: Stored, version: Stored): Readonly<Record<string, JsonObject>> {
+export function openApiSchemas(
+  definition: Stored,
+  version: Stored,
+): Readonly<Record<string, JsonObject>> {
   const { group } = definition['spec']
   const { kind, listKind = `${kind}List` } = definition['status'].acceptedNames
   const name = openApiName(group, version['name'], kind)
   const schema = cloneJson(version['schema']?.openAPIV3Schema ?? {}) as JsonObject
   if (isObject(schema['properties'])) completeEmbedded(schema)
   schema['type'] ??= 'object'
-  schema['properties'] = { ...typeProperties(), ...(schema['properties'] as JsonObject | undefined), ...typeProperties() }
+  schema['properties'] = {
+    ...typeProperties(),
+    ...(schema['properties'] as JsonObject | undefined),
+    ...typeProperties(),
+  }
   schema['x-kubernetes-group-version-kind'] = [{ group, kind, version: version['name'] }]
   const list: JsonObject = {
     description: `${listKind} is a list of ${kind}`,
@@ -65,7 +72,10 @@ function completeEmbedded(node: JsonObject): void {
       if (!isObject(child)) continue
       completeEmbedded(child)
       if (!isEmbedded(child as Schema)) continue
-      child['properties'] = { ...(child['properties'] as JsonObject | undefined), ...typeProperties() }
+      child['properties'] = {
+        ...(child['properties'] as JsonObject | undefined),
+        ...typeProperties(),
+      }
       const required = (child['required'] as readonly string[] | undefined) ?? []
       child['required'] = [...new Set([...required, 'apiVersion', 'kind'])]
     }

@@ -76,7 +76,9 @@ function translate(pattern: string): string | undefined {
 }
 
 /** A bracket expression, with POSIX classes spelled out. */
-function characterSet(text: string): { readonly text: string; readonly length: number } | undefined {
+function characterSet(
+  text: string,
+): { readonly text: string; readonly length: number } | undefined {
   let source = text.startsWith('[^') ? '[^' : '['
   let i = source.length
   // A bracket that comes first is a member.

@@ -11,14 +11,30 @@ const SCHEMA: Schema = {
       type: 'object',
       properties: {
         size: { type: 'integer', default: 3 },
-        list: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' }, port: { type: 'integer', default: 80 } } } },
-        map: { type: 'object', additionalProperties: { type: 'object', properties: { a: { type: 'string', default: 'x' } } } },
+        list: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { name: { type: 'string' }, port: { type: 'integer', default: 80 } },
+          },
+        },
+        map: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            properties: { a: { type: 'string', default: 'x' } },
+          },
+        },
         free: {
           type: 'object',
           'x-kubernetes-preserve-unknown-fields': true,
           properties: { known: { type: 'object', properties: { y: { type: 'string' } } } },
         },
-        emb: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
+        emb: {
+          type: 'object',
+          'x-kubernetes-embedded-resource': true,
+          properties: { spec: { type: 'object' } },
+        },
         nullable: { type: 'string', nullable: true, default: 'n' },
         plain: { type: 'string' },
         parent: { type: 'object', properties: { child: { type: 'string', default: 'c' } } },
@@ -61,8 +77,14 @@ test('fields that are not in the schema vanish, also below nodes that keep unkno
 })
 
 test('metadata of the object and of embedded resources is cut to ObjectMeta', () => {
-  const object: JsonObject = { metadata: { name: 'x', bogus: 1 }, spec: { emb: { metadata: { name: 'p', bogus: 1 } } } }
-  assert.deepEqual(decodeMetadata(object, SCHEMA), ['unknown field "metadata.bogus"', 'unknown field "spec.emb.metadata.bogus"'])
+  const object: JsonObject = {
+    metadata: { name: 'x', bogus: 1 },
+    spec: { emb: { metadata: { name: 'p', bogus: 1 } } },
+  }
+  assert.deepEqual(decodeMetadata(object, SCHEMA), [
+    'unknown field "metadata.bogus"',
+    'unknown field "spec.emb.metadata.bogus"',
+  ])
   assert.deepEqual(object, { metadata: { name: 'x' }, spec: { emb: { metadata: { name: 'p' } } } })
 })
 
@@ -77,8 +99,14 @@ test('Default in spec with and without spec present; null with a default.', () =
     [{}, {}],
     [{ spec: {} }, { spec: { size: 3, nullable: 'n' } }],
     [{ spec: { size: null, nullable: null, plain: null } }, { spec: { size: 3, nullable: null } }],
-    [{ spec: { size: 1, nullable: 'x', list: [{}], map: { k: {} } } }, { spec: { size: 1, nullable: 'x', list: [{ port: 80 }], map: { k: { a: 'x' } } } }],
-    [{ spec: { size: 1, nullable: 'x', parent: {} } }, { spec: { size: 1, nullable: 'x', parent: { child: 'c' } } }],
+    [
+      { spec: { size: 1, nullable: 'x', list: [{}], map: { k: {} } } },
+      { spec: { size: 1, nullable: 'x', list: [{ port: 80 }], map: { k: { a: 'x' } } } },
+    ],
+    [
+      { spec: { size: 1, nullable: 'x', parent: {} } },
+      { spec: { size: 1, nullable: 'x', parent: { child: 'c' } } },
+    ],
   ]
   for (const [before, after] of cases) {
     applyDefaults(before, SCHEMA)

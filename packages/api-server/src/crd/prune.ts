@@ -18,16 +18,28 @@ export function prune(object: JsonObject, schema: Schema | undefined): readonly 
   return dropped
 }
 
-function pruneValue(value: unknown, schema: Schema | undefined, path: string, dropped: string[]): void {
+function pruneValue(
+  value: unknown,
+  schema: Schema | undefined,
+  path: string,
+  dropped: string[],
+): void {
   if (Array.isArray(value)) {
     const items = itemsOf(schema)
     // Under a node that keeps everything, lists without a schema of their own are kept as they are.
     if (items === undefined && (schema === undefined || preservesUnknown(schema))) return
-    for (const [index, item] of value.entries()) pruneValue(item, items, `${path}[${index}]`, dropped)
+    for (const [index, item] of value.entries())
+      pruneValue(item, items, `${path}[${index}]`, dropped)
   } else if (isObject(value)) pruneMap(value, schema, isEmbedded(schema), path, dropped)
 }
 
-function pruneMap(value: JsonObject, schema: Schema | undefined, resource: boolean, path: string, dropped: string[]): void {
+function pruneMap(
+  value: JsonObject,
+  schema: Schema | undefined,
+  resource: boolean,
+  path: string,
+  dropped: string[],
+): void {
   const additional = additionalOf(schema)
   for (const name of Object.keys(value)) {
     if (resource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) continue
@@ -50,7 +62,9 @@ function pruneMap(value: JsonObject, schema: Schema | undefined, resource: boole
 export function decodeMetadata(object: JsonObject, schema: Schema | undefined): readonly string[] {
   const problems: string[] = []
   decodeMetadataOf(object, 'metadata', problems)
-  walkEmbedded(object, schema, '', (embedded, path) => decodeMetadataOf(embedded, `${path}.metadata`, problems))
+  walkEmbedded(object, schema, '', (embedded, path) =>
+    decodeMetadataOf(embedded, `${path}.metadata`, problems),
+  )
   return problems
 }
 
@@ -58,7 +72,8 @@ function decodeMetadataOf(object: JsonObject, path: string, problems: string[]):
   if (object['metadata'] === undefined) return
   const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
   object['metadata'] = decoded.object
-  for (const problem of decoded.problems) problems.push(problem.replace(' field "', ` field "${path}.`))
+  for (const problem of decoded.problems)
+    problems.push(problem.replace(' field "', ` field "${path}.`))
 }
 
 /** Visits the embedded resources below the root. */
@@ -70,7 +85,8 @@ export function walkEmbedded(
 ): void {
   if (schema === undefined) return
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) walkEmbedded(item, itemsOf(schema), `${path}[${index}]`, visit)
+    for (const [index, item] of value.entries())
+      walkEmbedded(item, itemsOf(schema), `${path}[${index}]`, visit)
   } else if (isObject(value)) {
     if (path !== '' && isEmbedded(schema)) visit(value, path)
     const additional = additionalOf(schema)

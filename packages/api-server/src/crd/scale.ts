@@ -1,10 +1,9 @@
 /** The scale subresource of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, Subresources. */
-import { scaleEntries } from '../apply/scale-view.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { STALE, badRequest, conflict, internalError, invalid, notFound } from '../http/errors.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
-import { setAt, simplePath, valueAt } from './structural-schema.ts'
+import { setAt, valueAt } from './structural-schema.ts'
 
 export function customScale(group: string, resource: string, paths: Stored): SubresourceHandler {
   return {
@@ -20,8 +19,20 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
       checkScale(call, wanted, current, paths)
       const change = (draft: Draft): void => setReplicas(call, draft, wanted, paths)
       const { manager } = call
-      const options = { subresource: 'scale', dryRun: call.dryRun, as: call.user, ...(manager === undefined ? {} : { manager }) }
-      const written = await call.server.update(group, resource, call.namespace, call.name, change, options)
+      const options = {
+        subresource: 'scale',
+        dryRun: call.dryRun,
+        as: call.user,
+        ...(manager === undefined ? {} : { manager }),
+      }
+      const written = await call.server.update(
+        group,
+        resource,
+        call.namespace,
+        call.name,
+        change,
+        options,
+      )
       return { code: 200, body: scaleOf(written, paths) }
     },
   }
@@ -41,7 +52,8 @@ function checkScale(call: SubresourceCall, wanted: Stored, current: Stored, path
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
   const { resourceVersion } = wanted['metadata'] ?? {}
-  if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion) throw conflict(call.resource, call.name, STALE)
+  if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion)
+    throw conflict(call.resource, call.name, STALE)
   setAt(draft, paths['specReplicasPath'], wanted['spec']?.replicas ?? 0)
 }
 
@@ -49,11 +61,11 @@ function scaleOf(object: Stored, paths: Stored): Stored {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths
   const replicas = valueAt(object, specReplicasPath)
   if (replicas === undefined) {
-    throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)
+    throw internalError(
+      `the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`,
+    )
   }
-  const { name, namespace, uid, resourceVersion, creationTimestamp, managedFields } = object['metadata']
-  const path = simplePath(specReplicasPath).map((field) => `f:${field}`)
-  const owners = scaleEntries(managedFields, () => path)
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object['metadata']
   const selector = labelSelectorPath === undefined ? undefined : valueAt(object, labelSelectorPath)
   return {
     kind: 'Scale',
@@ -64,7 +76,6 @@ function scaleOf(object: Stored, paths: Stored): Stored {
       uid,
       resourceVersion,
       creationTimestamp,
-      ...(owners.length === 0 ? {} : { managedFields: owners }),
     },
     // Zero is the empty value of the field.
     spec: replicas ? { replicas } : {},

@@ -19,7 +19,10 @@ test('a structural schema passes', () => {
     required: ['size'],
     properties: {
       size: { type: 'integer', default: 1 },
-      port: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
+      port: {
+        anyOf: [{ type: 'integer' }, { type: 'string' }],
+        'x-kubernetes-int-or-string': true,
+      },
       tags: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
       free: { 'x-kubernetes-preserve-unknown-fields': true },
       map: { type: 'object', additionalProperties: { type: 'string' } },
@@ -32,27 +35,63 @@ test('a structural schema passes', () => {
 test('each rule of structural schemas has its message', () => {
   const cases: readonly [Schema, readonly string[]][] = [
     [{}, [`${AT}.type: Required value: must not be empty for specified object fields`]],
-    [{ type: 'array', items: {} }, [`${AT}.items.type: Required value: must not be empty for specified array items`]],
-    [{ type: 'array' }, [`${AT}.items: Required value: must be specified`]],
-    [{ type: 'null' }, [`${AT}.type: Forbidden: type cannot be set to null, use nullable as an alternative`]],
-    [{ type: 'foo' }, [`${AT}.type: Unsupported value: "foo": supported values: "array", "boolean", "integer", "number", "object", "string"`]],
     [
-      { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } },
-      [`${AT}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`],
+      { type: 'array', items: {} },
+      [`${AT}.items.type: Required value: must not be empty for specified array items`],
     ],
-    [{ type: 'object', anyOf: [{ properties: { x: {} } }] }, [`${AT}.properties[x]: Required value: because it is defined in ${AT}.anyOf[0].properties[x]`]],
-    [{ type: 'string', allOf: [{ type: 'string' }] }, [`${AT}.allOf[0].type: Forbidden: must be empty to be structural`]],
+    [{ type: 'array' }, [`${AT}.items: Required value: must be specified`]],
+    [
+      { type: 'null' },
+      [`${AT}.type: Forbidden: type cannot be set to null, use nullable as an alternative`],
+    ],
+    [
+      { type: 'foo' },
+      [
+        `${AT}.type: Unsupported value: "foo": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+      ],
+    ],
+    [
+      {
+        type: 'object',
+        properties: { a: { type: 'string' } },
+        additionalProperties: { type: 'string' },
+      },
+      [
+        `${AT}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`,
+      ],
+    ],
+    [
+      { type: 'object', anyOf: [{ properties: { x: {} } }] },
+      [
+        `${AT}.properties[x]: Required value: because it is defined in ${AT}.anyOf[0].properties[x]`,
+      ],
+    ],
+    [
+      { type: 'string', allOf: [{ type: 'string' }] },
+      [`${AT}.allOf[0].type: Forbidden: must be empty to be structural`],
+    ],
     [
       { type: 'array', uniqueItems: true, items: { type: 'string' } },
-      [`${AT}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`],
+      [
+        `${AT}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`,
+      ],
     ],
-    [{ type: 'string', 'x-kubernetes-list-type': 'atomic' }, [
-      `${AT}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`,
-      `${AT}.items: Required value: must be specified if x-kubernetes-list-type is specified`,
-    ]],
     [
-      { type: 'array', items: { type: 'object', properties: { k: { type: 'string' } } }, 'x-kubernetes-list-type': 'map' },
-      [`${AT}.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map`],
+      { type: 'string', 'x-kubernetes-list-type': 'atomic' },
+      [
+        `${AT}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`,
+        `${AT}.items: Required value: must be specified if x-kubernetes-list-type is specified`,
+      ],
+    ],
+    [
+      {
+        type: 'array',
+        items: { type: 'object', properties: { k: { type: 'string' } } },
+        'x-kubernetes-list-type': 'map',
+      },
+      [
+        `${AT}.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map`,
+      ],
     ],
     [
       {
@@ -61,22 +100,41 @@ test('each rule of structural schemas has its message', () => {
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['k'],
       },
-      [`${AT}.items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`],
+      [
+        `${AT}.items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`,
+      ],
     ],
     [
       { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' },
-      [`${AT}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set`],
+      [
+        `${AT}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set`,
+      ],
     ],
     [
       { type: 'object', 'x-kubernetes-embedded-resource': true },
-      [`${AT}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields`],
+      [
+        `${AT}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields`,
+      ],
     ],
-    [{ type: 'integer', default: 'x' }, [`${AT}.default: Invalid value: "string":  in body must be of type integer: "string"`]],
-    [{ type: 'object', properties: { a: { type: 'string' } }, required: ['x'], default: {} }, [`${AT}.default.x: Required value`]],
-    [{ type: 'object', properties: { a: { type: 'string' } }, default: { z: 1 } }, [`${AT}.default: Invalid value: {"z":1}: must not have unknown fields`]],
-    [{ type: 'string', pattern: '(' }, [`${AT}.pattern: Invalid value: "(": must be a valid regular expression`]],
+    [
+      { type: 'integer', default: 'x' },
+      [`${AT}.default: Invalid value: "string":  in body must be of type integer: "string"`],
+    ],
+    [
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['x'], default: {} },
+      [`${AT}.default.x: Required value`],
+    ],
+    [
+      { type: 'object', properties: { a: { type: 'string' } }, default: { z: 1 } },
+      [`${AT}.default: Invalid value: {"z":1}: must not have unknown fields`],
+    ],
+    [
+      { type: 'string', pattern: '(' },
+      [`${AT}.pattern: Invalid value: "(": must be a valid regular expression`],
+    ],
   ]
-  for (const [spec, expected] of cases) assert.deepEqual(texts(withSpec(spec)), expected, JSON.stringify(spec))
+  for (const [spec, expected] of cases)
+    assert.deepEqual(texts(withSpec(spec)), expected, JSON.stringify(spec))
 })
 
 test('the root is an object, and with a status subresource says so first', () => {
@@ -84,7 +142,13 @@ test('the root is an object, and with a status subresource says so first', () =>
     's.type: Invalid value: "string": only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
     's.type: Invalid value: "string": must be object at the root',
   ])
-  assert.deepEqual(texts({ type: 'object', properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } } }), [
-    's.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
-  ])
+  assert.deepEqual(
+    texts({
+      type: 'object',
+      properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
+    }),
+    [
+      's.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+    ],
+  )
 })

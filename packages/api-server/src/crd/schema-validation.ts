@@ -6,14 +6,23 @@ import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../registry/equality.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { applyDefaults } from './defaults.ts'
+import { checkListType } from './list-type-validation.ts'
 import { compilePattern } from './patterns.ts'
 import { prune } from './prune.ts'
-import { additionalOf, isEmbedded, isIntOrString, isObject, itemsOf, preservesUnknown, propertiesOf, propertyOf } from './structural-schema.ts'
+import {
+  additionalOf,
+  isEmbedded,
+  isIntOrString,
+  isObject,
+  itemsOf,
+  preservesUnknown,
+  propertiesOf,
+  propertyOf,
+} from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { validateListTypes, validateValue } from './value-validation.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
-const SCALARS = ['boolean', 'integer', 'number', 'string']
 
 /** Where a node stands in the schema. */
 type Place = 'root' | 'field' | 'item'
@@ -24,8 +33,14 @@ interface Context {
 }
 
 /** Checks the schema of one version; `path` ends in `openAPIV3Schema`. */
-export function validateSchema(schema: Schema, path: string, statusEnabled: boolean, errors: FieldErrors): void {
-  if (schema.nullable === true) errors.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')
+export function validateSchema(
+  schema: Schema,
+  path: string,
+  statusEnabled: boolean,
+  errors: FieldErrors,
+): void {
+  if (schema.nullable === true)
+    errors.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')
   if (statusEnabled) checkRootForStatus(schema, path, errors)
   checkNode(schema, path, 'root', { metadata: false }, errors)
 }
@@ -55,7 +70,12 @@ function checkRootForStatus(schema: Schema, path: string, errors: FieldErrors): 
     return
   }
   for (const keyword of Object.keys(schema)) {
-    if (STATUS_ROOT_KEYWORDS.includes(keyword) || keyword.startsWith('x-kubernetes-') || keyword === 'nullable') continue
+    if (
+      STATUS_ROOT_KEYWORDS.includes(keyword) ||
+      keyword.startsWith('x-kubernetes-') ||
+      keyword === 'nullable'
+    )
+      continue
     errors.invalid(
       path,
       schema,
@@ -65,7 +85,13 @@ function checkRootForStatus(schema: Schema, path: string, errors: FieldErrors): 
   }
 }
 
-function checkNode(schema: Schema, path: string, place: Place, context: Context, errors: FieldErrors): void {
+function checkNode(
+  schema: Schema,
+  path: string,
+  place: Place,
+  context: Context,
+  errors: FieldErrors,
+): void {
   checkForbiddenKeywords(schema, path, errors)
   checkNodeType(schema, path, place, errors)
   checkExtensions(schema, path, errors)
@@ -75,31 +101,53 @@ function checkNode(schema: Schema, path: string, place: Place, context: Context,
   checkMetadataNode(schema, path, place, errors)
   for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(byName)) {
     const metadata = name === 'metadata' && (place === 'root' || isEmbedded(schema))
-    checkNode(property, `${path}.properties[${name}]`, 'field', { metadata: context.metadata || metadata }, errors)
+    checkNode(
+      property,
+      `${path}.properties[${name}]`,
+      'field',
+      { metadata: context.metadata || metadata },
+      errors,
+    )
   }
   const additional = additionalOf(schema)
-  if (additional !== undefined && additional !== true) checkNode(additional, `${path}.additionalProperties`, 'field', context, errors)
-  if (Array.isArray(schema.items)) errors.forbidden(`${path}.items`, 'items must be a schema object and not an array')
+  if (additional !== undefined && additional !== true)
+    checkNode(additional, `${path}.additionalProperties`, 'field', context, errors)
+  if (Array.isArray(schema.items))
+    errors.forbidden(`${path}.items`, 'items must be a schema object and not an array')
   const items = itemsOf(schema)
   if (items !== undefined) checkNode(items, `${path}.items`, 'item', context, errors)
-  else if (schema.type === 'array' && schema.items === undefined) errors.required(`${path}.items`, 'must be specified')
+  else if (schema.type === 'array' && schema.items === undefined)
+    errors.required(`${path}.items`, 'must be specified')
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-const FORBIDDEN: readonly (keyof Schema)[] = ['$ref', 'id', 'definitions', 'dependencies', 'patternProperties', 'additionalItems']
+const FORBIDDEN: readonly (keyof Schema)[] = [
+  '$ref',
+  'id',
+  'definitions',
+  'dependencies',
+  'patternProperties',
+  'additionalItems',
+]
 
 function checkForbiddenKeywords(schema: Schema, path: string, errors: FieldErrors): void {
   if (schema.uniqueItems === true) {
-    errors.forbidden(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
+    errors.forbidden(
+      `${path}.uniqueItems`,
+      'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+    )
   }
   if (schema.additionalProperties === false) {
     errors.forbidden(`${path}.additionalProperties`, 'additionalProperties cannot be set to false')
   }
   if (additionalOf(schema) !== undefined && Object.keys(propertiesOf(schema)).length > 0) {
-    errors.forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive')
+    errors.forbidden(
+      `${path}.additionalProperties`,
+      'additionalProperties and properties are mutual exclusive',
+    )
   }
   for (const keyword of FORBIDDEN) {
     const value = schema[keyword]
@@ -111,10 +159,13 @@ function checkForbiddenKeywords(schema: Schema, path: string, errors: FieldError
 
 function checkNodeType(schema: Schema, path: string, place: Place, errors: FieldErrors): void {
   const { type } = schema
-  if (type === 'null') errors.forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')
-  else if (type !== undefined && type !== '' && !TYPES.includes(type)) errors.notSupported(`${path}.type`, type, TYPES)
+  if (type === 'null')
+    errors.forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative')
+  else if (type !== undefined && type !== '' && !TYPES.includes(type))
+    errors.notSupported(`${path}.type`, type, TYPES)
   if (isIntOrString(schema)) {
-    if (type) errors.invalid(`${path}.type`, type, 'must be empty if x-kubernetes-int-or-string is true')
+    if (type)
+      errors.invalid(`${path}.type`, type, 'must be empty if x-kubernetes-int-or-string is true')
     return
   }
   if (place === 'root') {
@@ -130,19 +181,37 @@ function checkExtensions(schema: Schema, path: string, errors: FieldErrors): voi
   const listType = schema['x-kubernetes-list-type']
   const mapType = schema['x-kubernetes-map-type']
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    errors.invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined')
+    errors.invalid(
+      `${path}.x-kubernetes-preserve-unknown-fields`,
+      false,
+      'must be true or undefined',
+    )
   }
   if (preservesUnknown(schema) && schema.type && schema.type !== 'object') {
-    errors.invalid(`${path}.type`, schema.type, 'must be object if x-kubernetes-preserve-unknown-fields is true')
+    errors.invalid(
+      `${path}.type`,
+      schema.type,
+      'must be object if x-kubernetes-preserve-unknown-fields is true',
+    )
   }
   if (mapType !== undefined) {
     if (mapType !== 'granular' && mapType !== 'atomic') {
       errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ['granular', 'atomic'])
     }
-    if (schema.type !== 'object') errors.invalid(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-map-type is specified')
+    if (schema.type !== 'object')
+      errors.invalid(
+        `${path}.type`,
+        schema.type ?? '',
+        'must be object if x-kubernetes-map-type is specified',
+      )
   }
   if (isEmbedded(schema)) {
-    if (schema.type !== 'object') errors.invalid(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-embedded-resource is true')
+    if (schema.type !== 'object')
+      errors.invalid(
+        `${path}.type`,
+        schema.type ?? '',
+        'must be object if x-kubernetes-embedded-resource is true',
+      )
     if (!preservesUnknown(schema) && Object.keys(propertiesOf(schema)).length === 0) {
       errors.required(
         `${path}.properties`,
@@ -152,66 +221,11 @@ function checkExtensions(schema: Schema, path: string, errors: FieldErrors): voi
   }
   if (listType !== undefined) checkListType(schema, listType, path, errors)
   if (listType !== 'map' && (schema['x-kubernetes-list-map-keys']?.length ?? 0) > 0) {
-    errors.invalid(`${path}.x-kubernetes-list-type`, listType ?? null, 'must be map if x-kubernetes-list-map-keys is non-empty')
-  }
-}
-
-function checkListType(schema: Schema, listType: string, path: string, errors: FieldErrors): void {
-  if (!['atomic', 'set', 'map'].includes(listType)) {
-    errors.notSupported(`${path}.x-kubernetes-list-type`, listType, ['atomic', 'set', 'map'])
-  }
-  if (schema.type !== 'array') errors.invalid(`${path}.type`, schema.type ?? '', 'must be array if x-kubernetes-list-type is specified')
-  const items = itemsOf(schema)
-  if (items === undefined) {
-    if (schema.items === undefined) errors.required(`${path}.items`, 'must be specified if x-kubernetes-list-type is specified')
-    return
-  }
-  if (listType === 'set') checkSetItems(items, `${path}.items`, errors)
-  if (listType === 'map') checkMapItems(schema, items, path, errors)
-}
-
-function checkSetItems(items: Schema, path: string, errors: FieldErrors): void {
-  if (items.nullable === true) errors.forbidden(`${path}.nullable`, 'cannot be nullable when x-kubernetes-list-type is "set"')
-  if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
     errors.invalid(
-      `${path}.x-kubernetes-map-type`,
-      items['x-kubernetes-map-type'] ?? null,
-      'must be atomic as item of a list with x-kubernetes-list-type=set',
+      `${path}.x-kubernetes-list-type`,
+      listType ?? null,
+      'must be map if x-kubernetes-list-map-keys is non-empty',
     )
-  }
-  const itemListType = items['x-kubernetes-list-type']
-  if (items.type === 'array' && itemListType !== undefined && itemListType !== 'atomic') {
-    errors.invalid(`${path}.x-kubernetes-list-type`, itemListType, 'must be atomic as item of a list with x-kubernetes-list-type=set')
-  }
-}
-
-function checkMapItems(schema: Schema, items: Schema, path: string, errors: FieldErrors): void {
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const keysPath = `${path}.x-kubernetes-list-map-keys`
-  if (items.nullable === true) errors.forbidden(`${path}.items.nullable`, 'cannot be nullable when x-kubernetes-list-type is "map"')
-  if (items.type !== 'object') {
-    errors.invalid(`${path}.items.type`, items.type ?? '', 'must be object if parent array\'s x-kubernetes-list-type is map')
-  }
-  if (keys.length === 0) errors.required(keysPath, 'must not be empty if x-kubernetes-list-type is map')
-  const seen = new Set<string>()
-  for (const [index, key] of keys.entries()) {
-    if (seen.has(key)) errors.duplicate(`${keysPath}[${index}]`, key)
-    seen.add(key)
-    const property = propertyOf(items, key)
-    if (property === undefined) {
-      errors.invalid(`${keysPath}[${index}]`, key, 'entries must all be names of item properties')
-      continue
-    }
-    if (!SCALARS.includes(property.type ?? '') && !isIntOrString(property)) {
-      errors.invalid(`${path}.items.properties[${key}].type`, property.type ?? '', 'must be a scalar type if parent array\'s x-kubernetes-list-type is map')
-    }
-    if (property.nullable === true) errors.forbidden(`${path}.items.properties[${key}].nullable`, 'this property is in x-kubernetes-list-map-keys, so it cannot be nullable')
-    if (property.default === undefined && !(items.required ?? []).includes(key)) {
-      errors.required(
-        `${path}.items.properties[${key}].default`,
-        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
-      )
-    }
   }
 }
 
@@ -245,7 +259,12 @@ function checkDefault(schema: Schema, path: string, context: Context, errors: Fi
   validateValue(completed, undefined, schema, '', own)
   validateListTypes(completed, undefined, schema, '', own)
   for (const error of own.list) {
-    const field = error.field === '' || error.field === '<nil>' ? at : error.field.startsWith('[') ? at + error.field : `${at}.${error.field}`
+    const field =
+      error.field === '' || error.field === '<nil>'
+        ? at
+        : error.field.startsWith('[')
+          ? at + error.field
+          : `${at}.${error.field}`
     errors.list.push({ ...error, field })
   }
 }
@@ -281,7 +300,8 @@ function checkBranches(schema: Schema, path: string, errors: FieldErrors): void 
 function branchesOf(schema: Schema, path: string): (readonly [Schema, string])[] {
   const branches: (readonly [Schema, string])[] = []
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
-    for (const [index, branch] of (schema[keyword] ?? []).entries()) branches.push([branch, `${path}.${keyword}[${index}]`])
+    for (const [index, branch] of (schema[keyword] ?? []).entries())
+      branches.push([branch, `${path}.${keyword}[${index}]`])
   }
   if (schema.not !== undefined) branches.push([schema.not, `${path}.not`])
   return branches
@@ -297,33 +317,63 @@ function checkBranch(
 ): void {
   for (const keyword of VALUE_ONLY) {
     if (branch[keyword] === undefined || branch[keyword] === false) continue
-    if (keyword === 'type' && intOrString && (branch.type === 'integer' || branch.type === 'string')) continue
-    errors.forbidden(`${path}.${keyword}`, keyword === 'type' ? 'must be empty to be structural' : 'must be undefined to be structural')
+    if (
+      keyword === 'type' &&
+      intOrString &&
+      (branch.type === 'integer' || branch.type === 'string')
+    )
+      continue
+    errors.forbidden(
+      `${path}.${keyword}`,
+      keyword === 'type' ? 'must be empty to be structural' : 'must be undefined to be structural',
+    )
   }
   checkForbiddenKeywords(branch, path, errors)
   checkRegularExpression(branch, path, errors)
   for (const [name, property] of Object.entries(propertiesOf(branch)).toSorted(byName)) {
     const specified = propertyOf(outer, name)
     const at = `${outerPath}.properties[${name}]`
-    if (specified === undefined) errors.required(at, `because it is defined in ${path}.properties[${name}]`)
-    else checkBranch(property, `${path}.properties[${name}]`, specified, at, isIntOrString(specified), errors)
+    if (specified === undefined)
+      errors.required(at, `because it is defined in ${path}.properties[${name}]`)
+    else
+      checkBranch(
+        property,
+        `${path}.properties[${name}]`,
+        specified,
+        at,
+        isIntOrString(specified),
+        errors,
+      )
   }
   const items = itemsOf(branch)
   if (items !== undefined) {
     const specified = itemsOf(outer)
-    if (specified === undefined) errors.required(`${outerPath}.items`, `because it is defined in ${path}.items`)
-    else checkBranch(items, `${path}.items`, specified, `${outerPath}.items`, isIntOrString(specified), errors)
+    if (specified === undefined)
+      errors.required(`${outerPath}.items`, `because it is defined in ${path}.items`)
+    else
+      checkBranch(
+        items,
+        `${path}.items`,
+        specified,
+        `${outerPath}.items`,
+        isIntOrString(specified),
+        errors,
+      )
   }
-  for (const [inner, innerPath] of branchesOf(branch, path)) checkBranch(inner, innerPath, outer, outerPath, intOrString, errors)
+  for (const [inner, innerPath] of branchesOf(branch, path))
+    checkBranch(inner, innerPath, outer, outerPath, intOrString, errors)
 }
 
 function checkMetadataNode(schema: Schema, path: string, place: Place, errors: FieldErrors): void {
   if (place !== 'root' && !isEmbedded(schema)) return
   const metadata = propertyOf(schema, 'metadata')
   if (metadata === undefined) return
-  if (metadata.type !== 'object') errors.invalid(`${path}.properties[metadata].type`, metadata.type ?? '', 'must be object')
+  if (metadata.type !== 'object')
+    errors.invalid(`${path}.properties[metadata].type`, metadata.type ?? '', 'must be object')
   const names = Object.keys(propertiesOf(metadata))
-  const others = Object.keys(metadata).filter((keyword) => !['type', 'properties', 'description'].includes(keyword))
+  const others = Object.keys(metadata).filter(
+    (keyword) => !['type', 'properties', 'description'].includes(keyword),
+  )
   if (names.some((name) => name !== 'name' && name !== 'generateName') || others.length > 0) {
     errors.forbidden(
       `${path}.properties[metadata]`,

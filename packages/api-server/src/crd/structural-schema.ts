@@ -84,7 +84,9 @@ export function setAt(object: Draft, path: string, value: unknown): void {
 /** The names of a path without arrays: `.spec.replicas`, also `['a.b']` and escaped dots. */
 export function simplePath(path: string): readonly string[] {
   const names: string[] = []
-  for (const [, bracketed, plain] of path.matchAll(/\['((?:[^'\\]|\\.)*)'\]|\.?((?:[^.[\\]|\\.)+)/g)) {
+  for (const [, bracketed, plain] of path.matchAll(
+    /\['((?:[^'\\]|\\.)*)'\]|\.?((?:[^.[\\]|\\.)+)/g,
+  )) {
     names.push((bracketed ?? plain ?? '').replaceAll(/\\(.)/g, '$1'))
   }
   return names

@@ -6,14 +6,28 @@ import { deepEqual } from '@gyropilot/api'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { matchesFormat } from './formats.ts'
 import { compilePattern } from './patterns.ts'
-import { additionalOf, childPath, isIntOrString, isObject, itemsOf, propertiesOf, propertyOf } from './structural-schema.ts'
+import {
+  additionalOf,
+  childPath,
+  isIntOrString,
+  isObject,
+  itemsOf,
+  propertiesOf,
+  propertyOf,
+} from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 
 /** A problem that has no field of its own: oneOf, anyOf, allOf, not. */
 const NO_FIELD = '<nil>'
 
 /** `old` is the stored value at the same place; undefined when there is none to compare with. */
-export function validateValue(value: unknown, old: unknown, schema: Schema, path: string, errors: FieldErrors): void {
+export function validateValue(
+  value: unknown,
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (old !== undefined && deepEqual(value, old)) return
   if (value === null) {
     if (schema.nullable !== true) checkType(value, schema, path, errors)
@@ -37,7 +51,11 @@ function typeName(value: unknown): string {
 
 function checkType(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
   const actual = typeName(value)
-  const expected = isIntOrString(schema) ? ['integer', 'string'] : schema.type === undefined ? [] : [schema.type]
+  const expected = isIntOrString(schema)
+    ? ['integer', 'string']
+    : schema.type === undefined
+      ? []
+      : [schema.type]
   if (expected.length === 0 || expected.includes(actual)) return
   if (actual === 'integer' && expected.includes('number')) return
   const text = `${path} in body must be of type ${expected.join(',')}: ${JSON.stringify(actual)}`
@@ -46,16 +64,25 @@ function checkType(value: unknown, schema: Schema, path: string, errors: FieldEr
 
 function checkString(value: string, schema: Schema, path: string, errors: FieldErrors): void {
   const length = [...value].length
-  if (schema.maxLength !== undefined && length > schema.maxLength) errors.tooLong(path, schema.maxLength)
+  if (schema.maxLength !== undefined && length > schema.maxLength)
+    errors.tooLong(path, schema.maxLength)
   if (schema.minLength !== undefined && length < schema.minLength) {
     errors.invalid(path, value, `${path} in body should be at least ${schema.minLength} chars long`)
   }
-  if (schema.pattern !== undefined && schema.pattern !== '' && compilePattern(schema.pattern)?.test(value) === false) {
+  if (
+    schema.pattern !== undefined &&
+    schema.pattern !== '' &&
+    compilePattern(schema.pattern)?.test(value) === false
+  ) {
     errors.invalid(path, value, `${path} in body should match '${schema.pattern}'`)
   }
   const { format } = schema
   if (format !== undefined && !matchesFormat(format, value)) {
-    errors.invalid(path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`)
+    errors.invalid(
+      path,
+      value,
+      `${path} in body must be of type ${format}: ${JSON.stringify(value)}`,
+    )
   }
 }
 
@@ -64,27 +91,61 @@ function checkNumber(value: number, schema: Schema, path: string, errors: FieldE
   if (multipleOf !== undefined && !Number.isInteger(Number((value / multipleOf).toPrecision(12)))) {
     errors.invalid(path, value, `${path} in body should be a multiple of ${multipleOf}`)
   }
-  if (maximum !== undefined && (schema.exclusiveMaximum === true ? value >= maximum : value > maximum)) {
-    errors.invalid(path, value, `${path} in body should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`)
+  if (
+    maximum !== undefined &&
+    (schema.exclusiveMaximum === true ? value >= maximum : value > maximum)
+  ) {
+    errors.invalid(
+      path,
+      value,
+      `${path} in body should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`,
+    )
   }
-  if (minimum !== undefined && (schema.exclusiveMinimum === true ? value <= minimum : value < minimum)) {
-    errors.invalid(path, value, `${path} in body should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`)
+  if (
+    minimum !== undefined &&
+    (schema.exclusiveMinimum === true ? value <= minimum : value < minimum)
+  ) {
+    errors.invalid(
+      path,
+      value,
+      `${path} in body should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`,
+    )
   }
-  if (format === 'int32' && schema.type === 'integer' && (value > 2_147_483_647 || value < -2_147_483_648)) {
-    errors.invalid(path, value, `Checked value must be of type integer with format int32 in ${path}`)
+  if (
+    format === 'int32' &&
+    schema.type === 'integer' &&
+    (value > 2_147_483_647 || value < -2_147_483_648)
+  ) {
+    errors.invalid(
+      path,
+      value,
+      `Checked value must be of type integer with format int32 in ${path}`,
+    )
   }
 }
 
-function checkList(value: readonly unknown[], old: unknown, schema: Schema, path: string, errors: FieldErrors): void {
+function checkList(
+  value: readonly unknown[],
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   const items = itemsOf(schema)
   if (items !== undefined) {
     const before = correlatedItems(schema, old)
-    for (const [index, item] of value.entries()) validateValue(item, before?.(item), items, `${path}[${index}]`, errors)
+    for (const [index, item] of value.entries())
+      validateValue(item, before?.(item), items, `${path}[${index}]`, errors)
   }
   if (schema.minItems !== undefined && value.length < schema.minItems) {
-    errors.invalid(path, value.length, `${path} in body should have at least ${schema.minItems} items`)
+    errors.invalid(
+      path,
+      value.length,
+      `${path} in body should have at least ${schema.minItems} items`,
+    )
   }
-  if (schema.maxItems !== undefined && value.length > schema.maxItems) errors.tooMany(path, value.length, schema.maxItems)
+  if (schema.maxItems !== undefined && value.length > schema.maxItems)
+    errors.tooMany(path, value.length, schema.maxItems)
 }
 
 /** Items of map lists are compared by their keys, wherever they stand; items of other lists with nothing. */
@@ -102,18 +163,36 @@ export function listKey(item: unknown, keys: readonly string[]): string {
 
 function checkEnum(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
   const allowed = schema.enum
-  if (allowed === undefined || allowed.length === 0 || allowed.some((choice) => deepEqual(choice, value))) return
-  const texts = allowed.map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)))
+  if (
+    allowed === undefined ||
+    allowed.length === 0 ||
+    allowed.some((choice) => deepEqual(choice, value))
+  )
+    return
+  const texts = allowed.map((choice) =>
+    typeof choice === 'string' ? choice : JSON.stringify(choice),
+  )
   errors.notSupported(path === '' ? NO_FIELD : path, value, texts)
 }
 
-function checkObject(value: JsonObject, old: unknown, schema: Schema, path: string, errors: FieldErrors): void {
+function checkObject(
+  value: JsonObject,
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   const before = isObject(old) ? old : undefined
   const count = Object.keys(value).length
   if (schema.minProperties !== undefined && count < schema.minProperties) {
-    errors.invalid(path, count, `${path} in body should have at least ${schema.minProperties} properties`)
+    errors.invalid(
+      path,
+      count,
+      `${path} in body should have at least ${schema.minProperties} properties`,
+    )
   }
-  if (schema.maxProperties !== undefined && count > schema.maxProperties) errors.tooMany(path, count, schema.maxProperties)
+  if (schema.maxProperties !== undefined && count > schema.maxProperties)
+    errors.tooMany(path, count, schema.maxProperties)
   const additional = additionalOf(schema)
   for (const name of Object.keys(value).toSorted()) {
     const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
@@ -125,10 +204,20 @@ function checkObject(value: JsonObject, old: unknown, schema: Schema, path: stri
   }
 }
 
-function checkCombinations(value: unknown, old: unknown, schema: Schema, path: string, errors: FieldErrors): void {
+function checkCombinations(
+  value: unknown,
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   const quoted = JSON.stringify(path)
   const problemsOf = (branch: Schema): FieldErrors['list'] => problems(value, old, branch, path)
-  if (schema.anyOf !== undefined && schema.anyOf.length > 0 && !isIntOrStringPattern(schema, schema.anyOf)) {
+  if (
+    schema.anyOf !== undefined &&
+    schema.anyOf.length > 0 &&
+    !isIntOrStringPattern(schema, schema.anyOf)
+  ) {
     const results = schema.anyOf.map(problemsOf)
     if (results.every((list) => list.length > 0)) {
       errors.invalid(NO_FIELD, '', `${quoted} must validate at least one schema (anyOf)`)
@@ -140,7 +229,11 @@ function checkCombinations(value: unknown, old: unknown, schema: Schema, path: s
     const valid = results.filter((list) => list.length === 0).length
     if (valid !== 1) {
       const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-      errors.invalid(NO_FIELD, '', `${quoted} must validate one and only one schema (oneOf). ${found}`)
+      errors.invalid(
+        NO_FIELD,
+        '',
+        `${quoted} must validate one and only one schema (oneOf). ${found}`,
+      )
       if (valid === 0) errors.list.push(...results[0]!)
     }
   }
@@ -159,7 +252,12 @@ function checkCombinations(value: unknown, old: unknown, schema: Schema, path: s
 
 /** The anyOf that int-or-string fields may carry repeats their type. */
 function isIntOrStringPattern(schema: Schema, anyOf: readonly Schema[]): boolean {
-  return isIntOrString(schema) && anyOf.length === 2 && anyOf[0]!.type === 'integer' && anyOf[1]!.type === 'string'
+  return (
+    isIntOrString(schema) &&
+    anyOf.length === 2 &&
+    anyOf[0]!.type === 'integer' &&
+    anyOf[1]!.type === 'string'
+  )
 }
 
 function problems(value: unknown, old: unknown, schema: Schema, path: string): FieldErrors['list'] {
@@ -169,25 +267,38 @@ function problems(value: unknown, old: unknown, schema: Schema, path: string): F
 }
 
 /** Lists of type set and map hold each item, or each key, once. Lists that did not change are tolerated. */
-export function validateListTypes(value: unknown, old: unknown, schema: Schema, path: string, errors: FieldErrors): void {
+export function validateListTypes(
+  value: unknown,
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (old !== undefined && deepEqual(value, old)) return
   if (Array.isArray(value)) {
     reportDuplicates(value, schema, path, errors)
     const items = itemsOf(schema)
     const before = correlatedItems(schema, old)
     if (items === undefined) return
-    for (const [index, item] of value.entries()) validateListTypes(item, before?.(item), items, `${path}[${index}]`, errors)
+    for (const [index, item] of value.entries())
+      validateListTypes(item, before?.(item), items, `${path}[${index}]`, errors)
   } else if (isObject(value)) {
     const before = isObject(old) ? old : undefined
     const additional = additionalOf(schema)
     for (const name of Object.keys(value)) {
       const child = propertiesOf(schema)[name] ?? (additional === true ? undefined : additional)
-      if (child !== undefined) validateListTypes(value[name], before?.[name], child, childPath(path, name), errors)
+      if (child !== undefined)
+        validateListTypes(value[name], before?.[name], child, childPath(path, name), errors)
     }
   }
 }
 
-function reportDuplicates(value: readonly unknown[], schema: Schema, path: string, errors: FieldErrors): void {
+function reportDuplicates(
+  value: readonly unknown[],
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   const listType = schema['x-kubernetes-list-type']
   if (listType !== 'set' && listType !== 'map') return
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
@@ -195,7 +306,10 @@ function reportDuplicates(value: readonly unknown[], schema: Schema, path: strin
   for (const [index, item] of value.entries()) {
     const key = listType === 'set' ? JSON.stringify(item) : listKey(item, keys)
     if (seen.has(key)) {
-      const shown = listType === 'set' ? item : Object.fromEntries(keys.map((name) => [name, (item as JsonObject)[name]]))
+      const shown =
+        listType === 'set'
+          ? item
+          : Object.fromEntries(keys.map((name) => [name, (item as JsonObject)[name]]))
       errors.duplicate(`${path}[${index}]`, shown)
     }
     seen.add(key)

@@ -135,7 +135,7 @@ export const scalarDecoders: Partial<Record<FieldType, ScalarDecoder>> = {
     return value
   },
   int32: integerDecoder(-2147483648, 2147483647),
-  int64: integerDecoder(-9223372036854775808, 9223372036854775807),
+  int64: integerDecoder(-(2 ** 63), 2 ** 63),
   double: (value, mismatch) => {
     if (typeof value !== 'number') throw mismatch(value)
     return value

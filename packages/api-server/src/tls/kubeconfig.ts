@@ -1,4 +1,3 @@
-import { stringify } from 'yaml'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
 export interface KubeconfigOptions {
@@ -15,48 +14,34 @@ export interface KubeconfigOptions {
   readonly token?: string
 }
 
-/** A kubeconfig with everything in it: no paths, so it can be moved. */
+/**
+ * A kubeconfig with everything in it: no paths, so it can be moved. Written by hand, with texts quoted as JSON (which YAML
+ * reads): loading a YAML library for it would take a third of the start.
+ */
 export function kubeconfigText(options: KubeconfigOptions): string {
-  const cluster = options.clusterName ?? 'gyro'
-  const user = options.userName ?? 'admin'
-  return stringify(
-    {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [
-        {
-          name: cluster,
-          cluster: {
-            server: options.server,
-            'certificate-authority-data': base64(options.authorityPem),
-          },
-        },
-      ],
-      users: [
-        {
-          name: user,
-          user: {
-            'client-certificate-data': base64(options.client.certificatePem),
-            'client-key-data': base64(options.client.privateKeyPem),
-            ...(options.token === undefined ? {} : { token: options.token }),
-          },
-        },
-      ],
-      contexts: [
-        {
-          name: cluster,
-          context: {
-            cluster,
-            user,
-            ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-          },
-        },
-      ],
-      'current-context': cluster,
-      preferences: {},
-    },
-    { lineWidth: 0 },
-  )
+  const cluster = JSON.stringify(options.clusterName ?? 'gyro')
+  const user = JSON.stringify(options.userName ?? 'admin')
+  const { namespace } = options
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: ${cluster}
+  cluster:
+    server: ${JSON.stringify(options.server)}
+    certificate-authority-data: ${base64(options.authorityPem)}
+users:
+- name: ${user}
+  user:
+    client-certificate-data: ${base64(options.client.certificatePem)}
+    client-key-data: ${base64(options.client.privateKeyPem)}
+contexts:
+- name: ${cluster}
+  context:
+    cluster: ${cluster}
+    user: ${user}${namespace === undefined ? '' : `\n    namespace: ${JSON.stringify(namespace)}`}
+current-context: ${cluster}
+preferences: {}
+`
 }
 
 function base64(text: string): string {

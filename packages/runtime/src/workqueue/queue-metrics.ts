@@ -1,12 +1,17 @@
-import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
+import type { Clock, Labels, MetricsRegistry } from '@gyropilot/foundation'
 
 /** `10e-9 * 10^k` as binary floating point gives it: dashboards select on the `le` texts, `9.999999999999999e-06` among them. */
 export const WORKQUEUE_BUCKETS: readonly number[] = exponentialBuckets(10e-9, 10, 10)
 
-/** What a queue reports of itself. */
+/** controller-runtime's: two more, to 1000 s. */
+const CONTROLLER_BUCKETS: readonly number[] = exponentialBuckets(10e-9, 10, 12)
+
+/** What a queue reports of itself. Priorities count only in the form with a controller label; the plain queue has none. */
 export interface QueueMetrics {
-  added(key: string): void
-  taken(key: string): void
+  added(key: string, priority?: number): void
+  taken(key: string, priority?: number): void
+  /** A waiting key has another priority now. */
+  moved(fromPriority: number, toPriority: number): void
   done(key: string): void
   retried(): void
   stop(): void
@@ -15,6 +20,7 @@ export interface QueueMetrics {
 export const noQueueMetrics: QueueMetrics = {
   added() {},
   taken() {},
+  moved() {},
   done() {},
   retried() {},
   stop() {},
@@ -24,15 +30,23 @@ export const noQueueMetrics: QueueMetrics = {
  * The workqueue_* metrics of the queue called `name`. Queues of one name share their series: depth and counters add up.
  * The two gauges of unfinished work are computed at each exposition and not, as upstream, every 500 ms: what is read is
  * never older, and a process on virtual time has no timer per queue. After `stop` they keep their last value.
+ * With `controller` the series have controller-runtime's labels: one registry can hold one of the two forms.
  */
-export function queueMetrics(registry: MetricsRegistry, name: string, clock: Clock): QueueMetrics {
-  const families = workqueueFamilies(registry)
-  const labels = { name }
+export function queueMetrics(
+  registry: MetricsRegistry,
+  name: string,
+  clock: Clock,
+  controller?: string,
+): QueueMetrics {
+  const families = workqueueFamilies(registry, controller !== undefined)
+  const labels: Labels = controller === undefined ? { name } : { name, controller }
+  const depthLabels = (priority: number | undefined): Labels =>
+    controller === undefined ? labels : { ...labels, priority: priority?.toString() ?? '' }
   const addedAt = new Map<string, number>()
   const takenAt = new Map<string, number>()
   let stopped = false
 
-  families.depth.add(0, labels)
+  if (controller === undefined) families.depth.add(0, labels)
   families.adds.increment(labels, 0)
   families.retries.increment(labels, 0)
   families.unfinished.set(0, labels)
@@ -53,19 +67,23 @@ export function queueMetrics(registry: MetricsRegistry, name: string, clock: Clo
   registry.onCollect(updateUnfinished)
 
   return {
-    added(key) {
+    added(key, priority) {
       families.adds.increment(labels)
-      families.depth.add(1, labels)
+      families.depth.add(1, depthLabels(priority))
       if (!addedAt.has(key)) addedAt.set(key, clock.monotonicMs())
     },
-    taken(key) {
+    taken(key, priority) {
       const nowMs = clock.monotonicMs()
-      families.depth.add(-1, labels)
+      families.depth.add(-1, depthLabels(priority))
       takenAt.set(key, nowMs)
       const sinceMs = addedAt.get(key)
       if (sinceMs === undefined) return
       families.queueDuration.observe((nowMs - sinceMs) / 1000, labels)
       addedAt.delete(key)
+    },
+    moved(fromPriority, toPriority) {
+      families.depth.add(-1, depthLabels(fromPriority))
+      families.depth.add(1, depthLabels(toPriority))
     },
     done(key) {
       const startMs = takenAt.get(key)
@@ -83,11 +101,14 @@ export function queueMetrics(registry: MetricsRegistry, name: string, clock: Clo
   }
 }
 
-function workqueueFamilies(registry: MetricsRegistry) {
-  const options = { labels: ['name'], stability: 'BETA' } as const
+function workqueueFamilies(registry: MetricsRegistry, withController: boolean) {
+  const labels = withController ? ['name', 'controller'] : ['name']
+  const options = { labels, stability: 'BETA' } as const
+  const buckets = withController ? CONTROLLER_BUCKETS : WORKQUEUE_BUCKETS
   return {
     depth: registry.gauge({
       ...options,
+      labels: withController ? [...labels, 'priority'] : labels,
       name: 'workqueue_depth',
       help: 'Current depth of workqueue',
     }),
@@ -100,13 +121,13 @@ function workqueueFamilies(registry: MetricsRegistry) {
       ...options,
       name: 'workqueue_queue_duration_seconds',
       help: 'How long in seconds an item stays in workqueue before being requested.',
-      buckets: WORKQUEUE_BUCKETS,
+      buckets,
     }),
     workDuration: registry.histogram({
       ...options,
       name: 'workqueue_work_duration_seconds',
       help: 'How long in seconds processing an item from workqueue takes.',
-      buckets: WORKQUEUE_BUCKETS,
+      buckets,
     }),
     unfinished: registry.gauge({
       ...options,

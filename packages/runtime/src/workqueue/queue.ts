@@ -10,6 +10,20 @@ export interface WorkQueueOptions {
   /** The `name` label of its metrics. A queue without a name has none. */
   readonly name?: string
   readonly metrics?: MetricsRegistry
+  /** The `controller` label: metrics then have controller-runtime's form (labels name and controller, depth by priority). */
+  readonly controller?: string
+  /** Default: first come, first served. */
+  readonly order?: QueueOrder
+}
+
+/** The order in which keys are handed out. `push` is called only for keys that are not in it. */
+export interface QueueOrder {
+  readonly length: number
+  push(key: string): void
+  /** The next key, which leaves. */
+  pop(): string | undefined
+  /** A key was added that waits already: an order that counts adds may move it. */
+  touch(key: string): void
 }
 
 /** A key handed to a worker, and why it was queued. */
@@ -26,7 +40,7 @@ export interface QueueItem {
 export class WorkQueue {
   protected readonly clock: Clock
   protected readonly queueMetrics: QueueMetrics
-  readonly #order = new Deque<string>()
+  readonly #order: QueueOrder
   /** Keys that need work, queued or not. */
   readonly #dirty = new Map<string, readonly Reason[]>()
   readonly #processing = new Set<string>()
@@ -35,16 +49,18 @@ export class WorkQueue {
   #shuttingDown = false
 
   constructor(options: WorkQueueOptions) {
-    this.clock = options.clock
+    const { clock, name, metrics, controller } = options
+    this.clock = clock
+    this.#order = options.order ?? firstComeFirstServed()
     this.queueMetrics =
-      options.name === undefined || options.metrics === undefined
+      name === undefined || metrics === undefined
         ? noQueueMetrics
-        : queueMetrics(options.metrics, options.name, options.clock)
+        : queueMetrics(metrics, name, clock, controller)
   }
 
   /** Keys that wait for a worker: neither those at one, nor delayed ones. */
   get length(): number {
-    return this.#order.size
+    return this.#order.length
   }
 
   get shuttingDown(): boolean {
@@ -55,14 +71,17 @@ export class WorkQueue {
     if (this.#shuttingDown) return
     const known = this.#dirty.get(key)
     this.#dirty.set(key, withReason(known ?? NO_REASONS, reason))
-    if (known !== undefined) return
+    if (known !== undefined) {
+      if (!this.#processing.has(key)) this.#order.touch(key)
+      return
+    }
     this.queueMetrics.added(key)
     if (!this.#processing.has(key)) this.#enqueue(key)
   }
 
   /** Waits for a key. Undefined: shut down and empty. Every key must be given back with `done`, exactly once. */
   async get(): Promise<QueueItem | undefined> {
-    while (this.#order.size === 0) {
+    while (this.#order.length === 0) {
       if (this.#shuttingDown) return undefined
       await new Promise<void>((resolve) => this.#waiters.push(resolve))
     }
@@ -71,7 +90,7 @@ export class WorkQueue {
 
   /** The next key, or undefined when none is waiting now. */
   take(): QueueItem | undefined {
-    const key = this.#order.popFront()
+    const key = this.#order.pop()
     if (key === undefined) return undefined
     const reasons = this.#dirty.get(key) ?? NO_REASONS
     this.#processing.add(key)
@@ -112,8 +131,20 @@ export class WorkQueue {
   }
 
   #enqueue(key: string): void {
-    this.#order.pushBack(key)
+    this.#order.push(key)
     // The worker takes the key in its own turn: adds of the same key until then are still one run.
     this.#waiters.shift()?.()
+  }
+}
+
+function firstComeFirstServed(): QueueOrder {
+  const keys = new Deque<string>()
+  return {
+    get length() {
+      return keys.size
+    },
+    push: (key) => keys.pushBack(key),
+    pop: () => keys.popFront(),
+    touch() {},
   }
 }

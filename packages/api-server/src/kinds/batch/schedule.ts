@@ -104,8 +104,9 @@ function plainNumber(text: string): number | string {
 export function isKnownTimeZone(zone: string): boolean {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return true
   try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-    return !/^[+-]/.test(zone)
+    // Throws for names it does not know; offsets are no names.
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions()
+    return timeZone !== '' && !/^[+-]/.test(zone)
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '../../schema/decode.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
-import { containerCells, labelsText, tableColumns } from '../columns.ts'
+import { column, containerCells, labelsText, nameColumn, tableColumns } from '../columns.ts'
 import {
   labelsFromTemplate,
   validateMatchingTemplate,
@@ -86,6 +86,24 @@ export const podTemplate: KindRules = {
   generationOf: (object) => object.template,
   defaults: (object) => defaultTemplate(object.template),
   validate: (object, errors) => validateTemplate(object.template ?? {}, errors, 'template'),
+  columns: [
+    nameColumn,
+    column('Containers', 'string', 'Names of each container in the template.', (object) =>
+      containerList(object, 'name'),
+    ),
+    column('Images', 'string', 'Images referenced by each container in the template.', (object) =>
+      containerList(object, 'image'),
+    ),
+    column('Pod Labels', 'string', 'The labels for the pod template.', (object) =>
+      labelsText(object.template?.metadata?.labels),
+    ),
+  ],
   warnings: (object) =>
     podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
+}
+
+function containerList(object: Stored, field: string): string {
+  return (object.template?.spec?.containers ?? [])
+    .map((container: Stored) => container[field])
+    .join(',')
 }

@@ -112,7 +112,7 @@ function validateDivisor(
   errors: FieldErrors,
   field: string,
 ): void {
-  if (/\.cpu$/.test(resource)) {
+  if (resource.endsWith('.cpu')) {
     if (divisor !== '1m' && divisor !== '1')
       errors.invalid(
         field,

@@ -1,0 +1,32 @@
+/**
+ * What a pod has to say in an endpoint.
+ * Contract: docs/behaviour/controllers/endpoints-controller.md, Sync 4 and 5.
+ */
+import { isPodFinished } from '@gyropilot/api'
+import type { ObjectReference, Pod, Service } from '@gyropilot/api'
+
+/** A pod that ended, or has no address yet, is nobody's endpoint. */
+export function hasEndpoint(pod: Pod): boolean {
+  return !isPodFinished(pod) && podIps(pod).length > 0
+}
+
+export function podIps({ status }: Pod): readonly string[] {
+  const ips = (status?.podIPs ?? []).map(({ ip }) => ip)
+  if (ips.length > 0) return ips
+  return status?.podIP ? [status.podIP] : []
+}
+
+/** The name that DNS gives to the pod under its Service. */
+export function endpointHostname(pod: Pod, service: Service): string | undefined {
+  const { hostname, subdomain } = pod.spec ?? {}
+  return hostname && subdomain === service.metadata?.name ? hostname : undefined
+}
+
+export function podReference({ metadata }: Pod): ObjectReference {
+  return {
+    kind: 'Pod',
+    namespace: metadata?.namespace,
+    name: metadata?.name,
+    uid: metadata?.uid,
+  }
+}

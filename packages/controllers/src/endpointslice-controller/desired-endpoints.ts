@@ -1,0 +1,100 @@
+/**
+ * The endpoints that a Service's pods are, by the ports they have.
+ * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync A.
+ */
+import { isPodReady } from '@gyropilot/api'
+import type { Endpoint, EndpointPort, Node, Pod, Service } from '@gyropilot/api'
+import { parseIpAddress } from '../endpoint-support/ip-address.ts'
+import type { IpFamily } from '../endpoint-support/ip-address.ts'
+import {
+  endpointHostname,
+  hasEndpoint,
+  podIps,
+  podReference,
+} from '../endpoint-support/pod-endpoint.ts'
+import { portsKey } from '../endpoint-support/slice-ports.ts'
+import { resolveTargetPort } from '../endpoint-support/target-port.ts'
+import { EndpointSet } from './endpoint-set.ts'
+
+export const ZONE_LABEL = 'topology.kubernetes.io/zone'
+
+/** Endpoints that may share slices. */
+export interface PortGroup {
+  readonly ports: readonly EndpointPort[]
+  readonly endpoints: EndpointSet
+}
+
+export interface DesiredEndpoints {
+  /** By `portsKey`. A group may be empty: its pods have no address of the family. */
+  readonly groups: ReadonlyMap<string, PortGroup>
+  /** One per pod that had to be left out. */
+  readonly errors: readonly Error[]
+}
+
+export function desiredEndpoints(
+  service: Service,
+  pods: readonly Pod[],
+  nodeNamed: (name: string) => Node | undefined,
+  family: IpFamily,
+): DesiredEndpoints {
+  const groups = new Map<string, PortGroup>()
+  const errors: Error[] = []
+  const { namespace, name } = service.metadata ?? {}
+  for (const pod of pods) {
+    if (!hasEndpoint(pod)) continue
+    const ports = endpointPorts(service, pod)
+    const key = portsKey(ports)
+    let group = groups.get(key)
+    if (group === undefined) groups.set(key, (group = { ports, endpoints: new EndpointSet() }))
+    const nodeName = pod.spec?.nodeName ?? ''
+    const node = nodeNamed(nodeName)
+    // The pod of a lost node must neither block the others nor be forgotten: they are written, and the Service is retried.
+    if (node === undefined && !service.spec?.publishNotReadyAddresses) {
+      const text = `skipping Pod ${pod.metadata?.name} for Service ${namespace}/${name}: Node ${nodeName} Not Found`
+      errors.push(new Error(text))
+      continue
+    }
+    const endpoint = endpointOf(service, pod, node, family)
+    if (endpoint.addresses.length > 0) group.endpoints.add(endpoint)
+  }
+  return { groups, errors }
+}
+
+/** Ports that the pod does not have are left out. */
+function endpointPorts({ spec }: Service, pod: Pod): readonly EndpointPort[] {
+  const ports: EndpointPort[] = []
+  for (const servicePort of spec?.ports ?? []) {
+    const port = resolveTargetPort(pod, servicePort)
+    if (port === undefined) continue
+    const { name = '', protocol = 'TCP', appProtocol } = servicePort
+    ports.push({ name, protocol, port, ...(appProtocol === undefined ? {} : { appProtocol }) })
+  }
+  return ports
+}
+
+function endpointOf(
+  service: Service,
+  pod: Pod,
+  node: Node | undefined,
+  family: IpFamily,
+): Endpoint {
+  const addresses = podIps(pod)
+    .map(parseIpAddress)
+    .filter((address) => address?.family === family)
+    .map((address) => address!.text)
+  const serving = isPodReady(pod)
+  const terminating = Boolean(pod.metadata?.deletionTimestamp)
+  // Consumers older than `serving` and `terminating` know only `ready`: a pod on its way out must not look ready to them.
+  const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating)
+  const nodeName = pod.spec?.nodeName
+  const zone = node?.metadata?.labels?.[ZONE_LABEL]
+  const hostname = endpointHostname(pod, service)
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    targetRef: podReference(pod),
+    ...(nodeName ? { nodeName } : {}),
+    ...(zone ? { zone } : {}),
+    ...(hostname === undefined ? {} : { hostname }),
+  }
+}

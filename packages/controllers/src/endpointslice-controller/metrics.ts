@@ -1,0 +1,152 @@
+/**
+ * Metrics of the EndpointSlice controller.
+ * Contract: docs/behaviour/controllers/endpointslice-controller.md, Metrics.
+ */
+import type { MetricOptions, MetricsRegistry } from '@gyropilot/foundation'
+import type { IpFamily } from '../endpoint-support/ip-address.ts'
+import type { GroupCounts } from './plan-slices.ts'
+import { isKnownDistribution } from './traffic-distribution.ts'
+
+const PREFIX = 'endpoint_slice_controller_'
+/** 2, 4, 8 ... 32768. */
+const COUNT_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** (power + 1))
+const OTHER_DISTRIBUTION = 'ImplementationSpecific'
+
+export type SyncResult = 'success' | 'stale' | 'error'
+
+interface Totals {
+  readonly endpoints: number
+  readonly slices: number
+  readonly desiredSlices: number
+}
+
+/** Counters, and gauges of what all Services together have. */
+export class SliceMetrics {
+  readonly #maxEndpointsPerSlice: number
+  readonly #instruments: ReturnType<typeof instruments>
+  readonly #totals = new Map<string, Map<IpFamily, Totals>>()
+  readonly #distributions = new Map<string, string>()
+
+  constructor(metrics: MetricsRegistry, maxEndpointsPerSlice: number) {
+    this.#maxEndpointsPerSlice = maxEndpointsPerSlice
+    this.#instruments = instruments(metrics)
+    const distributionsSeen = new Set<string>()
+    metrics.onCollect(() => {
+      const sums = { endpoints: 0, slices: 0, desiredSlices: 0 }
+      for (const byType of this.#totals.values()) {
+        for (const totals of byType.values()) {
+          sums.endpoints += totals.endpoints
+          sums.slices += totals.slices
+          sums.desiredSlices += totals.desiredSlices
+        }
+      }
+      this.#instruments.endpointsDesired.set(sums.endpoints)
+      this.#instruments.slices.set(sums.slices)
+      this.#instruments.slicesDesired.set(sums.desiredSlices)
+      const services = Map.groupBy(this.#distributions.values(), (value) => value)
+      for (const value of services.keys()) distributionsSeen.add(value)
+      for (const value of distributionsSeen) {
+        const count = services.get(value)?.length ?? 0
+        this.#instruments.servicesByDistribution.set(count, { traffic_distribution: value })
+      }
+    })
+  }
+
+  synced(result: SyncResult): void {
+    this.#instruments.syncs.increment({ result })
+  }
+
+  written(operation: 'create' | 'update' | 'delete'): void {
+    this.#instruments.changes.increment({ operation })
+  }
+
+  packed(added: number, removed: number): void {
+    this.#instruments.added.observe(added)
+    this.#instruments.removed.observe(removed)
+  }
+
+  /** After the writes of one address type. */
+  changed(count: number, topology: boolean, distribution: string | undefined): void {
+    this.#instruments.slicesChanged.observe(count, {
+      topology: topology ? 'Auto' : 'Disabled',
+      traffic_distribution: !topology && isKnownDistribution(distribution) ? distribution : '',
+    })
+  }
+
+  setCounts(serviceKey: string, family: IpFamily, groups: readonly GroupCounts[]): void {
+    let byType = this.#totals.get(serviceKey)
+    if (byType === undefined) this.#totals.set(serviceKey, (byType = new Map()))
+    let [endpoints, slices, desiredSlices] = [0, 0, 0]
+    for (const group of groups) {
+      endpoints += group.endpoints
+      slices += group.slices
+      desiredSlices += Math.ceil(group.endpoints / this.#maxEndpointsPerSlice)
+    }
+    byType.set(family, { endpoints, slices, desiredSlices: Math.max(1, desiredSlices) })
+  }
+
+  /** Undefined: the Service has none that counts. */
+  setDistribution(serviceKey: string, distribution: string | undefined): void {
+    if (distribution === undefined) {
+      this.#distributions.delete(serviceKey)
+      return
+    }
+    const value = isKnownDistribution(distribution) ? distribution : OTHER_DISTRIBUTION
+    this.#distributions.set(serviceKey, value)
+  }
+
+  forgetFamily(serviceKey: string, family: IpFamily): void {
+    this.#totals.get(serviceKey)?.delete(family)
+  }
+
+  forget(serviceKey: string): void {
+    this.#totals.delete(serviceKey)
+    this.#distributions.delete(serviceKey)
+  }
+}
+
+function instruments(metrics: MetricsRegistry) {
+  const named = (name: string, help: string, labels: readonly string[] = []): MetricOptions => ({
+    name: `${PREFIX}${name}`,
+    help,
+    labels,
+  })
+  const beta = { stability: 'BETA' } as const
+  const buckets = COUNT_BUCKETS
+  return {
+    added: metrics.histogram({
+      ...named('endpoints_added_per_sync', 'Endpoints added on each Service sync'),
+      ...beta,
+      buckets,
+    }),
+    removed: metrics.histogram({
+      ...named('endpoints_removed_per_sync', 'Endpoints removed on each Service sync'),
+      ...beta,
+      buckets,
+    }),
+    endpointsDesired: metrics.gauge({
+      ...named('endpoints_desired', 'Endpoints that all Services should have'),
+      ...beta,
+    }),
+    slices: metrics.gauge({ ...named('num_endpoint_slices', 'EndpointSlices that exist'), ...beta }),
+    slicesDesired: metrics.gauge({
+      ...named('desired_endpoint_slices', 'EndpointSlices that perfect packing would need'),
+      ...beta,
+    }),
+    changes: metrics.counter(named('changes', 'EndpointSlice writes', ['operation'])),
+    slicesChanged: metrics.histogram({
+      ...named('endpointslices_changed_per_sync', 'EndpointSlices changed on each Service sync', [
+        'topology',
+        'traffic_distribution',
+      ]),
+      buckets,
+    }),
+    syncs: metrics.counter(named('syncs', 'Service syncs', ['result'])),
+    servicesByDistribution: metrics.gauge({
+      ...named('services_count_by_traffic_distribution', 'Services with each trafficDistribution', [
+        'traffic_distribution',
+      ]),
+      ...beta,
+    }),
+  }
+}

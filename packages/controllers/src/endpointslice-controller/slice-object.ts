@@ -1,0 +1,92 @@
+/**
+ * The EndpointSlice object of a Service.
+ * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync C.
+ */
+import { deepEqual, dnsSubdomainProblems, newControllerRef, resources } from '@gyropilot/api'
+import type { EndpointPort, EndpointSlice, Service } from '@gyropilot/api'
+import { isHeadless } from '../endpoint-support/ip-address.ts'
+import type { IpFamily } from '../endpoint-support/ip-address.ts'
+import {
+  HEADLESS_LABEL,
+  MANAGED_BY_LABEL,
+  SERVICE_NAME_LABEL,
+} from '../endpoint-support/slice-labels.ts'
+import { MANAGER } from './config.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** Without endpoints and name. */
+export function newSlice(
+  service: Service,
+  addressType: IpFamily,
+  ports: readonly EndpointPort[],
+): EndpointSlice {
+  const { namespace, name = '' } = service.metadata ?? {}
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: namePrefix(name),
+      namespace,
+      labels: sliceLabels(service),
+      ownerReferences: [newControllerRef(service, resources.services)],
+    },
+    addressType,
+    endpoints: [],
+    ports,
+  }
+}
+
+function namePrefix(serviceName: string): string {
+  const isValid = dnsSubdomainProblems(`${serviceName}-x`).length === 0
+  return isValid ? `${serviceName}-` : serviceName
+}
+
+/** Those of the Service, and the keys that this controller keeps for itself. */
+export function sliceLabels(service: Service): Labels {
+  return {
+    ...withoutReserved(service.metadata?.labels),
+    [SERVICE_NAME_LABEL]: service.metadata?.name ?? '',
+    [MANAGED_BY_LABEL]: MANAGER,
+    ...(isHeadless(service) ? { [HEADLESS_LABEL]: '' } : {}),
+  }
+}
+
+/** Reserved keys do not count: who wants them otherwise would fight this controller forever. */
+export function labelsDiffer(slice: EndpointSlice, service: Service): boolean {
+  return !deepEqual(
+    withoutReserved(slice.metadata?.labels),
+    withoutReserved(service.metadata?.labels),
+  )
+}
+
+function withoutReserved(labels: Labels | undefined): Labels {
+  const {
+    [SERVICE_NAME_LABEL]: _,
+    [MANAGED_BY_LABEL]: __,
+    [HEADLESS_LABEL]: ___,
+    ...others
+  } = labels ?? {}
+  return others
+}
+
+/** Made for this Service, not for an earlier one of the same name. */
+export function isOwnedByService(slice: EndpointSlice, service: Service): boolean {
+  return (slice.metadata?.ownerReferences ?? []).some(
+    ({ uid, kind, apiVersion }) =>
+      uid === service.metadata?.uid && kind === 'Service' && apiVersion === 'v1',
+  )
+}
+
+/** Nothing would change if `slice` were written as `placeholder`. */
+export function isSamePlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolean {
+  const contentOf = ({ addressType, endpoints, ports, metadata }: EndpointSlice): object => ({
+    addressType,
+    endpoints: endpoints ?? [],
+    ports: ports ?? [],
+    namespace: metadata?.namespace,
+    labels: metadata?.labels ?? {},
+    owners: metadata?.ownerReferences ?? [],
+  })
+  return deepEqual(contentOf(slice), contentOf(placeholder))
+}
