@@ -9,6 +9,21 @@ const PODS = '/api/v1/namespaces/default/pods'
 const LEASE_DURATION_MS = 15_000
 const RETRY_PERIOD_MS = 2_000
 
+const LABELS = { app: 'web' }
+const DEPLOYMENT = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 3,
+    selector: { matchLabels: LABELS },
+    template: {
+      metadata: { labels: LABELS },
+      spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] },
+    },
+  },
+}
+
 let gyro: GyroProcess
 before(async () => {
   gyro = await startGyro(['--managers=3'])
@@ -44,7 +59,7 @@ const running = async (): Promise<
 test('three managers, one leader: killing it moves the Lease in time, and a pod deleted in between is replaced exactly once', async () => {
   assert.equal(gyro.managerPids.length, 3)
   const first = await eventually('a leader', 5_000, lease)
-  gyro.ok('create', 'deployment', 'web', '--image=nginx:latest', '--replicas=3')
+  gyro.apply(DEPLOYMENT)
   const before = await eventually('3 pods', 5_000, running)
 
   const pid = await eventually('the leader is told', 1_000, leaderPid)

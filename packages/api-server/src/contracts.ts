@@ -52,7 +52,13 @@ export interface ResourceInfo {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly verbs: readonly string[]
-  readonly subresources: readonly { readonly name: string; readonly verbs: readonly string[]; readonly kind: string; readonly group: string; readonly version: string }[]
+  readonly subresources: readonly {
+    readonly name: string
+    readonly verbs: readonly string[]
+    readonly kind: string
+    readonly group: string
+    readonly version: string
+  }[]
 }
 
 export interface UserInfo {
@@ -187,7 +193,13 @@ export interface ServerInternals {
   get(group: string, resource: string, namespace: string, name: string): Stored | undefined
   list(group: string, resource: string, namespace?: string): readonly Stored[]
   /** Runs defaults, strategy, admission and validation, then commits. Throws ApiError. */
-  create(group: string, resource: string, object: Draft, as: UserInfo, options?: { dryRun?: boolean }): Promise<Stored>
+  create(
+    group: string,
+    resource: string,
+    object: Draft,
+    as: UserInfo,
+    options?: { dryRun?: boolean },
+  ): Promise<Stored>
   /**
    * Reads, lets `change` edit a copy, runs the rules of the endpoint, commits; tries again when another write came between.
    * `subresource` chooses whose rules apply; `internal` skips the endpoint's resets (binding sets spec.nodeName).
@@ -207,5 +219,12 @@ export interface ServerInternals {
       manager?: string
     },
   ): Promise<Stored>
-  delete(group: string, resource: string, namespace: string, name: string, options: Readonly<Record<string, unknown>>, as: UserInfo): Promise<unknown>
+  delete(
+    group: string,
+    resource: string,
+    namespace: string,
+    name: string,
+    options: Readonly<Record<string, unknown>>,
+    as: UserInfo,
+  ): Promise<unknown>
 }

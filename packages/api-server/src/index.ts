@@ -15,6 +15,13 @@ export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
 export { createMemoryStore } from './storage/memory-store.ts'
 export { openSqliteStore } from './storage/sqlite-store.ts'
-export type { Store, StoredEntry, StoreEvent, StoreKey, StoreSnapshot, StoreWatch } from './storage/store.ts'
+export type {
+  Store,
+  StoredEntry,
+  StoreEvent,
+  StoreKey,
+  StoreSnapshot,
+  StoreWatch,
+} from './storage/store.ts'
 export { createClusterCertificates, kubeconfigText } from './tls/index.ts'
 export type { CertificateFiles, ClusterCertificates } from './tls/index.ts'

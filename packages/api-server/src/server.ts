@@ -3,9 +3,20 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { admissionPlugins } from './admission/index.ts'
 import { fieldManagement } from './apply/index.ts'
-import { createAuthentication, createAuthorizer, SERVER_IDENTITY, ServiceAccountTokens } from './auth/index.ts'
+import {
+  createAuthentication,
+  createAuthorizer,
+  SERVER_IDENTITY,
+  ServiceAccountTokens,
+} from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
-import type { AdmissionPlugin, AllocationHook, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
+import type {
+  AdmissionPlugin,
+  AllocationHook,
+  ServerInternals,
+  SubresourceHandler,
+  UserInfo,
+} from './contracts.ts'
 import { NonResources } from './discovery/non-resource-handler.ts'
 import { OpenApiDocuments } from './discovery/openapi.ts'
 import { VERSION } from './discovery/version.ts'
@@ -99,13 +110,28 @@ class EmbeddedApiServer implements ApiServer {
     this.#options = options
     this.store = store
     this.registry = new ResourceRegistry((group, kind) =>
-      group === definitionRules.group && kind === definitionRules.kind ? definitionRules : rulesFor(group, kind),
+      group === definitionRules.group && kind === definitionRules.kind
+        ? definitionRules
+        : rulesFor(group, kind),
     )
     const authorizer = createAuthorizer({ store })
-    const serviceAccountTokens = new ServiceAccountTokens({ clock, random, store, key: options.serviceAccountKey })
+    const serviceAccountTokens = new ServiceAccountTokens({
+      clock,
+      random,
+      store,
+      key: options.serviceAccountKey,
+    })
     const authentication = createAuthentication({ ...options, serviceAccountTokens })
-    const world = { store, authorizer, clock, random: random.fork('admission'), server: () => this.internals }
-    const allocations: AllocationHook[] = [serviceAllocation({ store, random, ranges: options.serviceRanges })]
+    const world = {
+      store,
+      authorizer,
+      clock,
+      random: random.fork('admission'),
+      server: () => this.internals,
+    }
+    const allocations: AllocationHook[] = [
+      serviceAllocation({ store, random, ranges: options.serviceRanges }),
+    ]
     const writer = new ObjectWriter({
       store,
       clock,
@@ -116,7 +142,13 @@ class EmbeddedApiServer implements ApiServer {
       featureEnabled: () => true,
     })
     const deleter = new Deleter(store, clock, writer)
-    this.internals = new Internals({ store, registry: this.registry, writer, deleter, self: SERVER_IDENTITY })
+    this.internals = new Internals({
+      store,
+      registry: this.registry,
+      writer,
+      deleter,
+      self: SERVER_IDENTITY,
+    })
     const resources = new ResourceHandler({
       store,
       clock,
@@ -166,7 +198,13 @@ class EmbeddedApiServer implements ApiServer {
         serverAddress: () => this.#address,
       }),
       subresources: [
-        ...subresourceHandlers({ clock, authentication, authorizer, serviceAccountTokens, logs: options.logs }),
+        ...subresourceHandlers({
+          clock,
+          authentication,
+          authorizer,
+          serviceAccountTokens,
+          logs: options.logs,
+        }),
         ...(options.subresources ?? []),
       ],
       internals: this.internals,
@@ -180,7 +218,17 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry.start()
     const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
     const server = this.internals
-    const options = { server, clock, random, advertiseAddress, securePort, serviceRanges, clientAuthorityPem, frontProxyAuthorityPem, identity }
+    const options = {
+      server,
+      clock,
+      random,
+      advertiseAddress,
+      securePort,
+      serviceRanges,
+      clientAuthorityPem,
+      frontProxyAuthorityPem,
+      identity,
+    }
     this.#bootstrapped = await bootstrap(options)
     await this.#definitions.start()
     this.#ready = true

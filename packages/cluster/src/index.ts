@@ -1,4 +1,6 @@
 export { Cluster } from './cluster.ts'
-export type { ClusterOptions, RunningPart } from './cluster.ts'
+export type { ClusterOptions } from './cluster.ts'
 export { ADMINISTRATOR, randomToken } from './identities.ts'
-export type { Audit, AuditEntry } from './in-process-client.ts'
+export type { Audit, AuditEntry } from './in-process-connection.ts'
+export { Parts } from './parts.ts'
+export type { Connection, PartIdentity, PartsOptions, RunningPart } from './parts.ts'

@@ -5,6 +5,8 @@
  */
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
+import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
+import { defaultEndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
@@ -18,6 +20,7 @@ export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly deployment: DeploymentConfiguration
+  readonly endpointSlice: EndpointSliceConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
   readonly namespace: NamespaceConfiguration
   readonly replicaSet: ReplicaSetConfiguration
@@ -27,6 +30,7 @@ export interface ControllersConfiguration {
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
   deployment: defaultDeploymentConfiguration,
+  endpointSlice: defaultEndpointSliceConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
   namespace: defaultNamespaceConfiguration,
   replicaSet: defaultReplicaSetConfiguration,

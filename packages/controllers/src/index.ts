@@ -2,6 +2,7 @@
 import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from './configuration.ts'
 import { deploymentController } from './deployment-controller/index.ts'
+import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
@@ -12,6 +13,7 @@ export { defaultControllersConfiguration, featureEnabled } from './configuration
 export type { ControllersConfiguration } from './configuration.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
+  endpointSliceController,
   namespaceController,
   serviceAccountController,
   garbageCollectorController,

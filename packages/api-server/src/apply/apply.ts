@@ -28,6 +28,7 @@ import {
 import type { Owner, Owners } from './managers.ts'
 import { merge } from './merge.ts'
 import type { MergeType } from './merge-type.ts'
+import { adaptToSchema } from './schema-change.ts'
 import { removeFields, withStructFields } from './remove.ts'
 import { deepEqual } from '@gyropilot/api'
 import { Comparisons, UNMANAGED_FIELDS, recordUpdate } from './update.ts'
@@ -62,6 +63,7 @@ export function applyPatch(request: ApplyRequest): ApplyResult {
   const { kind, manager, configuration } = request
   const live = request.live ?? kind.zeroValue
   const owners = ownersOfStored(request.live?.metadata?.managedFields)
+  if (kind.schemaChanges === true) adaptToSchema(owners, kind.type)
   if (owners.size === 0 && request.live !== undefined)
     ownBeforeFirstApply(owners, request, request.live)
   const { managedFields: _, ...metadata } = live.metadata ?? {}

@@ -20,11 +20,14 @@ import {
 } from './managers.ts'
 import type { ManagedFieldsEntry, Owners } from './managers.ts'
 import type { MergeType } from './merge-type.ts'
+import { adaptToSchema } from './schema-change.ts'
 import { deepEqual } from '@gyropilot/api'
 
 /** The type of an object, and how its entries of other versions are judged. */
 export interface TypedKind {
   readonly type: MergeType
+  /** Of custom resources: stored field sets may have been made under another schema. */
+  readonly schemaChanges?: boolean
   /** The object of this kind that nobody has filled in. */
   readonly zeroValue: Readonly<Record<string, unknown>>
   /**
@@ -76,6 +79,7 @@ export const UNMANAGED_FIELDS: FieldSet = setOf(
 export function updateManagedFields(request: UpdateRequest): void {
   const { live, updated } = request
   const owners = ownersBefore(request)
+  if (request.kind.schemaChanges === true) adaptToSchema(owners, request.kind.type)
   const metadata = (updated.metadata ??= {})
   delete metadata.managedFields
   // An object without entries stays untracked until somebody applies.

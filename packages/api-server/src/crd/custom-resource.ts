@@ -40,25 +40,33 @@ interface VersionFacts {
   readonly schema: Schema | undefined
   readonly info: ResourceInfo
   readonly hasStatus: boolean
+  isTerminating(): boolean
 }
 
-/** The served versions of an established definition. */
-export function servedResources(definition: Stored): readonly ServedResource[] {
+/** The served versions of an established definition. While `isTerminating` says so, nothing new is created. */
+export function servedResources(
+  definition: Stored,
+  isTerminating: () => boolean,
+): readonly ServedResource[] {
   const versions: readonly Stored[] = definition['spec'].versions
   return versions
     .filter(({ served }) => served === true)
-    .map((version) => servedResource(definition, version))
+    .map((version) => servedResource(definition, version, isTerminating))
 }
 
-function servedResource(definition: Stored, version: Stored): ServedResource {
+function servedResource(
+  definition: Stored,
+  version: Stored,
+  isTerminating: () => boolean,
+): ServedResource {
   const { group } = definition['spec']
   const schema: Schema | undefined = version['schema']?.openAPIV3Schema
   const hasStatus = version['subresources']?.status !== undefined
   const info = infoOf(definition, version)
-  const facts: VersionFacts = { definition, version, schema, info, hasStatus }
+  const facts: VersionFacts = { definition, version, schema, info, hasStatus, isTerminating }
   const scale: Stored | undefined = version['subresources']?.scale
   const remembered: CustomDefinition = {
-    ownership: { type: mergeTypeOfResource(schema), zeroValue: {} },
+    ownership: { type: mergeTypeOfResource(schema), zeroValue: {}, schemaChanges: true },
     replicasPath: scale && simplePath(scale['specReplicasPath']).map((name) => `f:${name}`),
     object: definition,
     schema,
@@ -176,7 +184,7 @@ function viewOf(stored: Stored, apiVersion: string, schema: Schema | undefined):
 }
 
 function rulesOf(facts: VersionFacts): KindRules {
-  const { definition, version, info, hasStatus } = facts
+  const { version, info, hasStatus } = facts
   const validateUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
     validateObject(facts, object, storageViewOf(facts, stored), errors)
   }
@@ -189,7 +197,7 @@ function rulesOf(facts: VersionFacts): KindRules {
       return hasStatus ? rest : { ...rest, status }
     },
     prepareForCreate(object) {
-      refuseWhileTerminating(definition, object, info)
+      if (facts.isTerminating()) throw refusedWhileTerminating(object, info)
       if (hasStatus) delete object['status']
     },
     // Every check tolerates what did not change, so one pass sees both states.
@@ -205,13 +213,9 @@ function storageViewOf({ schema, info }: VersionFacts, stored: Stored): Stored {
   return viewOf(stored, apiVersionOf(info), schema)
 }
 
-function refuseWhileTerminating(definition: Stored, object: Draft, info: ResourceInfo): void {
-  if (definition['metadata'].deletionTimestamp === undefined) return
-  throw forbidden(
-    info,
-    object['metadata']?.name ?? '',
-    'create not allowed while custom resource definition is terminating',
-  )
+function refusedWhileTerminating(object: Draft, info: ResourceInfo): ApiError {
+  const why = 'create not allowed while custom resource definition is terminating'
+  return forbidden(info, object['metadata']?.name ?? '', why)
 }
 
 function selectableFields(version: Stored): KindRules['selectableFields'] {

@@ -291,6 +291,7 @@ test('Definition deletion with an instance that has a finalizer: Terminating Tru
     metadata: { name: 'a', finalizers: ['x.example.com/f'] },
   })
   await server.request('POST', THINGS, thing('b'))
+  const watch = await server.watch(`${THINGS}?watch=true`)
   const path = `${DEFINITIONS}/things.spec-x.example.com`
   const deleted = await server.request('DELETE', path)
   assert.equal(deleted.status, 200)
@@ -317,6 +318,9 @@ test('Definition deletion with an instance that has a finalizer: Terminating Tru
   await server.request('PATCH', `${THINGS}/a`, { metadata: { finalizers: null } }, JSON_MERGE)
   await settle()
   assert.equal((await server.request('GET', path)).status, 404)
+  const seen = watch.events.map(({ type, object }) => `${type} ${object.metadata.name}`)
+  assert.deepEqual(seen.slice(2), ['MODIFIED a', 'DELETED b', 'DELETED a'])
+  assert.equal(watch.ended(), true)
   const gone = await server.request('GET', THINGS)
   assert.deepEqual([gone.status, gone.value], [404, '404 page not found\n'])
   assert.equal(
@@ -449,4 +453,35 @@ test('the OpenAPI document has the schema, the list and paths that take fieldVal
     kind: 'Thing',
   })
   assert.ok(patch.parameters.some(({ name }: AnyValue) => name === 'fieldValidation'))
+})
+
+test('a list that becomes atomic is owned as a whole by those who owned its items', async () => {
+  const listOf = (listType: string): AnyValue => ({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          tags: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': listType },
+        },
+      },
+    },
+  })
+  const withList = (listType: string): object =>
+    definition('things', {}, [
+      version('v1', { schema: { openAPIV3Schema: listOf(listType) }, subresources: {} }),
+    ])
+  const server = await serverWith(withList('set'))
+  const apply = { 'content-type': 'application/apply-patch+yaml' }
+  await server.request('PATCH', `${THINGS}/e?fieldManager=m`, thing('e', { tags: ['x'] }), apply)
+  const patch = { spec: (withList('atomic') as AnyValue).spec }
+  await server.request('PATCH', `${DEFINITIONS}/things.spec-x.example.com`, patch, JSON_MERGE)
+  await settle()
+  const { value } = await server.request(
+    'PATCH',
+    `${THINGS}/e?fieldManager=n`,
+    thing('e', { tags: ['y'] }),
+    apply,
+  )
+  assert.equal(value.message, 'Apply failed with 1 conflict: conflict with "m": .spec.tags')
 })

@@ -47,6 +47,8 @@ export class DefinitionController {
   readonly #parts: DefinitionControllerParts
   /** What is served of each definition. */
   readonly #served = new Map<string, readonly ServedResource[]>()
+  /** Definitions on their way out. They are served to the end, so that watches see their instances go. */
+  readonly #terminating = new Set<string>()
   /** Instances of definitions that wait for their last finalizer. */
   readonly #instanceWatches = new Map<string, StoreWatch>()
   /** What the published documents were made of. */
@@ -194,11 +196,12 @@ export class DefinitionController {
 
   #serve(definition: Stored): void {
     const name = nameOf(definition)
+    if (definition['metadata'].deletionTimestamp !== undefined) this.#terminating.add(name)
     const before = this.#served.get(name)
     if (!isTrue(definition, 'Established')) return
     const previous = before?.[0]?.definition as { readonly object: Stored } | undefined
     if (previous !== undefined && servesTheSame(previous.object, definition)) return
-    const resources = servedResources(definition)
+    const resources = servedResources(definition, () => this.#terminating.has(name))
     const { registry } = this.#parts
     for (const { info } of before ?? []) {
       if (!resources.some((resource) => resource.info.version === info.version)) {
@@ -213,6 +216,7 @@ export class DefinitionController {
     for (const { info } of this.#served.get(name) ?? [])
       this.#parts.registry.remove(info.group, info.version, info.resource)
     this.#served.delete(name)
+    this.#terminating.delete(name)
     this.#instanceWatches.get(name)?.stop()
     this.#instanceWatches.delete(name)
   }
@@ -285,8 +289,7 @@ export class DefinitionController {
       const { custom, definition, info } = resource
       if (!custom || info.group !== group) continue
       // Definitions that are going are not published any more.
-      if ((definition as CustomDefinition).object['metadata'].deletionTimestamp !== undefined)
-        continue
+      if (this.#terminating.has(nameOf((definition as CustomDefinition).object))) continue
       versions.set(info.version, [...(versions.get(info.version) ?? []), resource])
     }
     for (const [version, resources] of versions) {
@@ -366,12 +369,11 @@ function sameCondition(found: Stored | undefined, condition: Condition): boolean
   )
 }
 
-/** Whether two states of a definition are served alike: conditions and metadata do not matter, an ongoing deletion does. */
+/** Whether two states of a definition are served alike: conditions and metadata do not matter. */
 function servesTheSame(a: Stored, b: Stored): boolean {
   return (
     deepEqual(a['spec'], b['spec']) &&
     deepEqual(a['status']?.acceptedNames, b['status']?.acceptedNames) &&
-    a['metadata'].deletionTimestamp === b['metadata'].deletionTimestamp &&
     a['metadata'].uid === b['metadata'].uid
   )
 }

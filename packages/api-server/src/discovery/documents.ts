@@ -1,13 +1,23 @@
 /** Discovery documents. Contract: docs/behaviour/api-server/requests.md, "Discovery". */
 import { hash } from 'node:crypto'
-import type { ResourceRegistry, ServedGroup, ServedResource, ServedVersion } from '../registry/resource-registry.ts'
+import type {
+  ResourceRegistry,
+  ServedGroup,
+  ServedResource,
+  ServedVersion,
+} from '../registry/resource-registry.ts'
 
-export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+export const AGGREGATED_TYPE =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
 
 export function apiVersions(serverAddress: string): object {
-  return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: addresses(serverAddress) }
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: addresses(serverAddress),
+  }
 }
 
 export function groupList(registry: ResourceRegistry): object {
@@ -43,7 +53,9 @@ function resourceEntries(resource: ServedResource): object[] {
     verbs: info.verbs,
     ...(info.shortNames.length === 0 ? {} : { shortNames: info.shortNames }),
     ...(info.categories.length === 0 ? {} : { categories: info.categories }),
-    ...(virtual || !info.verbs.includes('watch') ? {} : { storageVersionHash: storageHash(storage.apiVersion, info.kind) }),
+    ...(virtual || !info.verbs.includes('watch')
+      ? {}
+      : { storageVersionHash: storageHash(storage.apiVersion, info.kind) }),
   }
   const subresources = info.subresources.map(({ name, kind, group: other, version, verbs }) => ({
     name: `${info.resource}/${name}`,
@@ -58,7 +70,9 @@ function resourceEntries(resource: ServedResource): object[] {
 
 function storageHash(apiVersion: string, kind: string): string {
   const [groupName, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  return hash('sha256', `${groupName}/${version}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
+  return hash('sha256', `${groupName}/${version}/${kind}`, 'buffer')
+    .subarray(0, 8)
+    .toString('base64')
 }
 
 /** The aggregated form of the core group (`legacy`) or of all others. */
@@ -82,7 +96,11 @@ export function aggregated(registry: ResourceRegistry, legacy: boolean): object 
 function discoveredResource({ info }: ServedResource): object {
   const kindOf = (target: { group: string; version: string; kind: string }) => {
     const same = target.group === info.group && target.version === info.version
-    return { group: same ? '' : target.group, version: same ? '' : target.version, kind: target.kind }
+    return {
+      group: same ? '' : target.group,
+      version: same ? '' : target.version,
+      kind: target.kind,
+    }
   }
   return {
     resource: info.resource,

@@ -9,14 +9,21 @@ export interface HealthCheck {
 }
 
 /** Undefined: not a health path, or an unknown check. */
-export function healthAnswer(checks: readonly HealthCheck[], path: string, query: URLSearchParams): Answer | undefined {
+export function healthAnswer(
+  checks: readonly HealthCheck[],
+  path: string,
+  query: URLSearchParams,
+): Answer | undefined {
   const [endpoint = '', name, ...rest] = path.slice(1).split('/')
-  if (rest.length > 0 || (endpoint !== 'healthz' && endpoint !== 'livez' && endpoint !== 'readyz')) return undefined
+  if (rest.length > 0 || (endpoint !== 'healthz' && endpoint !== 'livez' && endpoint !== 'readyz'))
+    return undefined
   const own = checks.filter(({ readiness }) => endpoint === 'readyz' || readiness !== true)
   if (name !== undefined) {
     const check = own.find((candidate) => candidate.name === name)
     if (check === undefined) return undefined
-    return check.healthy() ? text(200, 'ok') : text(500, `internal server error: ${name}: reason withheld\n`)
+    return check.healthy()
+      ? text(200, 'ok')
+      : text(500, `internal server error: ${name}: reason withheld\n`)
   }
   return report(endpoint, own, query)
 }

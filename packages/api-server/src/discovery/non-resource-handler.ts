@@ -8,7 +8,14 @@ import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { negotiate, notAcceptable, parseAccept } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { AGGREGATED_TYPE, aggregated, apiVersions, group, groupList, resourceList } from './documents.ts'
+import {
+  AGGREGATED_TYPE,
+  aggregated,
+  apiVersions,
+  group,
+  groupList,
+  resourceList,
+} from './documents.ts'
 import { healthAnswer, type HealthCheck } from './health.ts'
 import type { OpenApiDocuments } from './openapi.ts'
 import type { VersionInfo } from './version.ts'
@@ -50,8 +57,13 @@ export class NonResources implements NonResourceHandler {
     parts.registry.onChange(() => this.#aggregated.clear())
   }
 
-  answer(request: ServerRequest, info: RequestInfo, pretty: boolean): Answer | undefined | Promise<Answer | undefined> {
-    const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
+  answer(
+    request: ServerRequest,
+    info: RequestInfo,
+    pretty: boolean,
+  ): Answer | undefined | Promise<Answer | undefined> {
+    const path =
+      info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
     const health = healthAnswer(this.#parts.checks, path, info.query)
     if (health !== undefined) return health
     if (path.startsWith('/openapi/')) return this.#parts.openApi.answer(request, path, info.query)
@@ -71,7 +83,11 @@ export class NonResources implements NonResourceHandler {
       case '/':
         return { paths: this.#paths() }
       case '/version':
-        return { status: 200, pretty: true, body: { kind: 'object', value: version } } satisfies Answer
+        return {
+          status: 200,
+          pretty: true,
+          body: { kind: 'object', value: version },
+        } satisfies Answer
       case '/metrics':
         return metrics === undefined ? undefined : prometheus(metrics.expose())
       case '/api':
@@ -88,7 +104,11 @@ export class NonResources implements NonResourceHandler {
     if (parts[0] !== 'apis') return undefined
     const served = registry.groups().find(({ group: name }) => name === parts[1] && name !== '')
     if (served === undefined) return undefined
-    return parts.length === 2 ? group(served) : parts.length === 3 ? this.#resources(served.group, parts[2]!) : undefined
+    return parts.length === 2
+      ? group(served)
+      : parts.length === 3
+        ? this.#resources(served.group, parts[2]!)
+        : undefined
   }
 
   #resources(groupName: string, version: string): object {
@@ -99,7 +119,10 @@ export class NonResources implements NonResourceHandler {
 
   #paths(): string[] {
     const own = this.#parts.registry.groups().filter(({ group: name }) => name !== '')
-    const groups = own.flatMap(({ group: name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)])
+    const groups = own.flatMap(({ group: name, versions }) => [
+      `/apis/${name}`,
+      ...versions.map(({ version }) => `/apis/${name}/${version}`),
+    ])
     return [...PATHS, ...groups].sort()
   }
 
@@ -107,11 +130,19 @@ export class NonResources implements NonResourceHandler {
   #aggregatedAnswer(request: ServerRequest, legacy: boolean): Answer | undefined {
     const clause = parseAccept(headerOf(request.headers, 'accept') ?? '').find(
       ({ type, parameters }) =>
-        (type === 'application/json' && (parameters['as'] === undefined || parameters['v'] === 'v2')) || type === '*/*' || type === 'application/yaml',
+        (type === 'application/json' &&
+          (parameters['as'] === undefined || parameters['v'] === 'v2')) ||
+        type === '*/*' ||
+        type === 'application/yaml',
     )
-    const wantsOther = clause === undefined && (headerOf(request.headers, 'accept') ?? '').includes('apidiscovery')
+    const wantsOther =
+      clause === undefined && (headerOf(request.headers, 'accept') ?? '').includes('apidiscovery')
     if (wantsOther) throw notAcceptable(false)
-    if (clause?.parameters['as'] !== 'APIGroupDiscoveryList' || clause.parameters['g'] !== 'apidiscovery.k8s.io') return undefined
+    if (
+      clause?.parameters['as'] !== 'APIGroupDiscoveryList' ||
+      clause.parameters['g'] !== 'apidiscovery.k8s.io'
+    )
+      return undefined
     let document = this.#aggregated.get(legacy)
     if (document === undefined) {
       const bytes = Buffer.from(`${JSON.stringify(aggregated(this.#parts.registry, legacy))}\n`)
@@ -119,8 +150,13 @@ export class NonResources implements NonResourceHandler {
       this.#aggregated.set(legacy, document)
     }
     const headers = { 'cache-control': 'public', vary: 'Accept', etag: document.etag }
-    if (headerOf(request.headers, 'if-none-match') === document.etag) return { status: 304, headers, body: { kind: 'empty' } }
-    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: AGGREGATED_TYPE } }
+    if (headerOf(request.headers, 'if-none-match') === document.etag)
+      return { status: 304, headers, body: { kind: 'empty' } }
+    return {
+      status: 200,
+      headers,
+      body: { kind: 'bytes', bytes: document.bytes, contentType: AGGREGATED_TYPE },
+    }
   }
 }
 
@@ -134,6 +170,9 @@ function prometheus(content: string): Answer {
 
 function cacheable(value: unknown, contentType: string): Answer {
   const bytes = Buffer.from(JSON.stringify(value))
-  return { status: 200, headers: { 'cache-control': 'public, max-age=3600' }, body: { kind: 'bytes', bytes, contentType } }
+  return {
+    status: 200,
+    headers: { 'cache-control': 'public, max-age=3600' },
+    body: { kind: 'bytes', bytes, contentType },
+  }
 }
-

@@ -16,8 +16,13 @@ interface Parameter {
 
 interface Operation {
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: object }>>; readonly required?: boolean }
-  readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>>
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema?: object }>>
+    readonly required?: boolean
+  }
+  readonly responses?: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>
+  >
   readonly [field: string]: unknown
 }
 
@@ -26,7 +31,8 @@ export function swaggerOf(documents: readonly OpenApiV3[]): object {
   const definitions: Record<string, unknown> = {}
   for (const document of documents) {
     for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(item)
-    for (const [name, schema] of Object.entries(document.components.schemas)) definitions[name] = schemaOf(schema)
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      definitions[name] = schemaOf(schema)
   }
   return {
     swagger: '2.0',
@@ -42,7 +48,9 @@ function pathItem(item: PathItem): object {
   return Object.fromEntries(
     Object.entries(item).map(([method, value]) => [
       method,
-      method === 'parameters' ? (value as readonly Parameter[]).map(parameter) : operation(value as Operation),
+      method === 'parameters'
+        ? (value as readonly Parameter[]).map(parameter)
+        : operation(value as Operation),
     ]),
   )
 }
@@ -57,17 +65,28 @@ function operation({ parameters = [], requestBody, responses = {}, ...rest }: Op
     ...rest,
     schemes: ['https'],
     consumes: requestBody === undefined ? ['*/*'] : Object.keys(requestBody.content),
-    produces: Object.keys(Object.values(responses).find(({ content }) => content !== undefined)?.content ?? {}),
+    produces: Object.keys(
+      Object.values(responses).find(({ content }) => content !== undefined)?.content ?? {},
+    ),
     parameters: [...body, ...parameters.map(parameter)],
-    responses: Object.fromEntries(Object.entries(responses).map(([code, { content }]) => [code, response(content)])),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([code, { content }]) => [code, response(content)]),
+    ),
   }
 }
 
 function bodyParameter({ content, required }: NonNullable<Operation['requestBody']>): object {
-  return { name: 'body', in: 'body', ...(required === undefined ? {} : { required }), schema: schemaOf(Object.values(content)[0]?.schema ?? {}) }
+  return {
+    name: 'body',
+    in: 'body',
+    ...(required === undefined ? {} : { required }),
+    schema: schemaOf(Object.values(content)[0]?.schema ?? {}),
+  }
 }
 
-function response(content: Readonly<Record<string, { readonly schema?: object }>> | undefined): object {
+function response(
+  content: Readonly<Record<string, { readonly schema?: object }>> | undefined,
+): object {
   const schema = content === undefined ? undefined : Object.values(content)[0]?.schema
   return { description: '', ...(schema === undefined ? {} : { schema: schemaOf(schema) }) }
 }
@@ -78,8 +97,10 @@ function schemaOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const result: Record<string, unknown> = {}
   for (const [key, child] of Object.entries(value)) {
-    if (key === '$ref') result[key] = String(child).replace('#/components/schemas/', '#/definitions/')
-    else if (key === 'allOf' && Array.isArray(child) && child.length === 1) Object.assign(result, schemaOf(child[0]))
+    if (key === '$ref')
+      result[key] = String(child).replace('#/components/schemas/', '#/definitions/')
+    else if (key === 'allOf' && Array.isArray(child) && child.length === 1)
+      Object.assign(result, schemaOf(child[0]))
     else if (key !== 'oneOf' && key !== 'nullable') result[key] = schemaOf(child)
   }
   return result

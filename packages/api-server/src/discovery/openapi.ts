@@ -39,7 +39,11 @@ export class OpenApiDocuments {
   }
 
   /** Undefined: no such path. */
-  async answer(request: ServerRequest, path: string, query: URLSearchParams): Promise<Answer | undefined> {
+  async answer(
+    request: ServerRequest,
+    path: string,
+    query: URLSearchParams,
+  ): Promise<Answer | undefined> {
     if (path === '/openapi/v2') return this.#version2(request)
     if (path === '/openapi/v3') return this.#index(request)
     if (!path.startsWith('/openapi/v3/')) return undefined
@@ -49,7 +53,12 @@ export class OpenApiDocuments {
     return this.#versioned(request, name, document, query.get('hash'))
   }
 
-  #versioned(request: ServerRequest, name: string, document: Document, asked: string | null): Answer {
+  #versioned(
+    request: ServerRequest,
+    name: string,
+    document: Document,
+    asked: string | null,
+  ): Answer {
     const etag = JSON.stringify(document.hash)
     if (asked !== null && asked !== '' && asked !== document.hash) {
       return { status: 301, headers: { location: urlOf(name, document) }, body: { kind: 'empty' } }
@@ -59,8 +68,18 @@ export class OpenApiDocuments {
       headers['cache-control'] = 'public, immutable'
       headers['expires'] = new Date(this.#clock.nowMs() + YEAR_SECONDS * 1000).toUTCString()
     } else headers['cache-control'] = 'no-cache'
-    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
-    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'application/json', compressible: true } }
+    if (headerOf(request.headers, 'if-none-match') === etag)
+      return { status: 304, headers, body: { kind: 'empty' } }
+    return {
+      status: 200,
+      headers,
+      body: {
+        kind: 'bytes',
+        bytes: document.bytes,
+        contentType: 'application/json',
+        compressible: true,
+      },
+    }
   }
 
   async #index(request: ServerRequest): Promise<Answer> {
@@ -72,21 +91,48 @@ export class OpenApiDocuments {
     const document = documentOf({ paths })
     const etag = JSON.stringify(document.hash)
     const headers = { etag, vary: 'Accept' }
-    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
+    if (headerOf(request.headers, 'if-none-match') === etag)
+      return { status: 304, headers, body: { kind: 'empty' } }
     // The real server leaves the type to be guessed.
-    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'text/plain; charset=utf-8', compressible: true } }
+    return {
+      status: 200,
+      headers,
+      body: {
+        kind: 'bytes',
+        bytes: document.bytes,
+        contentType: 'text/plain; charset=utf-8',
+        compressible: true,
+      },
+    }
   }
 
   async #version2(request: ServerRequest): Promise<Answer> {
     const accept = headerOf(request.headers, 'accept')
-    const acceptable = accept === undefined || accept === '' || parseAccept(accept).some(({ type }) => JSON_TYPES.has(type))
+    const acceptable =
+      accept === undefined ||
+      accept === '' ||
+      parseAccept(accept).some(({ type }) => JSON_TYPES.has(type))
     if (!acceptable) return { status: 406, body: { kind: 'empty' } }
     this.#v2 ??= this.#buildVersion2()
     const document = await this.#v2
     const etag = JSON.stringify(document.hash)
-    const headers = { etag, vary: 'Accept-Encoding, Accept', 'last-modified': new Date(Date.parse(formatTime(0))).toUTCString() }
-    if (headerOf(request.headers, 'if-none-match') === etag) return { status: 304, headers, body: { kind: 'empty' } }
-    return { status: 200, headers, body: { kind: 'bytes', bytes: document.bytes, contentType: 'application/json', compressible: true } }
+    const headers = {
+      etag,
+      vary: 'Accept-Encoding, Accept',
+      'last-modified': new Date(Date.parse(formatTime(0))).toUTCString(),
+    }
+    if (headerOf(request.headers, 'if-none-match') === etag)
+      return { status: 304, headers, body: { kind: 'empty' } }
+    return {
+      status: 200,
+      headers,
+      body: {
+        kind: 'bytes',
+        bytes: document.bytes,
+        contentType: 'application/json',
+        compressible: true,
+      },
+    }
   }
 
   async #buildVersion2(): Promise<Document> {
@@ -94,14 +140,17 @@ export class OpenApiDocuments {
     const documents: OpenApiV3[] = []
     for (const name of this.#names()) {
       const document = await this.#document(name)
-      if (document !== undefined) documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
+      if (document !== undefined)
+        documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
     }
     return documentOf(swaggerOf(documents))
   }
 
   /** `api/v1`, `apis/apps/v1`, ...: what is served now. */
   #names(): string[] {
-    const names = this.#registry.groups().flatMap(({ versions }) => versions.map(({ group, version }) => nameOf(group, version)))
+    const names = this.#registry
+      .groups()
+      .flatMap(({ versions }) => versions.map(({ group, version }) => nameOf(group, version)))
     return [...new Set([...names, ...this.#custom.keys()])].sort()
   }
 
@@ -135,7 +184,9 @@ function documentOf(value: object): Document {
 async function readRecorded(name: string): Promise<Document | undefined> {
   const file = `${name.replaceAll('/', '__')}.json`
   try {
-    const module = (await import(`@gyropilot/api/openapi/${file}`, { with: { type: 'json' } })) as { default: object }
+    const module = (await import(`@gyropilot/api/openapi/${file}`, { with: { type: 'json' } })) as {
+      default: object
+    }
     return documentOf(module.default)
   } catch {
     return undefined

@@ -13,25 +13,55 @@ export interface ListMetadata {
 }
 
 /** `stored` is in the stored version, or any JSON value when it is not an object of the resource. */
-export function objectAnswer(call: ResourceCall, status: number, object: Stored, nowMs: number): Answer {
+export function objectAnswer(
+  call: ResourceCall,
+  status: number,
+  object: Stored,
+  nowMs: number,
+): Answer {
   const { output, pretty, resource } = call
   const form = { mediaType: output.mediaType, pretty }
   const { transformation } = output
   if (transformation === undefined || isStatus(object)) {
-    return { status, ...form, body: { kind: 'object', value: object, stored: Object.isFrozen(object) } }
+    return {
+      status,
+      ...form,
+      body: { kind: 'object', value: object, stored: Object.isFrozen(object) },
+    }
   }
   if (transformation.as === 'PartialObjectMetadataList') {
-    throw mismatch('you requested PartialObjectMetadataList, but the requested object is not a list', resource, false)
+    throw mismatch(
+      'you requested PartialObjectMetadataList, but the requested object is not a list',
+      resource,
+      false,
+    )
   }
   if (transformation.as === 'PartialObjectMetadata') {
-    return { status, ...form, body: { kind: 'object', value: metadataOnly(object, transformation.version, resource) } }
+    return {
+      status,
+      ...form,
+      body: { kind: 'object', value: metadataOnly(object, transformation.version, resource) },
+    }
   }
-  const options = { version: transformation.version, includeObject: includeObjectOf(call.info.query), nowMs }
+  const options = {
+    version: transformation.version,
+    includeObject: includeObjectOf(call.info.query),
+    nowMs,
+  }
   const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
-  return { status, ...form, body: { kind: 'object', value: tableOf(resource, [object], metadata, options) } }
+  return {
+    status,
+    ...form,
+    body: { kind: 'object', value: tableOf(resource, [object], metadata, options) },
+  }
 }
 
-export function listAnswer(call: ResourceCall, items: readonly Stored[], metadata: ListMetadata, nowMs: number): Answer {
+export function listAnswer(
+  call: ResourceCall,
+  items: readonly Stored[],
+  metadata: ListMetadata,
+  nowMs: number,
+): Answer {
   const { output, pretty, resource } = call
   const form = { mediaType: output.mediaType, pretty }
   const { transformation } = output
@@ -43,7 +73,11 @@ export function listAnswer(call: ResourceCall, items: readonly Stored[], metadat
   }
   const { as, version } = transformation
   if (as === 'PartialObjectMetadata') {
-    throw mismatch('you requested PartialObjectMetadata, but the requested object is a list', resource, true)
+    throw mismatch(
+      'you requested PartialObjectMetadata, but the requested object is a list',
+      resource,
+      true,
+    )
   }
   if (as === 'PartialObjectMetadataList') {
     const value = {
@@ -55,21 +89,35 @@ export function listAnswer(call: ResourceCall, items: readonly Stored[], metadat
     return { status: 200, ...form, body: { kind: 'object', value } }
   }
   const options = { version, includeObject: includeObjectOf(call.info.query), nowMs }
-  return { status: 200, ...form, body: { kind: 'object', value: tableOf(resource, items, metadata, options) } }
+  return {
+    status: 200,
+    ...form,
+    body: { kind: 'object', value: tableOf(resource, items, metadata, options) },
+  }
 }
 
 /** How each object of a watch is shown; undefined: as it is. */
-export function watchTransform(call: ResourceCall, nowMs: () => number): ((object: Stored) => unknown) | undefined {
+export function watchTransform(
+  call: ResourceCall,
+  nowMs: () => number,
+): ((object: Stored) => unknown) | undefined {
   const { transformation } = call.output
   if (transformation === undefined) return undefined
   const { as, version } = transformation
-  if (as !== 'Table') return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
+  if (as !== 'Table')
+    return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
   const includeObject = includeObjectOf(call.info.query)
   let first = true
   return (object) => {
     if (isStatus(object)) return object
     const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
-    const table = tableOf(call.resource, [object], metadata, { version, includeObject, nowMs: nowMs() }, first)
+    const table = tableOf(
+      call.resource,
+      [object],
+      metadata,
+      { version, includeObject, nowMs: nowMs() },
+      first,
+    )
     first = false
     return table
   }
@@ -81,5 +129,9 @@ function isStatus(object: Stored): boolean {
 
 function mismatch(text: string, { info, listKind }: ServedResource, list: boolean): ApiError {
   const goPackage = info.group === '' ? 'core' : info.group.split('.')[0]!
-  return new ApiError(406, 'NotAcceptable', `${text} (*${goPackage}.${list ? listKind : info.kind})`)
+  return new ApiError(
+    406,
+    'NotAcceptable',
+    `${text} (*${goPackage}.${list ? listKind : info.kind})`,
+  )
 }

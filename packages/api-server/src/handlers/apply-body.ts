@@ -5,12 +5,19 @@ import { parseJson } from '../schema/json.ts'
 import type { FieldValidation } from './options.ts'
 
 /** Throws 400 for what is no mapping, and for repeated keys when validation is strict. */
-export async function applyPatchBody(request: ServerRequest, validation: FieldValidation, warn: (text: string) => void): Promise<Record<string, unknown>> {
-  if (request.body !== undefined && 'json' in request.body) return request.body.json as Record<string, unknown>
+export async function applyPatchBody(
+  request: ServerRequest,
+  validation: FieldValidation,
+  warn: (text: string) => void,
+): Promise<Record<string, unknown>> {
+  if (request.body !== undefined && 'json' in request.body)
+    return request.body.json as Record<string, unknown>
   const text = Buffer.from(request.body?.bytes ?? []).toString()
   const { value, problems } = await parse(text)
   if (problems.length > 0 && validation === 'Strict') {
-    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`)
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`,
+    )
   }
   if (validation === 'Warn') for (const problem of problems) warn(problem)
   if (value === null || value === undefined) return {}
@@ -35,6 +42,7 @@ async function parse(text: string): Promise<{ value: unknown; problems: readonly
   }
   const { parseYamlText } = await import('../http/yaml.ts')
   const { value, problems, error } = parseYamlText(text)
-  if (error !== undefined) throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error}`)
+  if (error !== undefined)
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error}`)
   return { value, problems }
 }

@@ -23,7 +23,8 @@ export interface Decoding {
   warn(text: string): void
 }
 
-const HEADER_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+const HEADER_TYPE =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /** The decoded and defaulted object. Throws 400. */
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
@@ -48,12 +49,19 @@ export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
 }
 
 /** Structure and defaults, without looking at kind and apiVersion. Throws DecodeError. */
-export function decodeValue(value: unknown, body: Pick<ParsedBody, 'occurrences'>, decoding: Pick<Decoding, 'expected' | 'resource'>): DecodedObject {
+export function decodeValue(
+  value: unknown,
+  body: Pick<ParsedBody, 'occurrences'>,
+  decoding: Pick<Decoding, 'expected' | 'resource'>,
+): DecodedObject {
   const { expected, resource } = decoding
-  const decoded = resource?.decode?.(value, body.occurrences) ?? decodeObject(expected, value, body.occurrences)
-  if (decoded === undefined) throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
+  const decoded =
+    resource?.decode?.(value, body.occurrences) ?? decodeObject(expected, value, body.occurrences)
+  if (decoded === undefined)
+    throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
   // Rules of kinds that are kept in another version know only that one: their defaults come after the conversion.
-  if (resource !== undefined && resource.storage.toStored === undefined) resource.rules.defaults?.(decoded.object)
+  if (resource !== undefined && resource.storage.toStored === undefined)
+    resource.rules.defaults?.(decoded.object)
   return decoded
 }
 
@@ -61,12 +69,19 @@ function checkHeader(body: ParsedBody, { expected, registry, resource }: Decodin
   const value = body.value ?? {}
   const refuse = (why: string) => unrecognized(expected.kind, why, excerpt(body.bytes))
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${HEADER_TYPE}`)
+    throw refuse(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${HEADER_TYPE}`,
+    )
   }
   const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }
-  for (const [name, field] of [['kind', kind], ['apiVersion', apiVersion]] as const) {
+  for (const [name, field] of [
+    ['kind', kind],
+    ['apiVersion', apiVersion],
+  ] as const) {
     if (field !== undefined && field !== null && typeof field !== 'string') {
-      throw refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(field)} into Go struct field .${name} of type string`)
+      throw refuse(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(field)} into Go struct field .${name} of type string`,
+      )
     }
   }
   const own = apiVersionOf(expected)
@@ -74,35 +89,59 @@ function checkHeader(body: ParsedBody, { expected, registry, resource }: Decodin
   const sentKind = (kind as string) || expected.kind
   const sentVersion = (apiVersion as string) || own
   if (sentKind === expected.kind && sentVersion === own) return value
-  if (sentVersion.split('/').length > 2) throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
+  if (sentVersion.split('/').length > 2)
+    throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
   const [group, version] = splitApiVersion(sentVersion)
   const handled = `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}`
   if (!isRegistered(registry, group, version, sentKind)) {
-    throw badRequest(`${handled}: no kind ${JSON.stringify(sentKind)} is registered for version ${JSON.stringify(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`)
+    throw badRequest(
+      `${handled}: no kind ${JSON.stringify(sentKind)} is registered for version ${JSON.stringify(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    )
   }
   if (sentKind === expected.kind) {
-    throw badRequest(`the API version in the data (${sentVersion}) does not match the expected API version (${own})`)
+    throw badRequest(
+      `the API version in the data (${sentVersion}) does not match the expected API version (${own})`,
+    )
   }
-  throw badRequest(`${handled}: converting (${version}.${sentKind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`)
+  throw badRequest(
+    `${handled}: converting (${version}.${sentKind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`,
+  )
 }
 
 /** Custom resources must say what they are, and a wrong kind is an invalid field. */
-function checkCustomHeader(value: Draft, body: ParsedBody, expected: ExpectedKind, own: string): unknown {
+function checkCustomHeader(
+  value: Draft,
+  body: ParsedBody,
+  expected: ExpectedKind,
+  own: string,
+): unknown {
   const { kind, apiVersion, metadata } = value
   if (!kind) {
     const shown = Buffer.from(body.bytes).toString()
     throw unrecognized(expected.kind, `Object 'Kind' is missing in '${shown}'`, excerpt(body.bytes))
   }
   if (apiVersion && apiVersion !== own) {
-    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${own})`)
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${own})`,
+    )
   }
   if (kind === expected.kind) return value
   const message = `Invalid value: ${JSON.stringify(kind)}: must be ${expected.kind}`
-  throw invalid(expected.group, kind, metadata?.name ?? '', [{ type: 'FieldValueInvalid', field: 'kind', message }])
+  throw invalid(expected.group, kind, metadata?.name ?? '', [
+    { type: 'FieldValueInvalid', field: 'kind', message },
+  ])
 }
 
-function isRegistered(registry: ResourceRegistry, group: string, version: string, kind: string): boolean {
-  return schemaOf(group, version, kind) !== undefined || registry.byKind(group, version, kind)?.custom === false
+function isRegistered(
+  registry: ResourceRegistry,
+  group: string,
+  version: string,
+  kind: string,
+): boolean {
+  return (
+    schemaOf(group, version, kind) !== undefined ||
+    registry.byKind(group, version, kind)?.custom === false
+  )
 }
 
 /** The Go package of the internal type: the first part of the group. */

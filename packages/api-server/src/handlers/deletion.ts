@@ -31,21 +31,37 @@ export class Deleter {
 
   async delete(target: Target, options: DeleteOptions, context: WriteContext): Promise<Deleted> {
     const { resource, namespace, name } = target
-    const key = { collection: resource.storage.collection, key: storageKey(resource, namespace, name) }
+    const key = {
+      collection: resource.storage.collection,
+      key: storageKey(resource, namespace, name),
+    }
     await this.#writer.admitDelete(target, context, undefined)
     for (;;) {
       const entry = this.#store.get(key)
       if (entry === undefined) throw notFound(resource.info, name)
       checkPreconditions(target, entry.object, options)
-      await this.#writer.admitDelete(target, context, resource.storage.fromStored?.(entry.object) ?? entry.object)
+      await this.#writer.admitDelete(
+        target,
+        context,
+        resource.storage.fromStored?.(entry.object) ?? entry.object,
+      )
       // Admission may have taken its time: the decision below is made on what is there now.
       if (this.#store.get(key) === entry) return this.#decide(target, entry, options, context)
     }
   }
 
-  #decide({ resource }: Target, entry: StoredEntry, options: DeleteOptions, context: WriteContext): Deleted {
+  #decide(
+    { resource }: Target,
+    entry: StoredEntry,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Deleted {
     const stored = entry.object
-    if (isNamespace(resource) && resource.rules.terminate === undefined && (stored['spec']?.finalizers ?? []).length > 0) {
+    if (
+      isNamespace(resource) &&
+      resource.rules.terminate === undefined &&
+      (stored['spec']?.finalizers ?? []).length > 0
+    ) {
       return this.#terminateNamespace(resource, entry, options, context)
     }
     const draft = cloneJson(stored) as Draft
@@ -67,9 +83,15 @@ export class Deleter {
   }
 
   /** A namespace lives on until its contents are gone: only its phase and deletionTimestamp change. */
-  #terminateNamespace(resource: ServedResource, entry: StoredEntry, options: DeleteOptions, context: WriteContext): Deleted {
+  #terminateNamespace(
+    resource: ServedResource,
+    entry: StoredEntry,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Deleted {
     const stored = entry.object
-    if (stored['metadata'].deletionTimestamp !== undefined) return { object: stored, removed: false, entry }
+    if (stored['metadata'].deletionTimestamp !== undefined)
+      return { object: stored, removed: false, entry }
     const draft = cloneJson(stored) as Draft
     draft['metadata'].deletionTimestamp = formatTime(this.#clock.nowMs())
     draft['status'] = { ...draft['status'], phase: 'Terminating' }
@@ -79,7 +101,12 @@ export class Deleter {
   }
 
   /** Commits the draft when it differs from what is stored. */
-  #write(resource: ServedResource, entry: StoredEntry, draft: Draft, context: WriteContext): { object: Stored; entry: StoredEntry | undefined } {
+  #write(
+    resource: ServedResource,
+    entry: StoredEntry,
+    draft: Draft,
+    context: WriteContext,
+  ): { object: Stored; entry: StoredEntry | undefined } {
     if (sameDeletionState(draft, entry.object)) return { object: entry.object, entry }
     if (context.dryRun) return { object: draft, entry: undefined }
     const key = { collection: resource.storage.collection, key: entry.key }
@@ -89,7 +116,10 @@ export class Deleter {
 
   #remove(resource: ServedResource, object: Stored, key: string, context: WriteContext): Deleted {
     if (context.dryRun) return { object, removed: true, entry: undefined }
-    const event = this.#store.commit({ collection: resource.storage.collection, key }, () => undefined)
+    const event = this.#store.commit(
+      { collection: resource.storage.collection, key },
+      () => undefined,
+    )
     this.#writer.afterDelete(resource, event.object)
     return { object: event.object, removed: true, entry: undefined }
   }
@@ -99,14 +129,22 @@ function isNamespace({ info }: ServedResource): boolean {
   return info.group === '' && info.resource === 'namespaces'
 }
 
-function checkPreconditions({ resource, name }: Target, stored: Stored, { preconditions }: DeleteOptions): void {
+function checkPreconditions(
+  { resource, name }: Target,
+  stored: Stored,
+  { preconditions }: DeleteOptions,
+): void {
   const { uid, resourceVersion } = preconditions ?? {}
   const metadata = stored['metadata']
   if (uid !== undefined && uid !== null && uid !== metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`
     throw preconditionFailed(resource.info, name, why)
   }
-  if (resourceVersion !== undefined && resourceVersion !== null && resourceVersion !== metadata.resourceVersion) {
+  if (
+    resourceVersion !== undefined &&
+    resourceVersion !== null &&
+    resourceVersion !== metadata.resourceVersion
+  ) {
     const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
     throw preconditionFailed(resource.info, name, why)
   }
@@ -116,7 +154,12 @@ function checkPreconditions({ resource, name }: Target, stored: Stored, { precon
  * Sets the deletion time of a kind that ends gracefully. `started`: it was set or shortened now. `pending`: it runs and
  * this request does not shorten it. `none`: the kind, or this object, ends at once.
  */
-function gracefully(resource: ServedResource, draft: Draft, options: DeleteOptions, nowMs: number): 'none' | 'started' | 'pending' {
+function gracefully(
+  resource: ServedResource,
+  draft: Draft,
+  options: DeleteOptions,
+  nowMs: number,
+): 'none' | 'started' | 'pending' {
   const { rules } = resource
   if (rules.gracePeriodSeconds === undefined) return 'none'
   const metadata = draft['metadata'] as Draft
@@ -141,11 +184,18 @@ function gracefully(resource: ServedResource, draft: Draft, options: DeleteOptio
 }
 
 /** The finalizers that the propagation policy leaves: the two of the garbage collector are taken away, then added as asked. */
-function finalizersAfter({ rules, info }: ServedResource, stored: Stored, options: DeleteOptions): string[] {
+function finalizersAfter(
+  { rules, info }: ServedResource,
+  stored: Stored,
+  options: DeleteOptions,
+): string[] {
   const current: string[] = stored['metadata'].finalizers ?? []
-  const collected = info.resource === 'events' ? false : true
+  const collected = info.resource !== 'events'
   const kept = current.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')
-  const carries = { orphan: current.includes('orphan'), foreground: current.includes('foregroundDeletion') }
+  const carries = {
+    orphan: current.includes('orphan'),
+    foreground: current.includes('foregroundDeletion'),
+  }
   let orphan: boolean
   let foreground: boolean
   if (options.orphanDependents !== undefined) {
@@ -172,7 +222,8 @@ function markTerminating(draft: Draft, nowMs: number): void {
   const metadata = draft['metadata'] as Draft
   const since: string | undefined = metadata['deletionTimestamp']
   if (since === undefined && metadata['generation'] > 0) metadata['generation']++
-  if (since === undefined || Date.parse(since) > nowMs) metadata['deletionTimestamp'] = formatTime(nowMs)
+  if (since === undefined || Date.parse(since) > nowMs)
+    metadata['deletionTimestamp'] = formatTime(nowMs)
   metadata['deletionGracePeriodSeconds'] = 0
 }
 

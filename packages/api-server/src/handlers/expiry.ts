@@ -10,7 +10,9 @@ export interface ExpiringCollection {
   readonly lifetimeMs: number
 }
 
-export const EXPIRING_COLLECTIONS: readonly ExpiringCollection[] = [{ collection: 'events', lifetimeMs: 3_600_000 }]
+export const EXPIRING_COLLECTIONS: readonly ExpiringCollection[] = [
+  { collection: 'events', lifetimeMs: 3_600_000 },
+]
 
 interface Pending {
   readonly key: string
@@ -32,19 +34,29 @@ export class ExpirySweeper {
   }
 
   start(collections: readonly ExpiringCollection[] = EXPIRING_COLLECTIONS): void {
-    const lifetimes = new Map(collections.map(({ collection, lifetimeMs }) => [collection, lifetimeMs]))
+    const lifetimes = new Map(
+      collections.map(({ collection, lifetimeMs }) => [collection, lifetimeMs]),
+    )
     for (const { collection, lifetimeMs } of collections) {
       const snapshot = this.#store.list(collection, '')
       if (snapshot === 'expired') continue
       for (const { key, revision, writtenAtMs } of snapshot.entries) {
-        this.#pending.push({ key: `${collection}/${key}`, revision, expiresAtMs: writtenAtMs + lifetimeMs })
+        this.#pending.push({
+          key: `${collection}/${key}`,
+          revision,
+          expiresAtMs: writtenAtMs + lifetimeMs,
+        })
       }
     }
     this.#pending.sort((a, b) => a.expiresAtMs - b.expiresAtMs || a.revision - b.revision)
     this.#watch = this.#store.onCommit(({ collection, entry }) => {
       const lifetimeMs = lifetimes.get(collection)
       if (lifetimeMs === undefined || entry === undefined) return
-      this.#pending.push({ key: `${collection}/${entry.key}`, revision: entry.revision, expiresAtMs: entry.writtenAtMs + lifetimeMs })
+      this.#pending.push({
+        key: `${collection}/${entry.key}`,
+        revision: entry.revision,
+        expiresAtMs: entry.writtenAtMs + lifetimeMs,
+      })
     })
     this.#timer = every(this.#clock, SWEEP_PERIOD_MS, () => this.#sweep())
   }
@@ -62,7 +74,8 @@ export class ExpirySweeper {
       const slash = key.indexOf('/')
       const storeKey = { collection: key.slice(0, slash), key: key.slice(slash + 1) }
       // A later write has renewed it, and waits further back.
-      if (this.#store.get(storeKey)?.revision === revision) this.#store.commit(storeKey, () => undefined)
+      if (this.#store.get(storeKey)?.revision === revision)
+        this.#store.commit(storeKey, () => undefined)
     }
     if (expired > 0) this.#pending = this.#pending.slice(expired)
   }

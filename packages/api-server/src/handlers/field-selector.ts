@@ -1,5 +1,11 @@
 /** Selectors of lists and watches. Contract: docs/behaviour/api-server/requests.md, "Field selectors" and "Label selectors". */
-import { FieldQuery, InvalidSelectorError, parseFieldQuery, parseLabelQuery, type FieldTerm } from '@gyropilot/api'
+import {
+  FieldQuery,
+  InvalidSelectorError,
+  parseFieldQuery,
+  parseLabelQuery,
+  type FieldTerm,
+} from '@gyropilot/api'
 import { badRequest } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -8,8 +14,15 @@ import type { ListOptions } from './options.ts'
 
 /** The name that a selector pins, when it is one path segment. */
 export function pinnedName(terms: readonly FieldTerm[]): string | undefined {
-  const value = terms.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
-  return value === undefined || value === '' || value.includes('/') || value.includes('%') || value === '.' || value === '..'
+  const value = terms.find(
+    ({ field, operator }) => field === 'metadata.name' && operator === '=',
+  )?.value
+  return value === undefined ||
+    value === '' ||
+    value.includes('/') ||
+    value.includes('%') ||
+    value === '.' ||
+    value === '..'
     ? undefined
     : value
 }
@@ -18,13 +31,20 @@ export type FieldMatcher = (object: Stored) => boolean
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean
 
 /** What a list or watch selects; 400 for selectors that cannot be read or name unknown fields. */
-export function selectionOf(resource: ServedResource, options: ListOptions, pinned: string): Selection {
+export function selectionOf(
+  resource: ServedResource,
+  options: ListOptions,
+  pinned: string,
+): Selection {
   try {
     const labels = options.labelSelector === '' ? undefined : parseLabelQuery(options.labelSelector)
-    const query = options.fieldSelector === '' ? FieldQuery.everything : parseFieldQuery(options.fieldSelector)
-    const pin: FieldTerm[] = pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
+    const query =
+      options.fieldSelector === '' ? FieldQuery.everything : parseFieldQuery(options.fieldSelector)
+    const pin: FieldTerm[] =
+      pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
     return {
-      labels: labels === undefined || labels.matchesEverything ? undefined : (set) => labels.matches(set),
+      labels:
+        labels === undefined || labels.matchesEverything ? undefined : (set) => labels.matches(set),
       fields: fieldMatcher(resource, [...pin, ...query.terms]),
     }
   } catch (error) {
@@ -34,12 +54,17 @@ export function selectionOf(resource: ServedResource, options: ListOptions, pinn
 }
 
 /** A matcher for the terms, or 400 for a field that the kind does not know. */
-export function fieldMatcher(resource: ServedResource, terms: readonly FieldTerm[]): FieldMatcher | undefined {
+export function fieldMatcher(
+  resource: ServedResource,
+  terms: readonly FieldTerm[],
+): FieldMatcher | undefined {
   if (terms.length === 0) return undefined
   const readers = terms.map(({ field, operator, value }) => {
     const read = reader(resource, field)
     if (read === undefined) throw badRequest(unknownField(resource, field))
-    return operator === '=' ? (object: Stored) => read(object) === value : (object: Stored) => read(object) !== value
+    return operator === '='
+      ? (object: Stored) => read(object) === value
+      : (object: Stored) => read(object) !== value
   })
   return readers.length === 1 ? readers[0] : (object) => readers.every((matches) => matches(object))
 }
@@ -59,7 +84,8 @@ function unknownField({ info, rules }: ServedResource, field: string): string {
   if (rules.selectableFields === undefined) {
     return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
   }
-  if (info.group === 'batch') return `field label ${JSON.stringify(field)} not supported for ${info.kind}`
+  if (info.group === 'batch')
+    return `field label ${JSON.stringify(field)} not supported for ${info.kind}`
   if (info.group === 'resource.k8s.io') {
     return `field label not supported for ${info.group}/${info.version}, Kind=${info.kind}: ${field}`
   }

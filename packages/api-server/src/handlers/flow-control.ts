@@ -17,7 +17,10 @@ const LEVELS = 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io'
 export function flowControlUids(store: Store, user: UserInfo): FlowControlUids | undefined {
   const schema = store.get({ collection: SCHEMAS, key: schemaOf(user) })?.object
   if (schema === undefined) return undefined
-  const level = store.get({ collection: LEVELS, key: schema['spec']?.priorityLevelConfiguration?.name ?? '' })?.object
+  const level = store.get({
+    collection: LEVELS,
+    key: schema['spec']?.priorityLevelConfiguration?.name ?? '',
+  })?.object
   if (level === undefined) return undefined
   return { flowSchema: schema['metadata'].uid, priorityLevel: level['metadata'].uid }
 }

@@ -38,7 +38,10 @@ export class Internals implements ServerInternals {
 
   get(group: string, resource: string, namespace: string, name: string): Stored | undefined {
     const served = this.#served(group, resource)
-    return this.store.get({ collection: served.storage.collection, key: storageKey(served, namespace, name) })?.object
+    return this.store.get({
+      collection: served.storage.collection,
+      key: storageKey(served, namespace, name),
+    })?.object
   }
 
   list(group: string, resource: string, namespace = ''): readonly Stored[] {
@@ -47,12 +50,26 @@ export class Internals implements ServerInternals {
     return snapshot === 'expired' ? [] : snapshot.entries.map(({ object }) => object)
   }
 
-  async create(group: string, resource: string, object: Draft, as: UserInfo, options: { dryRun?: boolean } = {}): Promise<Stored> {
+  async create(
+    group: string,
+    resource: string,
+    object: Draft,
+    as: UserInfo,
+    options: { dryRun?: boolean } = {},
+  ): Promise<Stored> {
     const served = this.#served(group, resource)
-    const decoded = decodeValue(object, { occurrences: undefined }, { expected: served.info, resource: served })
+    const decoded = decodeValue(
+      object,
+      { occurrences: undefined },
+      { expected: served.info, resource: served },
+    )
     const namespace: string = object['metadata']?.namespace ?? ''
     const target: Target = { resource: served, namespace, name: '', subresource: '' }
-    const written = await this.#parts.writer.create(target, decoded.object, contextOf(as, options.dryRun === true, SERVER_MANAGER))
+    const written = await this.#parts.writer.create(
+      target,
+      decoded.object,
+      contextOf(as, options.dryRun === true, SERVER_MANAGER),
+    )
     return written.object
   }
 
@@ -62,7 +79,13 @@ export class Internals implements ServerInternals {
     namespace: string,
     name: string,
     change: (draft: Draft) => void,
-    options: { subresource?: string; internal?: boolean; dryRun?: boolean; as?: UserInfo; manager?: string } = {},
+    options: {
+      subresource?: string
+      internal?: boolean
+      dryRun?: boolean
+      as?: UserInfo
+      manager?: string
+    } = {},
   ): Promise<Stored> {
     const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
     const manager = (options.manager ?? (internal ? '' : SERVER_MANAGER)) || undefined
@@ -90,9 +113,18 @@ export class Internals implements ServerInternals {
     options: Readonly<Record<string, unknown>>,
     as: UserInfo,
   ): Promise<unknown> {
-    const target: Target = { resource: this.#served(group, resource), namespace, name, subresource: '' }
+    const target: Target = {
+      resource: this.#served(group, resource),
+      namespace,
+      name,
+      subresource: '',
+    }
     const parsed = deleteOptionsFromBody(options)
-    const deleted = await this.#parts.deleter.delete(target, parsed, contextOf(as, parsed.dryRun, undefined))
+    const deleted = await this.#parts.deleter.delete(
+      target,
+      parsed,
+      contextOf(as, parsed.dryRun, undefined),
+    )
     return deleted.object
   }
 

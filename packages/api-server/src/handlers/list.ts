@@ -35,14 +35,20 @@ const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 const TOKEN_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export async function listPage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
+export async function listPage(
+  store: Store,
+  clock: Clock,
+  request: ListRequest,
+): Promise<ListedPage> {
   const { options } = request
   const version = listVersion(options)
   if (options.continueToken !== '') return continuePage(store, clock, request)
   // Version 0 is answered from memory as a whole: clients that send it expect everything.
   if (options.resourceVersion === '0') return pageOf(request, snapshot(store, request), '', 0)
   if (version > 0) await reachRevision(store, clock, version)
-  const exact = options.resourceVersionMatch === 'Exact' || (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
+  const exact =
+    options.resourceVersionMatch === 'Exact' ||
+    (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
   const found = exact ? snapshot(store, request, version) : snapshot(store, request)
   if (found === 'expired') throw expired(TOO_OLD)
   return pageOf(request, found, '', options.limit)
@@ -54,9 +60,12 @@ function listVersion(options: ListOptions): number {
   if (resourceVersion === '') return 0
   const version = parseVersion(resourceVersion)
   if (typeof version === 'object') {
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`)
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+    )
   }
-  if (continueToken !== '' && version > 0) throw badRequest('specifying resource version is not allowed when using continue')
+  if (continueToken !== '' && version > 0)
+    throw badRequest('specifying resource version is not allowed when using continue')
   return version
 }
 
@@ -86,7 +95,11 @@ export class ExpiredTokenError extends ApiError {
 
 function snapshot(store: Store, request: ListRequest): StoreSnapshot
 function snapshot(store: Store, request: ListRequest, revision: number): StoreSnapshot | 'expired'
-function snapshot(store: Store, { resource, namespace }: ListRequest, revision?: number): StoreSnapshot | 'expired' {
+function snapshot(
+  store: Store,
+  { resource, namespace }: ListRequest,
+  revision?: number,
+): StoreSnapshot | 'expired' {
   return store.list(resource.storage.collection, namespacePrefix(resource, namespace), revision)
 }
 
@@ -94,19 +107,30 @@ export function namespacePrefix({ info }: ServedResource, namespace: string): st
   return info.namespaced && namespace !== '' ? `${namespace}/` : ''
 }
 
-function pageOf({ resource, namespace, selection, ...request }: ListRequest, { revision, entries }: StoreSnapshot, start: string, limit: number): ListedPage {
+function pageOf(
+  { resource, namespace, selection, ...request }: ListRequest,
+  { revision, entries }: StoreSnapshot,
+  start: string,
+  limit: number,
+): ListedPage {
   const prefix = namespacePrefix(resource, namespace)
   const from = start === '' ? 0 : lowerBound(entries, prefix + start)
   const { labels, fields } = selection
   const selected = labels !== undefined || fields !== undefined
-  if (!selected && limit === 0) return { revision, entries: from === 0 ? entries : entries.slice(from) }
+  if (!selected && limit === 0)
+    return { revision, entries: from === 0 ? entries : entries.slice(from) }
   const found: StoredEntry[] = []
   for (let i = from; i < entries.length; i++) {
     const entry = entries[i]!
     if (selected && !matches(resource, selection, entry.object)) continue
     if (limit > 0 && found.length === limit) {
       const token = encodeContinue(revision, found.at(-1)!.key.slice(prefix.length))
-      return { revision, entries: found, continue: token, ...(hasSelector(request.options) ? {} : { remainingItemCount: entries.length - i }) }
+      return {
+        revision,
+        entries: found,
+        continue: token,
+        ...(hasSelector(request.options) ? {} : { remainingItemCount: entries.length - i }),
+      }
     }
     found.push(entry)
   }
@@ -117,7 +141,11 @@ function hasSelector({ labelSelector, fieldSelector }: ListOptions): boolean {
   return labelSelector !== '' || fieldSelector !== ''
 }
 
-export function matches({ storage }: ServedResource, { labels, fields }: Selection, stored: Stored): boolean {
+export function matches(
+  { storage }: ServedResource,
+  { labels, fields }: Selection,
+  stored: Stored,
+): boolean {
   if (labels !== undefined && !labels(stored['metadata'].labels)) return false
   return fields === undefined || fields(storage.fromStored?.(stored) ?? stored)
 }

@@ -6,7 +6,8 @@ const MAPS = '/api/v1/namespaces/default/configmaps'
 
 async function withMaps(...names: string[]): Promise<TestServer> {
   const server = await createTestServer()
-  for (const name of names) await server.request('POST', MAPS, { metadata: { name, labels: { i: name } } })
+  for (const name of names)
+    await server.request('POST', MAPS, { metadata: { name, labels: { i: name } } })
   return server
 }
 
@@ -24,7 +25,13 @@ test('Given 5 objects and RV r, one deleted and one created since, then list RV=
   await server.request('POST', MAPS, { metadata: { name: 'f' } })
   assert.deepEqual(await names(server, `resourceVersion=${r}`), ['a', 'c', 'd', 'e', 'f'])
   assert.deepEqual(await names(server, `resourceVersion=${r}&limit=2`), ['a', 'b'])
-  assert.deepEqual(await names(server, `resourceVersion=${r}&resourceVersionMatch=Exact`), ['a', 'b', 'c', 'd', 'e'])
+  assert.deepEqual(await names(server, `resourceVersion=${r}&resourceVersionMatch=Exact`), [
+    'a',
+    'b',
+    'c',
+    'd',
+    'e',
+  ])
 })
 
 test('Given RV=0 and limit=2 on 5 objects, then 5 items and no continue', async () => {
@@ -36,11 +43,21 @@ test('Given RV=0 and limit=2 on 5 objects, then 5 items and no continue', async 
 
 test('Given RV=r&match=NotOlderThan&limit=2, then 2 items and a continue whose pages belong to the returned RV', async () => {
   const server = await withMaps('a', 'b', 'c')
-  const first = (await server.request('GET', `${MAPS}?resourceVersion=1&resourceVersionMatch=NotOlderThan&limit=2`)).value
+  const first = (
+    await server.request(
+      'GET',
+      `${MAPS}?resourceVersion=1&resourceVersionMatch=NotOlderThan&limit=2`,
+    )
+  ).value
   assert.equal(first.metadata.remainingItemCount, 1)
   await server.request('DELETE', `${MAPS}/c`)
-  const second = (await server.request('GET', `${MAPS}?limit=2&continue=${first.metadata.continue}`)).value
-  assert.deepEqual(second.items.map((item: { metadata: { name: string } }) => item.metadata.name), ['c'])
+  const second = (
+    await server.request('GET', `${MAPS}?limit=2&continue=${first.metadata.continue}`)
+  ).value
+  assert.deepEqual(
+    second.items.map((item: { metadata: { name: string } }) => item.metadata.name),
+    ['c'],
+  )
   assert.equal(second.metadata.resourceVersion, first.metadata.resourceVersion)
   assert.equal(second.metadata.continue, undefined)
 })
@@ -63,28 +80,57 @@ test('Given a token older than the history, then 410 whose metadata.continue wor
   server.server.store.compact(server.server.store.revision)
   const refused = await server.request('GET', `${MAPS}?limit=1&continue=${first.metadata.continue}`)
   assert.equal(refused.status, 410)
-  assert.deepEqual(await names(server, `continue=${refused.value.metadata.continue}`), ['b', 'bb', 'c'])
+  assert.deepEqual(await names(server, `continue=${refused.value.metadata.continue}`), [
+    'b',
+    'bb',
+    'c',
+  ])
 })
 
 test('Given namespaces `spec-rv` and `spec-rv-2`, then objects of `spec-rv-2` come first in an all-namespaces list', async () => {
   const server = await createTestServer()
   for (const name of ['spec-rv', 'spec-rv-2']) {
     await server.request('POST', '/api/v1/namespaces', { metadata: { name } })
-    await server.request('POST', `/api/v1/namespaces/${name}/configmaps`, { metadata: { name: `in-${name}` } })
+    await server.request('POST', `/api/v1/namespaces/${name}/configmaps`, {
+      metadata: { name: `in-${name}` },
+    })
   }
-  assert.deepEqual(await names(server, 'fieldSelector=metadata.name!=x,metadata.namespace!=kube-system', '/api/v1/configmaps'), ['in-spec-rv-2', 'in-spec-rv'])
+  assert.deepEqual(
+    await names(
+      server,
+      'fieldSelector=metadata.name!=x,metadata.namespace!=kube-system',
+      '/api/v1/configmaps',
+    ),
+    ['in-spec-rv-2', 'in-spec-rv'],
+  )
 })
 
 test('names inside a namespace sort by bytes: a, a-b, a.b, a0, ab, b', async () => {
-  assert.deepEqual(await names(await withMaps('b', 'ab', 'a0', 'a.b', 'a-b', 'a'), ''), ['a', 'a-b', 'a.b', 'a0', 'ab', 'b'])
+  assert.deepEqual(await names(await withMaps('b', 'ab', 'a0', 'a.b', 'a-b', 'a'), ''), [
+    'a',
+    'a-b',
+    'a.b',
+    'a0',
+    'ab',
+    'b',
+  ])
 })
 
 test('with selectors a page holds matching items only, counts none, and the last one may be full', async () => {
   const server = await withMaps('a', 'b', 'c', 'd')
   const { value } = await server.request('GET', `${MAPS}?limit=2&labelSelector=i%20in%20(a,c,d)`)
-  assert.deepEqual(value.items.map((item: { metadata: { name: string } }) => item.metadata.name), ['a', 'c'])
+  assert.deepEqual(
+    value.items.map((item: { metadata: { name: string } }) => item.metadata.name),
+    ['a', 'c'],
+  )
   assert.equal(value.metadata.remainingItemCount, undefined)
-  assert.deepEqual(await names(server, `limit=1&labelSelector=i%20in%20(a,c,d)&continue=${value.metadata.continue}`), ['d'])
+  assert.deepEqual(
+    await names(
+      server,
+      `limit=1&labelSelector=i%20in%20(a,c,d)&continue=${value.metadata.continue}`,
+    ),
+    ['d'],
+  )
 })
 
 test('Given GET list in a missing namespace, then 200 with empty items and a resourceVersion', async () => {
@@ -99,14 +145,22 @@ test('a list that asks for a version of the future waits three seconds', async (
   const server = await withMaps('a')
   const version = server.server.store.revision + 1
   let answered: unknown
-  const late = server.request('GET', `${MAPS}?resourceVersion=${version}`).then((answer) => (answered = answer))
+  const late = server
+    .request('GET', `${MAPS}?resourceVersion=${version}`)
+    .then((answer) => (answered = answer))
   await server.clock.advance(2999)
   assert.equal(answered, undefined)
   await server.clock.advance(1)
   const { status, value, headers } = await late
   assert.equal(status, 504)
-  assert.equal(value.message, `Timeout: Too large resource version: ${version}, current: ${version - 1}`)
-  assert.deepEqual(value.details, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 })
+  assert.equal(
+    value.message,
+    `Timeout: Too large resource version: ${version}, current: ${version - 1}`,
+  )
+  assert.deepEqual(value.details, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })
   assert.equal(headers['retry-after'], '1')
   const inTime = server.request('GET', `${MAPS}?resourceVersion=${version}`)
   await server.request('POST', MAPS, { metadata: { name: 'b' } })
@@ -114,19 +168,59 @@ test('a list that asks for a version of the future waits three seconds', async (
 })
 
 const REFUSALS: readonly (readonly [query: string, status: number, message: string])[] = [
-  ['resourceVersion=abc', 400, 'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax'],
-  ['resourceVersionMatch=Exact', 422, 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'],
-  ['resourceVersion=0&resourceVersionMatch=Exact', 422, 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'],
-  ['resourceVersion=1&resourceVersionMatch=Foo', 422, 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""'],
-  ['sendInitialEvents=true', 422, 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
+  [
+    'resourceVersion=abc',
+    400,
+    'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+  ],
+  [
+    'resourceVersionMatch=Exact',
+    422,
+    'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+  ],
+  [
+    'resourceVersion=0&resourceVersionMatch=Exact',
+    422,
+    'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+  ],
+  [
+    'resourceVersion=1&resourceVersionMatch=Foo',
+    422,
+    'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""',
+  ],
+  [
+    'sendInitialEvents=true',
+    422,
+    'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
+  ],
   ['limit=abc', 400, 'strconv.ParseInt: parsing "abc": invalid syntax'],
-  ['continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJhIn0', 400, 'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
-  [`continue=${token(1, '')}`, 400, 'invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)'],
+  [
+    'continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJhIn0',
+    400,
+    'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+  ],
+  [
+    `continue=${token(1, '')}`,
+    400,
+    'invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)',
+  ],
   [`continue=${token(1, '../x')}`, 400, 'invalid continue token: continue key is not valid: ../x'],
-  [`continue=${token(1, 'x', 'v2')}`, 400, 'invalid continue token: continue key is not valid: server does not recognize this encoded version v2'],
-  [`continue=${token(1, 'x')}&resourceVersion=5`, 400, 'specifying resource version is not allowed when using continue'],
+  [
+    `continue=${token(1, 'x', 'v2')}`,
+    400,
+    'invalid continue token: continue key is not valid: server does not recognize this encoded version v2',
+  ],
+  [
+    `continue=${token(1, 'x')}&resourceVersion=5`,
+    400,
+    'specifying resource version is not allowed when using continue',
+  ],
   ['fieldSelector=foo', 400, "invalid selector: 'foo'; can't understand 'foo'"],
-  ['fieldSelector=foo=a', 400, '"foo" is not a known field selector: only "metadata.name", "metadata.namespace"'],
+  [
+    'fieldSelector=foo=a',
+    400,
+    '"foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  ],
 ]
 
 function token(rv: number, start: string, v = 'meta.k8s.io/v1'): string {

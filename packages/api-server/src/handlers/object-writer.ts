@@ -6,11 +6,24 @@ import type { AdmissionPlugin, AdmissionRequest, AllocationHook, UserInfo } from
 import { keepTimesOfNoop } from '../apply/index.ts'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { integerBetween, uuid } from '@gyropilot/foundation'
-import { alreadyExists, conflict, generateNameExhausted, invalid, notFound, STALE, unclassified } from '../http/errors.ts'
+import {
+  alreadyExists,
+  conflict,
+  generateNameExhausted,
+  invalid,
+  notFound,
+  STALE,
+  unclassified,
+} from '../http/errors.ts'
 import { cloneJson, shareUnchanged } from '../registry/equality.ts'
 import type { Draft, RuleContext, Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
-import { prepareCreate, prepareUpdate, validateCreate, validateUpdate } from '../registry/strategy.ts'
+import {
+  prepareCreate,
+  prepareUpdate,
+  validateCreate,
+  validateUpdate,
+} from '../registry/strategy.ts'
 import type { Store, StoredEntry } from '../storage/store.ts'
 import type { FieldManagement } from './field-management.ts'
 import { parseVersion } from './options.ts'
@@ -90,19 +103,31 @@ export class ObjectWriter {
   }
 
   /** `draft` is in the served version and belongs to the writer from now on. */
-  async create(target: Target, draft: Draft, context: WriteContext, fieldsManaged = false): Promise<Written> {
+  async create(
+    target: Target,
+    draft: Draft,
+    context: WriteContext,
+    fieldsManaged = false,
+  ): Promise<Written> {
     const { resource, namespace } = target
     const metadata = (draft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = namespace
     else delete metadata['namespace']
     deduplicateOwners(metadata, context)
-    if (context.manager !== undefined && !fieldsManaged) this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
+    if (context.manager !== undefined && !fieldsManaged)
+      this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
     const request = this.#admissionRequest('CREATE', target, context, draft, undefined)
     await this.#mutate(request)
     for (let attempt = 1; ; attempt++) {
       const generated = !metadata['name'] && Boolean(metadata['generateName'])
       const last = !generated || attempt === GENERATED_ATTEMPTS
-      const written = await this.#createOnce(target, last ? draft : cloneJson(draft), context, generated, request)
+      const written = await this.#createOnce(
+        target,
+        last ? draft : cloneJson(draft),
+        context,
+        generated,
+        request,
+      )
       if (written !== undefined) return written
       if (last) throw generateNameExhausted(resource.info, draft['metadata'].name)
     }
@@ -117,7 +142,8 @@ export class ObjectWriter {
   ): Promise<Written | undefined> {
     const { resource, namespace } = target
     const { store } = this.#parts
-    if (generated) servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
+    if (generated)
+      servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
     const draft = storedDraft(resource, servedDraft)
     const rules = this.#ruleContext(context, target.subresource)
     const version: string = draft['metadata'].resourceVersion ?? ''
@@ -129,12 +155,20 @@ export class ObjectWriter {
       warnOf(resource, draft, undefined, context)
       const name: string = draft['metadata'].name
       await this.#validate({ ...request, name, object: servedView(resource, draft) as Draft })
-      if (version !== '' && version !== '0') throw unclassified('resourceVersion should not be set on objects to be created')
-      const key = { collection: resource.storage.collection, key: storageKey(resource, namespace, name) }
+      if (version !== '' && version !== '0')
+        throw unclassified('resourceVersion should not be set on objects to be created')
+      const key = {
+        collection: resource.storage.collection,
+        key: storageKey(resource, namespace, name),
+      }
       const existing = store.get(key)
       if (existing !== undefined) {
         if (generated) return undefined
-        throw alreadyExists(resource.info, name, existing.object['metadata'].deletionTimestamp !== undefined)
+        throw alreadyExists(
+          resource.info,
+          name,
+          existing.object['metadata'].deletionTimestamp !== undefined,
+        )
       }
       if (context.dryRun) return { object: draft, entry: undefined, created: true }
       checkSize(draft, context)
@@ -147,13 +181,21 @@ export class ObjectWriter {
   }
 
   async update(target: Target, request: UpdateRequest, context: WriteContext): Promise<Written> {
-    const key = { collection: target.resource.storage.collection, key: storageKey(target.resource, target.namespace, target.name) }
+    const key = {
+      collection: target.resource.storage.collection,
+      key: storageKey(target.resource, target.namespace, target.name),
+    }
     for (;;) {
       const entry = this.#parts.store.get(key)
       if (entry === undefined) {
         if (request.beforeCreate === undefined) throw notFound(target.resource.info, target.name)
         request.beforeCreate()
-        return this.create(target, await this.#draftForCreate(target, request), context, request.fieldsManaged)
+        return this.create(
+          target,
+          await this.#draftForCreate(target, request),
+          context,
+          request.fieldsManaged,
+        )
       }
       const written = await this.#updateOnce(target, entry, request, context)
       if (written !== undefined) return written
@@ -172,7 +214,12 @@ export class ObjectWriter {
   }
 
   /** Undefined when another write came between and the request does not insist on a version. */
-  async #updateOnce(target: Target, entry: StoredEntry, request: UpdateRequest, context: WriteContext): Promise<Written | undefined> {
+  async #updateOnce(
+    target: Target,
+    entry: StoredEntry,
+    request: UpdateRequest,
+    context: WriteContext,
+  ): Promise<Written | undefined> {
     const { resource } = target
     const stored = entry.object
     const current = resource.storage.fromStored?.(stored) ?? stored
@@ -191,7 +238,8 @@ export class ObjectWriter {
     const insists = checkVersion(target, draft, entry, request.put === true)
     const rules = this.#ruleContext(context, target.subresource)
     if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
-    const settle = target.subresource === '' ? this.#allocate(resource, draft, stored, context) : NOTHING_TAKEN
+    const settle =
+      target.subresource === '' ? this.#allocate(resource, draft, stored, context) : NOTHING_TAKEN
     let committed = false
     try {
       validateUpdate(resource, draft, stored, rules)
@@ -200,7 +248,9 @@ export class ObjectWriter {
       const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
       if (now !== entry) {
         if (!insists) return undefined
-        throw now === undefined ? notFound(resource.info, target.name) : conflict(resource.info, target.name, STALE)
+        throw now === undefined
+          ? notFound(resource.info, target.name)
+          : conflict(resource.info, target.name, STALE)
       }
       const written = this.#commitUpdate(resource, entry, draft, context)
       committed = !context.dryRun
@@ -210,7 +260,12 @@ export class ObjectWriter {
     }
   }
 
-  #commitUpdate(resource: ServedResource, entry: StoredEntry, draft: Draft, context: WriteContext): Written {
+  #commitUpdate(
+    resource: ServedResource,
+    entry: StoredEntry,
+    draft: Draft,
+    context: WriteContext,
+  ): Written {
     const { store } = this.#parts
     const key = { collection: resource.storage.collection, key: entry.key }
     const stored = entry.object
@@ -237,7 +292,11 @@ export class ObjectWriter {
   }
 
   /** Asks admission about a deletion; `stored` is absent before the object was read. */
-  async admitDelete(target: Target, context: WriteContext, stored: Stored | undefined): Promise<void> {
+  async admitDelete(
+    target: Target,
+    context: WriteContext,
+    stored: Stored | undefined,
+  ): Promise<void> {
     const request = this.#admissionRequest('DELETE', target, context, undefined, stored)
     if (stored === undefined) await this.#mutate(request)
     else await this.#validate(request)
@@ -280,26 +339,61 @@ export class ObjectWriter {
     oldObject: Stored | undefined,
   ): AdmissionRequest {
     const objectName: string = name === '' ? (object?.['metadata']?.name ?? '') : name
-    const scope = resource.info.resource === 'namespaces' && resource.info.group === '' ? objectName : namespace
-    return { operation, resource: resource.info, subresource, namespace: scope, name: objectName, object, oldObject, user, dryRun, options, warn }
+    const scope =
+      resource.info.resource === 'namespaces' && resource.info.group === '' ? objectName : namespace
+    return {
+      operation,
+      resource: resource.info,
+      subresource,
+      namespace: scope,
+      name: objectName,
+      object,
+      oldObject,
+      user,
+      dryRun,
+      options,
+      warn,
+    }
   }
 
   #fieldsCall(target: Target, before: Stored | undefined, draft: Draft, context: WriteContext) {
     const { resource, subresource } = target
-    return { resource, subresource, before, draft, manager: context.manager!, emptyListResets: context.emptyListResets, nowMs: this.#parts.clock.nowMs(), warn: context.warn }
+    return {
+      resource,
+      subresource,
+      before,
+      draft,
+      manager: context.manager!,
+      emptyListResets: context.emptyListResets,
+      nowMs: this.#parts.clock.nowMs(),
+      warn: context.warn,
+    }
   }
 
   #ruleContext({ user }: WriteContext, subresource: string): RuleContext {
     const { clock, featureEnabled } = this.#parts
-    return { nowMs: clock.nowMs(), userName: user.name, user, featureEnabled, ...(subresource === '' ? {} : { subresource }) }
+    return {
+      nowMs: clock.nowMs(),
+      userName: user.name,
+      user,
+      featureEnabled,
+      ...(subresource === '' ? {} : { subresource }),
+    }
   }
 
   #hooksOf({ info }: ServedResource): readonly AllocationHook[] {
-    return this.#parts.allocations.filter((hook) => hook.group === info.group && hook.resource === info.resource)
+    return this.#parts.allocations.filter(
+      (hook) => hook.group === info.group && hook.resource === info.resource,
+    )
   }
 
   /** Takes what the object needs (addresses, ports). To be called once with whether the object was stored. */
-  #allocate(resource: ServedResource, object: Draft, oldObject: Stored | undefined, context: WriteContext): (stored: boolean) => void {
+  #allocate(
+    resource: ServedResource,
+    object: Draft,
+    oldObject: Stored | undefined,
+    context: WriteContext,
+  ): (stored: boolean) => void {
     const hooks = this.#hooksOf(resource)
     if (hooks.length === 0) return NOTHING_TAKEN
     const settles: ((stored: boolean) => void)[] = []
@@ -308,7 +402,8 @@ export class ObjectWriter {
     }
     try {
       const nowMs = this.#parts.clock.nowMs()
-      for (const hook of hooks) settles.push(hook.begin({ object, oldObject, nowMs, dryRun: context.dryRun }))
+      for (const hook of hooks)
+        settles.push(hook.begin({ object, oldObject, nowMs, dryRun: context.dryRun }))
     } catch (error) {
       settleAll(false)
       throw error
@@ -318,7 +413,8 @@ export class ObjectWriter {
 
   #generateName(prefix: string): string {
     let suffix = ''
-    for (let i = 0; i < SUFFIX_LENGTH; i++) suffix += SUFFIX_ALPHABET[integerBetween(this.#suffixes, 0, SUFFIX_ALPHABET.length)]!
+    for (let i = 0; i < SUFFIX_LENGTH; i++)
+      suffix += SUFFIX_ALPHABET[integerBetween(this.#suffixes, 0, SUFFIX_ALPHABET.length)]!
     return Buffer.from(prefix).subarray(0, LONGEST_PREFIX).toString() + suffix
   }
 }
@@ -341,7 +437,12 @@ function servedView({ storage }: ServedResource, object: Stored): Stored {
 
 const NOTHING_TAKEN = (): void => {}
 
-function warnOf(resource: ServedResource, draft: Draft, stored: Stored | undefined, context: WriteContext): void {
+function warnOf(
+  resource: ServedResource,
+  draft: Draft,
+  stored: Stored | undefined,
+  context: WriteContext,
+): void {
   for (const text of resource.rules.warnings?.(draft, stored) ?? []) context.warn(text)
 }
 
@@ -355,7 +456,9 @@ export function isFinished({ info }: ServedResource, draft: Draft, stored: Store
   const { deletionTimestamp, deletionGracePeriodSeconds } = stored['metadata']
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false
   if ((draft['metadata'].finalizers ?? []).length > 0) return false
-  return info.kind !== 'Namespace' || info.group !== '' || (draft['spec']?.finalizers ?? []).length === 0
+  return (
+    info.kind !== 'Namespace' || info.group !== '' || (draft['spec']?.finalizers ?? []).length === 0
+  )
 }
 
 function checkUid(target: Target, metadata: Draft, stored: Stored): void {
@@ -368,7 +471,9 @@ function checkUid(target: Target, metadata: Draft, stored: Stored): void {
 
 function storageError({ resource, namespace, name }: Target, text: string): string {
   const { info, custom } = resource
-  const prefix = custom ? `${info.group}/${info.resource}` : (STORAGE_PREFIXES[info.resource] ?? info.resource)
+  const prefix = custom
+    ? `${info.group}/${info.resource}`
+    : (STORAGE_PREFIXES[info.resource] ?? info.resource)
   const key = `/registry/${prefix}/${storageKey(resource, namespace, name)}`
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${text}`
 }
@@ -381,7 +486,12 @@ const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
 }
 
 /** Whether the request insists on the version it named; throws when that is not the current one. */
-function checkVersion({ resource, name }: Target, draft: Draft, entry: StoredEntry, put: boolean): boolean {
+function checkVersion(
+  { resource, name }: Target,
+  draft: Draft,
+  entry: StoredEntry,
+  put: boolean,
+): boolean {
   const text: string = draft['metadata'].resourceVersion ?? ''
   const version = text === '' ? 0 : parseVersion(text)
   if (typeof version === 'object') throw unclassified(version.error)
@@ -389,7 +499,11 @@ function checkVersion({ resource, name }: Target, draft: Draft, entry: StoredEnt
     if (resource.rules.unconditionalUpdate !== false && !resource.custom) return false
     const { group, resource: plural } = resource.info
     throw invalid(group, plural, name, [
-      { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update' },
+      {
+        type: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: 'Invalid value: 0: must be specified for an update',
+      },
     ])
   }
   if (version !== entry.revision) throw conflict(resource.info, name, STALE)
@@ -415,9 +529,11 @@ function deduplicateOwners(metadata: Draft, context: WriteContext): void {
 
 /** Objects beyond etcd's limit are refused; book-keeping of fields is given up first. */
 function checkSize(draft: Draft, context: WriteContext): void {
-  if (context.bodyBytes < SIZE_CHECK_FROM_BYTES || encodedSize(draft) <= LARGEST_OBJECT_BYTES) return
+  if (context.bodyBytes < SIZE_CHECK_FROM_BYTES || encodedSize(draft) <= LARGEST_OBJECT_BYTES)
+    return
   delete draft['metadata'].managedFields
-  if (encodedSize(draft) > LARGEST_OBJECT_BYTES) throw unclassified('etcdserver: request is too large')
+  if (encodedSize(draft) > LARGEST_OBJECT_BYTES)
+    throw unclassified('etcdserver: request is too large')
 }
 
 function encodedSize(value: unknown): number {

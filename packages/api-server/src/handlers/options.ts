@@ -36,15 +36,21 @@ export interface ListOptions {
 
 const GROUP = 'meta.k8s.io'
 
-export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions', applyPatch = false): WriteOptions {
+export function writeOptions(
+  query: URLSearchParams,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  applyPatch = false,
+): WriteOptions {
   if (query.size === 0 && !applyPatch) return DEFAULTS
   const errors = new FieldErrors()
   const force = query.get('force')
   const forced = force === null ? undefined : isTrue(force)
   const fieldManager = query.get('fieldManager') ?? ''
   if (kind === 'PatchOptions') {
-    if (applyPatch && fieldManager === '') errors.required('fieldManager', 'is required for apply patch')
-    if (!applyPatch && forced !== undefined) errors.forbidden('force', 'may not be specified for non-apply patch')
+    if (applyPatch && fieldManager === '')
+      errors.required('fieldManager', 'is required for apply patch')
+    if (!applyPatch && forced !== undefined)
+      errors.forbidden('force', 'may not be specified for non-apply patch')
   }
   validateFieldManager(fieldManager, errors)
   validateDryRun(query.getAll('dryRun'), errors)
@@ -61,7 +67,12 @@ export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'Up
   }
 }
 
-const DEFAULTS: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined }
+const DEFAULTS: WriteOptions = {
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  force: undefined,
+}
 
 function validateDryRun(values: readonly string[], errors: FieldErrors): void {
   if (values.some((value) => value !== 'All')) errors.notSupported('dryRun', values, ['All'])
@@ -89,7 +100,15 @@ function isPrintable(char: string): boolean {
   return char === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char)
 }
 
-const GO_ESCAPES: Readonly<Record<string, string>> = { '\u0007': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' }
+const GO_ESCAPES: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
 
 /** A string as Go's %q prints it. */
 export function goQuote(text: string): string {
@@ -100,7 +119,10 @@ export function goQuote(text: string): string {
     else if (GO_ESCAPES[char] !== undefined) quoted += GO_ESCAPES[char]
     else {
       const code = char.codePointAt(0)!
-      quoted += code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+      quoted +=
+        code < 0x80
+          ? `\\x${code.toString(16).padStart(2, '0')}`
+          : `\\u${code.toString(16).padStart(4, '0')}`
     }
   }
   return `${quoted}"`
@@ -127,14 +149,25 @@ export function deleteOptionsFromBody(body: Readonly<Record<string, unknown>>): 
   return validDeleteOptions(body, dryRun)
 }
 
-function validDeleteOptions(raw: Readonly<Record<string, unknown>>, dryRun: readonly string[]): DeleteOptions {
+function validDeleteOptions(
+  raw: Readonly<Record<string, unknown>>,
+  dryRun: readonly string[],
+): DeleteOptions {
   const errors = new FieldErrors()
   const policy = raw['propagationPolicy'] as string | undefined | null
   const orphanDependents = (raw['orphanDependents'] ?? undefined) as boolean | undefined
   if (policy !== undefined && policy !== null && orphanDependents !== undefined) {
-    errors.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')
+    errors.invalid(
+      'propagationPolicy',
+      policy,
+      'orphanDependents and deletionPropagation cannot be both set',
+    )
   }
-  if (policy !== undefined && policy !== null && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
+  if (
+    policy !== undefined &&
+    policy !== null &&
+    !['Foreground', 'Background', 'Orphan'].includes(policy)
+  ) {
     errors.notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil'])
   }
   validateDryRun(dryRun, errors)
@@ -162,7 +195,8 @@ export function listOptions(query: URLSearchParams, watch: boolean): ListOptions
     continueToken: query.get('continue') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-    allowWatchBookmarks: query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks')),
+    allowWatchBookmarks:
+      query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
     timeoutSeconds: timeout === null || timeout === '' ? undefined : parseInteger(timeout),
   }
@@ -187,59 +221,91 @@ const NO_LIST_OPTIONS: ListOptions = {
 
 function validateList(options: ListOptions, errors: FieldErrors): void {
   const { resourceVersion, resourceVersionMatch: match } = options
-  if (options.sendInitialEvents !== undefined) errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
+  if (options.sendInitialEvents !== undefined)
+    errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
   if (match === '') return
   if (options.continueToken !== '') {
-    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch is forbidden when continue is provided',
+    )
   }
   if (resourceVersion === '') {
-    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch is forbidden unless resourceVersion is provided',
+    )
   }
   if (match !== 'Exact' && match !== 'NotOlderThan') {
     errors.notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', ''])
   }
   if (match === 'Exact' && resourceVersion === '0') {
-    errors.forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    )
   }
 }
 
 function validateWatch(options: ListOptions, errors: FieldErrors): void {
   const { resourceVersionMatch: match, sendInitialEvents } = options
   // Without an explicit choice these two mean: the present state first, then changes.
-  const implied = sendInitialEvents === undefined && match === '' && (options.resourceVersion === '' || options.resourceVersion === '0')
+  const implied =
+    sendInitialEvents === undefined &&
+    match === '' &&
+    (options.resourceVersion === '' || options.resourceVersion === '0')
   if (implied) {
     if (options.continueToken !== '') {
-      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+      errors.forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden when continue is provided',
+      )
     }
     return
   }
   if (match !== '') {
     if (sendInitialEvents === undefined) {
-      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+      errors.forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      )
     } else if (match !== 'NotOlderThan') {
-      errors.forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+      errors.forbidden(
+        'resourceVersionMatch',
+        'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+      )
       errors.notSupported('resourceVersionMatch', match, ['NotOlderThan'])
     }
     if (options.continueToken !== '') {
-      errors.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+      errors.forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden when continue is provided',
+      )
     }
   } else if (sendInitialEvents === true) {
-    errors.forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+    errors.forbidden(
+      'resourceVersionMatch',
+      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    )
   }
 }
 
 /** Go's strconv.ParseInt, base 10. */
 export function parseInteger(text: string): number {
-  if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  if (!/^[+-]?[0-9]+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
   const value = Number(text)
-  if (Math.abs(value) > 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+  if (Math.abs(value) > 2 ** 63)
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
   return value
 }
 
 /** Go's strconv.ParseUint, base 10: a message when it does not parse. */
 export function parseVersion(text: string): number | { readonly error: string } {
-  if (!/^[0-9]+$/.test(text)) return { error: `strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax` }
+  if (!/^[0-9]+$/.test(text))
+    return { error: `strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax` }
   const value = Number(text)
-  if (value >= 2 ** 64) return { error: `strconv.ParseUint: parsing ${goQuote(text)}: value out of range` }
+  if (value >= 2 ** 64)
+    return { error: `strconv.ParseUint: parsing ${goQuote(text)}: value out of range` }
   return value
 }

@@ -4,7 +4,10 @@ import { createTestServer, type TestServer } from '../testing/test-server.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const NAMELESS = { metadata: {} }
-const message = ({ status, value }: { status: number; value: { message?: string } }) => [status, value.message ?? value]
+const message = ({ status, value }: { status: number; value: { message?: string } }) => [
+  status,
+  value.message ?? value,
+]
 
 let shared: Promise<TestServer> | undefined
 const server = () => (shared ??= createTestServer())
@@ -12,7 +15,10 @@ const server = () => (shared ??= createTestServer())
 test('Given POST to a missing namespace with an invalid name in the body, then 404 for the namespace; with truncated JSON, then 400', async () => {
   const { request } = await server()
   const path = '/api/v1/namespaces/missing/configmaps'
-  assert.deepEqual(message(await request('POST', path, { metadata: { name: 'BAD NAME' } })), [404, 'namespaces "missing" not found'])
+  assert.deepEqual(message(await request('POST', path, { metadata: { name: 'BAD NAME' } })), [
+    404,
+    'namespaces "missing" not found',
+  ])
   const truncated = await request('POST', path, '{')
   assert.deepEqual(message(truncated), [
     400,
@@ -25,13 +31,19 @@ test('Given `GET /api/v1/pods/x`, then 404 `the server could not find the reques
   const missing = await request('GET', '/api/v1/pods/x')
   assert.deepEqual(message(missing), [404, 'the server could not find the requested resource'])
   assert.deepEqual(missing.value.details, {})
-  assert.deepEqual(message(await request('POST', '/api/v1/pods', {})), [405, 'the server does not allow this method on the requested resource'])
+  assert.deepEqual(message(await request('POST', '/api/v1/pods', {})), [
+    405,
+    'the server does not allow this method on the requested resource',
+  ])
 })
 
 test('Given `GET /apis/foo`, then plain-text 404; `GET /apis/apps/v9`: Status 404', async () => {
   const { request } = await server()
   const plain = await request('GET', '/apis/foo')
-  assert.deepEqual([plain.status, plain.value, plain.headers['x-content-type-options']], [404, '404 page not found\n', 'nosniff'])
+  assert.deepEqual(
+    [plain.status, plain.value, plain.headers['x-content-type-options']],
+    [404, '404 page not found\n', 'nosniff'],
+  )
   assert.equal((await request('GET', '/apis/apps/v9')).value.kind, 'Status')
 })
 
@@ -44,11 +56,20 @@ test('Given a user without rights asking for an unknown resource, then 403, not 
 
 test('Given no credentials, then `/version` 200, `/apis` 403 as system:anonymous; a wrong bearer token: 401 everywhere', async () => {
   const { request } = await server()
-  assert.equal((await request('GET', '/version', undefined, { authorization: undefined })).status, 200)
+  assert.equal(
+    (await request('GET', '/version', undefined, { authorization: undefined })).status,
+    200,
+  )
   const refused = await request('GET', '/apis', undefined, { authorization: undefined })
-  assert.deepEqual(message(refused), [403, 'forbidden: User "system:anonymous" cannot get path "/apis"'])
+  assert.deepEqual(message(refused), [
+    403,
+    'forbidden: User "system:anonymous" cannot get path "/apis"',
+  ])
   for (const path of ['/version', '/apis', '/api/v1/pods']) {
-    assert.equal((await request('GET', path, undefined, { authorization: 'Bearer wrong' })).status, 401)
+    assert.equal(
+      (await request('GET', path, undefined, { authorization: 'Bearer wrong' })).status,
+      401,
+    )
   }
 })
 
@@ -57,7 +78,10 @@ test('an unreadable URL stops before authentication, a bad timeout before it too
   const wrong = { authorization: 'Bearer wrong' }
   const unreadable = await request('GET', '/api/v1/watch', undefined, wrong)
   assert.equal(unreadable.status, 500)
-  assert.match(unreadable.value, /^Internal Server Error: "\/api\/v1\/watch": failed to create RequestInfo: unable to determine kind and namespace from url, \/api\/v1\/watch/)
+  assert.match(
+    unreadable.value,
+    /^Internal Server Error: "\/api\/v1\/watch": failed to create RequestInfo: unable to determine kind and namespace from url, \/api\/v1\/watch/,
+  )
   assert.deepEqual(message(await request('GET', `${MAPS}?timeout=abc`, undefined, wrong)), [
     400,
     'invalid timeout specified in the request URL - time: invalid duration "abc"',
@@ -76,8 +100,19 @@ test('Given Accept text/html, then 406 with the list of representations; `text/h
 
 test('Accept is judged before the body, the content type before the options, the options before the body', async () => {
   const { request } = await server()
-  assert.equal((await request('POST', `${MAPS}?dryRun=Foo`, '{', { accept: 'text/html', 'content-type': 'text/plain' })).status, 406)
-  assert.equal((await request('POST', `${MAPS}?dryRun=Foo`, '{', { 'content-type': 'text/plain' })).status, 415)
+  assert.equal(
+    (
+      await request('POST', `${MAPS}?dryRun=Foo`, '{', {
+        accept: 'text/html',
+        'content-type': 'text/plain',
+      })
+    ).status,
+    406,
+  )
+  assert.equal(
+    (await request('POST', `${MAPS}?dryRun=Foo`, '{', { 'content-type': 'text/plain' })).status,
+    415,
+  )
   assert.equal((await request('POST', `${MAPS}?dryRun=Foo`, '{')).status, 422)
   assert.equal((await request('POST', MAPS, '{')).status, 400)
   assert.equal((await request('POST', MAPS, NAMELESS)).status, 422)
@@ -102,12 +137,18 @@ test('Given a body with an unknown field and a duplicate, then Ignore accepts si
   const ignored = await request('POST', `${MAPS}?fieldValidation=Ignore`, body('ignore'))
   assert.deepEqual([ignored.status, ignored.headers['warning']], [201, undefined])
   const warned = await request('POST', MAPS, body('warn'))
-  assert.deepEqual([warned.status, warned.headers['warning']], [201, ['299 - "unknown field \\"foo\\""', '299 - "duplicate field \\"data.a\\""']])
+  assert.deepEqual(
+    [warned.status, warned.headers['warning']],
+    [201, ['299 - "unknown field \\"foo\\""', '299 - "duplicate field \\"data.a\\""']],
+  )
   assert.deepEqual(warned.value.data, { a: '2' })
-  assert.deepEqual(message(await request('POST', `${MAPS}?fieldValidation=Strict`, body('strict'))), [
-    400,
-    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo", duplicate field "data.a"',
-  ])
+  assert.deepEqual(
+    message(await request('POST', `${MAPS}?fieldValidation=Strict`, body('strict'))),
+    [
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo", duplicate field "data.a"',
+    ],
+  )
 })
 
 test('Given DELETE with a body and `?dryRun=All`, then the query is ignored and the object is deleted', async () => {
@@ -129,12 +170,25 @@ test('Given DELETE with preconditions.uid of another object, then 409 whose deta
 test('Given two writers with the same RV, then one 200 and one 409; given two PATCHes of different fields at once, then both 200 and both visible', async () => {
   const { request } = await server()
   const { value } = await request('POST', MAPS, { metadata: { name: 'contended' } })
-  const put = (data: object) => request('PUT', `${MAPS}/contended`, { metadata: { name: 'contended', resourceVersion: value.metadata.resourceVersion }, data })
+  const put = (data: object) =>
+    request('PUT', `${MAPS}/contended`, {
+      metadata: { name: 'contended', resourceVersion: value.metadata.resourceVersion },
+      data,
+    })
   const puts = await Promise.all([put({ a: '1' }), put({ b: '1' })])
   assert.deepEqual(puts.map(({ status }) => status).sort(), [200, 409])
-  const patch = (data: object) => request('PATCH', `${MAPS}/contended`, { data }, { 'content-type': 'application/merge-patch+json' })
+  const patch = (data: object) =>
+    request(
+      'PATCH',
+      `${MAPS}/contended`,
+      { data },
+      { 'content-type': 'application/merge-patch+json' },
+    )
   const patches = await Promise.all([patch({ c: '1' }), patch({ d: '1' })])
-  assert.deepEqual(patches.map(({ status }) => status), [200, 200])
+  assert.deepEqual(
+    patches.map(({ status }) => status),
+    [200, 200],
+  )
   const { data } = (await request('GET', `${MAPS}/contended`)).value
   assert.deepEqual([data.c, data.d], ['1', '1'])
 })
@@ -149,18 +203,36 @@ test('Given generateName of 70 characters, then a name of 63 with the first 58 k
 
 test('Given an object with a finalizer, when deleted, then 200, deletionTimestamp, grace 0; when the finalizer is removed, then 200 and DELETED whose object still has the finalizer', async () => {
   const { request, watch } = await server()
-  const { value } = await request('POST', MAPS, { metadata: { name: 'kept', finalizers: ['a.b/c'] } })
-  const seen = await watch(`${MAPS}?watch=true&fieldSelector=metadata.name%3Dkept&resourceVersion=${value.metadata.resourceVersion}`)
+  const { value } = await request('POST', MAPS, {
+    metadata: { name: 'kept', finalizers: ['a.b/c'] },
+  })
+  const seen = await watch(
+    `${MAPS}?watch=true&fieldSelector=metadata.name%3Dkept&resourceVersion=${value.metadata.resourceVersion}`,
+  )
   const deleted = await request('DELETE', `${MAPS}/kept`)
   assert.equal(deleted.status, 200)
-  assert.deepEqual([deleted.value.metadata.deletionTimestamp, deleted.value.metadata.deletionGracePeriodSeconds], ['2026-01-01T00:00:00Z', 0])
+  assert.deepEqual(
+    [deleted.value.metadata.deletionTimestamp, deleted.value.metadata.deletionGracePeriodSeconds],
+    ['2026-01-01T00:00:00Z', 0],
+  )
   const again = await request('POST', MAPS, { metadata: { name: 'kept' } })
-  assert.deepEqual(message(again), [409, 'object is being deleted: configmaps "kept" already exists'])
+  assert.deepEqual(message(again), [
+    409,
+    'object is being deleted: configmaps "kept" already exists',
+  ])
   const patch = { metadata: { finalizers: null }, data: { a: 'new' } }
-  const last = await request('PATCH', `${MAPS}/kept`, patch, { 'content-type': 'application/merge-patch+json' })
-  assert.deepEqual([last.status, last.value.data, last.value.metadata.finalizers], [200, { a: 'new' }, undefined])
+  const last = await request('PATCH', `${MAPS}/kept`, patch, {
+    'content-type': 'application/merge-patch+json',
+  })
+  assert.deepEqual(
+    [last.status, last.value.data, last.value.metadata.finalizers],
+    [200, { a: 'new' }, undefined],
+  )
   assert.equal(last.value.metadata.resourceVersion, deleted.value.metadata.resourceVersion)
-  assert.deepEqual(seen.events.map(({ type }) => type), ['MODIFIED', 'DELETED'])
+  assert.deepEqual(
+    seen.events.map(({ type }) => type),
+    ['MODIFIED', 'DELETED'],
+  )
   assert.deepEqual(seen.events[1]!.object.metadata.finalizers, ['a.b/c'])
   assert.equal(seen.events[1]!.object.data, undefined)
 })
@@ -172,7 +244,10 @@ test('Given Foreground and then Background deletion of an object without other f
   assert.deepEqual(first.value.metadata.finalizers, ['foregroundDeletion'])
   const repeated = await request('DELETE', `${MAPS}/owner`, { propagationPolicy: 'Foreground' })
   assert.equal(repeated.value.metadata.resourceVersion, first.value.metadata.resourceVersion)
-  assert.equal((await request('DELETE', `${MAPS}/owner`, { propagationPolicy: 'Background' })).value.status, 'Success')
+  assert.equal(
+    (await request('DELETE', `${MAPS}/owner`, { propagationPolicy: 'Background' })).value.status,
+    'Success',
+  )
   assert.equal((await request('GET', `${MAPS}/owner`)).status, 404)
 })
 
@@ -182,13 +257,18 @@ test('Given If-None-Match with the current ETag on aggregated discovery, then 30
   const first = await request('GET', '/apis', undefined, { accept })
   assert.deepEqual([first.status, first.headers['content-type']], [200, accept])
   assert.match(String(first.headers['etag']), /^"[0-9A-F]+"$/)
-  const again = await request('GET', '/apis', undefined, { accept, 'if-none-match': first.headers['etag'] })
+  const again = await request('GET', '/apis', undefined, {
+    accept,
+    'if-none-match': first.headers['etag'],
+  })
   assert.deepEqual([again.status, again.value], [304, ''])
 })
 
 test('Given an OpenAPI v3 URL with a stale hash, then 301 to the current one', async () => {
   const { request } = await server()
-  const { serverRelativeURL } = JSON.parse((await request('GET', '/openapi/v3')).value).paths['apis/apps/v1']
+  const { serverRelativeURL } = JSON.parse((await request('GET', '/openapi/v3')).value).paths[
+    'apis/apps/v1'
+  ]
   const stale = await request('GET', '/openapi/v3/apis/apps/v1?hash=STALE')
   assert.deepEqual([stale.status, stale.headers['location']], [301, serverRelativeURL])
   const current = await request('GET', serverRelativeURL)
@@ -202,21 +282,31 @@ test('Given any access to Endpoints, then the deprecation Warning, also on 400',
   assert.deepEqual((await request('GET', '/api/v1/endpoints?limit=x')).headers['warning'], [text])
 })
 
-test('Given a Table list with includeObject=None, then rows without object and `metadata.resourceVersion` equal to the list\'s', async () => {
+test("Given a Table list with includeObject=None, then rows without object and `metadata.resourceVersion` equal to the list's", async () => {
   const { request } = await server()
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
   const { value } = await request('GET', `${MAPS}?includeObject=None`, undefined, { accept })
   assert.equal(value.kind, 'Table')
   assert.ok(value.rows.length > 0 && value.rows.every((row: object) => !('object' in row)))
-  assert.equal(value.metadata.resourceVersion, (await request('GET', MAPS)).value.metadata.resourceVersion)
+  assert.equal(
+    value.metadata.resourceVersion,
+    (await request('GET', MAPS)).value.metadata.resourceVersion,
+  )
   const wrong = await request('GET', `${MAPS}?includeObject=Foo`, undefined, { accept })
-  assert.deepEqual(message(wrong), [400, `Unable to convert to Table as requested: includeObject: Invalid value: "Foo": must be 'Metadata', 'Object', 'None', or empty`])
+  assert.deepEqual(message(wrong), [
+    400,
+    `Unable to convert to Table as requested: includeObject: Invalid value: "Foo": must be 'Metadata', 'Object', 'None', or empty`,
+  ])
   assert.equal((await request('GET', `${MAPS}/nope`, undefined, { accept })).value.kind, 'Status')
 })
 
 test('`__proto__` is data like any other key', async () => {
   const { request } = await server()
-  const { status, value } = await request('POST', MAPS, '{"metadata":{"name":"proto"},"data":{"__proto__":"x"}}')
+  const { status, value } = await request(
+    'POST',
+    MAPS,
+    '{"metadata":{"name":"proto"},"data":{"__proto__":"x"}}',
+  )
   assert.deepEqual([status, message({ status, value })[1]], [201, value])
   assert.deepEqual(Object.entries(value.data), [['__proto__', 'x']])
 })
@@ -224,14 +314,21 @@ test('`__proto__` is data like any other key', async () => {
 test('a document nested too deep is refused, not followed', async () => {
   const { request } = await server()
   assert.equal((await request('POST', MAPS, '['.repeat(500_000))).status, 400)
-  assert.equal((await request('POST', MAPS, `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).status, 400)
+  assert.equal(
+    (await request('POST', MAPS, `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).status,
+    400,
+  )
 })
 
 test('YAML goes in and comes out', async () => {
   const { request } = await server()
-  const made = await request('POST', MAPS, 'metadata:\n  name: yaml\ndata:\n  a: "1"\n', { 'content-type': 'application/yaml' })
+  const made = await request('POST', MAPS, 'metadata:\n  name: yaml\ndata:\n  a: "1"\n', {
+    'content-type': 'application/yaml',
+  })
   assert.deepEqual([made.status, made.value.data], [201, { a: '1' }])
-  const shown = await request('GET', `${MAPS}/yaml`, undefined, { accept: 'application/yaml, application/json' })
+  const shown = await request('GET', `${MAPS}/yaml`, undefined, {
+    accept: 'application/yaml, application/json',
+  })
   assert.equal(shown.headers['content-type'], 'application/yaml')
   assert.match(shown.value, /^apiVersion: v1\ndata:\n {2}a: "1"\nkind: ConfigMap\n/)
 })
@@ -243,6 +340,9 @@ test('dry runs go through everything and store nothing', async () => {
   assert.deepEqual([made.status, made.value.metadata.resourceVersion], [201, undefined])
   assert.match(made.value.metadata.name, /^dry-/)
   assert.ok(made.value.metadata.uid)
-  assert.equal((await request('POST', `${MAPS}?dryRun=All`, { metadata: { name: 'yaml' } })).status, 409)
+  assert.equal(
+    (await request('POST', `${MAPS}?dryRun=All`, { metadata: { name: 'yaml' } })).status,
+    409,
+  )
   assert.equal(apiServer.store.revision, before)
 })

@@ -24,7 +24,8 @@ export function encodeStart(revision: number, start: string): string {
 
 /** Throws 400. */
 export function decodeContinue(token: string): Page & { readonly rawStart: string } {
-  const refuse = (detail: string) => badRequest(`invalid continue token: continue key is not valid: ${detail}`)
+  const refuse = (detail: string) =>
+    badRequest(`invalid continue token: continue key is not valid: ${detail}`)
   const text = decodeBase64Url(token)
   if (typeof text !== 'string') throw refuse(`illegal base64 data at input byte ${text.illegalAt}`)
   let parsed: { v?: unknown; rv?: unknown; start?: unknown }
@@ -33,20 +34,28 @@ export function decodeContinue(token: string): Page & { readonly rawStart: strin
   } catch {
     throw refuse(goJsonError(Buffer.from(token, 'base64url')))
   }
-  if (typeof parsed !== 'object' || parsed === null) throw refuse('json: cannot unmarshal value into Go value')
+  if (typeof parsed !== 'object' || parsed === null)
+    throw refuse('json: cannot unmarshal value into Go value')
   const { v, rv, start } = parsed
-  if (v !== VERSION) throw badRequest(`invalid continue token: continue key is not valid: server does not recognize this encoded version ${String(v ?? '')}`)
-  if (rv === 0 || typeof rv !== 'number' || !Number.isSafeInteger(rv)) throw refuse(`incorrect encoded start resourceVersion (version ${VERSION})`)
-  if (typeof start !== 'string' || start === '') throw refuse(`encoded start key empty (version ${VERSION})`)
+  if (v !== VERSION)
+    throw badRequest(
+      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${String(v ?? '')}`,
+    )
+  if (rv === 0 || typeof rv !== 'number' || !Number.isSafeInteger(rv))
+    throw refuse(`incorrect encoded start resourceVersion (version ${VERSION})`)
+  if (typeof start !== 'string' || start === '')
+    throw refuse(`encoded start key empty (version ${VERSION})`)
   const key = start.startsWith('/') ? start.slice(1) : start
-  if (`/${key}`.split('/').some((part) => part === '..' || part === '.') || key.startsWith('/')) throw refuse(start)
+  if (`/${key}`.split('/').some((part) => part === '..' || part === '.') || key.startsWith('/'))
+    throw refuse(start)
   return { revision: rv, start: key, rawStart: start }
 }
 
 const BASE64_URL = /^[A-Za-z0-9_-]*$/
 
 function decodeBase64Url(text: string): string | { readonly illegalAt: number } {
-  if (!BASE64_URL.test(text)) return { illegalAt: [...text].findIndex((char) => !BASE64_URL.test(char)) }
+  if (!BASE64_URL.test(text))
+    return { illegalAt: [...text].findIndex((char) => !BASE64_URL.test(char)) }
   if (text.length % 4 === 1) return { illegalAt: text.length - 1 }
   return Buffer.from(text, 'base64url').toString()
 }

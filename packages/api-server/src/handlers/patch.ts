@@ -32,9 +32,14 @@ const MOST_OPERATIONS = 10_000
 /** 415 for other types, for none, and for strategic merge on kinds that have no schema of their own. */
 export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
   const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()]
-  if (type === undefined) throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
+  if (type === undefined)
+    throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
   if (type === 'strategic' && !strategic) {
-    throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'])
+    throw unsupportedMediaType([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/apply-patch+yaml',
+    ])
   }
   return type
 }
@@ -58,7 +63,12 @@ export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): Pat
 }
 
 /** The patched object, decoded and defaulted. Throws ApiError. */
-export function patchObject(type: Exclude<PatchType, 'apply'>, patch: unknown, current: Stored, decoding: Decoding): Draft {
+export function patchObject(
+  type: Exclude<PatchType, 'apply'>,
+  patch: unknown,
+  current: Stored,
+  decoding: Decoding,
+): Draft {
   const problems: string[] = []
   const patched = applyOf(type, patch, current, decoding, problems)
   let decoded
@@ -77,18 +87,34 @@ export function patchObject(type: Exclude<PatchType, 'apply'>, patch: unknown, c
   return decoded.object
 }
 
-function applyOf(type: Exclude<PatchType, 'apply'>, patch: unknown, current: Stored, { expected }: Decoding, problems: string[]): unknown {
+function applyOf(
+  type: Exclude<PatchType, 'apply'>,
+  patch: unknown,
+  current: Stored,
+  { expected }: Decoding,
+  problems: string[],
+): unknown {
   try {
     if (type === 'merge') return applyMergePatch(current, patch)
     if (type === 'strategic') {
-      return applyStrategicMergePatch(current, patch, schemaOf(expected.group, expected.version, expected.kind)!)
+      return applyStrategicMergePatch(
+        current,
+        patch,
+        schemaOf(expected.group, expected.version, expected.kind)!,
+      )
     }
     return applyJsonPatch(current, operationsOf(patch, problems))
   } catch (error) {
     if (error instanceof MergePatchError) throw badRequest(error.message)
-    if (error instanceof StrategicMergeError) throw error.badRequest ? badRequest(error.message) : unclassified(error.message)
+    if (error instanceof StrategicMergeError)
+      throw error.badRequest ? badRequest(error.message) : unclassified(error.message)
     if (error instanceof JsonPatchError) {
-      throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', { details: {} })
+      throw new ApiError(
+        422,
+        'Invalid',
+        'the server rejected our request due to an error in our request',
+        { details: {} },
+      )
     }
     throw error
   }
@@ -98,8 +124,17 @@ const MEMBERS = new Set(['op', 'path', 'from', 'value'])
 
 function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOperation[] {
   if (!Array.isArray(patch)) {
-    const type = patch === null ? 'null' : typeof patch === 'object' ? 'object' : typeof patch === 'boolean' ? 'bool' : typeof patch
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`)
+    const type =
+      patch === null
+        ? 'null'
+        : typeof patch === 'object'
+          ? 'object'
+          : typeof patch === 'boolean'
+            ? 'bool'
+            : typeof patch
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`,
+    )
   }
   if (patch.length > MOST_OPERATIONS) {
     const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`

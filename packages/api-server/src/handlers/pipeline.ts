@@ -1,8 +1,17 @@
 /** The order of checks of every request. Contract: docs/behaviour/api-server/requests.md, "Order of checks". */
+import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { uuid } from '@gyropilot/foundation'
 import { ANONYMOUS, forbiddenRequest, impersonate } from '../auth/index.ts'
-import { ApiError, type Authenticator, type Authorizer, type RequestAttributes, type ServerInternals, type SubresourceHandler, type UserInfo } from '../contracts.ts'
+import {
+  ApiError,
+  type Authenticator,
+  type Authorizer,
+  type RequestAttributes,
+  type ServerInternals,
+  type SubresourceHandler,
+  type UserInfo,
+} from '../contracts.ts'
 import { text, type Answer } from '../http/answer.ts'
 import { badRequest, internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
@@ -15,12 +24,16 @@ import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ResourceCall } from './call.ts'
 import { pinnedName } from './field-selector.ts'
 import type { ResourceHandler } from './resource-handler.ts'
+import type { SubresourceEndpoint } from './subresource-endpoint.ts'
 import { findRoute, isObjectSubresource, objectSubresourceOperation, type Route } from './routes.ts'
-import { FieldQuery, parseFieldQuery } from '@gyropilot/api'
 
 /** Answers paths that are no resources: discovery, health, version, metrics. Undefined: no such path. */
 export interface NonResourceHandler {
-  answer(request: ServerRequest, info: RequestInfo, pretty: boolean): Answer | undefined | Promise<Answer | undefined>
+  answer(
+    request: ServerRequest,
+    info: RequestInfo,
+    pretty: boolean,
+  ): Answer | undefined | Promise<Answer | undefined>
 }
 
 export interface PipelineParts {
@@ -31,11 +44,14 @@ export interface PipelineParts {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly resources: ResourceHandler
+  readonly endpoints: SubresourceEndpoint
   readonly nonResources: NonResourceHandler
   readonly subresources: readonly SubresourceHandler[]
   readonly internals: ServerInternals
   /** Uids of the flow schema and priority level that a request is counted under. */
-  flowControlUids(user: UserInfo): { readonly flowSchema: string; readonly priorityLevel: string } | undefined
+  flowControlUids(
+    user: UserInfo,
+  ): { readonly flowSchema: string; readonly priorityLevel: string } | undefined
 }
 
 const LONG_RUNNING_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
@@ -50,7 +66,12 @@ export class Pipeline {
   constructor(parts: PipelineParts) {
     this.#parts = parts
     this.#auditIds = parts.random.fork('audit-ids')
-    this.#handlers = new Map(parts.subresources.map((handler) => [`${handler.group}/${handler.resource}/${handler.subresource}`, handler]))
+    this.#handlers = new Map(
+      parts.subresources.map((handler) => [
+        `${handler.group}/${handler.resource}/${handler.subresource}`,
+        handler,
+      ]),
+    )
   }
 
   /** Never rejects: every failure becomes an answer. */
@@ -84,15 +105,25 @@ export class Pipeline {
   }
 
   #unexpected(request: ServerRequest, error: unknown): ApiError {
-    this.#parts.logger.error(error, 'request failed', { method: request.method, path: request.path })
+    this.#parts.logger.error(error, 'request failed', {
+      method: request.method,
+      path: request.path,
+    })
     return internalError(error instanceof Error ? error.message : String(error))
   }
 
-  async #checked(request: ServerRequest, warnings: Warnings, headers: Record<string, string | readonly string[]>): Promise<Answer> {
+  async #checked(
+    request: ServerRequest,
+    warnings: Warnings,
+    headers: Record<string, string | readonly string[]>,
+  ): Promise<Answer> {
     const info = parseRequestInfo(request.method, request.path)
     if (info === undefined) {
       const why = `unable to determine kind and namespace from url, ${request.path}`
-      return text(500, `Internal Server Error: ${JSON.stringify(request.path)}: failed to create RequestInfo: ${why}\n`)
+      return text(
+        500,
+        `Internal Server Error: ${JSON.stringify(request.path)}: failed to create RequestInfo: ${why}\n`,
+      )
     }
     const timeoutMs = requestTimeout(info)
     const shown = this.#parts.authenticator.authenticate(request)
@@ -115,7 +146,11 @@ export class Pipeline {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     const timer = this.#parts.clock.after(timeoutMs, () => {
       const { kind: _kind, apiVersion: _apiVersion, ...status } = timedOut().toStatus()
-      resolve({ status: 504, contentType: 'text/plain; charset=utf-8', body: { kind: 'object', value: status } })
+      resolve({
+        status: 504,
+        contentType: 'text/plain; charset=utf-8',
+        body: { kind: 'object', value: status },
+      })
     })
     try {
       return await Promise.race([answer, promise])
@@ -124,15 +159,23 @@ export class Pipeline {
     }
   }
 
-  async #routed(request: ServerRequest, info: RequestInfo, user: UserInfo, warnings: Warnings): Promise<Answer> {
+  async #routed(
+    request: ServerRequest,
+    info: RequestInfo,
+    user: UserInfo,
+    warnings: Warnings,
+  ): Promise<Answer> {
     const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
     if (!info.isResourceRequest) {
-      const answer = info.malformed ? undefined : await this.#parts.nonResources.answer(request, info, pretty)
+      const answer = info.malformed
+        ? undefined
+        : await this.#parts.nonResources.answer(request, info, pretty)
       return answer ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
     }
     const route = findRoute(this.#parts.registry, request.method, info)
     if (route === undefined) return text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
-    if (route.resource.deprecationWarning !== undefined) warnings.add(route.resource.deprecationWarning)
+    if (route.resource.deprecationWarning !== undefined)
+      warnings.add(route.resource.deprecationWarning)
     const watch = route.operation === 'watch'
     const collection = watch || route.operation === 'list'
     const watchable = collection && route.resource.info.verbs.includes('watch')
@@ -141,18 +184,32 @@ export class Pipeline {
     const raw = LONG_RUNNING_SUBRESOURCES.has(route.subresource)
     const output = negotiate(raw ? undefined : accept, { watch, watchable, transformable: true })
     const { resource, namespace, name, subresource } = route
-    const call: ResourceCall = { request, info, user, warnings, resource, namespace, name, subresource, output, pretty }
+    const call: ResourceCall = {
+      request,
+      info,
+      user,
+      warnings,
+      resource,
+      namespace,
+      name,
+      subresource,
+      output,
+      pretty,
+    }
     return this.#dispatch(call, route)
   }
 
   #dispatch(call: ResourceCall, route: Route): Promise<Answer> | Answer {
-    const { resources, internals } = this.#parts
+    const { resources, endpoints, internals } = this.#parts
     const { group, resource } = route.resource.info
-    const own = route.resource.subresources?.find(({ subresource }) => subresource === route.subresource)
+    const own = route.resource.subresources?.find(
+      ({ subresource }) => subresource === route.subresource,
+    )
     const handler = own ?? this.#handlers.get(`${group}/${resource}/${route.subresource}`)
     if (handler !== undefined) {
-      if (!(handler.methods as readonly string[]).includes(call.request.method)) throw methodNotAllowed()
-      return resources.subresource(call, handler, internals)
+      if (!(handler.methods as readonly string[]).includes(call.request.method))
+        throw methodNotAllowed()
+      return endpoints.answer(call, handler, internals)
     }
     let { operation } = route
     if (operation === 'subresource') {
@@ -183,16 +240,29 @@ export class Pipeline {
 }
 
 function timedOut(): ApiError {
-  return new ApiError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', { details: {} })
+  return new ApiError(
+    504,
+    'Timeout',
+    'Timeout: request did not complete within the allotted timeout',
+    { details: {} },
+  )
 }
 
 /** Undefined for long-running requests. Throws 400 for a parameter that is no duration. */
 function requestTimeout(info: RequestInfo): number | undefined {
-  if (info.verb === 'watch' || info.verb === 'proxy' || LONG_RUNNING_SUBRESOURCES.has(info.subresource)) return undefined
+  if (
+    info.verb === 'watch' ||
+    info.verb === 'proxy' ||
+    LONG_RUNNING_SUBRESOURCES.has(info.subresource)
+  )
+    return undefined
   const asked = info.query.get('timeout')
   if (asked === null || asked === '') return REQUEST_TIMEOUT_MS
   const durationMs = parseDuration(asked)
-  if (durationMs === undefined) throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(asked)}`)
+  if (durationMs === undefined)
+    throw badRequest(
+      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(asked)}`,
+    )
   return durationMs <= 0 || durationMs > REQUEST_TIMEOUT_MS ? REQUEST_TIMEOUT_MS : durationMs
 }
 
@@ -209,7 +279,19 @@ function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
     }
     if (labelSelector) selectors.labelSelector = labelSelector
   }
-  return { user, verb, group, version, resource, subresource, namespace, name, path, isResourceRequest, ...selectors }
+  return {
+    user,
+    verb,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    path,
+    isResourceRequest,
+    ...selectors,
+  }
 }
 
 /** A selector that cannot be read pins nothing here and is refused later. */

@@ -5,7 +5,16 @@ import type { RequestInfo } from '../http/request-info.ts'
 import { isWatch } from '../http/request-info.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 
-export type Operation = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'subresource'
+export type Operation =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'subresource'
 
 export interface Route {
   readonly resource: ServedResource
@@ -24,7 +33,11 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, string>> = {
 }
 
 /** Undefined: nothing at all is known under this path (plain 404). Throws 404 and 405. */
-export function findRoute(registry: ResourceRegistry, method: string, info: RequestInfo): Route | undefined {
+export function findRoute(
+  registry: ResourceRegistry,
+  method: string,
+  info: RequestInfo,
+): Route | undefined {
   if (!registry.hasGroup(info.group)) return undefined
   const resource = registry.get(info.group, info.version, info.resource)
   if (resource === undefined || info.malformed) throw routeNotFound()
@@ -39,17 +52,24 @@ export function findRoute(registry: ResourceRegistry, method: string, info: Requ
     if (method !== 'GET' || !resource.info.verbs.includes('watch')) throw methodNotAllowed()
     return { ...base, operation: 'watch' }
   }
-  if (name === '') return { ...base, operation: collectionOperation(method, info, resource, namespace) }
+  if (name === '')
+    return { ...base, operation: collectionOperation(method, info, resource, namespace) }
   if (namespaced && namespace === '') throw routeNotFound()
   if (subresource === '') return { ...base, operation: objectOperation(method, resource) }
   const found = resource.info.subresources.find((candidate) => candidate.name === subresource)
-  if (found === undefined || (info.parts.length > 2 && subresource !== 'proxy')) throw routeNotFound()
+  if (found === undefined || (info.parts.length > 2 && subresource !== 'proxy'))
+    throw routeNotFound()
   const verb = SUBRESOURCE_VERBS[method]
   if (verb === undefined || !found.verbs.includes(verb)) throw methodNotAllowed()
   return { ...base, operation: 'subresource' }
 }
 
-function collectionOperation(method: string, info: RequestInfo, { info: { verbs, namespaced } }: ServedResource, namespace: string): Operation {
+function collectionOperation(
+  method: string,
+  info: RequestInfo,
+  { info: { verbs, namespaced } }: ServedResource,
+  namespace: string,
+): Operation {
   if (method === 'GET' && verbs.includes('list')) {
     if (!isWatch(info.query)) return 'list'
     if (verbs.includes('watch')) return 'watch'
@@ -75,9 +95,13 @@ function objectOperation(method: string, { info: { verbs } }: ServedResource): O
 /** Subresources that answer the object itself and are written by its own rules. */
 export function isObjectSubresource({ info }: ServedResource, subresource: string): boolean {
   const own = info.subresources.find(({ name }) => name === subresource)
-  return own !== undefined && own.kind === info.kind && own.group === info.group && subresource !== 'log'
+  return (
+    own !== undefined && own.kind === info.kind && own.group === info.group && subresource !== 'log'
+  )
 }
 
-export function objectSubresourceOperation(method: SubresourceCall['method']): 'get' | 'update' | 'patch' {
+export function objectSubresourceOperation(
+  method: SubresourceCall['method'],
+): 'get' | 'update' | 'patch' {
   return method === 'GET' ? 'get' : method === 'PUT' ? 'update' : 'patch'
 }

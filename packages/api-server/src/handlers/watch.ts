@@ -70,7 +70,9 @@ function watchVersion({ resourceVersion }: ListOptions): number {
   if (resourceVersion === '') return 0
   const version = parseVersion(resourceVersion)
   if (typeof version === 'object') {
-    throw unclassified(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`)
+    throw unclassified(
+      `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+    )
   }
   return version
 }
@@ -96,7 +98,8 @@ class WatchSession {
     this.#startTimeout()
     try {
       if (plan.initial) {
-        if (!implied && plan.revision > store.revision) await reachRevision(store, clock, plan.revision)
+        if (!implied && plan.revision > store.revision)
+          await reachRevision(store, clock, plan.revision)
         if (this.#ended) return
         await this.#sendInitialState()
       } else this.#subscribe(plan.revision === 0 ? store.revision : plan.revision)
@@ -118,7 +121,8 @@ class WatchSession {
     const { store } = this.#parts
     const { resource, namespace, selection, options } = this.#request
     const snapshot = store.list(resource.storage.collection, namespacePrefix(resource, namespace))
-    if (snapshot === 'expired') throw expired('The resourceVersion for the provided watch is too old.')
+    if (snapshot === 'expired')
+      throw expired('The resourceVersion for the provided watch is too old.')
     this.#held = []
     this.#subscribe(snapshot.revision)
     let sent = 0
@@ -167,7 +171,10 @@ class WatchSession {
     const now = event.type !== 'deleted' && matches(resource, selection, event.object)
     if (now) this.#send(before ? 'MODIFIED' : 'ADDED', event.object)
     else if (before) {
-      this.#send('DELETED', event.type === 'deleted' ? event.object : withRevision(event.previous!, event.revision))
+      this.#send(
+        'DELETED',
+        event.type === 'deleted' ? event.object : withRevision(event.previous!, event.revision),
+      )
     }
   }
 
@@ -179,7 +186,10 @@ class WatchSession {
   }
 
   #bookmark(revision: number, annotations?: Readonly<Record<string, string>>): void {
-    const metadata = { resourceVersion: String(revision), ...(annotations === undefined ? {} : { annotations }) }
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(annotations === undefined ? {} : { annotations }),
+    }
     const { info, emptyObject } = this.#request.resource
     const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
     const object: Stored = { kind: info.kind, apiVersion, metadata, ...emptyObject?.() }
@@ -191,7 +201,11 @@ class WatchSession {
     const { timeoutSeconds, allowWatchBookmarks } = this.#request.options
     const timeoutMs =
       timeoutSeconds === undefined || timeoutSeconds <= 0
-        ? integerBetween(random, SHORTEST_TIMEOUT_SECONDS * 1000, 2 * SHORTEST_TIMEOUT_SECONDS * 1000)
+        ? integerBetween(
+            random,
+            SHORTEST_TIMEOUT_SECONDS * 1000,
+            2 * SHORTEST_TIMEOUT_SECONDS * 1000,
+          )
         : timeoutSeconds * 1000
     this.#timers.push(clock.after(timeoutMs, () => this.stop()))
     if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
@@ -214,9 +228,11 @@ class WatchSession {
 
   #fail(error: unknown): void {
     if (this.#ended) return
-    const refusal = error instanceof ApiError ? error : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
+    const refusal =
+      error instanceof ApiError
+        ? error
+        : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
     this.#sink.send('ERROR', refusal.toStatus())
     this.stop()
   }
 }
-

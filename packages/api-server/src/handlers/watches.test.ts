@@ -4,15 +4,20 @@ import { createTestServer, turn, type TestServer, type TestWatch } from '../test
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 
-const create = (server: TestServer, name: string, labels = {}) => server.request('POST', MAPS, { metadata: { name, labels } })
+const create = (server: TestServer, name: string, labels = {}) =>
+  server.request('POST', MAPS, { metadata: { name, labels } })
 const merge = (server: TestServer, name: string, patch: object) =>
-  server.request('PATCH', `${MAPS}/${name}`, patch, { 'content-type': 'application/merge-patch+json' })
+  server.request('PATCH', `${MAPS}/${name}`, patch, {
+    'content-type': 'application/merge-patch+json',
+  })
 const types = ({ events }: TestWatch) => events.map(({ type }) => type)
 const now = (server: TestServer) => String(server.server.store.revision)
 
 test('Given a watch with label selector p=1 and an object going none→1→(data)→0→1→deleted, then ADDED, MODIFIED, DELETED (with label p=1 and the new RV), ADDED, DELETED', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=${now(server)}&labelSelector=p%3D1`)
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=${now(server)}&labelSelector=p%3D1`,
+  )
   await create(server, 'x')
   await merge(server, 'x', { metadata: { labels: { p: '1' } } })
   await merge(server, 'x', { data: { a: 'b' } })
@@ -34,12 +39,15 @@ test('Given a watch with RV unset and allowWatchBookmarks, then the initial-even
   const watch = await server.watch(`${MAPS}?watch=true&allowWatchBookmarks=true`)
   await create(server, 'c')
   await turn()
-  assert.deepEqual(watch.events.map(({ type, object }) => [type, object.metadata.name]), [
-    ['ADDED', 'a'],
-    ['ADDED', 'b'],
-    ['BOOKMARK', undefined],
-    ['ADDED', 'c'],
-  ])
+  assert.deepEqual(
+    watch.events.map(({ type, object }) => [type, object.metadata.name]),
+    [
+      ['ADDED', 'a'],
+      ['ADDED', 'b'],
+      ['BOOKMARK', undefined],
+      ['ADDED', 'c'],
+    ],
+  )
   const bookmark = watch.events[2]!.object
   assert.deepEqual(bookmark.metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
   assert.deepEqual([bookmark.kind, bookmark.apiVersion], ['ConfigMap', 'v1'])
@@ -48,7 +56,9 @@ test('Given a watch with RV unset and allowWatchBookmarks, then the initial-even
 test('an empty collection yields the end marker at once; without allowWatchBookmarks there is none', async () => {
   const server = await createTestServer()
   const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
-  assert.deepEqual(types(await server.watch(`${MAPS}?${query}&allowWatchBookmarks=true`)), ['BOOKMARK'])
+  assert.deepEqual(types(await server.watch(`${MAPS}?${query}&allowWatchBookmarks=true`)), [
+    'BOOKMARK',
+  ])
   assert.deepEqual(types(await server.watch(`${MAPS}?${query}`)), [])
 })
 
@@ -56,7 +66,10 @@ test('Given sendInitialEvents=true without match, then 422; with Exact, 422 with
   const server = await createTestServer()
   const without = await server.request('GET', `${MAPS}?watch=true&sendInitialEvents=true`)
   assert.deepEqual([without.status, without.value.details.causes.length], [422, 1])
-  const exact = await server.request('GET', `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=Exact`)
+  const exact = await server.request(
+    'GET',
+    `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=Exact`,
+  )
   assert.deepEqual([exact.status, exact.value.details.causes.length], [422, 2])
 })
 
@@ -73,7 +86,9 @@ test('Given a watch at RV 5 long ago, then status 200 and one ERROR event of cod
 
 test('Given a watch at a future RV without sendInitialEvents, then it stays silent until its timeout', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=999999&timeoutSeconds=10&allowWatchBookmarks=false`)
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=999999&timeoutSeconds=10&allowWatchBookmarks=false`,
+  )
   await create(server, 'x')
   await server.clock.advance(9000)
   assert.equal(watch.ended(), false)
@@ -83,14 +98,21 @@ test('Given a watch at a future RV without sendInitialEvents, then it stays sile
 
 test('a watch list at a future RV ends with 504 as an event after three seconds', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`)
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+  )
   await server.clock.advance(3000)
-  assert.deepEqual([types(watch), watch.events[0]!.object.code, watch.ended()], [['ERROR'], 504, true])
+  assert.deepEqual(
+    [types(watch), watch.events[0]!.object.code, watch.ended()],
+    [['ERROR'], 504, true],
+  )
 })
 
 test('Given timeoutSeconds=6 and bookmarks, then a bookmark arrives before the end and the stream ends after 6 s', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=${now(server)}&timeoutSeconds=6&allowWatchBookmarks=true`)
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=${now(server)}&timeoutSeconds=6&allowWatchBookmarks=true`,
+  )
   await server.clock.advance(5000)
   assert.deepEqual(types(watch), ['BOOKMARK'])
   assert.equal(watch.events[0]!.object.metadata.annotations, undefined)
@@ -100,7 +122,9 @@ test('Given timeoutSeconds=6 and bookmarks, then a bookmark arrives before the e
 
 test('bookmarks come every minute and advance when only other resources changed', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=${now(server)}&allowWatchBookmarks=true`)
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=${now(server)}&allowWatchBookmarks=true`,
+  )
   await server.request('POST', '/api/v1/namespaces', { metadata: { name: 'other' } })
   await server.clock.advance(60_000)
   await server.clock.advance(60_000)
@@ -121,11 +145,16 @@ test('a watch of one namespace does not see others; a watch of all sees them', a
 
 test('the deprecated path with a name watches that object', async () => {
   const server = await createTestServer()
-  const watch = await server.watch(`/api/v1/watch/namespaces/default/configmaps/x?resourceVersion=${now(server)}`)
+  const watch = await server.watch(
+    `/api/v1/watch/namespaces/default/configmaps/x?resourceVersion=${now(server)}`,
+  )
   await create(server, 'y')
   await create(server, 'x')
   await turn()
-  assert.deepEqual(watch.events.map(({ object }) => object.metadata.name), ['x'])
+  assert.deepEqual(
+    watch.events.map(({ object }) => object.metadata.name),
+    ['x'],
+  )
 })
 
 test('Given the same PUT twice, then one event and the same RV', async () => {
@@ -163,20 +192,39 @@ test('a watch that is given up stops listening', async () => {
 test('a watch with a version that is none is refused before the stream, with 500', async () => {
   const server = await createTestServer()
   const { status, value } = await server.request('GET', `${MAPS}?watch=true&resourceVersion=abc`)
-  assert.deepEqual([status, value.message, value.reason], [500, 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax', undefined])
+  assert.deepEqual(
+    [status, value.message, value.reason],
+    [
+      500,
+      'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+      undefined,
+    ],
+  )
 })
 
 test('Given a Table watch, then only the first event has columns', async () => {
   const server = await createTestServer()
   await create(server, 'a')
   const abort = new AbortController()
-  const headers = { authorization: 'Bearer test-token', accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
-  const response = await server.server.handle({ method: 'GET', path: `${MAPS}?watch=true`, headers, signal: abort.signal })
+  const headers = {
+    authorization: 'Bearer test-token',
+    accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  }
+  const response = await server.server.handle({
+    method: 'GET',
+    path: `${MAPS}?watch=true`,
+    headers,
+    signal: abort.signal,
+  })
   assert.ok(response.body.kind === 'events')
   await create(server, 'b')
   const seen: unknown[] = []
   for await (const { type, object } of response.body.events) {
-    const table = object as unknown as { kind: string; columnDefinitions: unknown[] | null; rows: { cells: unknown[] }[] }
+    const table = object as unknown as {
+      kind: string
+      columnDefinitions: unknown[] | null
+      rows: { cells: unknown[] }[]
+    }
     seen.push([type, table.kind, table.columnDefinitions !== null, table.rows[0]!.cells[0]])
     if (seen.length === 2) abort.abort()
   }

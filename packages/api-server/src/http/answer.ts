@@ -14,9 +14,22 @@ export type AnswerBody =
       /** True: items are written with their kind and apiVersion (custom resources). */
       readonly selfDescribing: boolean
     }
-  | { readonly kind: 'watch'; readonly watch: PreparedWatch; readonly transform: ((object: Stored) => unknown) | undefined }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string; readonly compressible?: boolean }
-  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array>; readonly contentType: string }
+  | {
+      readonly kind: 'watch'
+      readonly watch: PreparedWatch
+      readonly transform: ((object: Stored) => unknown) | undefined
+    }
+  | {
+      readonly kind: 'bytes'
+      readonly bytes: Uint8Array
+      readonly contentType: string
+      readonly compressible?: boolean
+    }
+  | {
+      readonly kind: 'stream'
+      readonly chunks: AsyncIterable<Uint8Array>
+      readonly contentType: string
+    }
   | { readonly kind: 'empty' }
 
 export interface Answer {
@@ -30,7 +43,14 @@ export interface Answer {
   readonly pretty?: boolean
 }
 
-export function text(status: number, content: string, headers?: Readonly<Record<string, string>>): Answer {
-  return { status, headers, body: { kind: 'bytes', bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8' } }
+export function text(
+  status: number,
+  content: string,
+  headers?: Readonly<Record<string, string>>,
+): Answer {
+  return {
+    status,
+    headers,
+    body: { kind: 'bytes', bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8' },
+  }
 }
-

@@ -9,17 +9,32 @@ type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 const CHUNK_CHARACTERS = 262_144
 
 /** The text of an answer in pieces; ends with one newline. */
-export async function encodeBody(body: Encodable, mediaType: 'application/json' | 'application/yaml', pretty: boolean): Promise<Buffer[]> {
+export async function encodeBody(
+  body: Encodable,
+  mediaType: 'application/json' | 'application/yaml',
+  pretty: boolean,
+): Promise<Buffer[]> {
   if (mediaType === 'application/json' && !pretty) {
     if (body.kind === 'list') return encodeList(body)
-    const json = body.stored === true ? encodedObject(body.value as Stored) : JSON.stringify(body.value)
+    const json =
+      body.stored === true ? encodedObject(body.value as Stored) : JSON.stringify(body.value)
     return [Buffer.from(`${json}\n`)]
   }
-  const value = body.kind === 'object' ? body.value : { ...body.head, items: body.items.map((item) => (body.selfDescribing ? item : withoutType(item))) }
+  const value =
+    body.kind === 'object'
+      ? body.value
+      : {
+          ...body.head,
+          items: body.items.map((item) => (body.selfDescribing ? item : withoutType(item))),
+        }
   return [Buffer.from(await encodeValue(value, mediaType, pretty))]
 }
 
-export async function encodeValue(value: unknown, mediaType: 'application/json' | 'application/yaml', pretty: boolean): Promise<string> {
+export async function encodeValue(
+  value: unknown,
+  mediaType: 'application/json' | 'application/yaml',
+  pretty: boolean,
+): Promise<string> {
   if (mediaType === 'application/yaml') {
     const { formatYaml } = await import('./yaml.ts')
     return formatYaml(value)
@@ -27,7 +42,11 @@ export async function encodeValue(value: unknown, mediaType: 'application/json' 
   return `${pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`
 }
 
-function encodeList({ head, items, selfDescribing }: Extract<AnswerBody, { kind: 'list' }>): Buffer[] {
+function encodeList({
+  head,
+  items,
+  selfDescribing,
+}: Extract<AnswerBody, { kind: 'list' }>): Buffer[] {
   const encode = selfDescribing ? encodedObject : encodedItem
   const chunks: Buffer[] = []
   let parts: string[] = [`${JSON.stringify(head).slice(0, -1)},"items":[`]
@@ -59,7 +78,8 @@ let lastLine: Buffer | undefined
 /** One line of a watch. */
 export function encodeEvent(type: string, object: Stored, shown: unknown): Buffer {
   if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine
-  const json = shown === object && Object.isFrozen(object) ? encodedObject(object) : JSON.stringify(shown)
+  const json =
+    shown === object && Object.isFrozen(object) ? encodedObject(object) : JSON.stringify(shown)
   const line = Buffer.from(`{"type":"${type}","object":${json}}\n`)
   lastType = type
   lastObject = shown

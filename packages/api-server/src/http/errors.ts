@@ -5,7 +5,10 @@ import type { FieldError } from '../schema/field-errors.ts'
 
 type Named = Pick<ResourceInfo, 'group' | 'resource' | 'kind'>
 
-export function qualifiedResource({ group, resource }: Pick<ResourceInfo, 'group' | 'resource'>): string {
+export function qualifiedResource({
+  group,
+  resource,
+}: Pick<ResourceInfo, 'group' | 'resource'>): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
@@ -13,7 +16,11 @@ function qualifiedKind({ group, kind }: Pick<ResourceInfo, 'group' | 'kind'>): s
   return group === '' ? kind : `${kind}.${group}`
 }
 
-function detailsOf(group: string, kind: string, name: string): { name?: string; group?: string; kind: string } {
+function detailsOf(
+  group: string,
+  kind: string,
+  name: string,
+): { name?: string; group?: string; kind: string } {
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
 }
 
@@ -27,64 +34,115 @@ export function unclassified(message: string): ApiError {
 }
 
 export function internalError(message: string): ApiError {
-  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { details: { causes: [{ message }] } })
-}
-
-export function notFound(resource: Named, name: string): ApiError {
-  return new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`, {
-    details: detailsOf(resource.group, resource.resource, name),
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
   })
 }
 
+export function notFound(resource: Named, name: string): ApiError {
+  return new ApiError(
+    404,
+    'NotFound',
+    `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`,
+    {
+      details: detailsOf(resource.group, resource.resource, name),
+    },
+  )
+}
+
 export function routeNotFound(): ApiError {
-  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {
+    details: {},
+  })
 }
 
 export function methodNotAllowed(): ApiError {
-  return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    { details: {} },
+  )
 }
 
 export function alreadyExists(resource: Named, name: string, terminating: boolean): ApiError {
   const text = `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`
-  return new ApiError(409, 'AlreadyExists', terminating ? `object is being deleted: ${text}` : text, {
-    details: detailsOf(resource.group, resource.resource, name),
-  })
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    terminating ? `object is being deleted: ${text}` : text,
+    {
+      details: detailsOf(resource.group, resource.resource, name),
+    },
+  )
 }
 
 export function generateNameExhausted(resource: Named, name: string): ApiError {
   const text = `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`
-  return new ApiError(409, 'AlreadyExists', `${text}, the server was not able to generate a unique name for the object`, {
-    details: { ...detailsOf(resource.group, resource.resource, name), retryAfterSeconds: 1 },
-  })
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${text}, the server was not able to generate a unique name for the object`,
+    {
+      details: { ...detailsOf(resource.group, resource.resource, name), retryAfterSeconds: 1 },
+    },
+  )
 }
 
 export function conflict(resource: Named, name: string, why: string): ApiError {
-  return new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, {
-    details: detailsOf(resource.group, resource.resource, name),
-  })
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`,
+    {
+      details: detailsOf(resource.group, resource.resource, name),
+    },
+  )
 }
 
 /** Preconditions of a delete name the Kind, not the plural. */
 export function preconditionFailed(resource: Named, name: string, why: string): ApiError {
-  return new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedKind(resource)} ${JSON.stringify(name)}: ${why}`, {
-    details: detailsOf(resource.group, resource.kind, name),
-  })
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualifiedKind(resource)} ${JSON.stringify(name)}: ${why}`,
+    {
+      details: detailsOf(resource.group, resource.kind, name),
+    },
+  )
 }
 
-export const STALE = 'the object has been modified; please apply your changes to the latest version and try again'
+export const STALE =
+  'the object has been modified; please apply your changes to the latest version and try again'
 
-export function forbidden(resource: Pick<ResourceInfo, 'group' | 'resource'>, name: string, why: string): ApiError {
-  const subject = name === '' ? qualifiedResource(resource) : `${qualifiedResource(resource)} ${JSON.stringify(name)}`
+export function forbidden(
+  resource: Pick<ResourceInfo, 'group' | 'resource'>,
+  name: string,
+  why: string,
+): ApiError {
+  const subject =
+    name === ''
+      ? qualifiedResource(resource)
+      : `${qualifiedResource(resource)} ${JSON.stringify(name)}`
   return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
     details: detailsOf(resource.group, resource.resource, name),
   })
 }
 
 /** 422 with one cause per error; the message names equal errors once. */
-export function invalid(group: string, kind: string, name: string, errors: readonly FieldError[]): ApiError {
+export function invalid(
+  group: string,
+  kind: string,
+  name: string,
+  errors: readonly FieldError[],
+): ApiError {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
   const joined = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
-  const causes: StatusCause[] = errors.map(({ type, message, field }) => ({ reason: type, message, field }))
+  const causes: StatusCause[] = errors.map(({ type, message, field }) => ({
+    reason: type,
+    message,
+    field,
+  }))
   const subject = group === '' ? kind : `${kind}.${group}`
   return new ApiError(422, 'Invalid', `${subject} ${JSON.stringify(name)} is invalid: ${joined}`, {
     details: { ...detailsOf(group, kind, name), causes },
@@ -92,9 +150,17 @@ export function invalid(group: string, kind: string, name: string, errors: reado
 }
 
 export function tooLargeVersion(asked: number, current: number): ApiError {
-  return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
-    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
-  })
+  return new ApiError(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    {
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+    },
+  )
 }
 
 export function expired(message: string): ApiError {

@@ -52,7 +52,8 @@ class Scanner {
     if (this.#text[this.#at] === '}') return void this.#at++
     for (;;) {
       this.#skip()
-      if (this.#text[this.#at] !== '"') return this.#invalid('looking for beginning of object key string')
+      if (this.#text[this.#at] !== '"')
+        return this.#invalid('looking for beginning of object key string')
       const key = this.#string()
       if (key !== undefined) return key
       this.#skip()
@@ -95,7 +96,8 @@ class Scanner {
       if (escaped === 'u') {
         for (let i = 0; i < 4; i++) {
           this.#at++
-          if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? '')) return this.#invalid('in \\u hexadecimal character escape')
+          if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? ''))
+            return this.#invalid('in \\u hexadecimal character escape')
         }
       } else if (!'"\\/bfnrt'.includes(escaped)) return this.#invalid('in string escape code')
     }
@@ -105,7 +107,8 @@ class Scanner {
   #word(word: string): string | undefined {
     for (let i = 1; i < word.length; i++) {
       this.#at++
-      if (this.#text[this.#at] !== word[i]) return this.#invalid(`in literal ${word} (expecting ${quoteChar(word[i]!)})`)
+      if (this.#text[this.#at] !== word[i])
+        return this.#invalid(`in literal ${word} (expecting ${quoteChar(word[i]!)})`)
     }
     return void this.#at++
   }
@@ -119,7 +122,8 @@ class Scanner {
     else while (isDigit(this.#text[this.#at])) this.#at++
     if (this.#text[this.#at] === '.') {
       this.#at++
-      if (!isDigit(this.#text[this.#at])) return this.#invalid('after decimal point in numeric literal')
+      if (!isDigit(this.#text[this.#at]))
+        return this.#invalid('after decimal point in numeric literal')
       while (isDigit(this.#text[this.#at])) this.#at++
     }
     if (this.#text[this.#at] === 'e' || this.#text[this.#at] === 'E') {

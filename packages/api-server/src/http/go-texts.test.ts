@@ -27,14 +27,36 @@ for (const [text, message] of JSON_ERRORS) {
 }
 
 test('durations are read as Go reads them', () => {
-  assert.deepEqual(['32s', '1m30s', '1.5h', '0', '-1ms', '.5s'].map(parseDuration), [32_000, 90_000, 5_400_000, 0, -1, 500])
-  assert.deepEqual(['abc', '5', '', '1x', '1s2'].map(parseDuration), [undefined, undefined, undefined, undefined, undefined])
+  assert.deepEqual(
+    ['32s', '1m30s', '1.5h', '0', '-1ms', '.5s'].map(parseDuration),
+    [32_000, 90_000, 5_400_000, 0, -1, 500],
+  )
+  assert.deepEqual(['abc', '5', '', '1x', '1s2'].map(parseDuration), [
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 test('ages are short', () => {
   const seconds: readonly (readonly [number, string])[] = [
-    [-3, '<invalid>'], [0, '0s'], [119, '119s'], [120, '2m'], [303, '5m3s'], [600, '10m'], [10_799, '179m'], [10_800, '3h'],
-    [11_100, '3h5m'], [28_800, '8h'], [172_800, '2d'], [176_400, '2d1h'], [691_200, '8d'], [86_400 * 800, '2y70d'], [86_400 * 365 * 9, '9y'],
+    [-3, '<invalid>'],
+    [0, '0s'],
+    [119, '119s'],
+    [120, '2m'],
+    [303, '5m3s'],
+    [600, '10m'],
+    [10_799, '179m'],
+    [10_800, '3h'],
+    [11_100, '3h5m'],
+    [28_800, '8h'],
+    [172_800, '2d'],
+    [176_400, '2d1h'],
+    [691_200, '8d'],
+    [86_400 * 800, '2y70d'],
+    [86_400 * 365 * 9, '9y'],
   ]
   for (const [value, text] of seconds) assert.equal(formatShortDuration(value * 1000), text)
   assert.equal(formatAge(undefined, 0), '<unknown>')

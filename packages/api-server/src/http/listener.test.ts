@@ -16,7 +16,10 @@ let listener: Listener
 let session: ClientHttp2Session
 // Certificates are judged by real time.
 const now = new SystemClock().nowMs()
-const certificates = createClusterCertificates({ clock: new SystemClock(), random: new SystemRandom() })
+const certificates = createClusterCertificates({
+  clock: new SystemClock(),
+  random: new SystemRandom(),
+})
 
 before(async () => {
   server = await createTestServer({
@@ -25,7 +28,9 @@ before(async () => {
   })
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving
   listener = await server.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
-  session = connect(`https://127.0.0.1:${listener.port}`, { ca: certificates.authority.certificatePem })
+  session = connect(`https://127.0.0.1:${listener.port}`, {
+    ca: certificates.authority.certificatePem,
+  })
 })
 after(async () => {
   session.destroy()
@@ -37,7 +42,12 @@ interface Answer {
   readonly bytes: Buffer
 }
 
-function send(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> {
+function send(
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+  body?: string,
+): Promise<Answer> {
   const stream = session.request({ ':path': path, ':method': method, ...AUTHORIZATION, ...headers })
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   let received: IncomingHttpHeaders = {}
@@ -50,13 +60,31 @@ function send(path: string, headers: Record<string, string> = {}, method = 'GET'
   return promise
 }
 
-function sendHttp1(path: string, headers: Record<string, string> = {}, tls: object = {}): Promise<{ status: number; text: string; version: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string; version: string }>()
-  const options = { host: '127.0.0.1', port: listener.port, path, headers, agent: new Agent(), ca: certificates.authority.certificatePem, ...tls }
+function sendHttp1(
+  path: string,
+  headers: Record<string, string> = {},
+  tls: object = {},
+): Promise<{ status: number; text: string; version: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    status: number
+    text: string
+    version: string
+  }>()
+  const options = {
+    host: '127.0.0.1',
+    port: listener.port,
+    path,
+    headers,
+    agent: new Agent(),
+    ca: certificates.authority.certificatePem,
+    ...tls,
+  }
   httpsRequest(options, (incoming) => {
     let text = ''
     incoming.on('data', (chunk) => (text += chunk))
-    incoming.on('end', () => resolve({ status: incoming.statusCode!, text, version: incoming.httpVersion }))
+    incoming.on('end', () =>
+      resolve({ status: incoming.statusCode!, text, version: incoming.httpVersion }),
+    )
   })
     .on('error', reject)
     .end()
@@ -71,11 +99,24 @@ test('one port speaks HTTP/2 and HTTP/1.1', async () => {
 test('objects go out compact with one newline, indented for curl and for ?pretty', async () => {
   await server.request('POST', MAPS, { metadata: { name: 'shown' } })
   const compact = (await send(`${MAPS}/shown`)).bytes.toString()
-  assert.ok(compact.startsWith('{"kind":"ConfigMap","apiVersion":"v1","metadata":{') && compact.endsWith('}\n'))
-  for (const [path, agent] of [[`${MAPS}/shown`, 'curl/8'], [`${MAPS}/shown?pretty=true`, 'x']] as const) {
-    assert.ok((await send(path, { 'user-agent': agent })).bytes.toString().startsWith('{\n  "kind": "ConfigMap",\n'))
+  assert.ok(
+    compact.startsWith('{"kind":"ConfigMap","apiVersion":"v1","metadata":{') &&
+      compact.endsWith('}\n'),
+  )
+  for (const [path, agent] of [
+    [`${MAPS}/shown`, 'curl/8'],
+    [`${MAPS}/shown?pretty=true`, 'x'],
+  ] as const) {
+    assert.ok(
+      (await send(path, { 'user-agent': agent })).bytes
+        .toString()
+        .startsWith('{\n  "kind": "ConfigMap",\n'),
+    )
   }
-  assert.equal((await send(`${MAPS}/shown?pretty=false`, { 'user-agent': 'curl/8' })).bytes.toString(), compact)
+  assert.equal(
+    (await send(`${MAPS}/shown?pretty=false`, { 'user-agent': 'curl/8' })).bytes.toString(),
+    compact,
+  )
 })
 
 test('every answer carries Audit-Id, Cache-Control and Date, and echoes a given Audit-Id', async () => {
@@ -87,7 +128,11 @@ test('every answer carries Audit-Id, Cache-Control and Date, and echoes a given 
 })
 
 test('items of lists have no kind of their own, pages of any size are whole', async () => {
-  for (let i = 0; i < 300; i++) await server.request('POST', MAPS, { metadata: { name: `big-${i}` }, data: { text: 'ü'.repeat(1500) } })
+  for (let i = 0; i < 300; i++)
+    await server.request('POST', MAPS, {
+      metadata: { name: `big-${i}` },
+      data: { text: 'ü'.repeat(1500) },
+    })
   const plain = await send(MAPS)
   const list = JSON.parse(plain.bytes.toString())
   assert.ok(list.items.length > 300)
@@ -97,14 +142,25 @@ test('items of lists have no kind of their own, pages of any size are whole', as
   assert.equal(packed.headers['content-encoding'], 'gzip')
   assert.equal(packed.headers['vary'], 'Accept-Encoding')
   assert.deepEqual(gunzipSync(packed.bytes), plain.bytes)
-  assert.equal((await send(`${MAPS}/shown`, { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined)
+  assert.equal(
+    (await send(`${MAPS}/shown`, { 'accept-encoding': 'gzip' })).headers['content-encoding'],
+    undefined,
+  )
 })
 
 test('a watch answers its headers at once and each event as one line', async () => {
-  const stream = session.request({ ':path': `${MAPS}?watch=true&resourceVersion=${server.server.store.revision}`, ...AUTHORIZATION })
+  const stream = session.request({
+    ':path': `${MAPS}?watch=true&resourceVersion=${server.server.store.revision}`,
+    ...AUTHORIZATION,
+  })
   const head = await new Promise<IncomingHttpHeaders>((resolve) => stream.once('response', resolve))
-  assert.deepEqual([head[':status'], head['content-type'], head['content-length']], [200, 'application/json', undefined])
-  const line = new Promise<string>((resolve) => stream.once('data', (chunk: Buffer) => resolve(chunk.toString())))
+  assert.deepEqual(
+    [head[':status'], head['content-type'], head['content-length']],
+    [200, 'application/json', undefined],
+  )
+  const line = new Promise<string>((resolve) =>
+    stream.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+  )
   await server.request('POST', MAPS, { metadata: { name: 'watched' } })
   const text = await line
   assert.ok(text.startsWith('{"type":"ADDED","object":{"kind":"ConfigMap"') && text.endsWith('}\n'))
@@ -112,14 +168,24 @@ test('a watch answers its headers at once and each event as one line', async () 
 })
 
 test('a reader that leaves megabytes unread is cut off without an error event', async () => {
-  const slow = connect(`https://127.0.0.1:${listener.port}`, { ca: certificates.authority.certificatePem })
-  const stream = slow.request({ ':path': `${MAPS}?watch=true&resourceVersion=${server.server.store.revision}`, ...AUTHORIZATION })
+  const slow = connect(`https://127.0.0.1:${listener.port}`, {
+    ca: certificates.authority.certificatePem,
+  })
+  const stream = slow.request({
+    ':path': `${MAPS}?watch=true&resourceVersion=${server.server.store.revision}`,
+    ...AUTHORIZATION,
+  })
   await new Promise((resolve) => stream.once('response', resolve))
   stream.pause()
   const closed = new Promise((resolve) => stream.once('close', resolve))
   stream.on('error', () => {})
   for (let i = 0; i < 30; i++) {
-    await server.request('PATCH', `${MAPS}/shown`, { data: { text: String(i).padEnd(500_000, 'x') } }, { 'content-type': 'application/merge-patch+json' })
+    await server.request(
+      'PATCH',
+      `${MAPS}/shown`,
+      { data: { text: String(i).padEnd(500_000, 'x') } },
+      { 'content-type': 'application/merge-patch+json' },
+    )
     await turn()
   }
   await closed
@@ -127,21 +193,39 @@ test('a reader that leaves megabytes unread is cut off without an error event', 
 })
 
 test('a body of more than 3 MiB is refused with 413 and read no further into memory', async () => {
-  const { headers, bytes } = await send(MAPS, {}, 'POST', `{"metadata":{"name":"x"},"data":{"a":"${'x'.repeat(4_000_000)}"}}`)
+  const { headers, bytes } = await send(
+    MAPS,
+    {},
+    'POST',
+    `{"metadata":{"name":"x"},"data":{"a":"${'x'.repeat(4_000_000)}"}}`,
+  )
   assert.equal(headers[':status'], 413)
   assert.equal(JSON.parse(bytes.toString()).message, 'Request entity too large: limit is 3145728')
 })
 
 test('a Pod of 1.7 MB gets 500 `etcdserver: request is too large`', async () => {
-  await server.request('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+  await server.request('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    metadata: { name: 'default' },
+  })
   const env = [{ name: 'A', value: 'x'.repeat(1_700_000) }]
   const pod = { metadata: { name: 'huge' }, spec: { containers: [{ name: 'c', image: 'i', env }] } }
-  const { headers, bytes } = await send('/api/v1/namespaces/default/pods', { 'content-type': 'application/json' }, 'POST', JSON.stringify(pod))
-  assert.deepEqual([headers[':status'], JSON.parse(bytes.toString()).message], [500, 'etcdserver: request is too large'])
+  const { headers, bytes } = await send(
+    '/api/v1/namespaces/default/pods',
+    { 'content-type': 'application/json' },
+    'POST',
+    JSON.stringify(pod),
+  )
+  assert.deepEqual(
+    [headers[':status'], JSON.parse(bytes.toString()).message],
+    [500, 'etcdserver: request is too large'],
+  )
 })
 
 test('a client certificate of the cluster names the user', async () => {
-  const { certificatePem: cert, privateKeyPem: key } = certificates.issueClient({ commonName: 'jane', organizations: ['dev'] })
+  const { certificatePem: cert, privateKeyPem: key } = certificates.issueClient({
+    commonName: 'jane',
+    organizations: ['dev'],
+  })
   const answer = await sendHttp1('/api/v1/pods', {}, { cert, key })
   assert.equal(answer.status, 403)
   assert.match(JSON.parse(answer.text).message, /User "jane" cannot list resource "pods"/)
@@ -151,7 +235,9 @@ test('stopping ends watches cleanly and lets requests finish', async () => {
   const own = await createTestServer()
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving
   const other = await own.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
-  const client = connect(`https://127.0.0.1:${other.port}`, { ca: certificates.authority.certificatePem })
+  const client = connect(`https://127.0.0.1:${other.port}`, {
+    ca: certificates.authority.certificatePem,
+  })
   const stream = client.request({ ':path': `${MAPS}?watch=true`, ...AUTHORIZATION })
   await new Promise((resolve) => stream.once('response', resolve))
   const ended = new Promise((resolve) => stream.once('end', resolve))

@@ -1,6 +1,13 @@
 /** The listening socket: HTTP/2 and HTTP/1.1 with TLS on one port. The only place of the server that knows the network. */
 import { once } from 'node:events'
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import {
+  constants as http2Constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2'
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
@@ -46,7 +53,11 @@ const MOST_UNREAD_BYTES = 8_388_608
 const COMFORTABLE_BYTES = 1_048_576
 const compress = promisify(gzip)
 
-export async function listen(host: string, port: number, options: ListenerOptions): Promise<Listener> {
+export async function listen(
+  host: string,
+  port: number,
+  options: ListenerOptions,
+): Promise<Listener> {
   const connection = new HttpsListener(options)
   await connection.open(host, port)
   return connection
@@ -75,9 +86,16 @@ class HttpsListener implements Listener {
       maxHeaderSize: MOST_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      settings: { maxConcurrentStreams: MOST_STREAMS_PER_CONNECTION, maxHeaderListSize: MOST_HEADER_BYTES, initialWindowSize: 1_048_576 },
+      settings: {
+        maxConcurrentStreams: MOST_STREAMS_PER_CONNECTION,
+        maxHeaderListSize: MOST_HEADER_BYTES,
+        initialWindowSize: 1_048_576,
+      },
     } as Parameters<typeof createSecureServer>[0])
-    this.#server.on('request', (incoming: Incoming, outgoing: Outgoing) => void this.#serve(incoming, outgoing))
+    this.#server.on(
+      'request',
+      (incoming: Incoming, outgoing: Outgoing) => void this.#serve(incoming, outgoing),
+    )
     this.#server.on('session', (session) => {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
@@ -90,7 +108,9 @@ class HttpsListener implements Listener {
       socket.once('close', () => this.#sockets.delete(socket))
       socket.on('error', () => socket.destroy())
     })
-    this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(incoming, socket, head))
+    this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
+      this.#upgrade(incoming, socket, head),
+    )
   }
 
   async open(host: string, port: number): Promise<void> {
@@ -103,7 +123,7 @@ class HttpsListener implements Listener {
 
   async stop(graceMs: number): Promise<void> {
     this.#server.close()
-    for (const stop of [...this.#watches]) stop()
+    for (const stop of this.#watches) stop()
     if (this.#busy > 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, graceMs)
@@ -155,7 +175,8 @@ class HttpsListener implements Listener {
 
   async #write(incoming: Incoming, outgoing: Outgoing, answer: Answer): Promise<void> {
     const { body, mediaType = 'application/json' } = answer
-    for (const [name, value] of Object.entries(answer.headers ?? {})) outgoing.setHeader(name, value)
+    for (const [name, value] of Object.entries(answer.headers ?? {}))
+      outgoing.setHeader(name, value)
     if (incoming.method === 'HEAD' && body.kind !== 'watch') {
       writeHead(outgoing, answer.status)
       outgoing.end()
@@ -165,10 +186,22 @@ class HttpsListener implements Listener {
       case 'object':
       case 'list':
         outgoing.setHeader('content-type', answer.contentType ?? mediaType)
-        return writeChunks(incoming, outgoing, answer.status, await encodeBody(body, mediaType, answer.pretty === true), COMPRESS_FROM_BYTES)
+        return writeChunks(
+          incoming,
+          outgoing,
+          answer.status,
+          await encodeBody(body, mediaType, answer.pretty === true),
+          COMPRESS_FROM_BYTES,
+        )
       case 'bytes':
         outgoing.setHeader('content-type', body.contentType)
-        return writeChunks(incoming, outgoing, answer.status, [body.bytes], body.compressible === true ? 0 : COMPRESS_FROM_BYTES)
+        return writeChunks(
+          incoming,
+          outgoing,
+          answer.status,
+          [body.bytes],
+          body.compressible === true ? 0 : COMPRESS_FROM_BYTES,
+        )
       case 'empty':
         writeHead(outgoing, answer.status)
         outgoing.end()
@@ -201,7 +234,13 @@ function writeHead(outgoing: Outgoing, status: number): void {
   outgoing.statusCode = status
 }
 
-async function writeChunks(incoming: Incoming, outgoing: Outgoing, status: number, chunks: readonly Uint8Array[], compressFrom: number): Promise<void> {
+async function writeChunks(
+  incoming: Incoming,
+  outgoing: Outgoing,
+  status: number,
+  chunks: readonly Uint8Array[],
+  compressFrom: number,
+): Promise<void> {
   const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
   writeHead(outgoing, status)
   if (size > compressFrom && acceptsGzip(incoming)) {
@@ -238,6 +277,12 @@ function drained(outgoing: Outgoing): Promise<void> {
     ;(outgoing as Http1Response).on('drain', done)
     ;(outgoing as Http1Response).on('close', done)
   })
+}
+
+/** Ends a stream whose reader is behind, without sending what waits. */
+function cutOff(outgoing: Outgoing): void {
+  if ('stream' in outgoing) outgoing.stream?.close(http2Constants.NGHTTP2_CANCEL)
+  else outgoing.destroy()
 }
 
 function acceptsGzip(incoming: Incoming): boolean {
@@ -311,12 +356,14 @@ class StreamSink implements WatchSink {
   }
 
   end(): void {
-    if (this.#unread() > MOST_UNREAD_BYTES) this.#outgoing.destroy?.()
+    if (this.#unread() > MOST_UNREAD_BYTES) cutOff(this.#outgoing)
     else this.#outgoing.end()
     this.#done.resolve()
   }
 
   #unread(): number {
-    return 'stream' in this.#outgoing ? (this.#outgoing.stream?.writableLength ?? 0) : this.#outgoing.writableLength
+    return 'stream' in this.#outgoing
+      ? (this.#outgoing.stream?.writableLength ?? 0)
+      : this.#outgoing.writableLength
   }
 }

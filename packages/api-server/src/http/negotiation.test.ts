@@ -21,30 +21,48 @@ const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = 
   [`${table}v1beta1`, 'application/json Table v1beta1'],
   [`${table}v2,application/json`, 'application/json'],
   ['application/json;as=Foo;g=meta.k8s.io;v=v1,application/yaml', 'application/yaml'],
-  ['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', 'application/json PartialObjectMetadataList v1'],
+  [
+    'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    'application/json PartialObjectMetadataList v1',
+  ],
 ]
 
 for (const [accept, as] of ANSWERS) {
   test(`Accept ${accept ?? '(absent)'} is answered with ${as}`, () => {
     const { mediaType, transformation } = negotiate(accept, LIST)
-    assert.equal([mediaType, ...(transformation === undefined ? [] : [transformation.as, transformation.version])].join(' '), as)
+    assert.equal(
+      [
+        mediaType,
+        ...(transformation === undefined ? [] : [transformation.as, transformation.version]),
+      ].join(' '),
+      as,
+    )
   })
 }
 
-const NOTHING = '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+const NOTHING =
+  '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAMS = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message: string])[] = [
   ['text/html', LIST, `${NOTHING}, ${STREAMS}`],
   ['text/html', { ...LIST, watchable: false }, NOTHING],
   ['application/*', { ...LIST, watchable: false }, NOTHING],
   ['application/cbor', { ...LIST, watchable: false }, NOTHING],
-  [`${table}v2`, LIST, 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'],
+  [
+    `${table}v2`,
+    LIST,
+    'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  ],
   ['application/yaml', WATCH, `only the following media types are accepted: ${STREAMS}`],
 ]
 
 for (const [accept, options, message] of REFUSED) {
   test(`Accept ${accept} is refused${options.watch ? ' on a watch' : ''}${options.watchable ? '' : ' where nothing can be watched'}`, () => {
-    assert.throws(() => negotiate(accept, options), (error: unknown) => error instanceof ApiError && error.code === 406 && error.message === message)
+    assert.throws(
+      () => negotiate(accept, options),
+      (error: unknown) =>
+        error instanceof ApiError && error.code === 406 && error.message === message,
+    )
   })
 }
 

@@ -1,10 +1,18 @@
 /** Which form an answer takes. Contract: docs/behaviour/api-server/requests.md, "Content negotiation". */
 import { ApiError } from '../contracts.ts'
 
-export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf'
+export type MediaType =
+  | 'application/json'
+  | 'application/yaml'
+  | 'application/vnd.kubernetes.protobuf'
 
-export const MEDIA_TYPES: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
-const STREAM_TYPES = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+export const MEDIA_TYPES: readonly MediaType[] = [
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf',
+]
+const STREAM_TYPES =
+  'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
 /** What the answer is turned into; absent: the object itself. */
 export interface Transformation {
@@ -47,7 +55,10 @@ function parseClause(text: string): AcceptClause {
     const equals = part.indexOf('=')
     if (equals < 0) continue
     const name = part.slice(0, equals).trim().toLowerCase()
-    const value = part.slice(equals + 1).trim().replace(/^"(.*)"$/, '$1')
+    const value = part
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
     if (name === 'q') quality = Number.parseFloat(value) || 0
     else parameters[name] = value
   }
@@ -57,12 +68,18 @@ function parseClause(text: string): AcceptClause {
 /** The type of the answer, or 406. `list` says whether the endpoint answers a list, `watch` whether it streams. */
 export function negotiate(
   accept: string | undefined,
-  options: { readonly watch: boolean; readonly watchable: boolean; readonly transformable: boolean },
+  options: {
+    readonly watch: boolean
+    readonly watchable: boolean
+    readonly transformable: boolean
+  },
 ): NegotiatedType {
-  if (accept === undefined || accept === '') return { mediaType: 'application/json', transformation: undefined }
+  if (accept === undefined || accept === '')
+    return { mediaType: 'application/json', transformation: undefined }
   let known = false
   for (const { type, parameters } of parseAccept(accept)) {
-    const mediaType = type === '*/*' ? 'application/json' : MEDIA_TYPES.find((supported) => supported === type)
+    const mediaType =
+      type === '*/*' ? 'application/json' : MEDIA_TYPES.find((supported) => supported === type)
     if (mediaType === undefined) continue
     known = true
     if (mediaType === 'application/vnd.kubernetes.protobuf') continue
@@ -75,18 +92,27 @@ export function negotiate(
   throw known ? notAcceptable(options.watch) : noneAvailable(options.watchable)
 }
 
-function transformationOf(parameters: Readonly<Record<string, string>>): Transformation | undefined | 'unknown' {
+function transformationOf(
+  parameters: Readonly<Record<string, string>>,
+): Transformation | undefined | 'unknown' {
   const as = parameters['as']
   if (as === undefined || as === '') return undefined
   const version = parameters['v']
-  if (parameters['g'] !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return 'unknown'
-  if (as !== 'Table' && as !== 'PartialObjectMetadata' && as !== 'PartialObjectMetadataList') return 'unknown'
+  if (parameters['g'] !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1'))
+    return 'unknown'
+  if (as !== 'Table' && as !== 'PartialObjectMetadata' && as !== 'PartialObjectMetadataList')
+    return 'unknown'
   return { as, version }
 }
 
 function noneAvailable(watchable: boolean): ApiError {
   const types = MEDIA_TYPES.join(', ') + (watchable ? `, ${STREAM_TYPES}` : '')
-  return new ApiError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${types}`, { details: {} })
+  return new ApiError(
+    406,
+    'NotAcceptable',
+    `406: Not Acceptable\n\nAvailable representations: ${types}`,
+    { details: {} },
+  )
 }
 
 /** The type is known, but not with these parameters or for this answer. */
@@ -96,7 +122,9 @@ export function notAcceptable(watch: boolean): ApiError {
 }
 
 /** The form of an error: what was asked for as far as it can be given. */
-export function errorMediaType(accept: string | undefined): 'application/json' | 'application/yaml' {
+export function errorMediaType(
+  accept: string | undefined,
+): 'application/json' | 'application/yaml' {
   if (accept === undefined) return 'application/json'
   for (const { type } of parseAccept(accept)) {
     if (type === 'application/yaml') return 'application/yaml'

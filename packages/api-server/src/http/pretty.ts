@@ -6,5 +6,9 @@ export function isPretty(info: RequestInfo, userAgent: string | undefined): bool
   const asked = info.query.get('pretty')
   if (asked !== null) return isTrue(asked)
   if (userAgent === undefined) return false
-  return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0')
+  return (
+    userAgent.startsWith('curl') ||
+    userAgent.startsWith('Wget') ||
+    userAgent.startsWith('Mozilla/5.0')
+  )
 }

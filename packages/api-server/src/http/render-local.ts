@@ -9,29 +9,52 @@ import { oneChunk, type ServerResponse } from './exchange.ts'
 /** Events that wait for the reader of a watch; more cut it off. Objects are shared, so a waiting event costs a pointer. */
 const BUFFERED_EVENTS = 100_000
 
-export async function renderLocally(answer: Answer, signal: AbortSignal | undefined): Promise<ServerResponse> {
+export async function renderLocally(
+  answer: Answer,
+  signal: AbortSignal | undefined,
+): Promise<ServerResponse> {
   const { status, body, headers = {} } = answer
   const mediaType = answer.mediaType ?? 'application/json'
   switch (body.kind) {
     case 'object':
       if (mediaType === 'application/yaml') return yaml(answer, body.value)
-      return { status, headers: { ...headers, 'content-type': answer.contentType ?? mediaType }, body: { kind: 'value', value: body.value } }
+      return {
+        status,
+        headers: { ...headers, 'content-type': answer.contentType ?? mediaType },
+        body: { kind: 'value', value: body.value },
+      }
     case 'list': {
       const value = { ...body.head, items: body.items }
       if (mediaType === 'application/yaml') return yaml(answer, value)
-      return { status, headers: { ...headers, 'content-type': mediaType }, body: { kind: 'value', value } }
+      return {
+        status,
+        headers: { ...headers, 'content-type': mediaType },
+        body: { kind: 'value', value },
+      }
     }
     case 'watch': {
       const queue = new EventQueue(body.transform)
       const stop = body.watch.start(queue)
       queue.onStop = stop
       signal?.addEventListener('abort', stop, { once: true })
-      return { status, headers: { ...headers, 'content-type': 'application/json' }, body: { kind: 'events', events: queue } }
+      return {
+        status,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: { kind: 'events', events: queue },
+      }
     }
     case 'bytes':
-      return { status, headers: { ...headers, 'content-type': body.contentType }, body: { kind: 'bytes', chunks: oneChunk(body.bytes) } }
+      return {
+        status,
+        headers: { ...headers, 'content-type': body.contentType },
+        body: { kind: 'bytes', chunks: oneChunk(body.bytes) },
+      }
     case 'stream':
-      return { status, headers: { ...headers, 'content-type': body.contentType }, body: { kind: 'bytes', chunks: body.chunks } }
+      return {
+        status,
+        headers: { ...headers, 'content-type': body.contentType },
+        body: { kind: 'bytes', chunks: body.chunks },
+      }
     case 'empty':
       return { status, headers, body: { kind: 'bytes', chunks: oneChunk(new Uint8Array(0)) } }
   }
@@ -39,7 +62,11 @@ export async function renderLocally(answer: Answer, signal: AbortSignal | undefi
 
 async function yaml(answer: Answer, value: unknown): Promise<ServerResponse> {
   const bytes = Buffer.from(await encodeValue(value, 'application/yaml', false))
-  return { status: answer.status, headers: { ...answer.headers, 'content-type': 'application/yaml' }, body: { kind: 'bytes', chunks: oneChunk(bytes) } }
+  return {
+    status: answer.status,
+    headers: { ...answer.headers, 'content-type': 'application/yaml' },
+    body: { kind: 'bytes', chunks: oneChunk(bytes) },
+  }
 }
 
 /** The events of one watch, for one reader. */

@@ -36,33 +36,55 @@ export function isEmptyBody(request: ServerRequest): boolean {
 }
 
 /** Throws 400 in the words of the real decoder; `expected` is the kind of the endpoint. */
-export async function parseBody(request: ServerRequest, type: InputType, expected: string, decodeProtobuf: ProtobufDecoder): Promise<ParsedBody> {
+export async function parseBody(
+  request: ServerRequest,
+  type: InputType,
+  expected: string,
+  decodeProtobuf: ProtobufDecoder,
+): Promise<ParsedBody> {
   const { body } = request
-  if (body !== undefined && 'json' in body) return { value: body.json, occurrences: undefined, problems: [], bytes: NO_BYTES }
+  if (body !== undefined && 'json' in body)
+    return { value: body.json, occurrences: undefined, problems: [], bytes: NO_BYTES }
   const bytes = body?.bytes ?? NO_BYTES
   if (type === 'application/vnd.kubernetes.protobuf') {
     if (!PROTOBUF_PREFIX.every((byte, index) => bytes[index] === byte)) {
       const first = [...bytes.subarray(0, 4)].join(' ')
-      throw unrecognized(expected, `provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]`, first)
+      throw unrecognized(
+        expected,
+        `provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]`,
+        first,
+      )
     }
-    return { value: await decodeProtobuf(bytes, expected), occurrences: undefined, problems: [], bytes }
+    return {
+      value: await decodeProtobuf(bytes, expected),
+      occurrences: undefined,
+      problems: [],
+      bytes,
+    }
   }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (type === 'application/yaml' && !text.trimStart().startsWith('{')) return parseYaml(text, bytes, expected)
+  if (type === 'application/yaml' && !text.trimStart().startsWith('{'))
+    return parseYaml(text, bytes, expected)
   checkNesting(text)
   try {
     const { value, occurrences } = parseJson(text)
     return { value, occurrences, problems: [], bytes }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw unrecognized(expected, `couldn't get version/kind; json parse error: ${goJsonError(text)}`, excerpt(bytes))
+    throw unrecognized(
+      expected,
+      `couldn't get version/kind; json parse error: ${goJsonError(text)}`,
+      excerpt(bytes),
+    )
   }
 }
 
 export type ProtobufDecoder = (bytes: Uint8Array, expectedKind: string) => unknown
 
 export function unrecognized(expected: string, why: string, shown: string): Error {
-  return badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${shown})`)
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${expected}): ${why} (${shown})`,
+  )
 }
 
 async function parseYaml(text: string, bytes: Uint8Array, expected: string): Promise<ParsedBody> {

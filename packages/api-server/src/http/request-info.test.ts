@@ -11,7 +11,11 @@ const REQUESTS: readonly (readonly [method: string, target: string, expected: st
   ['GET', '/api/v1/pods?watch', 'watch /v1 - pods -'],
   ['GET', '/apis/apps/v1/namespaces/a/deployments/b', 'get apps/v1 a deployments b'],
   ['HEAD', '/apis/apps/v1/namespaces/a/deployments/b', 'get apps/v1 a deployments b'],
-  ['PUT', '/apis/apps/v1/namespaces/a/deployments/b/status', 'update apps/v1 a deployments/status b'],
+  [
+    'PUT',
+    '/apis/apps/v1/namespaces/a/deployments/b/status',
+    'update apps/v1 a deployments/status b',
+  ],
   ['POST', '/api/v1/namespaces/a/pods/b/eviction', 'create /v1 a pods/eviction b'],
   ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection /v1 a pods -'],
   ['DELETE', '/api/v1/namespaces/a/pods/b', 'delete /v1 a pods b'],
@@ -34,11 +38,17 @@ for (const [method, target, expected] of REQUESTS) {
     const info = parseRequestInfo(method, target)!
     const { verb, group, version, namespace, resource, subresource, name } = info
     const resourceText = subresource === '' ? resource : `${resource}/${subresource}`
-    assert.equal(info.isResourceRequest ? `${verb} ${group}/${version} ${namespace || '-'} ${resourceText} ${name || '-'}` : verb, expected)
+    assert.equal(
+      info.isResourceRequest
+        ? `${verb} ${group}/${version} ${namespace || '-'} ${resourceText} ${name || '-'}`
+        : verb,
+      expected,
+    )
   })
 }
 
-test('a watch of nothing cannot be read', () => assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined))
+test('a watch of nothing cannot be read', () =>
+  assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined))
 
 test('doubled slashes at the start and escaped slashes in names match no route', () => {
   assert.equal(parseRequestInfo('GET', '//api/v1/pods')?.malformed, true)

@@ -83,8 +83,23 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
   }
 }
 
-function nonResource(method: string, path: string, query: URLSearchParams, malformed: boolean): RequestInfo {
-  const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', parts: [], watchPath: false }
+function nonResource(
+  method: string,
+  path: string,
+  query: URLSearchParams,
+  malformed: boolean,
+): RequestInfo {
+  const none = {
+    prefix: '',
+    group: '',
+    version: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: [],
+    watchPath: false,
+  }
   return { isResourceRequest: false, path, verb: method.toLowerCase(), query, malformed, ...none }
 }
 

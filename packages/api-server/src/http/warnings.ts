@@ -30,6 +30,6 @@ export class Warnings {
 
 /** Control characters cannot be in a header, nor can text beyond Latin-1 be sent raw: it goes out as its UTF-8 bytes. */
 function quote(text: string): string {
-  const oneLine = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/["\\]/g, '\\$&')
+  const oneLine = text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')
   return `299 - "${Buffer.from(oneLine, 'utf8').toString('latin1')}"`
 }

@@ -14,11 +14,21 @@ const MOST_ALIASES = 100
 
 export function parseYamlText(text: string): ParsedYaml {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, version: '1.1', schema: 'core', merge: true })
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: false,
+    version: '1.1',
+    schema: 'core',
+    merge: true,
+  })
   const broken = document.errors[0]
   if (broken !== undefined) {
     const line = lines.linePos(broken.pos[0]).line
-    return { value: undefined, problems: [], error: `yaml: line ${line}: did not find expected node content` }
+    return {
+      value: undefined,
+      problems: [],
+      error: `yaml: line ${line}: did not find expected node content`,
+    }
   }
   const problems: string[] = []
   reportRepeated(document.contents, lines, problems)
@@ -32,10 +42,16 @@ export function parseYamlText(text: string): ParsedYaml {
 function reportRepeated(node: unknown, lines: LineCounter, problems: string[]): void {
   if (typeof node !== 'object' || node === null || !('items' in node)) return
   const seen = new Set<string>()
-  for (const item of node.items as { key?: { value?: unknown; range?: readonly number[] }; value?: unknown }[]) {
+  for (const item of node.items as {
+    key?: { value?: unknown; range?: readonly number[] }
+    value?: unknown
+  }[]) {
     if (item.key?.value !== undefined) {
       const key = String(item.key.value)
-      if (seen.has(key)) problems.push(`line ${lines.linePos(item.key.range?.[0] ?? 0).line}: key ${JSON.stringify(key)} already set in map`)
+      if (seen.has(key))
+        problems.push(
+          `line ${lines.linePos(item.key.range?.[0] ?? 0).line}: key ${JSON.stringify(key)} already set in map`,
+        )
       seen.add(key)
       reportRepeated(item.value, lines, problems)
     } else reportRepeated(item, lines, problems)
@@ -44,5 +60,11 @@ function reportRepeated(node: unknown, lines: LineCounter, problems: string[]): 
 
 /** Keys in order, as the real server writes them. */
 export function formatYaml(value: unknown): string {
-  return stringify(value, { sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false, defaultStringType: 'PLAIN', version: '1.1' })
+  return stringify(value, {
+    sortMapEntries: true,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    defaultStringType: 'PLAIN',
+    version: '1.1',
+  })
 }

@@ -14,7 +14,13 @@ export interface TableOptions {
 }
 
 const DEFAULT_COLUMNS: readonly PrinterColumn[] = [
-  { name: 'Name', type: 'string', format: 'name', description: NAME_DESCRIPTION, cell: (object) => object['metadata']?.name ?? '' },
+  {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    description: NAME_DESCRIPTION,
+    cell: (object) => object['metadata']?.name ?? '',
+  },
   {
     name: 'Created At',
     type: 'date',
@@ -48,7 +54,13 @@ function columnsOf({ columns, rules, custom }: ServedResource): readonly Printer
 }
 
 export function columnDefinitions(resource: ServedResource): readonly object[] {
-  return columnsOf(resource).map(({ name, type, format = '', description, priority = 0 }) => ({ name, type, format, description, priority }))
+  return columnsOf(resource).map(({ name, type, format = '', description, priority = 0 }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }))
 }
 
 /** A Table of these objects; `withColumns` is false for all but the first event of a watch. */
@@ -71,19 +83,31 @@ export function tableOf(
   }
 }
 
-function rowOf(resource: ServedResource, columns: readonly PrinterColumn[], object: Stored, { includeObject, version, nowMs }: TableOptions): object {
+function rowOf(
+  resource: ServedResource,
+  columns: readonly PrinterColumn[],
+  object: Stored,
+  { includeObject, version, nowMs }: TableOptions,
+): object {
   const conditions = resource.rules.rowConditions?.(object)
   return {
     cells: columns.map(({ cell }) => cell(object, nowMs)),
     ...(conditions === undefined || conditions.length === 0 ? {} : { conditions }),
-    ...(includeObject === 'None' ? {} : { object: includeObject === 'Object' ? object : metadataOnly(object, version, resource) }),
+    ...(includeObject === 'None'
+      ? {}
+      : { object: includeObject === 'Object' ? object : metadataOnly(object, version, resource) }),
   }
 }
 
-export function metadataOnly(object: Stored, version: 'v1' | 'v1beta1', { rules }: ServedResource): Record<string, unknown> {
+export function metadataOnly(
+  object: Stored,
+  version: 'v1' | 'v1beta1',
+  { rules }: ServedResource,
+): Record<string, unknown> {
   const { computedAnnotations } = rules
   const metadata = object['metadata']
-  const shown = computedAnnotations === undefined ? metadata : withoutAnnotations(metadata, computedAnnotations)
+  const shown =
+    computedAnnotations === undefined ? metadata : withoutAnnotations(metadata, computedAnnotations)
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: shown }
 }
 

@@ -14,10 +14,12 @@ export function autoscalerToStored(draft: Draft): Draft {
   const { currentCPUUtilizationPercentage, ...status } = (draft['status'] ?? {}) as Draft
   const annotations = { ...draft['metadata']?.annotations } as Record<string, string>
   const metrics: unknown[] = []
-  if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuTarget(targetCPUUtilizationPercentage))
+  if (targetCPUUtilizationPercentage !== undefined)
+    metrics.push(cpuTarget(targetCPUUtilizationPercentage))
   metrics.push(...listIn(annotations[METRICS]))
   const currentMetrics: unknown[] = []
-  if (currentCPUUtilizationPercentage !== undefined) currentMetrics.push(cpuCurrent(currentCPUUtilizationPercentage))
+  if (currentCPUUtilizationPercentage !== undefined)
+    currentMetrics.push(cpuCurrent(currentCPUUtilizationPercentage))
   currentMetrics.push(...listIn(annotations[CURRENT_METRICS]))
   const conditions = listIn(annotations[CONDITIONS])
   const behavior = valueIn(annotations[BEHAVIOR])
@@ -28,7 +30,11 @@ export function autoscalerToStored(draft: Draft): Draft {
     ...draft,
     apiVersion: 'autoscaling/v2',
     metadata,
-    spec: { ...spec, ...(metrics.length > 0 ? { metrics } : {}), ...(behavior === undefined ? {} : { behavior }) },
+    spec: {
+      ...spec,
+      ...(metrics.length > 0 ? { metrics } : {}),
+      ...(behavior === undefined ? {} : { behavior }),
+    },
     ...(draft['status'] === undefined
       ? {}
       : {
@@ -48,7 +54,9 @@ export function autoscalerFromStored(stored: Stored): Stored {
   const cpu = (metrics as Draft[]).find(isCpuUtilization)
   const others = (metrics as Draft[]).filter((metric) => metric !== cpu)
   const currentCpu = (currentMetrics as Draft[]).find(
-    (metric) => metric['resource']?.name === 'cpu' && metric['resource'].current?.averageUtilization !== undefined,
+    (metric) =>
+      metric['resource']?.name === 'cpu' &&
+      metric['resource'].current?.averageUtilization !== undefined,
   )
   const otherCurrent = (currentMetrics as Draft[]).filter((metric) => metric !== currentCpu)
   if (others.length > 0) annotations[METRICS] = JSON.stringify(others)
@@ -58,10 +66,15 @@ export function autoscalerFromStored(stored: Stored): Stored {
   return Object.freeze({
     ...stored,
     apiVersion: 'autoscaling/v1',
-    metadata: { ...stored['metadata'], ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
+    metadata: {
+      ...stored['metadata'],
+      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+    },
     spec: {
       ...spec,
-      ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu['resource'].target.averageUtilization }),
+      ...(cpu === undefined
+        ? {}
+        : { targetCPUUtilizationPercentage: cpu['resource'].target.averageUtilization }),
     },
     status: {
       currentReplicas: 0,
@@ -80,7 +93,10 @@ function isCpuUtilization(metric: Draft): boolean {
 }
 
 function cpuTarget(averageUtilization: number): Draft {
-  return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
+  return {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
+  }
 }
 
 function cpuCurrent(averageUtilization: number): Draft {

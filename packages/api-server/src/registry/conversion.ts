@@ -8,13 +8,27 @@ import { autoscalerFromStored, autoscalerToStored } from './autoscaler-conversio
 import type { Stored } from './kind-rules.ts'
 import type { StorageMapping } from './resource-registry.ts'
 
-export function conversionFor({ group, version, resource }: ResourceInfo): StorageMapping | undefined {
+export function conversionFor({
+  group,
+  version,
+  resource,
+}: ResourceInfo): StorageMapping | undefined {
   if (group === 'autoscaling' && resource === 'horizontalpodautoscalers') {
-    const mapping = { collection: 'horizontalpodautoscalers.autoscaling', apiVersion: 'autoscaling/v2' }
-    return version === 'v2' ? mapping : { ...mapping, toStored: autoscalerToStored, fromStored: remembered(autoscalerFromStored) }
+    const mapping = {
+      collection: 'horizontalpodautoscalers.autoscaling',
+      apiVersion: 'autoscaling/v2',
+    }
+    return version === 'v2'
+      ? mapping
+      : { ...mapping, toStored: autoscalerToStored, fromStored: remembered(autoscalerFromStored) }
   }
   if (group === 'events.k8s.io' && resource === 'events') {
-    return { collection: 'events', apiVersion: 'v1', toStored: eventToStored, fromStored: remembered(eventFromStored) }
+    return {
+      collection: 'events',
+      apiVersion: 'v1',
+      toStored: eventToStored,
+      fromStored: remembered(eventFromStored),
+    }
   }
   return undefined
 }

@@ -4,13 +4,19 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   if (isEmpty(a) && isEmpty(b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => semanticallyEqual(item, b[index]))
+    return (
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => semanticallyEqual(item, b[index]))
+    )
   }
   if (Array.isArray(b)) return false
   const left = a as Record<string, unknown>
   const right = b as Record<string, unknown>
-  for (const key of Object.keys(left)) if (!semanticallyEqual(left[key], ownValue(right, key))) return false
-  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key) && !semanticallyEqual(undefined, right[key])) return false
+  for (const key of Object.keys(left))
+    if (!semanticallyEqual(left[key], ownValue(right, key))) return false
+  for (const key of Object.keys(right))
+    if (!Object.hasOwn(left, key) && !semanticallyEqual(undefined, right[key])) return false
   return true
 }
 
@@ -30,7 +36,13 @@ function isEmpty(value: unknown): boolean {
  */
 export function shareUnchanged(next: unknown, previous: unknown): unknown {
   if (next === previous) return previous
-  if (typeof next !== 'object' || typeof previous !== 'object' || next === null || previous === null) return next
+  if (
+    typeof next !== 'object' ||
+    typeof previous !== 'object' ||
+    next === null ||
+    previous === null
+  )
+    return next
   if (Array.isArray(next)) {
     if (!Array.isArray(previous)) return next
     let equal = next.length === previous.length
@@ -58,7 +70,13 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
 
 /** Assigns a key that may be `__proto__` as plain data. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  if (key === '__proto__')
+    Object.defineProperty(object, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
   else object[key] = value
 }
 
@@ -67,6 +85,7 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(cloneJson) as T
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson((value as Record<string, unknown>)[key]))
+  for (const key of Object.keys(value))
+    setOwn(copy, key, cloneJson((value as Record<string, unknown>)[key]))
   return copy as T
 }

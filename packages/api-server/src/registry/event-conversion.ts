@@ -19,7 +19,11 @@ export function eventToStored(draft: Draft): Draft {
 }
 
 export function eventFromStored(stored: Stored): Stored {
-  return Object.freeze({ ...rename(stored, FROM_CORE), kind: 'Event', apiVersion: 'events.k8s.io/v1' })
+  return Object.freeze({
+    ...rename(stored, FROM_CORE),
+    kind: 'Event',
+    apiVersion: 'events.k8s.io/v1',
+  })
 }
 
 function rename(object: Stored, names: ReadonlyMap<string, string>): Draft {

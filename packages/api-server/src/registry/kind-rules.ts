@@ -20,7 +20,12 @@ export interface RuleContext {
   readonly subresource?: string
   readonly userName: string
   /** The whole identity, for kinds that record their requester. */
-  readonly user?: { readonly name: string; readonly uid?: string; readonly groups: readonly string[]; readonly extra: Readonly<Record<string, readonly string[]>> }
+  readonly user?: {
+    readonly name: string
+    readonly uid?: string
+    readonly groups: readonly string[]
+    readonly extra: Readonly<Record<string, readonly string[]>>
+  }
   /** Feature gates of 1.36 at their defaults. */
   featureEnabled(gate: string): boolean
 }
@@ -29,7 +34,11 @@ export interface KindRules {
   readonly group: string
   readonly kind: string
   /** How names are checked; default `subdomain`. */
-  readonly name?: 'subdomain' | 'label' | 'path-segment' | ((name: string, generated: boolean) => readonly string[])
+  readonly name?:
+    | 'subdomain'
+    | 'label'
+    | 'path-segment'
+    | ((name: string, generated: boolean) => readonly string[])
   /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
   defaults?(object: Draft): void
   /** The strategy's reset before a create is validated: status dropped, generated fields set. */

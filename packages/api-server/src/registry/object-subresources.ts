@@ -16,12 +16,18 @@ const METADATA_KEPT = new Set([
   'CustomResourceDefinition.apiextensions.k8s.io',
 ])
 
-export function prepareSubresource(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+export function prepareSubresource(
+  resource: ServedResource,
+  draft: Draft,
+  stored: Stored,
+  context: RuleContext,
+): void {
   const { rules, info } = resource
   const subresource = context.subresource ?? ''
   if (subresource === 'status') {
     keepOnly(draft, stored, ['status'])
-    if (resource.custom || METADATA_KEPT.has(`${info.kind}.${info.group}`)) keepMetadata(draft, stored)
+    if (resource.custom || METADATA_KEPT.has(`${info.kind}.${info.group}`))
+      keepMetadata(draft, stored)
     rules.status?.prepareForUpdate?.(draft, stored, context)
     return
   }
@@ -31,14 +37,16 @@ export function prepareSubresource(resource: ServedResource, draft: Draft, store
     const finalizers = draft['spec']?.finalizers
     keepOnly(draft, stored, [])
     draft['spec'] = { ...stored['spec'], finalizers }
-    if (finalizers === undefined || finalizers === null || finalizers.length === 0) delete draft['spec'].finalizers
+    if (finalizers === undefined || finalizers === null || finalizers.length === 0)
+      delete draft['spec'].finalizers
   }
 }
 
 /** Everything but metadata and these fields is as stored. */
 function keepOnly(draft: Draft, stored: Stored, fields: readonly string[]): void {
   for (const key of Object.keys(draft)) {
-    if (key !== 'metadata' && !fields.includes(key) && !Object.hasOwn(stored, key)) delete draft[key]
+    if (key !== 'metadata' && !fields.includes(key) && !Object.hasOwn(stored, key))
+      delete draft[key]
   }
   for (const key of Object.keys(stored)) {
     if (key !== 'metadata' && !fields.includes(key)) draft[key] = stored[key]

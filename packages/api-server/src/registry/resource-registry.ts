@@ -66,7 +66,10 @@ export class ResourceRegistry {
   readonly #listeners = new Set<(resource: ServedResource, present: boolean) => void>()
   #groups: readonly ServedGroup[] | undefined
 
-  constructor(rulesFor: (group: string, kind: string) => KindRules | undefined, table: readonly ResourceInfo[] = resourceTable) {
+  constructor(
+    rulesFor: (group: string, kind: string) => KindRules | undefined,
+    table: readonly ResourceInfo[] = resourceTable,
+  ) {
     for (const info of table) this.add(builtIn(info, rulesFor(info.group, info.kind)))
   }
 
@@ -78,7 +81,11 @@ export class ResourceRegistry {
     const key = `${group}/${plural}`
     const preferred = this.#byGroupResource.get(key)
     // The table lists versions by falling priority: the first is the one internal callers get.
-    if (preferred === undefined || preferred.info.version === version || isStorageVersion(resource)) {
+    if (
+      preferred === undefined ||
+      preferred.info.version === version ||
+      isStorageVersion(resource)
+    ) {
       this.#byGroupResource.set(key, resource)
     }
     this.#groups = undefined
@@ -93,7 +100,9 @@ export class ResourceRegistry {
     const key = `${group}/${plural}`
     if (this.#byGroupResource.get(key) === resource) {
       this.#byGroupResource.delete(key)
-      const other = [...this.#served.values()].find(({ info }) => info.group === group && info.resource === plural)
+      const other = [...this.#served.values()].find(
+        ({ info }) => info.group === group && info.resource === plural,
+      )
       if (other !== undefined) this.#byGroupResource.set(key, other)
     }
     this.#groups = undefined
@@ -156,7 +165,12 @@ function builtIn(info: ResourceInfo, rules: KindRules | undefined): ServedResour
     listKind: `${info.kind}List`,
     hasStatus: info.subresources.some(({ name }) => name === 'status'),
     emptyObject: () => {
-      const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...rest } = decodeObject(info, {})?.object ?? {}
+      const {
+        kind: _kind,
+        apiVersion: _apiVersion,
+        metadata: _metadata,
+        ...rest
+      } = decodeObject(info, {})?.object ?? {}
       return rest
     },
     virtual: info.verbs.length === 1 && info.verbs[0] === 'create',
@@ -199,7 +213,9 @@ export function compareVersions(a: string, b: string): number {
   return y.stability - x.stability || y.major - x.major || y.minor - x.minor
 }
 
-function parseVersion(text: string): { major: number; stability: number; minor: number } | undefined {
+function parseVersion(
+  text: string,
+): { major: number; stability: number; minor: number } | undefined {
   const match = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/.exec(text)
   if (match === null) return undefined
   const stability = match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0

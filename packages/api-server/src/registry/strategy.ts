@@ -6,14 +6,22 @@ import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { emptyStatus } from '../schema/index.ts'
-import { nameCheckOf, validateMetadata, validateMetadataUpdate } from '../schema/validation/metadata.ts'
+import {
+  nameCheckOf,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../schema/validation/metadata.ts'
 import { semanticallyEqual } from './equality.ts'
 import type { Draft, RuleContext, Stored } from './kind-rules.ts'
 import { prepareSubresource } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'
 
 /** Metadata that a create takes from the client is cut to what a client may say; the server fills in the rest. */
-export function prepareCreate(resource: ServedResource, draft: Draft, context: RuleContext & { readonly uid: string }): void {
+export function prepareCreate(
+  resource: ServedResource,
+  draft: Draft,
+  context: RuleContext & { readonly uid: string },
+): void {
   const metadata = (draft['metadata'] ??= {}) as Draft
   delete metadata['deletionTimestamp']
   delete metadata['deletionGracePeriodSeconds']
@@ -23,7 +31,7 @@ export function prepareCreate(resource: ServedResource, draft: Draft, context: R
   metadata['creationTimestamp'] = formatTime(context.nowMs)
   if (resource.rules.prepareForCreate !== undefined) resource.rules.prepareForCreate(draft, context)
   else if (resource.hasStatus) resetStatus(resource, draft)
-  
+
   if (hasGeneration(resource)) metadata['generation'] = 1
 }
 
@@ -43,7 +51,12 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
 }
 
 /** Restores what no update changes, lets the endpoint's rules reset their part, and counts the generation. */
-export function prepareUpdate(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+export function prepareUpdate(
+  resource: ServedResource,
+  draft: Draft,
+  stored: Stored,
+  context: RuleContext,
+): void {
   restoreMetadata(draft, stored)
   const { rules } = resource
   const subresource = context.subresource ?? ''
@@ -54,12 +67,21 @@ export function prepareUpdate(resource: ServedResource, draft: Draft, stored: St
   }
   const before = stored['metadata'].generation
   if (before === undefined) return
-  if (subresource !== 'status' && hasGeneration(resource) && generationChanged(resource, draft, stored)) {
+  if (
+    subresource !== 'status' &&
+    hasGeneration(resource) &&
+    generationChanged(resource, draft, stored)
+  ) {
     draft['metadata'].generation = before + 1
   }
 }
 
-export function validateUpdate(resource: ServedResource, draft: Draft, stored: Stored, context: RuleContext): void {
+export function validateUpdate(
+  resource: ServedResource,
+  draft: Draft,
+  stored: Stored,
+  context: RuleContext,
+): void {
   const errors = new FieldErrors()
   const { rules, info } = resource
   // Once as every kind's, once as the kind's own: the causes list metadata errors twice.
@@ -80,7 +102,8 @@ export function validateUpdate(resource: ServedResource, draft: Draft, stored: S
 }
 
 function refuse({ info }: ServedResource, draft: Draft, errors: FieldErrors): void {
-  if (errors.list.length > 0) throw invalid(info.group, info.kind, draft['metadata']?.name ?? '', errors.list)
+  if (errors.list.length > 0)
+    throw invalid(info.group, info.kind, draft['metadata']?.name ?? '', errors.list)
 }
 
 function restoreMetadata(draft: Draft, stored: Stored): void {

@@ -51,7 +51,8 @@ export class History {
 
   /** Forgets everything up to and including this revision. */
   compact(revision: number): void {
-    while (this.#first < this.#events.length && this.#events[this.#first]!.revision <= revision) this.#dropFirst()
+    while (this.#first < this.#events.length && this.#events[this.#first]!.revision <= revision)
+      this.#dropFirst()
     this.#floor = Math.max(this.#floor, revision)
     this.#giveBack()
   }

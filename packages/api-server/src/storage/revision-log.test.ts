@@ -8,7 +8,10 @@ import type { StoreEvent } from './store.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const virtualClock = (): VirtualClock => new VirtualClock({ settle: turn })
-const object = (key: string, revision: number, value = 0): Stored => ({ metadata: { name: key, resourceVersion: String(revision) }, value })
+const object = (key: string, revision: number, value = 0): Stored => ({
+  metadata: { name: key, resourceVersion: String(revision) },
+  value,
+})
 
 /** The simplest thing that could be right: every state is kept as a whole. */
 class Model {
@@ -23,7 +26,9 @@ class Model {
 
   list(prefix: string, revision: number): Stored[] {
     const keys = [...this.states[revision]!.keys()].filter((key) => key.startsWith(prefix))
-    return keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).map((key) => this.states[revision]!.get(key)!)
+    return keys
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .map((key) => this.states[revision]!.get(key)!)
   }
 }
 
@@ -38,10 +43,13 @@ for (let seed = 0; seed < 20; seed++) {
     for (let step = 0; step < 400; step++) {
       const key = `${NAMESPACES[integerBetween(random, 0, NAMESPACES.length)]}/${integerBetween(random, 0, 30)}`
       const remove = random.next() < 0.3 && store.get({ collection: 'things', key }) !== undefined
-      store.commit({ collection: 'things', key }, (revision) => (remove ? undefined : object(key, revision, step)))
+      store.commit({ collection: 'things', key }, (revision) =>
+        remove ? undefined : object(key, revision, step),
+      )
       model.set(key, remove ? undefined : object(key, store.revision, step))
       if (random.next() < 0.05) {
-        const prefix = random.next() < 0.5 ? '' : `${NAMESPACES[integerBetween(random, 0, NAMESPACES.length)]}/`
+        const prefix =
+          random.next() < 0.5 ? '' : `${NAMESPACES[integerBetween(random, 0, NAMESPACES.length)]}/`
         const from = integerBetween(random, Math.max(0, store.revision - 90), store.revision + 1)
         const watch = { from, prefix, events: [] as StoreEvent[] }
         const started = store.watch('things', prefix, from, (event) => watch.events.push(event))
@@ -52,7 +60,10 @@ for (let seed = 0; seed < 20; seed++) {
       const prefix = random.next() < 0.5 ? '' : 'a/'
       const snapshot = store.list('things', prefix, revision)
       assert.ok(snapshot !== 'expired')
-      assert.deepEqual(snapshot.entries.map((entry) => entry.object), model.list(prefix, revision))
+      assert.deepEqual(
+        snapshot.entries.map((entry) => entry.object),
+        model.list(prefix, revision),
+      )
     }
     for (const { from, prefix, events } of watched) {
       const replayed = new Map(model.states[from]!)
@@ -65,15 +76,23 @@ for (let seed = 0; seed < 20; seed++) {
         else replayed.set(event.key, event.object)
       }
       const expected = model.list(prefix, store.revision)
-      const seen = [...replayed].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => compareKeys(a, b))
-      assert.deepEqual(seen.map(([, value]) => value), expected)
+      const seen = [...replayed]
+        .filter(([key]) => key.startsWith(prefix))
+        .sort(([a], [b]) => compareKeys(a, b))
+      assert.deepEqual(
+        seen.map(([, value]) => value),
+        expected,
+      )
     }
   })
 }
 
 test('objects are frozen all the way down, and unchanged parts may be shared', () => {
   const store = createMemoryStore(virtualClock())
-  const { object: stored } = store.commit({ collection: 'things', key: 'x' }, () => ({ metadata: { labels: { a: 'b' } }, list: [{ a: 1 }] }))
+  const { object: stored } = store.commit({ collection: 'things', key: 'x' }, () => ({
+    metadata: { labels: { a: 'b' } },
+    list: [{ a: 1 }],
+  }))
   assert.throws(() => stored['list'][0].a++, TypeError)
   assert.throws(() => (stored['metadata'].labels.a = 'c'), TypeError)
 })
@@ -89,34 +108,51 @@ test('a deletion shows the last state with the revision of the deletion', () => 
 test('history is kept for 75 seconds even when the collection is busy, and expires later', async () => {
   const clock = virtualClock()
   const store = createMemoryStore(clock)
-  for (let i = 0; i < 300; i++) store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision, i))
+  for (let i = 0; i < 300; i++)
+    store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision, i))
   await clock.advance(74_000)
   store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision))
-  assert.notEqual(store.watch('things', '', 0, () => {}), 'expired')
+  assert.notEqual(
+    store.watch('things', '', 0, () => {}),
+    'expired',
+  )
   await clock.advance(300_000)
   store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision))
-  assert.equal(store.watch('things', '', 0, () => {}), 'expired')
+  assert.equal(
+    store.watch('things', '', 0, () => {}),
+    'expired',
+  )
   assert.equal(store.list('things', '', 1), 'expired')
   // A hundred events stay however old they are.
-  assert.notEqual(store.watch('things', '', store.revision - 100, () => {}), 'expired')
+  assert.notEqual(
+    store.watch('things', '', store.revision - 100, () => {}),
+    'expired',
+  )
   assert.equal(store.oldestRevision('things'), store.revision - 100)
 })
 
 test('compaction expires older snapshots and watches, never the present', () => {
   const store = createMemoryStore(virtualClock())
-  for (let i = 0; i < 10; i++) store.commit({ collection: 'things', key: String(i) }, (revision) => object(String(i), revision))
+  for (let i = 0; i < 10; i++)
+    store.commit({ collection: 'things', key: String(i) }, (revision) =>
+      object(String(i), revision),
+    )
   store.compact(6)
   assert.equal(store.list('things', '', 5), 'expired')
   const snapshot = store.list('things', '', 6)
   assert.ok(snapshot !== 'expired' && snapshot.entries.length === 6)
-  assert.equal(store.watch('other', '', 5, () => {}), 'expired')
+  assert.equal(
+    store.watch('other', '', 5, () => {}),
+    'expired',
+  )
 })
 
 test('what a listener commits reaches everybody after what it listened to', () => {
   const store = createMemoryStore(virtualClock())
   const seen: number[] = []
   store.watch('things', '', 0, ({ revision }) => {
-    if (revision === 1) store.commit({ collection: 'things', key: 'y' }, (next) => object('y', next))
+    if (revision === 1)
+      store.commit({ collection: 'things', key: 'y' }, (next) => object('y', next))
   })
   store.watch('things', '', 0, ({ revision }) => seen.push(revision))
   store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision))
@@ -139,7 +175,8 @@ test('a watch from the future stays silent until its revision has passed', () =>
   const store = createMemoryStore(virtualClock())
   const seen: number[] = []
   store.watch('things', '', 2, ({ revision }) => seen.push(revision))
-  for (const key of ['a', 'b', 'c']) store.commit({ collection: 'things', key }, (revision) => object(key, revision))
+  for (const key of ['a', 'b', 'c'])
+    store.commit({ collection: 'things', key }, (revision) => object(key, revision))
   assert.deepEqual(seen, [3])
 })
 

@@ -4,11 +4,24 @@ import { deepFreeze } from './deep-freeze.ts'
 import { History, type LoggedEvent } from './history.ts'
 import { compareKeys } from './key-order.ts'
 import { SortedEntries } from './sorted-entries.ts'
-import type { Store, StoreEvent, StoreKey, StoreSnapshot, StoreWatch, StoredEntry } from './store.ts'
+import type {
+  Store,
+  StoreEvent,
+  StoreKey,
+  StoreSnapshot,
+  StoreWatch,
+  StoredEntry,
+} from './store.ts'
 
 /** Where writes are made durable. Called before the write is visible to anybody; what it throws undoes the write. */
 export interface Journal {
-  write(collection: string, key: string, revision: number, object: Stored | undefined, writtenAtMs: number): void
+  write(
+    collection: string,
+    key: string,
+    revision: number,
+    object: Stored | undefined,
+    writtenAtMs: number,
+  ): void
   close(): void
 }
 
@@ -46,7 +59,12 @@ export class RevisionLog implements Store {
     this.#floor = this.#revision
     for (const entry of initial?.entries ?? []) {
       const { collection, key, object, revision, writtenAtMs } = entry
-      this.#collection(collection).entries.set({ key, object: deepFreeze(object), revision, writtenAtMs })
+      this.#collection(collection).entries.set({
+        key,
+        object: deepFreeze(object),
+        revision,
+        writtenAtMs,
+      })
     }
   }
 
@@ -63,24 +81,31 @@ export class RevisionLog implements Store {
   }
 
   collections(): readonly string[] {
-    return [...this.#collections].filter(([, { entries }]) => entries.size > 0).map(([name]) => name)
+    return [...this.#collections]
+      .filter(([, { entries }]) => entries.size > 0)
+      .map(([name]) => name)
   }
 
   oldestRevision(collection: string): number {
     return Math.max(this.#floor, this.#collections.get(collection)?.history.floor ?? 0)
   }
 
-  commit({ collection: name, key }: StoreKey, build: (revision: number) => Stored | undefined): StoreEvent {
+  commit(
+    { collection: name, key }: StoreKey,
+    build: (revision: number) => Stored | undefined,
+  ): StoreEvent {
     const collection = this.#collection(name)
     const before = collection.entries.get(key)
     const revision = this.#revision + 1
     const built = build(revision)
-    if (built === undefined && before === undefined) throw new Error(`deletion of ${name} ${key}, which does not exist`)
+    if (built === undefined && before === undefined)
+      throw new Error(`deletion of ${name} ${key}, which does not exist`)
     const writtenAtMs = this.#clock.nowMs()
     const object = deepFreeze(built ?? withRevision(before!.object, revision))
     this.#journal?.write(name, key, revision, built === undefined ? undefined : object, writtenAtMs)
     this.#revision = revision
-    const entry: StoredEntry | undefined = built === undefined ? undefined : { key, object, revision, writtenAtMs }
+    const entry: StoredEntry | undefined =
+      built === undefined ? undefined : { key, object, revision, writtenAtMs }
     if (entry === undefined) collection.entries.delete(key)
     else collection.entries.set(entry)
     const event: LoggedEvent = {
@@ -104,18 +129,28 @@ export class RevisionLog implements Store {
     if (revision === undefined || revision === this.#revision) {
       return { revision: this.#revision, entries: collection?.entries.range(prefix) ?? [] }
     }
-    if (revision > this.#revision) throw new Error(`revision ${revision} is in the future (${this.#revision})`)
+    if (revision > this.#revision)
+      throw new Error(`revision ${revision} is in the future (${this.#revision})`)
     if (revision < this.oldestRevision(name)) return 'expired'
-    return { revision, entries: collection === undefined ? [] : entriesAt(collection, prefix, revision) }
+    return {
+      revision,
+      entries: collection === undefined ? [] : entriesAt(collection, prefix, revision),
+    }
   }
 
-  watch(name: string, prefix: string, revision: number, listener: Listener): StoreWatch | 'expired' {
+  watch(
+    name: string,
+    prefix: string,
+    revision: number,
+    listener: Listener,
+  ): StoreWatch | 'expired' {
     if (revision < this.oldestRevision(name)) return 'expired'
     const collection = this.#collection(name)
     let current = this.#revision
     // A listener may commit while it is shown the past: what it commits is past too until it has registered.
     for (let from = revision; ; from = current) {
-      for (const event of collection.history.after(from)) if (event.key.startsWith(prefix)) listener(event)
+      for (const event of collection.history.after(from))
+        if (event.key.startsWith(prefix)) listener(event)
       if (this.#revision === current) break
       current = this.#revision
     }
@@ -129,7 +164,8 @@ export class RevisionLog implements Store {
     return {
       stop(): void {
         bucket.delete(watcher)
-        if (bucket.size === 0 && collection.watchers.get(prefix) === bucket) collection.watchers.delete(prefix)
+        if (bucket.size === 0 && collection.watchers.get(prefix) === bucket)
+          collection.watchers.delete(prefix)
       },
     }
   }
@@ -152,7 +188,11 @@ export class RevisionLog implements Store {
   #collection(name: string): Collection {
     let collection = this.#collections.get(name)
     if (collection === undefined) {
-      collection = { entries: new SortedEntries(), history: new History(this.#floor), watchers: new Map() }
+      collection = {
+        entries: new SortedEntries(),
+        history: new History(this.#floor),
+        watchers: new Map(),
+      }
       this.#collections.set(name, collection)
     }
     return collection
@@ -163,7 +203,11 @@ export class RevisionLog implements Store {
     if (this.#delivering) return
     this.#delivering = true
     try {
-      for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
+      for (
+        let next = this.#undelivered.shift();
+        next !== undefined;
+        next = this.#undelivered.shift()
+      ) {
         const { watchers } = this.#collection(next.collection)
         notify(watchers.get(''), next)
         const slash = next.key.indexOf('/')

@@ -32,7 +32,8 @@ export class SortedEntries {
       return
     }
     block.splice(index, 0, entry)
-    if (block.length > BLOCK_LIMIT) this.#blocks.splice(blockIndex + 1, 0, block.splice(block.length >> 1))
+    if (block.length > BLOCK_LIMIT)
+      this.#blocks.splice(blockIndex + 1, 0, block.splice(block.length >> 1))
   }
 
   delete(key: string): void {
@@ -45,7 +46,8 @@ export class SortedEntries {
 
   /** All entries whose key starts with `prefix`, in order. A new array. */
   range(prefix: string): StoredEntry[] {
-    if (prefix === '') return this.#blocks.length === 1 ? this.#blocks[0]!.slice() : this.#blocks.flat()
+    if (prefix === '')
+      return this.#blocks.length === 1 ? this.#blocks[0]!.slice() : this.#blocks.flat()
     const found: StoredEntry[] = []
     if (this.#blocks.length === 0) return found
     for (let b = this.#blockOf(prefix); b < this.#blocks.length; b++) {

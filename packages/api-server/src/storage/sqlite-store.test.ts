@@ -19,7 +19,10 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 const put = (store: ReturnType<typeof openSqliteStore>, key: string, value: unknown) =>
-  store.commit({ collection: 'things', key }, (revision) => ({ metadata: { name: key, resourceVersion: String(revision) }, value }))
+  store.commit({ collection: 'things', key }, (revision) => ({
+    metadata: { name: key, resourceVersion: String(revision) },
+    value,
+  }))
 
 test('objects, their revisions and the counter survive a restart; history does not', () => {
   const store = openSqliteStore({ clock, directory })
@@ -32,7 +35,10 @@ test('objects, their revisions and the counter survive a restart; history does n
   const again = openSqliteStore({ clock, directory })
   assert.equal(again.revision, 4)
   assert.deepEqual(JSON.stringify(again.list('things', '')), JSON.stringify(before))
-  assert.equal(again.watch('things', '', 3, () => {}), 'expired')
+  assert.equal(
+    again.watch('things', '', 3, () => {}),
+    'expired',
+  )
   assert.equal(put(again, 'd', 1).revision, 5)
   again.close()
 })
@@ -52,7 +58,11 @@ test('a directory of a newer version is refused and left as it is', () => {
   const database = new DatabaseSync(join(directory, 'state.db'))
   database.exec('PRAGMA user_version = 7')
   database.close()
-  assert.throws(() => openSqliteStore({ clock, directory }), (error: unknown) => error instanceof DataDirectoryError && /newer version \(format 7/.test(error.message))
+  assert.throws(
+    () => openSqliteStore({ clock, directory }),
+    (error: unknown) =>
+      error instanceof DataDirectoryError && /newer version \(format 7/.test(error.message),
+  )
   const after = new DatabaseSync(join(directory, 'state.db'))
   assert.deepEqual({ ...after.prepare('PRAGMA user_version').get() }, { user_version: 7 })
   after.close()

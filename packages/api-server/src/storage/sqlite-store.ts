@@ -66,16 +66,27 @@ class SqliteJournal implements Journal {
   /** SQLite's own exclusive lock: the system takes it back however the process ends. */
   #lock(directory: string, processId: number | undefined): void {
     try {
-      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE; COMMIT')
+      this.#database.exec(
+        'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE; COMMIT',
+      )
     } catch (error) {
-      if (!isBusy(error)) throw new DataDirectoryError(`cannot open the data directory ${directory}: ${(error as Error).message}`, { cause: error })
-      throw new DataDirectoryError(`the data directory ${directory} is in use by another server${ownerOf(directory)}`, { cause: error })
+      if (!isBusy(error))
+        throw new DataDirectoryError(
+          `cannot open the data directory ${directory}: ${(error as Error).message}`,
+          { cause: error },
+        )
+      throw new DataDirectoryError(
+        `the data directory ${directory} is in use by another server${ownerOf(directory)}`,
+        { cause: error },
+      )
     }
     writeFileSync(join(directory, LOCK_OWNER), `${processId ?? process.pid}\n`)
   }
 
   #checkVersion(directory: string): void {
-    const { user_version: version } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number }
+    const { user_version: version } = this.#database.prepare('PRAGMA user_version').get() as {
+      user_version: number
+    }
     if (version > FORMAT_VERSION) {
       throw new DataDirectoryError(
         `the data directory ${directory} was written by a newer version (format ${version}, this one reads up to ${FORMAT_VERSION}); start that version or use another directory`,
@@ -100,18 +111,40 @@ class SqliteJournal implements Journal {
   }
 
   load(): InitialState {
-    const { revision } = this.#database.prepare('SELECT revision FROM counter').get() as { revision: number }
-    const rows = this.#database.prepare('SELECT collection, key, revision, written_ms, value FROM objects').all()
+    const { revision } = this.#database.prepare('SELECT revision FROM counter').get() as {
+      revision: number
+    }
+    const rows = this.#database
+      .prepare('SELECT collection, key, revision, written_ms, value FROM objects')
+      .all()
     return {
       revision,
       entries: rows.map((row) => {
-        const { collection, key, revision: written, written_ms: writtenAtMs, value } = row as Record<string, string & number>
-        return { collection: collection!, key: key!, revision: written!, writtenAtMs: writtenAtMs!, object: JSON.parse(value!) as Stored }
+        const {
+          collection,
+          key,
+          revision: written,
+          written_ms: writtenAtMs,
+          value,
+        } = row as Record<string, string & number>
+        return {
+          collection: collection!,
+          key: key!,
+          revision: written!,
+          writtenAtMs: writtenAtMs!,
+          object: JSON.parse(value!) as Stored,
+        }
       }),
     }
   }
 
-  write(collection: string, key: string, revision: number, object: Stored | undefined, writtenAtMs: number): void {
+  write(
+    collection: string,
+    key: string,
+    revision: number,
+    object: Stored | undefined,
+    writtenAtMs: number,
+  ): void {
     this.#database.exec('BEGIN')
     try {
       if (object === undefined) this.#remove.run(collection, key)

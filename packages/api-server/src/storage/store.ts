@@ -50,7 +50,12 @@ export interface Store {
   /** Entries under a prefix (`''` or `namespace/`) in storage order; at an older revision while it is kept, else 'expired'. */
   list(collection: string, prefix: string, revision?: number): StoreSnapshot | 'expired'
   /** Calls back for each event after `revision`, past ones first; 'expired' when they are no longer kept. */
-  watch(collection: string, prefix: string, revision: number, listener: (event: StoreEvent) => void): StoreWatch | 'expired'
+  watch(
+    collection: string,
+    prefix: string,
+    revision: number,
+    listener: (event: StoreEvent) => void,
+  ): StoreWatch | 'expired'
   /** Calls back after every commit of any collection, in revision order. */
   onCommit(listener: (event: StoreEvent) => void): StoreWatch
   /** The newest revision of the collection whose successor event may be missing: a watch may start here, not before. */

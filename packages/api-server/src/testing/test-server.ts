@@ -36,26 +36,52 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-export async function createTestServer(options: Partial<ApiServerOptions> = {}): Promise<TestServer> {
+export async function createTestServer(
+  options: Partial<ApiServerOptions> = {},
+): Promise<TestServer> {
   const clock = (options.clock as VirtualClock | undefined) ?? new VirtualClock({ settle: turn })
   const server = createApiServer({
     random: new SeededRandom('api-server'),
     logger: silentLogger,
     store: options.store ?? createMemoryStore(clock),
     serviceAccountKey: key,
-    tokens: new Map([[TOKEN, { name: 'admin', groups: ['system:masters', 'system:authenticated'], extra: {} }]]),
+    tokens: new Map([
+      [TOKEN, { name: 'admin', groups: ['system:masters', 'system:authenticated'], extra: {} }],
+    ]),
     ...options,
     clock,
   })
   await server.start()
-  return { server, clock, request: (method, path, body, headers) => send(server, method, path, body, headers), watch: (path) => openWatch(server, path) }
+  return {
+    server,
+    clock,
+    request: (method, path, body, headers) => send(server, method, path, body, headers),
+    watch: (path) => openWatch(server, path),
+  }
 }
 
-async function send(server: ApiServer, method: string, path: string, body: unknown, headers: Headers = {}): Promise<TestAnswer> {
-  const sent = body === undefined ? undefined : typeof body === 'string' ? { bytes: Buffer.from(body) } : { json: body }
-  const response = await server.handle({ method, path, headers: { authorization: `Bearer ${TOKEN}`, ...headers }, body: sent })
+async function send(
+  server: ApiServer,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Headers = {},
+): Promise<TestAnswer> {
+  const sent =
+    body === undefined
+      ? undefined
+      : typeof body === 'string'
+        ? { bytes: Buffer.from(body) }
+        : { json: body }
+  const response = await server.handle({
+    method,
+    path,
+    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+    body: sent,
+  })
   const { status } = response
-  if (response.body.kind === 'value') return { status, headers: response.headers, value: response.body.value }
+  if (response.body.kind === 'value')
+    return { status, headers: response.headers, value: response.body.value }
   if (response.body.kind === 'events') throw new Error('use watch()')
   let content = ''
   for await (const chunk of response.body.chunks) content += Buffer.from(chunk).toString()
@@ -65,8 +91,15 @@ async function send(server: ApiServer, method: string, path: string, body: unkno
 async function openWatch(server: ApiServer, path: string): Promise<TestWatch> {
   const abort = new AbortController()
   const headers = { authorization: `Bearer ${TOKEN}` }
-  const response = await server.handle({ method: 'GET', path, headers, longRunning: true, signal: abort.signal })
-  if (response.body.kind !== 'events') throw new Error(`no watch but ${response.status} ${JSON.stringify(response.body)}`)
+  const response = await server.handle({
+    method: 'GET',
+    path,
+    headers,
+    longRunning: true,
+    signal: abort.signal,
+  })
+  if (response.body.kind !== 'events')
+    throw new Error(`no watch but ${response.status} ${JSON.stringify(response.body)}`)
   const events: TestWatch['events'] = []
   const { events: stream } = response.body
   let ended = false

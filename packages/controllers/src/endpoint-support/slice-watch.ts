@@ -25,8 +25,7 @@ export function sliceWatch({ manager, tracker, delayMs }: SliceWatchOptions): Wa
   const isManaged = (slice: EndpointSlice): boolean => isManagedBy(slice, manager)
   return {
     type: resources.endpointslices,
-    onAdd: (slice) =>
-      isManaged(slice) && tracker.isForeignChange(slice) ? serviceOf(slice) : [],
+    onAdd: (slice) => (isManaged(slice) && tracker.isForeignChange(slice) ? serviceOf(slice) : []),
     onUpdate(previous, current) {
       const nameOf = ({ metadata }: EndpointSlice): string =>
         metadata?.labels?.[SERVICE_NAME_LABEL] ?? ''

@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync A.
  */
 import { isPodReady } from '@gyropilot/api'
-import type { Endpoint, EndpointPort, Node, Pod, Service } from '@gyropilot/api'
+import type { Endpoint, Node, Pod, Service } from '@gyropilot/api'
 import { parseIpAddress } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import {
@@ -13,6 +13,7 @@ import {
   podReference,
 } from '../endpoint-support/pod-endpoint.ts'
 import { portsKey } from '../endpoint-support/slice-ports.ts'
+import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 import { resolveTargetPort } from '../endpoint-support/target-port.ts'
 import { EndpointSet } from './endpoint-set.ts'
 
@@ -20,7 +21,7 @@ export const ZONE_LABEL = 'topology.kubernetes.io/zone'
 
 /** Endpoints that may share slices. */
 export interface PortGroup {
-  readonly ports: readonly EndpointPort[]
+  readonly ports: readonly SlicePort[]
   readonly endpoints: EndpointSet
 }
 
@@ -61,8 +62,8 @@ export function desiredEndpoints(
 }
 
 /** Ports that the pod does not have are left out. */
-function endpointPorts({ spec }: Service, pod: Pod): readonly EndpointPort[] {
-  const ports: EndpointPort[] = []
+function endpointPorts({ spec }: Service, pod: Pod): readonly SlicePort[] {
+  const ports: SlicePort[] = []
   for (const servicePort of spec?.ports ?? []) {
     const port = resolveTargetPort(pod, servicePort)
     if (port === undefined) continue

@@ -2,6 +2,7 @@
  * Metrics of the EndpointSlice controller.
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Metrics.
  */
+import type { EndpointSlice } from '@gyropilot/api'
 import type { MetricOptions, MetricsRegistry } from '@gyropilot/foundation'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import type { GroupCounts } from './plan-slices.ts'
@@ -10,6 +11,8 @@ import { isKnownDistribution } from './traffic-distribution.ts'
 const PREFIX = 'endpoint_slice_controller_'
 /** 2, 4, 8 ... 32768. */
 const COUNT_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** (power + 1))
+/** Meant for seconds; upstream leaves this histogram at Prometheus' defaults. */
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const OTHER_DISTRIBUTION = 'ImplementationSpecific'
 
 export type SyncResult = 'success' | 'stale' | 'error'
@@ -24,7 +27,7 @@ interface Totals {
 export class SliceMetrics {
   readonly #maxEndpointsPerSlice: number
   readonly #instruments: ReturnType<typeof instruments>
-  readonly #totals = new Map<string, Map<IpFamily, Totals>>()
+  readonly #totals = new Map<string, Map<EndpointSlice['addressType'], Totals>>()
   readonly #distributions = new Map<string, string>()
 
   constructor(metrics: MetricsRegistry, maxEndpointsPerSlice: number) {
@@ -95,7 +98,7 @@ export class SliceMetrics {
     this.#distributions.set(serviceKey, value)
   }
 
-  forgetFamily(serviceKey: string, family: IpFamily): void {
+  forgetFamily(serviceKey: string, family: EndpointSlice['addressType']): void {
     this.#totals.get(serviceKey)?.delete(family)
   }
 
@@ -128,7 +131,10 @@ function instruments(metrics: MetricsRegistry) {
       ...named('endpoints_desired', 'Endpoints that all Services should have'),
       ...beta,
     }),
-    slices: metrics.gauge({ ...named('num_endpoint_slices', 'EndpointSlices that exist'), ...beta }),
+    slices: metrics.gauge({
+      ...named('num_endpoint_slices', 'EndpointSlices that exist'),
+      ...beta,
+    }),
     slicesDesired: metrics.gauge({
       ...named('desired_endpoint_slices', 'EndpointSlices that perfect packing would need'),
       ...beta,
@@ -139,7 +145,7 @@ function instruments(metrics: MetricsRegistry) {
         'topology',
         'traffic_distribution',
       ]),
-      buckets,
+      buckets: DEFAULT_BUCKETS,
     }),
     syncs: metrics.counter(named('syncs', 'Service syncs', ['result'])),
     servicesByDistribution: metrics.gauge({

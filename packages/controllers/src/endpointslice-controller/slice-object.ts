@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync C.
  */
 import { deepEqual, dnsSubdomainProblems, newControllerRef, resources } from '@gyropilot/api'
-import type { EndpointPort, EndpointSlice, Service } from '@gyropilot/api'
+import type { EndpointSlice, Service } from '@gyropilot/api'
 import { isHeadless } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import {
@@ -11,6 +11,7 @@ import {
   MANAGED_BY_LABEL,
   SERVICE_NAME_LABEL,
 } from '../endpoint-support/slice-labels.ts'
+import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 import { MANAGER } from './config.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -19,7 +20,7 @@ type Labels = Readonly<Record<string, string>>
 export function newSlice(
   service: Service,
   addressType: IpFamily,
-  ports: readonly EndpointPort[],
+  ports: readonly SlicePort[],
 ): EndpointSlice {
   const { namespace, name = '' } = service.metadata ?? {}
   return {

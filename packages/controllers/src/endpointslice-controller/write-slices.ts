@@ -43,9 +43,7 @@ export function* writeSlices(plan: SlicePlan, context: WriteContext): Reconcile<
   // 2. The garbage collector is about to remove them all: a new one would be left behind.
   const creations = service.metadata?.deletionTimestamp ? [] : writes.create
   for (const slice of creations) {
-    const created = yield* write(
-      create(resources.endpointslices, stampedWith(slice, triggerTime)),
-    )
+    const created = yield* write(create(resources.endpointslices, stampedWith(slice, triggerTime)))
     if (!created.ok) {
       if (hasCause(created.error, 'NamespaceTerminating')) return {}
       return failed('create EndpointSlice', created.error)
@@ -55,9 +53,7 @@ export function* writeSlices(plan: SlicePlan, context: WriteContext): Reconcile<
   }
   // 3.
   for (const slice of writes.update) {
-    const updated = yield* write(
-      update(resources.endpointslices, stampedWith(slice, triggerTime)),
-    )
+    const updated = yield* write(update(resources.endpointslices, stampedWith(slice, triggerTime)))
     if (!updated.ok) return failed(`update ${slice.metadata?.name} EndpointSlice`, updated.error)
     tracker.written(updated.object)
     metrics.written('update')

@@ -3,13 +3,21 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { apiVersionOf, resources } from '@gyropilot/api'
 import type { ConfigMap, KubernetesObject, OwnerReference, Pod, ResourceType } from '@gyropilot/api'
-import { liveWorld } from './live-world.ts'
-import type { LiveWorld } from './live-world.ts'
+import { TransportError } from '@gyropilot/client'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import { garbageCollectorController } from './index.ts'
+import { isCollectionOf, liveWorld } from './live-world.ts'
+import type { LiveWorld, LiveWorldOptions } from './live-world.ts'
+import { testContext } from '@gyropilot/runtime/testing'
 
 const UNKNOWN_UID = '11111111-1111-1111-1111-111111111111'
 
-async function started(t: TestContext, running = true): Promise<LiveWorld> {
-  const world = await liveWorld()
+async function started(
+  t: TestContext,
+  running = true,
+  options: LiveWorldOptions = {},
+): Promise<LiveWorld> {
+  const world = await liveWorld(options)
   t.after(() => world.stop())
   if (running) await start(world)
   return world
@@ -270,7 +278,7 @@ test('Given a cluster-scoped owner, then only dependents of absent owners go', a
 test('Given a CronJob deleted, then Jobs and pods go', async (t) => {
   const world = await started(t)
   const template = {
-    spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
+    spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' as const },
   }
   const cronJob = await world.create(resources.cronjobs, {
     metadata: metadata('cron'),
@@ -291,37 +299,200 @@ test('Given a CronJob deleted, then Jobs and pods go', async (t) => {
   assert.equal(await world.find(resources.pods, child), undefined)
 })
 
-test('Virtual nodes must be polled; an owner created and deleted while the watch was down would otherwise stay forever', async (t) => {
-  const world = await started(t)
-  const solid = await world.create(resources.configmaps, configMap('solid'))
-  // The owner is not in the graph: it is of a resource that cannot be watched.
-  const reference = absentRef('unseen')
-  const child = await world.create(
-    resources.pods,
-    pod('child', [refToMap(solid), { ...reference, kind: 'Unheard' }]),
-  )
-  await world.clock.advance(60_000)
-  assert.ok(world.collector().graph.get(UNKNOWN_UID)?.isVirtual)
-  assert.ok(await world.find(resources.pods, child))
-  assert.deepEqual(world.writes(), [])
+/** One resource whose lists and watches always fail, as behind a conversion webhook that is broken. */
+const unwatchable = (type: ResourceType): LiveWorldOptions => ({
+  before(request) {
+    if (!isCollectionOf(type, request)) return
+    throw new TransportError('ECONNREFUSED', 'conversion webhook failed')
+  },
 })
 
-test('Rapid updates unrelated to owners must not starve deletion', async (t) => {
-  const world = await started(t)
-  const owner = await world.create(resources.configmaps, configMap('owner'))
-  const child = await world.create(resources.configmaps, configMap('child', [refToMap(owner)]))
-  await world.clock.advance(100)
-  await world.delete(resources.configmaps, owner)
-  for (let i = 0; i < 5; i++) {
-    const value = { data: { count: String(i) } }
-    await world.client
-      .resource(resources.configmaps, 'default')
-      .patch('child', { type: 'merge', value })
-      .catch(() => {})
-    await world.clock.advance(1)
-  }
+test('Given a broken conversion webhook, then other cascades still work', async (t) => {
+  const world = await started(t, false, unwatchable(resources.leases))
+  world.start()
+  const child = await world.create(resources.configmaps, configMap('child', [absentRef('nobody')]))
+  await world.clock.advance(29_999)
+  assert.deepEqual(world.writes(), [], 'workers wait for the monitors, but not for ever')
   await world.clock.advance(1_000)
   assert.equal(await world.find(resources.configmaps, child), undefined)
+  assert.equal(world.metrics.value('garbagecollector_controller_resources_sync_error_total'), 1)
+})
+
+test('Virtual nodes must be polled; an owner created and deleted while the watch was down would otherwise stay forever', async (t) => {
+  const type = resources.replicationcontrollers
+  const world = await started(t, false, unwatchable(type))
+  world.start()
+  const unseen = await world.create(type, controller('unseen'))
+  const child = await world.create(resources.configmaps, configMap('child', [refTo(type, unseen)]))
+  await world.clock.advance(31_000)
+  assert.ok(world.collector().graph.get(unseen.metadata!.uid!)?.isVirtual)
+  assert.ok(await world.find(resources.configmaps, child))
+  await world.delete(type, unseen, 'Background')
+  await world.clock.advance(60_000)
+  assert.equal(await world.find(resources.configmaps, child), undefined)
+  assert.deepEqual(world.writes(), ['delete configmaps'])
+})
+
+test('Rapid updates unrelated to owners must not starve deletion (uid-only retry); a changed ownerReferences list must stop it', async (t) => {
+  let changes: object[] = []
+  const world = await started(t, true, {
+    async before(request, { client }) {
+      if (request.method !== 'DELETE') return
+      const value = changes.shift()
+      if (value === undefined) return
+      await client
+        .resource(resources.configmaps, 'default')
+        .patch('child', { type: 'merge', value })
+    },
+  })
+  const solid = await world.create(resources.configmaps, configMap('solid'))
+  changes = [{ metadata: { ownerReferences: [absentRef('nobody'), refToMap(solid)] } }]
+  const child = configMap('child', [absentRef('nobody')])
+  await world.create(resources.configmaps, child)
+  await world.clock.advance(5_000)
+  const kept = await world.find(resources.configmaps, child)
+  assert.deepEqual(kept?.metadata?.ownerReferences, [refToMap(solid)])
+  assert.deepEqual(world.writes(), ['delete configmaps -> 409', 'patch configmaps'])
+  changes = [{ data: { unrelated: 'yes' } }]
+  await world.delete(resources.configmaps, solid)
+  await world.clock.advance(5_000)
+  assert.equal(await world.find(resources.configmaps, child), undefined)
+  assert.equal(world.writes().filter((line) => line === 'delete configmaps').length, 1)
+  assert.equal(world.writes().filter((line) => line === 'delete configmaps -> 409').length, 2)
+})
+
+test('deletions that began while no collector ran are finished: foreground, orphan and background', async (t) => {
+  const world = await started(t, false)
+  const owners: ConfigMap[] = []
+  const children: ConfigMap[] = []
+  for (const policy of ['Foreground', 'Orphan', 'Background'] as const) {
+    const name = policy.toLowerCase()
+    const owner = await world.create(resources.configmaps, configMap(name))
+    const references = [refToMap(owner, BLOCKING)]
+    children.push(await world.create(resources.configmaps, configMap(`of-${name}`, references)))
+    owners.push(owner)
+    await world.delete(resources.configmaps, owner, policy)
+  }
+  assert.deepEqual(await existing(world, resources.configmaps, owners), ['foreground', 'orphan'])
+  await start(world)
+  await world.clock.advance(5_000)
+  assert.deepEqual(await existing(world, resources.configmaps, owners), [])
+  assert.deepEqual(await existing(world, resources.configmaps, children), ['of-orphan'])
+})
+
+test('a custom finalizer on a dependent that was deleted in the background keeps its own dependents until it is gone', async (t) => {
+  const world = await started(t)
+  const root = await world.create(resources.configmaps, configMap('root'))
+  const hold = ['example.com/hold']
+  const middle = await world.create(resources.configmaps, configMap('m', [refToMap(root)], hold))
+  const leaf = await world.create(resources.configmaps, configMap('leaf', [refToMap(middle)]))
+  await world.clock.advance(100)
+  await world.delete(resources.configmaps, root)
+  await world.clock.advance(30_000)
+  assert.ok((await world.find(resources.configmaps, middle))?.metadata?.deletionTimestamp)
+  assert.ok(await world.find(resources.configmaps, leaf))
+  const value = { metadata: { finalizers: null } }
+  await world.client.resource(resources.configmaps, 'default').patch('m', { type: 'merge', value })
+  await world.clock.advance(5_000)
+  assert.deepEqual(await existing(world, resources.configmaps, [middle, leaf]), [])
+})
+
+const WIDGETS: ResourceType = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+}
+
+async function defineWidgets(world: LiveWorld) {
+  const { group, version, resource, kind } = WIDGETS
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  }
+  const definition = await world.create(resources.customresourcedefinitions, {
+    metadata: { name: `${resource}.${group}` },
+    spec: {
+      group,
+      names: { plural: resource, singular: 'widget', kind },
+      scope: 'Namespaced',
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  })
+  await world.clock.advance(31_000)
+  return definition
+}
+
+const widget = (...given: Parameters<typeof metadata>): KubernetesObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: metadata(...given),
+})
+
+test('Given custom resources as owner and dependent of each other and of core objects, then cascading works', async (t) => {
+  const world = await started(t)
+  await defineWidgets(world)
+  const top = await world.create(resources.configmaps, configMap('top'))
+  const one = await world.create(WIDGETS, widget('one', [refToMap(top)]))
+  const two = await world.create(WIDGETS, widget('two', [refTo(WIDGETS, one)]))
+  const leaf = await world.create(resources.configmaps, configMap('leaf', [refTo(WIDGETS, two)]))
+  await world.clock.advance(1_000)
+  await world.delete(resources.configmaps, top)
+  await world.clock.advance(5_000)
+  assert.deepEqual(await existing(world, WIDGETS, [one, two]), [])
+  assert.equal(await world.find(resources.configmaps, leaf), undefined)
+})
+
+test('custom resources are orphaned and lose dangling references by a JSON merge patch', async (t) => {
+  const world = await started(t)
+  await defineWidgets(world)
+  const going = await world.create(resources.configmaps, configMap('going'))
+  const solid = await world.create(resources.configmaps, configMap('solid'))
+  const owners = [refToMap(going), refToMap(solid)]
+  const kept = await world.create(WIDGETS, widget('kept', owners))
+  await world.clock.advance(1_000)
+  await world.delete(resources.configmaps, going, 'Orphan')
+  await world.clock.advance(5_000)
+  assert.equal(await world.find(resources.configmaps, going), undefined)
+  assert.deepEqual((await world.find(WIDGETS, kept))?.metadata?.ownerReferences, [refToMap(solid)])
+  assert.ok(world.writes().includes('patch widgets -> 415'))
+  const dangling = await world.create(
+    WIDGETS,
+    widget('dangling', [absentRef('x'), refToMap(solid)]),
+  )
+  await world.clock.advance(5_000)
+  const left = await world.find(WIDGETS, dangling)
+  assert.deepEqual(left?.metadata?.ownerReferences, [refToMap(solid)])
+})
+
+test('Given a CRD that is deleted, then its instances’ dependents go (TestCRDDeletionCascading)', async (t) => {
+  const world = await started(t)
+  const definition = await defineWidgets(world)
+  const owner = await world.create(WIDGETS, widget('owner'))
+  const child = await world.create(
+    resources.configmaps,
+    configMap('child', [refTo(WIDGETS, owner)]),
+  )
+  await world.clock.advance(1_000)
+  await world.delete(resources.customresourcedefinitions, definition)
+  await world.clock.advance(60_000)
+  assert.equal(await world.find(resources.customresourcedefinitions, definition), undefined)
+  assert.equal(await world.find(resources.configmaps, child), undefined)
+})
+
+test('--enable-garbage-collector false: controller not started', () => {
+  const configuration = (enableGarbageCollector: boolean) => ({
+    ...defaultControllersConfiguration,
+    garbageCollector: { enableGarbageCollector, concurrentGcSyncs: 1 },
+  })
+  const build = (on: boolean) =>
+    garbageCollectorController.build(testContext({ configuration: configuration(on) }))
+  assert.equal(build(false), undefined)
+  assert.notEqual(build(true), undefined)
+  assert.deepEqual(defaultControllersConfiguration.garbageCollector, {
+    enableGarbageCollector: true,
+    concurrentGcSyncs: 20,
+  })
 })
 
 test('the graph is shown as Graphviz text, without nodes that nobody refers to', async (t) => {

@@ -1,7 +1,7 @@
 /** A collector against the embedded API server, on virtual time: for tests that assert the state of the world. */
 import { createTestServer } from '@gyropilot/api-server/testing'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { pathOf } from '@gyropilot/api'
+import { pathOf, resources } from '@gyropilot/api'
 import { ApiClient, isNotFound, memoryTransport } from '@gyropilot/client'
 import type { DeleteOptions, TransportRequest } from '@gyropilot/client'
 import { SeededRandom, silentLogger } from '@gyropilot/foundation'
@@ -23,7 +23,6 @@ export interface LiveWorld {
   writes(): readonly string[]
   collector(): GarbageCollector
   start(): void
-  /** As a process that ends; a new one may be started. */
   stop(): Promise<void>
   create<T extends KubernetesObject>(type: ResourceType<T>, object: T): Promise<T>
   delete(
@@ -36,8 +35,8 @@ export interface LiveWorld {
 }
 
 export interface LiveWorldOptions {
-  /** Answers a request of the collector or its informers in the server's place when it throws. */
-  readonly refuse?: (request: TransportRequest) => Error | undefined
+  /** Told of each request of the collector and its informers before the server is; an error that it throws is the answer. */
+  readonly before?: (request: TransportRequest, world: LiveWorld) => Promise<void> | void
 }
 
 export async function liveWorld(options: LiveWorldOptions = {}): Promise<LiveWorld> {
@@ -51,8 +50,7 @@ export async function liveWorld(options: LiveWorldOptions = {}): Promise<LiveWor
       qps: -1,
       onWarning: () => {},
       transport: memoryTransport(async (request) => {
-        const refusal = onAnswer && options.refuse?.(request)
-        if (refusal) throw refusal
+        if (onAnswer !== undefined) await options.before?.(request, world)
         const headers = { ...request.headers, authorization: AUTHORIZATION }
         const response = await server.handle({ ...request, headers })
         onAnswer?.(request, response.status)
@@ -60,6 +58,9 @@ export async function liveWorld(options: LiveWorldOptions = {}): Promise<LiveWor
       }),
     })
   const client = clientOf()
+  // Pods are not admitted without it, and no controller is here to make it.
+  const account = { metadata: { name: 'default', namespace: 'default' } }
+  await client.resource(resources.serviceaccounts, 'default').create(account)
   const counted = clientOf((request, status) => requests.push(requestLine(request, status)))
   const watching = clientOf(() => {})
   let running: { collector: GarbageCollector; stop(): Promise<void> } | undefined
@@ -137,7 +138,7 @@ function requestLine({ method, path }: TransportRequest, status: number): string
   return status >= 400 ? `${line} -> ${status}` : line
 }
 
-/** The path a request must have to be about this object or collection. */
-export function isAbout(request: TransportRequest, type: ResourceType): boolean {
-  return request.path.split('?')[0]!.startsWith(pathOf(type))
+/** Whether the request lists or watches all objects of this type. */
+export function isCollectionOf(type: ResourceType, { path }: TransportRequest): boolean {
+  return path.split('?')[0] === pathOf(type)
 }

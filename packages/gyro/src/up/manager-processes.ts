@@ -42,7 +42,10 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     createInterface({ input: child.stderr }).on('line', (logLine) => {
       if (verbosity > 0) process.stderr.write(`${logLine}\n`)
       if (!logLine.includes(WON_THE_LEASE)) return
-      terminal.line({ level: 'normal', text: `manager ${index + 1} (process ${child.pid}) is the leader` })
+      terminal.line({
+        level: 'normal',
+        text: `manager ${index + 1} (process ${child.pid}) is the leader`,
+      })
     })
     child.on('error', (error) =>
       terminal.line({

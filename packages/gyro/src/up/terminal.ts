@@ -13,7 +13,8 @@ export interface BannerFacts {
   readonly server: string
   readonly kubeconfig: string
   readonly parts: readonly string[]
-  readonly dataDir: string
+  /** Empty: in memory. Undefined: the cluster is another's. */
+  readonly dataDir: string | undefined
   readonly managerPids: readonly number[]
 }
 
@@ -36,8 +37,13 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
       )
       write(`  running   ${parts.join(', ')}\n`)
       if (managerPids.length > 0) write(`  managers  processes ${managerPids.join(', ')}\n`)
-      write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n\n`)
-      write(`  ${style('bold', `export KUBECONFIG=${shellWord(kubeconfig)}`)}\n\n`)
+      if (dataDir !== undefined) {
+        write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n`)
+      }
+      if (kubeconfig !== '') {
+        write(`\n  ${style('bold', `export KUBECONFIG=${shellWord(kubeconfig)}`)}\n`)
+      }
+      write('\n')
       write(`${style('dim', 'Ctrl-C stops the cluster.')}\n`)
     },
     line({ level, text }) {

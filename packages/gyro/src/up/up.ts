@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
 import { Cluster } from '@gyropilot/cluster'
+import type { Parts } from '@gyropilot/cluster'
 import {
   PrometheusRegistry,
   SystemClock,
@@ -12,7 +13,7 @@ import {
   klogLogger,
   silentLogger,
 } from '@gyropilot/foundation'
-import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
 import { helpText } from './help.ts'
@@ -21,16 +22,10 @@ import type { ManagerProcesses } from './manager-processes.ts'
 import { narrate } from './narration.ts'
 import { simulatedNodes } from './nodes.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
-import type { Terminal } from './terminal.ts'
+import type { BannerFacts, Terminal } from './terminal.ts'
 import { upOptions } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
-
-interface World {
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  readonly terminal: Terminal
-}
+import type { World } from './world.ts'
 
 export async function up(args: readonly string[]): Promise<void> {
   const options = upOptions(args)
@@ -54,8 +49,20 @@ export async function up(args: readonly string[]): Promise<void> {
           }),
     terminal: terminalFor(options, clock),
   }
-  const store = await openStore(options, clock)
-  await runUntilSignal(options, world, store)
+  if (options.components.has('api-server')) await runCluster(options, world)
+  else await runJoined(options, world)
+  process.exit(0)
+}
+
+async function runJoined(options: UpOptions, world: World): Promise<void> {
+  const { join: joinCluster } = await import('./join.ts')
+  const { parts, server, kubeconfig, close } = await joinCluster(options, world)
+  const managers = await startParts(options, world, parts, kubeconfig)
+  world.terminal.banner({ ...bannerFacts(options, managers), server, kubeconfig })
+  await nextSignal()
+  world.terminal.stopping()
+  await managers?.stop()
+  await close()
 }
 
 function terminalFor(options: UpOptions, clock: Clock): Terminal {
@@ -83,8 +90,9 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
   }
 }
 
-async function runUntilSignal(options: UpOptions, world: World, store: Store): Promise<void> {
+async function runCluster(options: UpOptions, world: World): Promise<void> {
   const { clock, random, logger, terminal } = world
+  const store = await openStore(options, clock)
   const files: CertificateFiles | undefined =
     options.dataDir === '' ? undefined : directoryFiles(resolve(options.dataDir))
   const certificates = createClusterCertificates({
@@ -114,21 +122,25 @@ async function runUntilSignal(options: UpOptions, world: World, store: Store): P
   })
   const kubeconfig = writeKubeconfig(options, text)
   const managers = await startParts(options, world, cluster, kubeconfig)
-  terminal.banner({
-    readyMs: performance.now(),
-    server,
-    kubeconfig,
-    parts: partsText(options),
-    dataDir: options.dataDir,
-    managerPids: managers?.pids ?? [],
-  })
+  terminal.banner({ ...bannerFacts(options, managers), server, kubeconfig })
   await narrate(cluster, clock, terminal)
   await nextSignal()
   terminal.stopping()
   await managers?.stop()
   await cluster.stop(1_000)
   store.close()
-  process.exit(0)
+}
+
+function bannerFacts(
+  options: UpOptions,
+  managers: ManagerProcesses | undefined,
+): Omit<BannerFacts, 'server' | 'kubeconfig'> {
+  return {
+    readyMs: performance.now(),
+    parts: partsText(options),
+    dataDir: options.components.has('api-server') ? options.dataDir : undefined,
+    managerPids: managers?.pids ?? [],
+  }
 }
 
 async function listen(
@@ -174,20 +186,20 @@ function writeKubeconfig(options: UpOptions, text: string): string {
 async function startParts(
   options: UpOptions,
   world: World,
-  cluster: Cluster,
+  parts: Pick<Parts, 'startControllerManager' | 'startScheduler' | 'startNodes'>,
   kubeconfig: string,
 ): Promise<ManagerProcesses | undefined> {
   const { components, controllers, managers, nodes, verbosity } = options
   const ready: Promise<void>[] = []
   let processes: ManagerProcesses | undefined
   if (components.has('controller-manager') && managers === 1) {
-    ready.push(cluster.startControllerManager(controllers).ready)
+    ready.push(parts.startControllerManager(controllers).ready)
   } else if (components.has('controller-manager')) {
     const { terminal } = world
     processes = startManagers({ count: managers, kubeconfig, controllers, verbosity, terminal })
   }
-  if (components.has('scheduler')) ready.push(cluster.startScheduler().ready)
-  if (components.has('nodes')) ready.push(cluster.startNodes(simulatedNodes(nodes)).ready)
+  if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
+  if (components.has('nodes')) ready.push(parts.startNodes(simulatedNodes(nodes)).ready)
   await Promise.all(ready)
   return processes
 }

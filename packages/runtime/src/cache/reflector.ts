@@ -49,6 +49,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly minWatchTimeoutMs?: number
   /** Stream the initial list. Default true; false for clients that cannot. */
   readonly watchList?: boolean
+  /** Ask for bookmarks, so that a watch can be taken up again after a quiet time. Default true. */
+  readonly watchBookmarks?: boolean
   /** How long InternalError of watches is answered by watching again at once. Default 0. */
   readonly internalErrorBudgetMs?: number
   /** Called every `periodMs` while watching. */
@@ -243,7 +245,7 @@ export class Reflector<T extends KubernetesObject> {
       const events = await this.#resource.watch({
         ...this.#selectors,
         ...(this.#lastVersion === '' ? {} : { resourceVersion: this.#lastVersion }),
-        allowWatchBookmarks: true,
+        allowWatchBookmarks: this.#options.watchBookmarks ?? true,
         timeoutSeconds: this.#timeoutSeconds(),
         signal,
       })

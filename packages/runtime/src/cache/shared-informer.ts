@@ -43,6 +43,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   readonly onWatchError?: (error: unknown) => void
   /** Stream the initial list. Default true. */
   readonly watchList?: boolean
+  /** Ask for bookmarks. Default true; a streamed initial list has them in any case. */
+  readonly watchBookmarks?: boolean
   readonly pageSize?: number
   readonly metrics?: InformerMetrics
 }

@@ -194,9 +194,9 @@ test('metrics: labels name and controller, depth by priority, only real delays a
   exposed.queue.add('a')
   exposed.queue.take()
   const text = registry.expose()
-  assert.match(text, /workqueue_depth\{name="q",controller="q",priority="0"\} 0/)
+  assert.match(text, /workqueue_depth\{controller="q",name="q",priority="0"\} 0/)
   assert.match(
     text,
-    /workqueue_queue_duration_seconds_bucket\{name="q",controller="q",le="1000"\} 1/,
+    /workqueue_queue_duration_seconds_bucket\{controller="q",name="q",le="1000"\} 1/,
   )
 })

@@ -1,0 +1,193 @@
+/** Endpoints with a handler of their own: subresources that are not the object, and virtual resources. */
+import type { Clock } from '@gyropilot/foundation'
+import { ApiError, type SubresourceCall, type SubresourceHandler } from '../contracts.ts'
+import type { Answer } from '../http/answer.ts'
+import { headerOf } from '../http/exchange.ts'
+import { inputType } from '../http/negotiation.ts'
+import { checkBodySize } from '../http/request-body.ts'
+import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { objectAnswer } from './answers.ts'
+import { applyPatchBody } from './apply-body.ts'
+import type { ResourceCall } from './call.ts'
+import { decodeDraft, type ExpectedKind } from './decoding.ts'
+import type { FieldManagement } from './field-management.ts'
+import type { ObjectWriter } from './object-writer.ts'
+import { writeOptions, type WriteOptions } from './options.ts'
+import { patchObject } from './patch.ts'
+import { expectedKind, patchTypeOfCall, patchValueOf, type RequestBodies } from './request-bodies.ts'
+import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './write-context.ts'
+
+export interface SubresourceEndpointParts {
+  readonly clock: Clock
+  readonly writer: ObjectWriter
+  readonly fields: FieldManagement
+  readonly bodies: RequestBodies
+}
+
+/** Virtual kinds that are echoed: reviews and token requests, unlike bindings and evictions. */
+const RECORDED_BODIES = new Set([
+  'TokenRequest',
+  'TokenReview',
+  'SelfSubjectReview',
+  'SubjectAccessReview',
+  'LocalSubjectAccessReview',
+  'SelfSubjectAccessReview',
+  'SelfSubjectRulesReview',
+])
+
+/** Options are in the query; what a body holds is for the other end. */
+const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy'])
+
+export class SubresourceEndpoint {
+  readonly #parts: SubresourceEndpointParts
+
+  constructor(parts: SubresourceEndpointParts) {
+    this.#parts = parts
+  }
+
+  /** A handler of its own for a subresource, or for a whole virtual resource. */
+  async answer(
+    call: ResourceCall,
+    handler: SubresourceHandler,
+    server: SubresourceCall['server'],
+  ): Promise<Answer> {
+    const method = call.request.method as SubresourceCall['method']
+    const expected = expectedKind(call)
+    const base = {
+      resource: call.resource.info,
+      subresource: call.subresource,
+      namespace: call.namespace,
+      name: call.name,
+    }
+    const common = {
+      ...base,
+      query: call.info.query,
+      user: call.user,
+      nowMs: this.#parts.clock.nowMs(),
+      server,
+    }
+    const invoke = async (options: WriteOptions, body: Draft | undefined, verb = method) =>
+      handler.handle({
+        ...common,
+        method: verb,
+        body,
+        dryRun: options.dryRun,
+        manager: managerOf(call, options),
+      })
+    const connects = CONNECTIONS.has(call.subresource)
+    if (connects)
+      await this.#parts.writer.admitConnect(
+        targetOf(call),
+        writeContextOf(call, NO_WRITE_OPTIONS, undefined),
+      )
+    if (connects || method === 'GET' || method === 'DELETE') {
+      return this.#handlerAnswer(call, await invoke(NO_WRITE_OPTIONS, undefined))
+    }
+    if (method === 'PATCH')
+      return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke))
+    const type = inputType(headerOf(call.request.headers, 'content-type'))
+    checkBodySize(call.request)
+    const options = writeOptions(
+      call.info.query,
+      method === 'POST' ? 'CreateOptions' : 'UpdateOptions',
+    )
+    const parsed = await this.#parts.bodies.parse(call, type, expected.kind)
+    const body = decodeDraft(parsed, this.#parts.bodies.decoding(call, expected, options))
+    if (method === 'POST' && RECORDED_BODIES.has(expected.kind))
+      this.#recordOwnership(call, options, body)
+    if (method === 'POST')
+      await this.#parts.writer.admitBody(
+        targetOf(call),
+        writeContextOf(call, options, parsed),
+        body,
+      )
+    return this.#handlerAnswer(call, await invoke(options, body))
+  }
+
+  /** Bodies that are answered though never stored say who sent what, as created objects do. */
+  #recordOwnership(call: ResourceCall, options: WriteOptions, draft: Draft): void {
+    const { resource, subresource } = call
+    const manager = managerOf(call, options)
+    draft['metadata'] ??= {}
+    const nowMs = this.#parts.clock.nowMs()
+    this.#parts.fields.update({
+      resource,
+      subresource,
+      before: undefined,
+      draft,
+      manager,
+      nowMs,
+      warn: (text) => call.warnings.add(text),
+    })
+  }
+
+  /** PATCH of a view: read it, patch it, write it, again when another write came between. */
+  async #patchThrough(
+    call: ResourceCall,
+    expected: ExpectedKind,
+    invoke: (
+      options: WriteOptions,
+      body: Draft | undefined,
+      verb?: SubresourceCall['method'],
+    ) => ReturnType<SubresourceHandler['handle']>,
+  ): ReturnType<SubresourceHandler['handle']> {
+    const type = patchTypeOfCall(call)
+    checkBodySize(call.request)
+    const options = writeOptions(call.info.query, 'PatchOptions', type === 'apply')
+    const decoding = this.#parts.bodies.decoding(call, expected, options)
+    for (;;) {
+      const { body: current } = await invoke(NO_WRITE_OPTIONS, undefined, 'GET')
+      const version = (current as Stored)['metadata']?.resourceVersion
+      let draft: Draft
+      if (type === 'apply') {
+        const configuration = await applyPatchBody(call.request, options.fieldValidation, (text) =>
+          call.warnings.add(text),
+        )
+        draft = this.#parts.fields.apply({
+          resource: call.resource,
+          subresource: call.subresource,
+          namespace: call.namespace,
+          name: call.name,
+          current: current as Stored,
+          configuration,
+          manager: options.fieldManager,
+          force: options.force === true,
+          nowMs: this.#parts.clock.nowMs(),
+          warn: (text) => call.warnings.add(text),
+        })
+      } else draft = patchObject(type, patchValueOf(call, type), current as Stored, decoding)
+      try {
+        return await invoke(options, draft, 'PATCH')
+      } catch (error) {
+        const own = draft['metadata']?.resourceVersion !== version
+        if (
+          own ||
+          !(
+            error instanceof ApiError &&
+            error.code === 409 &&
+            error.message.includes('the object has been modified')
+          )
+        )
+          throw error
+      }
+    }
+  }
+
+  #handlerAnswer(
+    call: ResourceCall,
+    answer: Awaited<ReturnType<SubresourceHandler['handle']>>,
+  ): Answer {
+    const { code, body, contentType, headers } = answer
+    const base = { status: code, headers }
+    if (code === 204) return { ...base, body: { kind: 'empty' } }
+    if (contentType !== undefined) {
+      if (typeof body === 'string')
+        return { ...base, body: { kind: 'bytes', bytes: Buffer.from(body), contentType } }
+      return {
+        ...base,
+        body: { kind: 'stream', chunks: body as AsyncIterable<Uint8Array>, contentType },
+      }
+    }
+    return { ...objectAnswer(call, code, body as Stored, this.#parts.clock.nowMs()), headers }
+  }
+}

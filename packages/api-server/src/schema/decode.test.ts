@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../registry/kind-rules.ts'
+import { DecodeError, decodeObject, emptyStatus, givenValue } from './decode.ts'
+import { parseJson } from './json.ts'
+
+const POD = { group: '', version: 'v1', kind: 'Pod' }
+const decode = (type: typeof POD, value: unknown): Draft => decodeObject(type, value)!.object
+
+test('the first field of a wrong type ends decoding, in the words of Go', () => {
+  const containers = [{ ports: [{ containerPort: 'x' }] }]
+  const cases: readonly (readonly [typeof POD, unknown, string])[] = [
+    [
+      POD,
+      { spec: { containers } },
+      'json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32',
+    ],
+    [
+      POD,
+      { spec: { containers: {} } },
+      'json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type []v1.Container',
+    ],
+    [
+      POD,
+      { spec: { containers: [[]] } },
+      'json: cannot unmarshal array into Go struct field PodSpec.spec.containers of type v1.Container',
+    ],
+    [
+      POD,
+      { spec: { priority: 80.5 } },
+      'json: cannot unmarshal number 80.5 into Go struct field PodSpec.spec.priority of type int32',
+    ],
+    [
+      POD,
+      { spec: { volumes: [{ emptyDir: [] }] } },
+      'json: cannot unmarshal array into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource',
+    ],
+    [
+      POD,
+      { metadata: { labels: { a: 1 } } },
+      'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string',
+    ],
+    [
+      POD,
+      { spec: { containers: [{ resources: { limits: { cpu: 'x' } } }] } },
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ],
+    [
+      { group: 'apps', version: 'v1', kind: 'Deployment' },
+      { spec: { replicas: 'three' } },
+      'json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32',
+    ],
+    [
+      { group: '', version: 'v1', kind: 'ConfigMap' },
+      { binaryData: { b: 5 } },
+      'json: cannot unmarshal number into Go struct field ConfigMap.binaryData of type []uint8',
+    ],
+    [
+      { group: '', version: 'v1', kind: 'ConfigMap' },
+      { binaryData: { b: '!' } },
+      'illegal base64 data at input byte 0',
+    ],
+  ]
+  for (const [type, value, message] of cases)
+    assert.throws(() => decode(type, value), { name: 'DecodeError', message })
+})
+
+test('Given Lease renewTime without fraction, then 400.', () => {
+  const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' }
+  assert.throws(() => decode(lease, { spec: { renewTime: '2020-01-01T00:00:00Z' } }), {
+    message:
+      'parsing time "2020-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+  })
+  assert.equal(
+    decode(lease, { spec: { renewTime: '2020-01-01T01:00:00.123456+01:00' } }).spec.renewTime,
+    '2020-01-01T00:00:00.123456Z',
+  )
+})
+
+test('times are UTC and whole seconds; what is no time is refused with the step that failed', () => {
+  const at = (text: string): Draft => decode(POD, { metadata: { deletionTimestamp: text } })
+  assert.equal(at('2020-01-01T02:00:00.9+02:00').metadata.deletionTimestamp, '2020-01-01T00:00:00Z')
+  assert.throws(() => at('yesterday'), {
+    message:
+      'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+  })
+  assert.throws(() => at('2020-01-01'), {
+    message: 'parsing time "2020-01-01" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"',
+  })
+})
+
+test('unknown and repeated fields are reported in document order, and dropped', () => {
+  const { value, occurrences } = parseJson(
+    '{"foo":1,"metadata":{"name":"a"},"metadata":{"bar":1},"data":{"a":"1","a":"2"},"Kind":"x"}',
+  )
+  const { object, problems } = decodeObject(
+    { group: '', version: 'v1', kind: 'ConfigMap' },
+    value,
+    occurrences,
+  )!
+  assert.deepEqual(problems, [
+    'unknown field "foo"',
+    'duplicate field "metadata"',
+    'unknown field "metadata.bar"',
+    'duplicate field "data.a"',
+    'unknown field "Kind"',
+  ])
+  assert.deepEqual(object, {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'a' },
+    data: { a: '2' },
+  })
+})
+
+test('list positions stand in the path of an unknown field', () => {
+  const { problems } = decodeObject(POD, { spec: { containers: [{ env: [{ valu: '1' }] }] } })!
+  assert.deepEqual(problems, ['unknown field "spec.containers[0].env[0].valu"'])
+})
+
+test('empty optional fields are left out, fields that are always written are filled in', () => {
+  const object = decode(POD, {
+    metadata: { labels: {} },
+    spec: {
+      nodeName: '',
+      hostNetwork: false,
+      priority: 0,
+      volumes: [],
+      containers: [{ name: 'c', stdin: false }],
+    },
+  })
+  assert.deepEqual(object.metadata, {})
+  assert.deepEqual(object.spec, { priority: 0, containers: [{ name: 'c', resources: {} }] })
+  assert.deepEqual(object.status, {})
+})
+
+test('what clients see although it is unset', () => {
+  assert.equal(
+    decode({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role' }, {}).rules,
+    null,
+  )
+  const event = decode({ group: '', version: 'v1', kind: 'Event' }, {})
+  assert.deepEqual(
+    [event.eventTime, event.firstTimestamp, event.source, event.reportingComponent],
+    [null, null, {}, ''],
+  )
+  assert.deepEqual(decode({ group: '', version: 'v1', kind: 'Service' }, {}).status, {
+    loadBalancer: {},
+  })
+  const { daemonEndpoints, nodeInfo } = emptyStatus({ group: '', version: 'v1', kind: 'Node' })!
+  assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 0 } })
+  assert.equal(Object.keys(nodeInfo).length, 10)
+})
+
+test('null is absence, in lists and maps the zero value', () => {
+  const object = decode(POD, {
+    metadata: { labels: { a: null } },
+    spec: { volumes: null, containers: [null] },
+  })
+  assert.deepEqual(object.metadata.labels, { a: '' })
+  assert.deepEqual(object.spec.containers, [{ name: '', resources: {} }])
+  assert.equal(object.spec.volumes, undefined)
+})
+
+test('a key named __proto__ is a key like others', () => {
+  const { value } = parseJson('{"data":{"__proto__":"x"}}')
+  const object = decode({ group: '', version: 'v1', kind: 'ConfigMap' }, value)
+  assert.deepEqual(Object.keys(object.data), ['__proto__'])
+  assert.equal(Object.getPrototypeOf(object.data), Object.prototype)
+})
+
+test('messages can tell an empty list from none', () => {
+  const ingress = decode(
+    { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' },
+    { spec: { rules: [] } },
+  )
+  assert.deepEqual(givenValue(ingress.spec, 'rules'), [])
+  assert.equal(givenValue(ingress.spec, 'tls'), null)
+})
+
+test('kinds that are not built in have no schema', () => {
+  assert.equal(decodeObject({ group: 'example.com', version: 'v1', kind: 'Widget' }, {}), undefined)
+  assert.ok(new DecodeError('x') instanceof Error)
+})

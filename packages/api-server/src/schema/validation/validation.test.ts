@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../../registry/kind-rules.ts'
+import { FieldErrors } from '../field-errors.ts'
+import {
+  formatCidr,
+  formatIp,
+  isStrictSubset,
+  maskedCidr,
+  parseCidr,
+  parseIp,
+  validateCidr,
+  validateIp,
+  validateNonSpecialIp,
+} from './ip.ts'
+import { isConvertibleSelector, selectorMatches, validateLabelSelector } from './labels.ts'
+import { nameCheckOf, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import {
+  configMapKey,
+  dnsLabel,
+  dnsSubdomain,
+  domainPrefixedPath,
+  labelValue,
+  pathSegment,
+  portName,
+  qualifiedName,
+} from './names.ts'
+
+const text = (errors: FieldErrors): string[] =>
+  errors.list.map(({ field, message }) => `${field}: ${message}`)
+const of = (check: (errors: FieldErrors) => void): string[] => {
+  const errors = new FieldErrors()
+  check(errors)
+  return text(errors)
+}
+
+test('names of each sort', () => {
+  assert.deepEqual(dnsLabel('a.b'), ['must not contain dots'])
+  assert.match(
+    dnsLabel('A')[0]!,
+    /^a lowercase RFC 1123 label must consist of .*\(e\.g\. 'my-name', {2}or '123-abc'/,
+  )
+  assert.deepEqual(dnsSubdomain('a'.repeat(254)), ['must be no more than 253 characters'])
+  assert.deepEqual(dnsSubdomain('a.b-c.1'), [])
+  assert.deepEqual(pathSegment('system:node'), [])
+  assert.deepEqual(pathSegment('a/b%'), ["may not contain '/'", "may not contain '%'"])
+  assert.deepEqual(pathSegment('..'), ["may not be '..'"])
+  assert.deepEqual(portName('80'), ['must contain at least one letter (a-z)'])
+  assert.deepEqual(portName('a'.repeat(16)), ['must be no more than 15 characters'])
+  assert.deepEqual(qualifiedName('example.com/a'), [])
+  assert.match(qualifiedName('/a')[0]!, /^prefix part must be non-empty$/)
+  assert.match(
+    qualifiedName('a/b/c')[0]!,
+    /^a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+  )
+  assert.deepEqual(qualifiedName('a'.repeat(64)), ['name part must be no more than 63 bytes'])
+  assert.deepEqual(labelValue(''), [])
+  assert.deepEqual(configMapKey('..x'), ["must not start with '..'"])
+  assert.deepEqual(domainPrefixedPath('acme.io/foo'), [])
+})
+
+const metadata = (fields: Draft): string[] =>
+  of((errors) =>
+    validateMetadata(
+      { metadata: { name: 'a', namespace: 'n', ...fields } },
+      true,
+      nameCheckOf(undefined),
+      errors,
+    ),
+  )
+
+test('metadata: keys and values are named, not paths', () => {
+  assert.match(
+    metadata({ labels: { 'a b': '' } })[0]!,
+    /^metadata\.labels: Invalid value: "a b": name part must consist of/,
+  )
+  assert.match(
+    metadata({ annotations: { 'A B': '' } })[0]!,
+    /^metadata\.annotations: Invalid value: "A B": name part/,
+  )
+  assert.deepEqual(metadata({ annotations: { A: 'x'.repeat(262144) } }), [
+    'metadata.annotations: Too long: may not be more than 262144 bytes',
+  ])
+  assert.deepEqual(metadata({ name: '' }), [
+    'metadata.name: Required value: name or generateName is required',
+  ])
+})
+
+test('generateName is checked without its hyphen', () => {
+  assert.deepEqual(metadata({ generateName: 'a-', name: 'a-1' }), [])
+  assert.equal(metadata({ generateName: 'A-', name: 'A-1' }).length, 2)
+})
+
+test('owners and finalizers', () => {
+  assert.deepEqual(metadata({ ownerReferences: [{ kind: 'A', name: 'a', uid: '' }] }), [
+    'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+    'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+  ])
+  const owner = (name: string): Draft => ({
+    apiVersion: 'v1',
+    kind: name,
+    name: name.toLowerCase(),
+    uid: name,
+    controller: true,
+  })
+  assert.match(
+    metadata({ ownerReferences: [owner('A'), owner('B')] })[0]!,
+    /Only one reference can have Controller set to true\. Found "true" in references for A\/a and B\/b$/,
+  )
+  assert.match(
+    metadata({ ownerReferences: [owner('Event')] })[0]!,
+    /\/v1, Kind=Event is disallowed from being an owner$/,
+  )
+  assert.deepEqual(metadata({ finalizers: ['orphan', 'example.com/f', 'foo.com'] }), [
+    'metadata.finalizers[2]: Invalid value: "foo.com": name is neither a standard finalizer name nor is it fully qualified',
+  ])
+})
+
+test('what no update changes in metadata', () => {
+  const before = {
+    metadata: {
+      name: 'a',
+      uid: 'u',
+      generation: 2,
+      finalizers: ['a/b'],
+      deletionTimestamp: '2024-01-01T00:00:00Z',
+    },
+  }
+  const update = (fields: Draft): string[] =>
+    of((errors) =>
+      validateMetadataUpdate({ metadata: { ...before.metadata, ...fields } }, before, errors),
+    )
+  assert.deepEqual(update({}), [])
+  assert.deepEqual(update({ uid: 'v' }), ['metadata.uid: Invalid value: "v": field is immutable'])
+  assert.deepEqual(update({ finalizers: ['a/b', 'example.com/g'] }), [
+    'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/g"}',
+  ])
+})
+
+test('label selectors', () => {
+  const check = (selector: Draft): string[] =>
+    of((errors) => validateLabelSelector(selector, errors, 's'))
+  assert.deepEqual(check({ matchExpressions: [{ key: 'a', operator: 'In' }] }), [
+    "s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+  ])
+  assert.deepEqual(check({ matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] }), [
+    "s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+  ])
+  assert.deepEqual(check({ matchExpressions: [{ key: 'a', operator: 'Foo' }] }), [
+    's.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator',
+  ])
+  assert.equal(isConvertibleSelector({ matchLabels: { a: 'b c' } }), false)
+  const notIn = { matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['x'] }] }
+  assert.deepEqual(
+    [
+      selectorMatches(notIn, {}),
+      selectorMatches(notIn, { a: 'x' }),
+      selectorMatches({}, {}),
+      selectorMatches(undefined, {}),
+    ],
+    [true, false, true, false],
+  )
+})
+
+test('addresses', () => {
+  for (const [given, canonical] of [
+    ['10.0.0.1', '10.0.0.1'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['::', '::'],
+    ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
+  ] as const) {
+    assert.equal(formatIp(parseIp(given)!), canonical)
+  }
+  for (const wrong of ['', '1.2.3', '1.2.3.256', '1::2::3', ':::', '1:2:3:4:5:6:7', 'g::'])
+    assert.equal(parseIp(wrong), undefined, wrong)
+  assert.deepEqual(
+    of((errors) => validateIp('010.1.1.1', errors, 'f')),
+    ['f: Invalid value: "010.1.1.1": must not have leading 0s'],
+  )
+  assert.deepEqual(
+    of((errors) => validateIp('::ffff:1.2.3.4', errors, 'f')),
+    ['f: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address'],
+  )
+  assert.deepEqual(
+    of((errors) => validateCidr('10.0.0.0/33', errors, 'f')),
+    [
+      'f: Invalid value: "10.0.0.0/33": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+    ],
+  )
+  assert.equal(formatCidr(maskedCidr(parseCidr('10.0.0.9/24')!)), '10.0.0.0/24')
+  assert.equal(isStrictSubset(parseCidr('10.0.0.0/25')!, parseCidr('10.0.0.0/24')!), true)
+  assert.equal(isStrictSubset(parseCidr('10.0.0.0/24')!, parseCidr('10.0.0.0/24')!), false)
+  assert.deepEqual(
+    of((errors) => validateNonSpecialIp('127.0.0.1', errors, 'f')),
+    ['f: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  )
+})

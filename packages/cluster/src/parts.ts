@@ -1,0 +1,199 @@
+/**
+ * The parts of a cluster that talk to an API server: controllers, scheduler, simulated nodes. Which server, and as whom, is
+ * the connection's matter: one in this process, or any other.
+ */
+import { ApiClient } from '@gyropilot/client'
+import type { Client, Transport } from '@gyropilot/client'
+import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import { clientBuilder, runControllers } from '@gyropilot/manager'
+import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
+import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
+import { SCHEDULER_NAME, Scheduler, SimulatedNodes } from '@gyropilot/simulation'
+import type { SimulatedNodeConfiguration } from '@gyropilot/simulation'
+
+/** Who a part is to the server. */
+export type PartIdentity =
+  | { readonly kind: 'administrator' }
+  | { readonly kind: 'controller-manager' }
+  | { readonly kind: 'scheduler' }
+  /** A service account of kube-system. */
+  | { readonly kind: 'controller'; readonly account: string }
+
+export interface Connection {
+  /** `host:port`, for metrics. */
+  readonly host: string
+  /** The CA that clients in the cluster should trust, in PEM. */
+  readonly authorityPem: string
+  transportAs(identity: PartIdentity): Transport
+}
+
+export interface PartsOptions {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly metrics: MetricsRegistry
+  readonly trace?: ReconcileTrace
+}
+
+/** A part that runs until its cluster stops. */
+export interface RunningPart {
+  /** Resolves when it does its work. */
+  readonly ready: Promise<void>
+  /** Rejects when the part fails; resolves after stop. */
+  readonly ended: Promise<void>
+}
+
+const RESYNC_MS = 12 * 3_600_000
+const USER_AGENT = {
+  program: 'kube-controller-manager',
+  version: 'v1.36.0',
+  os: 'linux',
+  arch: 'amd64',
+  commit: 'gyropil',
+}
+
+export class Parts {
+  readonly #options: PartsOptions
+  readonly #lifetime = new AbortController()
+  readonly #running: Promise<void>[] = []
+
+  constructor(options: PartsOptions) {
+    this.#options = options
+  }
+
+  /** Without rate limit. `program` is what the server takes the field manager from. */
+  client(identity: PartIdentity = { kind: 'administrator' }, program = 'gyro'): Client {
+    const { connection, clock, logger, metrics } = this.#options
+    return new ApiClient({
+      transport: connection.transportAs(identity),
+      clock,
+      logger,
+      metrics,
+      host: connection.host,
+      qps: -1,
+      userAgent: program,
+      onWarning: () => {},
+    })
+  }
+
+  /** The controllers of kube-controller-manager, each under its own service account. `items` as of --controllers. */
+  startControllerManager(items: readonly string[] = ['*']): RunningPart {
+    const { connection, clock, logger, metrics, trace } = this.#options
+    const common = {
+      clock,
+      logger,
+      metrics,
+      host: connection.host,
+      rate: { qps: -1, burst: 0 },
+      userAgent: USER_AGENT,
+    }
+    const root = connection.transportAs({ kind: 'controller-manager' })
+    const options = {
+      rootClients: clientBuilder({ ...common, transport: () => root }),
+      controllerClients: clientBuilder({
+        ...common,
+        transport: (account) => connection.transportAs({ kind: 'controller', account }),
+      }),
+      descriptors: controllers,
+      items,
+      configuration: {
+        ...defaultControllersConfiguration,
+        rootCaPublisher: { caBundle: connection.authorityPem },
+      },
+      startIntervalMs: 0,
+      minResyncPeriodMs: RESYNC_MS,
+      clock,
+      random: this.#options.random.fork('controller-manager'),
+      logger: logger.named('controller-manager'),
+      metrics,
+      ...(trace === undefined ? {} : { trace }),
+    }
+    return this.#start((signal, onStarted) => runControllers(options, signal, onStarted))
+  }
+
+  startScheduler(): RunningPart {
+    const { clock, random, logger } = this.#options
+    const client = this.client({ kind: 'scheduler' }, 'kube-scheduler')
+    const informers = this.#informers(client, 'scheduler')
+    const scheduler = new Scheduler({
+      client,
+      informers,
+      clock,
+      random: random.fork('scheduler'),
+      logger: logger.named('scheduler'),
+      recorder: this.#events(client).recorder(SCHEDULER_NAME),
+    })
+    return this.#start(async (signal, onStarted) => {
+      informers.start(signal)
+      if (!(await informers.waitForCacheSync(signal))) return
+      scheduler.start(signal)
+      onStarted()
+      await informers.shutdown()
+    })
+  }
+
+  startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
+    const { clock, random, logger } = this.#options
+    const client = this.client({ kind: 'administrator' }, 'kubelet')
+    const informers = this.#informers(client, 'nodes')
+    const simulated = new SimulatedNodes({
+      nodes,
+      client,
+      informers,
+      clock,
+      random: random.fork('nodes'),
+      logger: logger.named('nodes'),
+      recorderOf: (host) => this.#events(client, host).recorder('kubelet'),
+    })
+    return this.#start(async (signal, onStarted) => {
+      informers.start(signal)
+      if (!(await informers.waitForCacheSync(signal))) return
+      await simulated.start(signal)
+      onStarted()
+      await informers.shutdown()
+    })
+  }
+
+  /** Resolves when all parts have stopped. */
+  async stop(): Promise<void> {
+    this.#lifetime.abort(new Error('the cluster stops'))
+    await Promise.allSettled(this.#running)
+  }
+
+  #start(run: (signal: AbortSignal, onStarted: () => void) => Promise<void>): RunningPart {
+    const { signal } = this.#lifetime
+    const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+    const ended = run(signal, resolve).catch((error: unknown) => {
+      if (signal.aborted) return
+      reject(error)
+      throw error
+    })
+    ready.catch(() => {})
+    ended.catch(() => {})
+    this.#running.push(ended)
+    return { ready, ended }
+  }
+
+  #informers(client: Client, name: string): InformerFactory {
+    const { clock, random, logger } = this.#options
+    return new SharedInformerFactory({
+      client,
+      clock,
+      random: random.fork(`${name}/informers`),
+      logger: logger.named(name),
+    })
+  }
+
+  #events(client: Client, host?: string): EventBroadcaster {
+    const { clock, random, logger } = this.#options
+    return new EventBroadcaster({
+      client,
+      clock,
+      random: random.fork(`events/${host ?? ''}`),
+      logger: logger.named('events'),
+      ...(host === undefined ? {} : { host }),
+    })
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Which Services an event concerns, and which node events the zones.
+ * Contract: docs/behaviour/controllers/endpointslice-controller.md, Watches and keys.
+ */
+import { keyOf, resources } from '@gyropilot/api'
+import type { Node, Service } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { Watch } from '@gyropilot/runtime'
+import { ZONE_LABEL } from './desired-endpoints.ts'
+import { isNodeReady } from './zone-shares.ts'
+
+export const serviceWatch: Watch<Service> = {
+  type: resources.services,
+  onAdd: (service) => [keyOf(service)],
+  onUpdate: (_, current) => [keyOf(current)],
+  onDelete: (service) => [
+    service instanceof DeletedFinalStateUnknown ? service.key : keyOf(service),
+  ],
+}
+
+/** All that happens to nodes is one piece of work. */
+export const TOPOLOGY_KEY = 'topology'
+
+export const nodeWatch: Watch<Node> = {
+  type: resources.nodes,
+  onAdd: () => [TOPOLOGY_KEY],
+  onUpdate(previous, current) {
+    const zoneOf = ({ metadata }: Node): string => metadata?.labels?.[ZONE_LABEL] ?? ''
+    const changed =
+      isNodeReady(previous) !== isNodeReady(current) || zoneOf(previous) !== zoneOf(current)
+    return changed ? [TOPOLOGY_KEY] : []
+  },
+  onDelete: () => [TOPOLOGY_KEY],
+}

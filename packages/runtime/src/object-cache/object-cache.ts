@@ -1,0 +1,108 @@
+/** Contract: docs/behaviour/runtime/custom-controllers.md, Client and cache. */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { apiVersionOf } from '@gyropilot/api'
+import { controllerErrors } from '../builder/errors.ts'
+import type { IndexFunction, InformerFactory } from '../informer.ts'
+import { scopesOf } from './cache-options.ts'
+import type { ObjectCacheOptions } from './cache-options.ts'
+import { TypeCache } from './type-cache.ts'
+
+/**
+ * Caches of kinds, each started by the first who watches or reads it. Reading needs the right to list and watch the kind in
+ * the namespaces of its scope.
+ */
+export class ObjectCache implements InformerFactory {
+  readonly #options: ObjectCacheOptions
+  readonly #types = new Map<string, TypeCache<KubernetesObject>>()
+  readonly #running = new Map<TypeCache<KubernetesObject>, Promise<void>>()
+  #signal: AbortSignal | undefined
+
+  constructor(options: ObjectCacheOptions) {
+    this.#options = options
+  }
+
+  /** The informer of the kind; it runs from now on, or from the start of the cache. */
+  informer<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    options: { readonly metadataOnly?: boolean } = {},
+  ): TypeCache<T> {
+    const metadataOnly = options.metadataOnly ?? false
+    const id = idOf(type, metadataOnly)
+    let cache = this.#types.get(id)
+    if (cache === undefined) {
+      cache = new TypeCache<KubernetesObject>(
+        type,
+        metadataOnly,
+        scopesOf(this.#options, type),
+        this.#options,
+      )
+      this.#types.set(id, cache)
+      this.#run(cache)
+    }
+    return cache as unknown as TypeCache<T>
+  }
+
+  /** Starts what was asked for; what is asked for later starts at once. */
+  start(signal: AbortSignal): void {
+    this.#signal = signal
+    for (const cache of this.#types.values()) this.#run(cache)
+  }
+
+  async waitForCacheSync(signal: AbortSignal): Promise<boolean> {
+    const running = [...this.#running.keys()]
+    const synced = await Promise.all(running.map((cache) => cache.whenSynced(signal)))
+    return synced.every((done) => done)
+  }
+
+  /** Resolves when all informers have stopped. */
+  async shutdown(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  /**
+   * Makes `field` usable in field selectors of cached lists, with the values that `valuesOf` answers. Before the start, or
+   * at any later time.
+   */
+  indexField<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    field: string,
+    valuesOf: IndexFunction<T>,
+  ): void {
+    this.informer(type).addFieldIndex(field, valuesOf)
+  }
+
+  /** The cache of the kind once it is filled; starts it where nobody has. */
+  async filled<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    options: { readonly metadataOnly?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<TypeCache<T>> {
+    const running = this.#signal
+    if (running === undefined) {
+      throw controllerErrors.make(
+        'CACHE_READ_REFUSED',
+        'the cache is not started, can not read objects',
+      )
+    }
+    const known = this.#types.has(idOf(type, options.metadataOnly ?? false))
+    if (!known && this.#options.failOnMissingInformer) {
+      throw controllerErrors.make('CACHE_READ_REFUSED', `${type.kind} is not cached`)
+    }
+    const cache = this.informer(type, options)
+    if (cache.hasSynced()) return cache
+    if (await cache.whenSynced(options.signal ?? running)) return cache
+    throw controllerErrors.make(
+      'CACHE_SYNC_FAILED',
+      `Timeout: failed waiting for ${type.kind} Informer to sync`,
+      { cause: options.signal?.reason },
+    )
+  }
+
+  #run(cache: TypeCache<KubernetesObject>): void {
+    if (this.#signal === undefined || this.#running.has(cache)) return
+    this.#running.set(cache, cache.run(this.#signal))
+  }
+}
+
+function idOf(type: ResourceType, metadataOnly: boolean): string {
+  return `${apiVersionOf(type)}/${type.resource}${metadataOnly ? ' metadata' : ''}`
+}

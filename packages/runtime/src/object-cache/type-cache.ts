@@ -1,0 +1,228 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
+import { SharedInformer } from '../cache/shared-informer.ts'
+import { controllerErrors } from '../builder/errors.ts'
+import type {
+  EventHandler,
+  HandlerRegistration,
+  IndexFunction,
+  Informer,
+  Lister,
+} from '../informer.ts'
+import { draftOf } from '../object-writes/draft.ts'
+import type { ObjectCacheOptions, ReadMode, ResolvedScope } from './cache-options.ts'
+import { deepFreeze } from './deep-freeze.ts'
+
+const DEFAULT_SYNC_PERIOD_MS = 10 * 3_600_000
+
+export interface CacheQuery {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly limit?: number
+}
+
+/** The cache of one kind: one informer over everything, or one per namespace, seen as one. */
+export class TypeCache<T extends KubernetesObject> implements Informer<T> {
+  readonly type: ResourceType<T>
+  readonly lister: Lister<T>
+  readonly #parts: readonly {
+    readonly scope: ResolvedScope
+    readonly informer: SharedInformer<T>
+  }[]
+
+  constructor(
+    type: ResourceType<T>,
+    metadataOnly: boolean,
+    scopes: readonly ResolvedScope[],
+    options: ObjectCacheOptions,
+  ) {
+    this.type = type
+    this.#parts = scopes.map((scope) => ({
+      scope,
+      informer: informerOf(type, metadataOnly, scope, options),
+    }))
+    this.lister = {
+      get: (namespace, name) =>
+        this.#partOf(namespace, 'get')?.informer.lister.get(namespace, name),
+      getByKey: (key) => this.#first((lister) => lister.getByKey(key)),
+      list: (namespace) => this.#from(namespace, (lister) => lister.list(namespace)),
+      byIndex: (index, value) => this.#from(undefined, (lister) => lister.byIndex(index, value)),
+    }
+  }
+
+  /** Resolves when all have stopped. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#parts.map(({ informer }) => informer.run(signal)))
+  }
+
+  hasSynced(): boolean {
+    return this.#parts.every(({ informer }) => informer.hasSynced())
+  }
+
+  whenSynced(signal: AbortSignal): Promise<boolean> {
+    return everySynced(
+      this.#parts.map(({ informer }) => informer),
+      signal,
+    )
+  }
+
+  /** Of a cache of several namespaces there is no such thing: empty. */
+  lastSyncResourceVersion(): string {
+    return this.#parts.length === 1 ? this.#parts[0]!.informer.lastSyncResourceVersion() : ''
+  }
+
+  addHandler(
+    handler: EventHandler<T>,
+    options?: { readonly resyncPeriodMs?: number },
+  ): HandlerRegistration {
+    const registrations = this.#parts.map(({ informer }) => informer.addHandler(handler, options))
+    return {
+      hasSynced: () => registrations.every((registration) => registration.hasSynced()),
+      whenSynced: (signal) => everySynced(registrations, signal),
+      remove: () => registrations.forEach((registration) => registration.remove()),
+    }
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    for (const { informer } of this.#parts) informer.addIndex(name, index)
+  }
+
+  addFieldIndex(field: string, valuesOf: IndexFunction<T>): void {
+    this.addIndex(indexNameOf(field), (object) => {
+      const namespace = object.metadata?.namespace
+      return valuesOf(object).flatMap((value) =>
+        namespace ? [indexValue('', value), indexValue(namespace, value)] : [indexValue('', value)],
+      )
+    })
+  }
+
+  read(namespace: string | undefined, name: string): T | undefined {
+    const part = this.#partOf(namespace, 'get', name)
+    const object = part?.informer.lister.get(namespace, name)
+    return object && presented(object, part?.scope.reads)
+  }
+
+  query({ namespace, labelSelector, fieldSelector, limit }: CacheQuery): readonly T[] {
+    const labels = labelSelector ? parseLabelQuery(labelSelector) : undefined
+    const parts = namespace ? [this.#partOf(namespace, 'list')] : this.#parts
+    const found: T[] = []
+    for (const part of parts) {
+      if (part === undefined) continue
+      const { lister } = part.informer
+      const candidates = fieldSelector
+        ? matchingFields(lister, namespace, fieldSelector)
+        : lister.list(namespace || undefined)
+      for (const object of candidates) {
+        if (limit && found.length >= limit) return found
+        if (labels !== undefined && !labels.matches(object.metadata?.labels)) continue
+        found.push(presented(object, part.scope.reads))
+      }
+    }
+    return found
+  }
+
+  #partOf(namespace: string | undefined, verb: 'get' | 'list', name?: string) {
+    const only = this.#parts[0]
+    if (only !== undefined && only.scope.namespace === undefined) return only
+    const part = this.#parts.find(({ scope }) => scope.namespace === namespace)
+    if (part !== undefined) return part
+    const what = name === undefined ? (namespace ?? '') : `${namespace ?? ''}/${name}`
+    throw controllerErrors.make(
+      'CACHE_READ_REFUSED',
+      `unable to ${verb}: ${what} because of unknown namespace for the cache`,
+    )
+  }
+
+  #first<R>(ask: (lister: Lister<T>) => R | undefined): R | undefined {
+    for (const { informer } of this.#parts) {
+      const answer = ask(informer.lister)
+      if (answer !== undefined) return answer
+    }
+    return undefined
+  }
+
+  #from(namespace: string | undefined, ask: (lister: Lister<T>) => readonly T[]): readonly T[] {
+    if (namespace !== undefined) return ask(this.#partOf(namespace, 'list')!.informer.lister)
+    if (this.#parts.length === 1) return ask(this.#parts[0]!.informer.lister)
+    return this.#parts.flatMap(({ informer }) => ask(informer.lister))
+  }
+}
+
+function informerOf<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  metadataOnly: boolean,
+  scope: ResolvedScope,
+  { client, clock, random, logger, watchList }: ObjectCacheOptions,
+): SharedInformer<T> {
+  const stream = random.fork(`informer/${type.resource}.${type.group}/${scope.namespace ?? ''}`)
+  const { namespace, labelSelector, fieldSelector, watchBookmarks } = scope
+  return new SharedInformer<T>({
+    client,
+    clock,
+    logger,
+    random: stream,
+    type,
+    metadataOnly,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    watchList,
+    watchBookmarks,
+    transform: scope.transform as ((object: T) => T) | undefined,
+    // Many informers of one age should not resync in one moment.
+    defaultResyncMs: (scope.syncPeriodMs ?? DEFAULT_SYNC_PERIOD_MS) * (0.9 + 0.2 * stream.next()),
+  })
+}
+
+function matchingFields<T extends KubernetesObject>(
+  lister: Lister<T>,
+  namespace: string | undefined,
+  fieldSelector: string,
+): readonly T[] {
+  const { terms } = parseFieldQuery(fieldSelector)
+  if (terms.some(({ operator }) => operator !== '=')) {
+    throw controllerErrors.make(
+      'CACHE_READ_REFUSED',
+      'non-exact field matches are not supported by the cache',
+    )
+  }
+  let found: readonly T[] | undefined
+  for (const { field, value } of terms) {
+    let matching: readonly T[]
+    try {
+      matching = lister.byIndex(indexNameOf(field), indexValue(namespace ?? '', value))
+    } catch (cause) {
+      throw controllerErrors.make(
+        'CACHE_READ_REFUSED',
+        `Index with name ${indexNameOf(field)} does not exist`,
+        { cause },
+      )
+    }
+    const known = found && new Set(found)
+    found = known === undefined ? matching : matching.filter((object) => known.has(object))
+  }
+  return found ?? []
+}
+
+function indexNameOf(field: string): string {
+  return `field:${field}`
+}
+
+/** One index answers for a namespace and for all of them: names of namespaces have no slash. */
+function indexValue(namespace: string, value: string): string {
+  return `${namespace}/${value}`
+}
+
+function presented<T>(object: T, reads: ReadMode = 'frozen'): T {
+  if (reads === 'frozen') return deepFreeze(object)
+  return reads === 'copies' ? (draftOf(object) as T) : object
+}
+
+async function everySynced(
+  parts: readonly Pick<HandlerRegistration, 'whenSynced'>[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const synced = await Promise.all(parts.map((part) => part.whenSynced(signal)))
+  return synced.every((done) => done)
+}

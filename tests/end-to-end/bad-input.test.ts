@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { finished, repository, startGyro } from './gyro-process.ts'
+import type { GyroProcess } from './gyro-process.ts'
+
+const gyroBinary = join(repository, 'bin/gyro')
+const managerBinary = join(repository, 'bin/kube-controller-manager')
+
+let folder: string
+let gyro: GyroProcess
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bad-input-'))
+  gyro = await startGyro(['--components=api-server', `--data-dir=${join(folder, 'locked')}`])
+})
+after(async () => {
+  await gyro.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** One line on stderr, this exit code, nothing on stdout. */
+function refused(command: string, args: readonly string[], code: number, line: RegExp): void {
+  const run = finished(command, args)
+  assert.equal(run.stdout, '')
+  const lines = run.stderr.trimEnd().split('\n')
+  assert.match(lines.at(-1)!, line)
+  assert.equal(run.code, code, run.stderr)
+  assert.doesNotMatch(run.stderr, /\n\s+at /, 'no stack trace')
+  if (command === gyroBinary) assert.equal(lines.length, 1, run.stderr)
+}
+
+test('gyro: unknown command and flags, values out of range', () => {
+  refused(gyroBinary, ['upp'], 2, /^gyro: unknown command "upp": use up or version/)
+  refused(gyroBinary, ['up', '--nosuch'], 1, /^gyro: unknown flag: --nosuch$/)
+  refused(
+    gyroBinary,
+    ['up', '--port=99999'],
+    2,
+    /^gyro: --port=99999 is out of range: use 0 to 65535$/,
+  )
+  refused(gyroBinary, ['up', '--nodes=-1'], 2, /^gyro: --nodes=-1 is out of range/)
+  refused(
+    gyroBinary,
+    ['up', '--components=api-server,kubelet'],
+    2,
+    /^gyro: --components names "kubelet": use api-server/,
+  )
+  refused(
+    gyroBinary,
+    ['up', '--controllers=nosuch'],
+    2,
+    /^gyro: --controllers: "nosuch" is not in the list of known controllers/,
+  )
+})
+
+test('gyro: a port in use', async () => {
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => blocker.once('listening', resolve))
+  const { port } = blocker.address() as AddressInfo
+  const kubeconfig = join(folder, 'not-written')
+  const args = ['up', `--port=${port}`, `--kubeconfig=${kubeconfig}`]
+  refused(
+    gyroBinary,
+    args,
+    1,
+    new RegExp(`^gyro: port ${port} of 127.0.0.1 is in use: choose another --port, or --port 0`),
+  )
+  blocker.close()
+})
+
+test('gyro: a data directory in use by another process, or written by a newer version', () => {
+  const locked = ['up', '--port=0', `--data-dir=${join(folder, 'locked')}`]
+  refused(gyroBinary, locked, 1, /^gyro: data directory .*locked: .*in use/)
+  const newer = join(folder, 'newer')
+  finished('mkdir', ['-p', newer])
+  const database = new DatabaseSync(join(newer, 'state.db'))
+  database.exec('PRAGMA user_version = 999')
+  database.close()
+  refused(
+    gyroBinary,
+    ['up', '--port=0', `--data-dir=${newer}`],
+    1,
+    /^gyro: data directory .*newer: .*newer version/,
+  )
+})
+
+test('gyro: a kubeconfig that cannot be written, or read when joining', () => {
+  const blocked = join(file('a-file', ''), 'kubeconfig')
+  refused(
+    gyroBinary,
+    ['up', '--port=0', `--kubeconfig=${blocked}`],
+    1,
+    /^gyro: cannot write the kubeconfig: .*--kubeconfig$/,
+  )
+  const joining = ['up', '--components=scheduler', '--kubeconfig=/no/such/file']
+  refused(gyroBinary, joining, 1, /^gyro: stat \/no\/such\/file: no such file or directory$/)
+})
+
+test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
+  refused(managerBinary, ['--nosuch'], 1, /^Error: unknown flag: --nosuch$/)
+  refused(
+    managerBinary,
+    ['--controllers=nosuch'],
+    1,
+    /^Error: "nosuch" is not in the list of known controllers$/,
+  )
+  refused(
+    managerBinary,
+    ['stray'],
+    1,
+    /^Error: "kube-controller-manager" does not take any arguments/,
+  )
+  refused(
+    managerBinary,
+    ['--kubeconfig=/no/such/file'],
+    1,
+    /^Error: stat \/no\/such\/file: no such file or directory$/,
+  )
+  const malformed = file('malformed', 'apiVersion: v1\nclusters: [\n')
+  refused(
+    managerBinary,
+    [`--kubeconfig=${malformed}`],
+    1,
+    /^Error: error loading config file ".*malformed": /,
+  )
+  const dangling = file('dangling', 'apiVersion: v1\nkind: Config\ncurrent-context: nope\n')
+  refused(
+    managerBinary,
+    [`--kubeconfig=${dangling}`],
+    1,
+    /^Error: invalid configuration: .*context was not found for specified context: nope/,
+  )
+  const noCa = file(
+    'no-ca',
+    'apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: "https://127.0.0.1:1", certificate-authority: /no/ca}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n',
+  )
+  refused(
+    managerBinary,
+    [`--kubeconfig=${noCa}`],
+    1,
+    /^Error: invalid configuration: unable to read certificate-authority \/no\/ca for c due to/,
+  )
+})
+
+test('server: an invalid manifest names each refused field, and nothing is stored', async () => {
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'Bad_Name' },
+    spec: {
+      replicas: -1,
+      selector: { matchLabels: { app: 'a' } },
+      template: { metadata: { labels: { app: 'b' } }, spec: { containers: [{ name: 'c' }] } },
+    },
+  }
+  const path = '/apis/apps/v1/namespaces/default/deployments'
+  const answer = await gyro.request(path, { method: 'POST', body: deployment })
+  assert.equal(answer.status, 422)
+  assert.equal(answer.body.reason, 'Invalid')
+  const fields = answer.body.details.causes.map((cause: { field: string }) => cause.field)
+  for (const field of [
+    'metadata.name',
+    'spec.replicas',
+    'spec.template.metadata.labels',
+    'spec.template.spec.containers[0].image',
+  ]) {
+    assert.ok(fields.includes(field), `${field} in ${fields}`)
+  }
+  assert.deepEqual((await gyro.request(path)).body.items, [])
+  const { code, stderr } = gyro.kubectl(
+    'apply',
+    '-f',
+    file('deployment.json', JSON.stringify(deployment)),
+  )
+  assert.equal(code, 1)
+  assert.match(stderr, /spec\.replicas: Invalid value: -1/)
+})
+
+test('server: a body that is no JSON, a body of another type, an unknown kind', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const broken = await gyro.request(path, { method: 'POST', body: '{"kind": "ConfigMap", ' })
+  assert.equal(broken.status, 400)
+  assert.equal(broken.body.kind, 'Status')
+  assert.equal(broken.body.reason, 'BadRequest')
+  const other = await gyro.request(path, {
+    method: 'POST',
+    body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } },
+  })
+  assert.equal(other.status, 400)
+  const text = await gyro.request(path, {
+    method: 'POST',
+    body: 'hello',
+    contentType: 'text/plain',
+  })
+  assert.equal(text.status, 415)
+  const unknown = await gyro.request('/apis/example.com/v1/namespaces/default/widgets')
+  assert.equal(unknown.status, 404)
+  const { stderr } = gyro.kubectl('get', 'widgets')
+  assert.match(stderr, /the server doesn't have a resource type "widgets"/)
+})
