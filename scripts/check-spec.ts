@@ -7,7 +7,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, sourceFiles } from './source-files.ts'
 
-const gaps = JSON.parse(readFileSync(join(root, 'scripts/spec-gaps.json'), 'utf8')) as Record<string, number>
+const gaps = JSON.parse(readFileSync(join(root, 'scripts/spec-gaps.json'), 'utf8')) as Record<
+  string,
+  number
+>
 const list = process.argv.includes('--list')
 const testText = [...sourceFiles('packages'), ...sourceFiles('tests')]
   .filter(({ path }) => path.endsWith('.test.ts'))
@@ -16,16 +19,21 @@ const testText = [...sourceFiles('packages'), ...sourceFiles('tests')]
 
 let problems = 0
 const folders = readdirSync(join(root, 'packages/controllers/src'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && entry.name !== 'workload-support')
+  .filter((entry) => entry.isDirectory() && !entry.name.endsWith('-support'))
   .map(({ name }) => name)
 for (const folder of folders) {
   const page = join(root, 'docs/behaviour/controllers', `${folder}.md`)
-  if (!existsSync(page)) problem(`packages/controllers/src/${folder} has no page docs/behaviour/controllers/${folder}.md`)
+  if (!existsSync(page))
+    problem(
+      `packages/controllers/src/${folder} has no page docs/behaviour/controllers/${folder}.md`,
+    )
 }
 
 const pages = [
   ...folders.map((folder) => `controllers/${folder}`),
-  ...['informers', 'workqueue', 'leader-election', 'manager', 'custom-controllers'].map((page) => `runtime/${page}`),
+  ...['informers', 'workqueue', 'leader-election', 'manager', 'custom-controllers'].map(
+    (page) => `runtime/${page}`,
+  ),
 ]
 for (const page of pages) {
   const file = join(root, 'docs/behaviour', `${page}.md`)
@@ -34,14 +42,22 @@ for (const page of pages) {
   const missing = sentences.filter((sentence) => !testText.includes(normalized(sentence)))
   const allowed = gaps[page] ?? 0
   if (missing.length > allowed) {
-    problem(`${page}: ${missing.length} of ${sentences.length} acceptance sentences have no test, ${allowed} are allowed`)
+    problem(
+      `${page}: ${missing.length} of ${sentences.length} acceptance sentences have no test, ${allowed} are allowed`,
+    )
   } else if (missing.length < allowed) {
-    problem(`${page}: only ${missing.length} sentences have no test now: lower scripts/spec-gaps.json from ${allowed}`)
+    problem(
+      `${page}: only ${missing.length} sentences have no test now: lower scripts/spec-gaps.json from ${allowed}`,
+    )
   }
   if (list) for (const sentence of missing) console.log(`  ${page}: ${sentence}`)
 }
 const open = Object.values(gaps).reduce((sum, count) => sum + count, 0)
-console.log(problems === 0 ? `spec: ${pages.length} pages, ${open} sentences without a test` : `spec: ${problems} problems`)
+console.log(
+  problems === 0
+    ? `spec: ${pages.length} pages, ${open} sentences without a test`
+    : `spec: ${problems} problems`,
+)
 process.exitCode = problems === 0 ? 0 : 1
 
 function problem(text: string): void {
@@ -55,10 +71,19 @@ function acceptanceSentences(text: string): string[] {
   return section
     .split('\n')
     .filter((line) => line.startsWith('- '))
-    .map((line) => line.slice(2).replace(/\s*\[[^\]]*\]\.?\s*$/, '').replace(/\.$/, '').trim())
+    .map((line) =>
+      line
+        .slice(2)
+        .replace(/\s*\[[^\]]*\]\.?\s*$/, '')
+        .replace(/\.$/, '')
+        .trim(),
+    )
 }
 
 /** Quotes, escapes and spacing differ between a page and a string literal. */
 function normalized(text: string): string {
-  return text.replaceAll(/[\\`'"’]/g, '').replaceAll(/\s+/g, ' ').toLowerCase()
+  return text
+    .replaceAll(/[\\`'"’]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .toLowerCase()
 }

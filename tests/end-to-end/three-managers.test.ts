@@ -41,7 +41,7 @@ async function lease(): Promise<Lease | undefined> {
 
 /** Which process leads, as `gyro up` tells it. */
 function leaderPid(): number | undefined {
-  const told = gyro.lines.findLast(({ text }) => /is the leader$/.test(String(text)))
+  const told = gyro.lines.findLast(({ text }) => String(text).endsWith('is the leader'))
   const pid = /\(process (\d+)\)/.exec(String(told?.['text']))?.[1]
   return pid === undefined ? undefined : Number(pid)
 }

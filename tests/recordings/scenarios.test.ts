@@ -70,9 +70,9 @@ async function startCluster(audit: (entry: AuditEntry) => void) {
   const store = createMemoryStore(clock)
   const metrics = new PrometheusRegistry()
   const cluster = new Cluster({ clock, random, logger: silentLogger, metrics, store, certificates, audit })
-  await cluster.start()
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving
   const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
+  await cluster.start()
   await cluster.startControllerManager().ready
   const server = `https://127.0.0.1:${listener.port}`
   return { cluster, server, stop: () => cluster.stop(100) }

@@ -26,7 +26,9 @@ import { flowControlUids } from './handlers/flow-control.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/object-writer.ts'
 import { Pipeline } from './handlers/pipeline.ts'
+import { RequestBodies } from './handlers/request-bodies.ts'
 import { ResourceHandler } from './handlers/resource-handler.ts'
+import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener.ts'
 import { renderLocally } from './http/render-local.ts'
@@ -103,6 +105,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #options: ApiServerOptions
   #bootstrapped: Bootstrapped | undefined
   #ready = false
+  #stopping = false
   #address = ''
 
   constructor(options: ApiServerOptions) {
@@ -141,62 +144,34 @@ class EmbeddedApiServer implements ApiServer {
       fields: fieldManagement,
       featureEnabled: () => true,
     })
+    const { registry } = this
     const deleter = new Deleter(store, clock, writer)
-    this.internals = new Internals({
-      store,
-      registry: this.registry,
-      writer,
-      deleter,
-      self: SERVER_IDENTITY,
-    })
-    const resources = new ResourceHandler({
-      store,
-      clock,
-      random: random.fork('watches'),
-      registry: this.registry,
-      writer,
-      deleter,
-      fields: fieldManagement,
-      authorizer,
-      decodeProtobuf,
-    })
+    this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
     this.#expiry = new ExpirySweeper(store, clock)
-    const logger = options.logger.named('api-server')
-    const openApi = new OpenApiDocuments(this.registry, clock)
-    this.#definitions = new DefinitionController({
-      publish: (path, document) => openApi.publish(path, document),
-      registry: this.registry,
-      server: this.internals,
-      clock,
-      logger: options.logger.named('custom-resources'),
-      user: SERVER_IDENTITY,
-    })
+    const openApi = new OpenApiDocuments(registry, clock)
+    this.#definitions = this.#definitionController(openApi)
+    const bodies = new RequestBodies(registry, decodeProtobuf)
+    const fields = fieldManagement
     this.#pipeline = new Pipeline({
       clock,
       random,
-      logger,
-      registry: this.registry,
+      logger: options.logger.named('api-server'),
+      registry,
       authenticator: authentication,
       authorizer,
-      resources,
-      nonResources: new NonResources({
-        registry: this.registry,
-        version: VERSION,
-        checks: [
-          { name: 'ping', healthy: () => true },
-          { name: 'log', healthy: () => true },
-          { name: 'etcd', healthy: () => true },
-          { name: 'poststarthook/bootstrap', readiness: true, healthy: () => this.#ready },
-          { name: 'shutdown', readiness: true, healthy: () => true },
-        ],
-        metrics: options.metrics,
-        openApi,
-        openId: {
-          configuration: () => serviceAccountTokens.openidConfiguration(`https://${this.#address}`),
-          keySet: serviceAccountTokens.keySet(),
-        },
-        serverAddress: () => this.#address,
+      resources: new ResourceHandler({
+        store,
+        clock,
+        random: random.fork('watches'),
+        registry,
+        writer,
+        deleter,
+        fields,
+        authorizer,
+        bodies,
       }),
+      endpoints: new SubresourceEndpoint({ clock, writer, fields, bodies }),
+      nonResources: this.#nonResources(openApi, serviceAccountTokens),
       subresources: [
         ...subresourceHandlers({
           clock,
@@ -209,6 +184,39 @@ class EmbeddedApiServer implements ApiServer {
       ],
       internals: this.internals,
       flowControlUids: (user) => flowControlUids(store, user),
+    })
+  }
+
+  #definitionController(openApi: OpenApiDocuments): DefinitionController {
+    const { clock, logger } = this.#options
+    return new DefinitionController({
+      publish: (path, document) => openApi.publish(path, document),
+      registry: this.registry,
+      server: this.internals,
+      clock,
+      logger: logger.named('custom-resources'),
+      user: SERVER_IDENTITY,
+    })
+  }
+
+  #nonResources(openApi: OpenApiDocuments, tokens: ServiceAccountTokens): NonResources {
+    return new NonResources({
+      registry: this.registry,
+      version: VERSION,
+      checks: [
+        { name: 'ping', healthy: () => true },
+        { name: 'log', healthy: () => true },
+        { name: 'etcd', healthy: () => true },
+        { name: 'poststarthook/bootstrap', readiness: true, healthy: () => this.#ready },
+        { name: 'shutdown', readiness: true, healthy: () => !this.#stopping },
+      ],
+      metrics: this.#options.metrics,
+      openApi,
+      openId: {
+        configuration: () => tokens.openidConfiguration(`https://${this.#address}`),
+        keySet: tokens.keySet(),
+      },
+      serverAddress: () => this.#address,
     })
   }
 
@@ -251,7 +259,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
-    this.#ready = false
+    this.#stopping = true
     this.#expiry.stop()
     this.#bootstrapped?.stop()
     this.#definitions.stop()

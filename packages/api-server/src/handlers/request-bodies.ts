@@ -19,11 +19,7 @@ export class RequestBodies {
     this.#decodeProtobuf = decodeProtobuf
   }
 
-  parse(
-    call: ResourceCall,
-    type: InputType,
-    kind: string,
-  ): Promise<ParsedBody> {
+  parse(call: ResourceCall, type: InputType, kind: string): Promise<ParsedBody> {
     return parseBody(call.request, type, kind, this.#decodeProtobuf)
   }
 
@@ -48,7 +44,10 @@ export function patchTypeOfCall(call: ResourceCall): PatchType {
   return patchTypeOf(headerOf(call.request.headers, 'content-type'), !call.resource.custom)
 }
 
-export function patchValueOf({ request }: ResourceCall, type: Exclude<PatchType, 'apply'>): unknown {
+export function patchValueOf(
+  { request }: ResourceCall,
+  type: Exclude<PatchType, 'apply'>,
+): unknown {
   if (request.body !== undefined && 'json' in request.body) return request.body.json
   return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type).value
 }

@@ -195,7 +195,10 @@ export class ResourceHandler {
           return own === undefined
             ? decodeDraft(
                 body,
-                this.#parts.bodies.decoding(call, call.resource.info, { ...options, fieldValidation: 'Ignore' }),
+                this.#parts.bodies.decoding(call, call.resource.info, {
+                  ...options,
+                  fieldValidation: 'Ignore',
+                }),
               )
             : own
         },
@@ -241,7 +244,10 @@ export class ResourceHandler {
     )
     const { resource, namespace, name, subresource } = call
     const { fields, clock } = this.#parts
-    const decoding = this.#parts.bodies.decoding(call, resource.info, { ...options, fieldValidation: 'Ignore' })
+    const decoding = this.#parts.bodies.decoding(call, resource.info, {
+      ...options,
+      fieldValidation: 'Ignore',
+    })
     return this.#parts.writer.update(
       targetOf(call),
       {

@@ -14,7 +14,12 @@ import type { FieldManagement } from './field-management.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { patchObject } from './patch.ts'
-import { expectedKind, patchTypeOfCall, patchValueOf, type RequestBodies } from './request-bodies.ts'
+import {
+  expectedKind,
+  patchTypeOfCall,
+  patchValueOf,
+  type RequestBodies,
+} from './request-bodies.ts'
 import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './write-context.ts'
 
 export interface SubresourceEndpointParts {

@@ -23,7 +23,11 @@ export function targetOf({ resource, namespace, name, subresource }: ResourceCal
   return { resource, namespace, name, subresource }
 }
 
-export function writeContextOf(call: ResourceCall, options: WriteOptions, body: ParsedBody | undefined): WriteContext {
+export function writeContextOf(
+  call: ResourceCall,
+  options: WriteOptions,
+  body: ParsedBody | undefined,
+): WriteContext {
   const { request, user, warnings } = call
   return {
     user,

@@ -185,7 +185,9 @@ test('the kubeconfig holds server, authority and client', () => {
 test('a namespace and names with special characters survive', () => {
   const client = { certificatePem: 'C', privateKeyPem: 'K' }
   const names = { clusterName: 'a: "b"', userName: '#x', namespace: 'team' }
-  const config = parse(kubeconfigText({ server: 'https://[::1]:6443', authorityPem: 'A', client, ...names }))
+  const config = parse(
+    kubeconfigText({ server: 'https://[::1]:6443', authorityPem: 'A', client, ...names }),
+  )
   assert.equal(config.users[0].name, '#x')
   assert.deepEqual(config.contexts[0], {
     name: 'a: "b"',

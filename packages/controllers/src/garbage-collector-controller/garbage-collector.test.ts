@@ -95,30 +95,26 @@ async function existing<T extends KubernetesObject>(
   return found.flatMap((object) => object?.metadata?.name ?? [])
 }
 
-test('Given an RC with 2 pods deleted with Background, then pods are deleted', async (t) => {
-  const world = await started(t)
-  const { rc, pods } = await controllerWithPods(world)
-  await world.delete(resources.replicationcontrollers, rc, 'Background')
-  await world.clock.advance(1_000)
-  assert.deepEqual(await existing(world, resources.pods, pods), [])
-  assert.deepEqual(world.writes(), ['delete pods', 'delete pods'])
-})
-
-for (const policy of ['Orphan', undefined] as const) {
-  test(`Given an RC with 2 pods deleted with ${policy ?? 'default'}, then pods stay without the ref`, async (t) => {
+test('Given an RC with 2 pods deleted with Background, then pods are deleted; with Orphan or default, pods stay without the ref', async (t) => {
+  for (const policy of ['Background', 'Orphan', undefined] as const) {
     const world = await started(t)
     const { rc, pods } = await controllerWithPods(world)
     await world.delete(resources.replicationcontrollers, rc, policy)
     await world.clock.advance(1_000)
     assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
+    if (policy === 'Background') {
+      assert.deepEqual(await existing(world, resources.pods, pods), [])
+      assert.deepEqual(world.writes(), ['delete pods', 'delete pods'])
+      continue
+    }
     for (const known of pods) {
       const left = await world.find(resources.pods, known)
       assert.deepEqual(left?.metadata?.ownerReferences ?? [], [])
       assert.equal(left?.metadata?.deletionTimestamp, undefined)
     }
     assert.deepEqual(world.writes(), ['patch pods', 'patch pods', 'patch replicationcontrollers'])
-  })
-}
+  }
+})
 
 test('Given a pod with owners absent and absent, then deleted; with one existing owner, then kept and dangling refs removed', async (t) => {
   const world = await started(t)
@@ -142,35 +138,25 @@ test('Given a pod created with a non-existent owner, then collected', async (t) 
   assert.deepEqual(world.writes(), ['delete pods'])
 })
 
-test('Given foreground RC deletion, then the RC stays until blocking pods are gone', async (t) => {
-  const world = await started(t)
-  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
-  const owners = [refTo(resources.replicationcontrollers, rc, BLOCKING)]
-  const held = await world.create(resources.pods, pod('held', owners, ['example.com/hold']))
-  await world.clock.advance(100)
-  await world.delete(resources.replicationcontrollers, rc, 'Foreground')
-  await world.clock.advance(60_000)
-  const waiting = await world.find(resources.replicationcontrollers, rc)
-  assert.deepEqual(waiting?.metadata?.finalizers, ['foregroundDeletion'])
-  assert.ok((await world.find(resources.pods, held))?.metadata?.deletionTimestamp)
-  await world.client
-    .resource(resources.pods, 'default')
-    .patch('held', { type: 'merge', value: { metadata: { finalizers: null } } })
-  await world.clock.advance(1_000)
-  assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
-  assert.deepEqual(world.writes(), ['delete pods', 'patch replicationcontrollers'])
-})
-
-test('non-blocking pods do not hold it', async (t) => {
-  const world = await started(t)
-  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
-  const owners = [refTo(resources.replicationcontrollers, rc)]
-  const held = await world.create(resources.pods, pod('held', owners, ['example.com/hold']))
-  await world.clock.advance(100)
-  await world.delete(resources.replicationcontrollers, rc, 'Foreground')
-  await world.clock.advance(1_000)
-  assert.equal(await world.find(resources.replicationcontrollers, rc), undefined)
-  assert.ok((await world.find(resources.pods, held))?.metadata?.deletionTimestamp)
+test('Given foreground RC deletion, then the RC stays until blocking pods are gone; non-blocking pods do not hold it', async (t) => {
+  const type = resources.replicationcontrollers
+  for (const blocks of [true, false]) {
+    const world = await started(t)
+    const rc = await world.create(type, controller('rc'))
+    const owners = [refTo(type, rc, { blockOwnerDeletion: blocks })]
+    const held = await world.create(resources.pods, pod('held', owners, ['example.com/hold']))
+    await world.clock.advance(100)
+    await world.delete(type, rc, 'Foreground')
+    await world.clock.advance(60_000)
+    assert.ok((await world.find(resources.pods, held))?.metadata?.deletionTimestamp)
+    const waiting = await world.find(type, rc)
+    assert.deepEqual(waiting?.metadata?.finalizers, blocks ? ['foregroundDeletion'] : undefined)
+    const value = { metadata: { finalizers: null } }
+    await world.client.resource(resources.pods, 'default').patch('held', { type: 'merge', value })
+    await world.clock.advance(1_000)
+    assert.deepEqual(await existing(world, type, [rc]), [])
+    assert.deepEqual(world.writes(), ['delete pods', 'patch replicationcontrollers'])
+  }
 })
 
 test('a tree of owners deleted in the foreground goes from its leaves to its root, each with one write and one release', async (t) => {
@@ -259,6 +245,81 @@ test('Given invalid cross-namespace children before a restart, then they are col
   assert.equal(world.events.length, 10)
   assert.ok(world.events.every(({ reason }) => reason === 'OwnerRefInvalidNamespace'))
   assert.equal(world.writes().length, 10)
+})
+
+/** All orders of the indexes below `count`. */
+function orders(count: number): number[][] {
+  if (count === 0) return [[]]
+  return orders(count - 1).flatMap((order) =>
+    Array.from({ length: count }, (_, at) => order.toSpliced(at, 0, count - 1)),
+  )
+}
+
+test('Given child-first/owner-first/wrong-version mixes, then graph, cache and calls match the tables', async (t) => {
+  const type = resources.replicationcontrollers
+  for (const order of orders(3)) {
+    for (const seenOneByOne of [true, false]) {
+      const world = await started(t, seenOneByOne)
+      const rc = await world.create(type, controller('rc'))
+      const right = configMap('right', [refTo(type, rc)])
+      const wrong = configMap('wrong', [refTo(resources.replicasets, rc)])
+      const unserved = configMap('unserved', [refTo(type, rc, { apiVersion: 'v9' })])
+      for (const index of order) {
+        await world.create(resources.configmaps, [right, wrong, unserved][index]!)
+        if (seenOneByOne) await world.clock.advance(500)
+      }
+      if (!seenOneByOne) await start(world)
+      await world.clock.advance(20_000)
+      const left = await existing(world, resources.configmaps, [right, wrong, unserved])
+      assert.deepEqual(left, ['right', 'unserved'], `${order} ${seenOneByOne}`)
+      assert.deepEqual(world.writes(), ['delete configmaps'])
+      const { graph } = world.collector()
+      const node = graph.get(rc.metadata!.uid!)
+      assert.deepEqual([node?.isVirtual, node?.identity.kind], [false, 'ReplicationController'])
+      await world.delete(type, rc, 'Background')
+      await world.clock.advance(20_000)
+      assert.deepEqual(await existing(world, resources.configmaps, [right, unserved]), ['unserved'])
+      assert.equal(graph.get(rc.metadata!.uid!)?.identity, undefined)
+      await world.stop()
+    }
+  }
+})
+
+test('Given an owner that never was, named in several ways, then every child that names a served kind goes', async (t) => {
+  for (const order of orders(3)) {
+    const world = await started(t)
+    const reference = absentRef('nobody')
+    const children = [
+      configMap('one', [reference]),
+      configMap('two', [{ ...reference, kind: 'Pod' }]),
+      configMap('three', [{ ...reference, name: 'somebody' }]),
+    ]
+    for (const index of order) await world.create(resources.configmaps, children[index]!)
+    await world.clock.advance(20_000)
+    assert.deepEqual(await existing(world, resources.configmaps, children), [])
+    assert.equal(world.writes().length, 3)
+    assert.equal(world.collector().graph.get(UNKNOWN_UID), undefined)
+    await world.stop()
+  }
+})
+
+test('A ref with a served but non-preferred version of the owner must work', async (t) => {
+  const world = await started(t)
+  const type = resources.horizontalpodautoscalers
+  const owner = await world.create(type, {
+    metadata: metadata('scaler'),
+    spec: {
+      maxReplicas: 2,
+      scaleTargetRef: { kind: 'Deployment', name: 'x', apiVersion: 'apps/v1' },
+    },
+  })
+  const older = [refTo(type, owner, { apiVersion: 'autoscaling/v1' })]
+  const child = await world.create(resources.configmaps, configMap('child', older))
+  await world.clock.advance(20_000)
+  assert.deepEqual(await existing(world, resources.configmaps, [child]), ['child'])
+  await world.delete(type, owner)
+  await world.clock.advance(5_000)
+  assert.deepEqual(await existing(world, resources.configmaps, [child]), [])
 })
 
 test('Given a cluster-scoped owner, then only dependents of absent owners go', async (t) => {

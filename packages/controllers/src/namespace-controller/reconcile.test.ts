@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Namespace } from '@gyropilot/api'
+import { errorText } from '@gyropilot/foundation'
 import type { Outcome, Read, Write } from '@gyropilot/runtime'
 import { drive, statusError } from '@gyropilot/runtime/testing'
 import { discoveryDocuments, terminating } from './fixtures.ts'
@@ -164,7 +165,7 @@ test('items that remain without finalizer and without estimate are an error', ()
     ),
   })
   const text = 'unexpected items still remain in namespace: ns1 for gvr: v1, Resource=configmaps'
-  assert.equal((stuck.result?.error as Error).message, text)
+  assert.equal(errorText(stuck.result?.error), text)
   assert.equal(
     stuck.conditions?.[2]?.message,
     `Failed to delete all resource types, 1 remaining: ${text}`,
@@ -217,7 +218,7 @@ test('a namesake with another uid never loses its finalizer', () => {
         ? { ok: false, error: conflict, attempted: true }
         : undefined,
   })
-  assert.match((driven.result?.error as Error).message, /uid has changed/)
+  assert.match(errorText(driven.result?.error), /uid has changed/)
   assert.equal(
     driven.writes.filter((w) => w.verb === 'update' && w.subresource === 'finalize').length,
     1,

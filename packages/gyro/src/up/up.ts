@@ -110,8 +110,8 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     certificates,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
-  await cluster.start()
   const listener = await listen(options, cluster, certificates.serving)
+  await cluster.start()
   const host = options.bindAddress === '0.0.0.0' ? '127.0.0.1' : options.bindAddress
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
   const text = kubeconfigText({

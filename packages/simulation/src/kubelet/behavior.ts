@@ -168,7 +168,8 @@ function runsOf(
     exitCode,
   }
   const failing = Number(annotations['sim.kubelet/fail-runs'] ?? 0)
-  return [...Array<Run>(failing).fill({ durationMs: 1_000, exitCode: 1 }), usual]
+  const failed = Array.from({ length: failing }, (): Run => ({ durationMs: 1_000, exitCode: 1 }))
+  return [...failed, usual]
 }
 
 function readiness(

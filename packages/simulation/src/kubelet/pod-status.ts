@@ -20,7 +20,7 @@ export function podStatusOf(
   const ip = local.ip
   const stored = pod.status ?? {}
   return {
-    ...(local.failure ?? {}),
+    ...local.failure,
     phase,
     observedGeneration: pod.metadata?.generation,
     conditions: conditionsOf(pod, local, phase, nowMs),

@@ -12,6 +12,7 @@ export const controllerRevision: KindRules = {
       errors.required('data', 'data is mandatory')
     validateNonNegative(object.revision, errors, 'revision')
   },
+  updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
     if (!sameJson(object.data ?? null, stored.data ?? null))
       errors.invalid('data', object.data ?? null, 'field is immutable')

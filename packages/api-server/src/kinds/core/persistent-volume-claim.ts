@@ -41,6 +41,8 @@ function isOldSource({ kind, apiGroup = '' }: Draft): boolean {
 }
 
 function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+  // kube-apiserver checks the whole object twice on updates, and reports twice.
+  validateClaimSpec(object.spec ?? {}, errors, 'spec')
   const now: Draft = structuredClone(object.spec ?? {})
   const before: Stored = stored.spec ?? {}
   const size: string | undefined = now.resources?.requests?.storage

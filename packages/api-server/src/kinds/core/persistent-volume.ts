@@ -116,6 +116,8 @@ function validateSources(spec: Stored, errors: FieldErrors): void {
 }
 
 function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+  // kube-apiserver checks the whole object twice on updates, and reports twice.
+  validate(object, errors)
   const now = sourceOf(object.spec ?? {})
   const before = sourceOf(stored.spec ?? {})
   if (!sameJson(now, before)) {

@@ -1,6 +1,7 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
+import { canonicalIpWarning } from '../../schema/validation/ip.ts'
 import { labelsText, tableColumns } from '../columns.ts'
 import { validateServiceSpec, validateServiceUpdate } from './service-rules.ts'
 
@@ -94,6 +95,20 @@ function warnings(object: Stored): string[] {
   }
   if (spec.type !== 'ExternalName' && spec.externalName)
     list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  return [...list, ...addressWarnings(spec)]
+}
+
+/** Addresses that are good but not written as RFC 5952 wants them. */
+function addressWarnings(spec: Stored): string[] {
+  const list: string[] = []
+  const look = (text: string | undefined, field: string): void => {
+    const warning = text === undefined ? undefined : canonicalIpWarning(text, field)
+    if (warning !== undefined) list.push(warning)
+  }
+  for (const name of ['clusterIPs', 'externalIPs']) {
+    for (const [index, ip] of (spec[name] ?? []).entries()) look(ip, `spec.${name}[${index}]`)
+  }
+  look(spec.loadBalancerIP, 'spec.loadBalancerIP')
   return list
 }
 

@@ -201,6 +201,7 @@ export const ingressClass: KindRules = {
     else if (parameters.scope === 'Cluster' && parameters.namespace !== undefined)
       errors.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'")
   },
+  updateOrder: 'update-first',
   validateUpdate(object, stored, errors) {
     if (!sameJson(object.spec?.controller, stored.spec?.controller))
       errors.invalid('spec.controller', object.spec?.controller ?? '', 'field is immutable')

@@ -62,7 +62,7 @@ test('names of each sort', () => {
 const metadata = (fields: Draft): string[] =>
   of((errors) =>
     validateMetadata(
-      { metadata: { name: 'a', namespace: 'n', ...fields } },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n', ...fields } },
       true,
       nameCheckOf(undefined),
       errors,

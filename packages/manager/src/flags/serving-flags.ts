@@ -1,0 +1,98 @@
+/** Contract: docs/behaviour/runtime/manager.md, Flags. */
+import { group } from './flag-group.ts'
+import type { FlagGroup } from './flag-group.ts'
+
+export const servingFlags: readonly FlagGroup[] = [
+  group('Secure serving', [
+    ['bind-address', 'string', '0.0.0.0', 'Address to listen on.'],
+    ['cert-dir', 'string', '', 'Folder of the TLS certificate; written when absent.'],
+    ['disable-http2-serving', 'bool', 'false', 'Serve HTTP/1.1 only.'],
+    ['http2-max-streams-per-connection', 'int', '0', 'Streams per HTTP/2 connection; 0 means 100.'],
+    [
+      'permit-address-sharing',
+      'bool',
+      'false',
+      'SO_REUSEADDR on the port.',
+      'always set by the runtime',
+    ],
+    [
+      'permit-port-sharing',
+      'bool',
+      'false',
+      'SO_REUSEPORT on the port.',
+      'not offered by the runtime',
+    ],
+    ['secure-port', 'int', '10257', 'HTTPS port; 0 serves nothing.'],
+    ['tls-cert-file', 'string', '', 'PEM certificate of the HTTPS server.'],
+    ['tls-cipher-suites', 'strings', '', 'TLS cipher suites.'],
+    ['tls-curve-preferences', 'strings', '', 'TLS curves.'],
+    ['tls-min-version', 'string', '', 'Lowest TLS version: VersionTLS12 or VersionTLS13.'],
+    ['tls-private-key-file', 'string', '', 'PEM key of the HTTPS server.'],
+    [
+      'tls-sni-cert-key',
+      'strings',
+      '',
+      'Further certificate and key pairs by server name.',
+      'one certificate is served',
+    ],
+  ]),
+  group('Authentication', [
+    [
+      'authentication-kubeconfig',
+      'string',
+      '',
+      'Kubeconfig for TokenReviews; empty: all requests are anonymous.',
+    ],
+    [
+      'authentication-skip-lookup',
+      'bool',
+      'false',
+      'Do not read authentication settings from the cluster.',
+    ],
+    ['authentication-tolerate-lookup-failure', 'bool', 'false', 'Go on when they cannot be read.'],
+    [
+      'authentication-token-webhook-cache-ttl',
+      'duration',
+      '10s',
+      'How long answers of TokenReviews are kept.',
+    ],
+    ['client-ca-file', 'string', '', 'CA of client certificates.'],
+    ['requestheader-allowed-names', 'strings', '', 'Common names of front proxies; empty: any.'],
+    ['requestheader-client-ca-file', 'string', '', 'CA of front proxies.'],
+    [
+      'requestheader-extra-headers-prefix',
+      'strings',
+      'x-remote-extra-',
+      'Prefixes of headers with extras.',
+    ],
+    ['requestheader-group-headers', 'strings', 'x-remote-group', 'Headers with groups.'],
+    ['requestheader-uid-headers', 'strings', '', 'Headers with the uid.'],
+    ['requestheader-username-headers', 'strings', 'x-remote-user', 'Headers with the user name.'],
+  ]),
+  group('Authorization', [
+    [
+      'authorization-always-allow-paths',
+      'strings',
+      '/healthz,/readyz,/livez',
+      'Paths served without authorization; * at the end only.',
+    ],
+    [
+      'authorization-kubeconfig',
+      'string',
+      '',
+      'Kubeconfig for SubjectAccessReviews; empty: only always-allowed paths are served.',
+    ],
+    [
+      'authorization-webhook-cache-authorized-ttl',
+      'duration',
+      '10s',
+      'How long positive answers are kept.',
+    ],
+    [
+      'authorization-webhook-cache-unauthorized-ttl',
+      'duration',
+      '10s',
+      'How long negative answers are kept.',
+    ],
+  ]),
+]

@@ -1,0 +1,122 @@
+/** Where events come from. Contract: docs/behaviour/runtime/custom-controllers.md, Builder. */
+import type { KubernetesObject } from '@gyropilot/api'
+import { keyOf } from '@gyropilot/api'
+import { Deque } from '@gyropilot/foundation'
+import { DeletedFinalStateUnknown } from '../informer.ts'
+import type { EventHandler, Informer } from '../informer.ts'
+import type { WatchHandler } from './event-handlers.ts'
+import type { Predicate } from './predicates.ts'
+import { requestQueue } from './request-queue.ts'
+import type { KeyQueue, RequestQueue } from './request-queue.ts'
+
+/** Of creations in the initial list and of resyncs: what changes now goes first. */
+export const LOW_PRIORITY = -100
+
+/** Begins to add to the queue, and ends when `signal` aborts. */
+export interface Source {
+  /** For messages: `Kind: Website`. */
+  readonly description: string
+  start(queue: KeyQueue, signal: AbortSignal): void | Promise<void>
+  /** True when the initial objects have reached the queue; false when `signal` aborts first. Default: at once. */
+  whenSynced?(signal: AbortSignal): Promise<boolean>
+}
+
+/** Events of an informer of this or another cache. It is asked for at the start. */
+export function informerSource<T extends KubernetesObject>(
+  informerOf: () => Informer<T>,
+  description: string,
+  handler: WatchHandler<T>,
+  predicates: readonly Predicate<T>[] = [],
+): Source {
+  let whenSynced: ((signal: AbortSignal) => Promise<boolean>) | undefined
+  return {
+    description,
+    start(queue, signal) {
+      const registration = informerOf().addHandler(
+        eventHandler(handler, predicates, (low) => requestQueue(queue, low ? LOW_PRIORITY : 0)),
+      )
+      whenSynced = (signal) => registration.whenSynced(signal)
+      signal.addEventListener('abort', () => registration.remove(), { once: true })
+    },
+    whenSynced: (signal) => whenSynced?.(signal) ?? Promise.resolve(false),
+  }
+}
+
+function eventHandler<T extends KubernetesObject>(
+  handler: WatchHandler<T>,
+  predicates: readonly Predicate<T>[],
+  queueOf: (low: boolean) => RequestQueue,
+): EventHandler<T> {
+  return {
+    onAdd(object, isInInitialList) {
+      if (!predicates.every((predicate) => predicate.create?.(object) ?? true)) return undefined
+      return handler.create?.({ object, isInInitialList }, queueOf(isInInitialList)) as void
+    },
+    onUpdate(previous, object) {
+      if (!predicates.every((predicate) => predicate.update?.(previous, object) ?? true))
+        return undefined
+      const isResync = previous.metadata?.resourceVersion === object.metadata?.resourceVersion
+      return handler.update?.({ previous, object }, queueOf(isResync)) as void
+    },
+    onDelete(deleted) {
+      const isFinalStateUnknown = deleted instanceof DeletedFinalStateUnknown
+      const object = isFinalStateUnknown ? deleted.object : deleted
+      if (object === undefined) return undefined
+      if (!predicates.every((predicate) => predicate.delete?.(object) ?? true)) return undefined
+      return handler.delete?.({ object, isFinalStateUnknown }, queueOf(false)) as void
+    },
+  }
+}
+
+/** Objects that something outside the cluster says have changed: a webhook, a timer, another system. */
+export class EventChannel<T extends KubernetesObject = KubernetesObject> {
+  readonly #listeners = new Set<(object: T) => void>()
+  /** Sent before anybody listened. */
+  readonly #early: T[] = []
+
+  send(object: T): void {
+    if (this.#listeners.size === 0) this.#early.push(object)
+    for (const listener of this.#listeners) listener(object)
+  }
+
+  /** Answers how to stop. The first listener is given what was sent before. */
+  listen(listener: (object: T) => void): () => void {
+    this.#listeners.add(listener)
+    for (const object of this.#early.splice(0)) listener(object)
+    return () => void this.#listeners.delete(listener)
+  }
+}
+
+/** Generic events of a channel, one after the other. */
+export function channelSource<T extends KubernetesObject>(
+  channel: EventChannel<T>,
+  handler: WatchHandler<T>,
+  predicates: readonly Predicate<T>[] = [],
+  onError: (error: unknown, key: string) => void = () => {},
+): Source {
+  return {
+    description: 'channel',
+    start(keys, signal) {
+      const queue = requestQueue(keys, 0)
+      const pending = new Deque<T>()
+      let handling = false
+      const handle = async (): Promise<void> => {
+        handling = true
+        for (let object = pending.popFront(); object !== undefined; object = pending.popFront()) {
+          try {
+            if (predicates.every((predicate) => predicate.generic?.(object!) ?? true))
+              await handler.generic?.({ object }, queue)
+          } catch (error) {
+            onError(error, keyOf(object))
+          }
+        }
+        handling = false
+      }
+      const stop = channel.listen((object) => {
+        pending.pushBack(object)
+        if (!handling) void handle()
+      })
+      signal.addEventListener('abort', stop, { once: true })
+    },
+  }
+}
