@@ -13,6 +13,8 @@ export interface Result {
   readonly requeue?: boolean
   /** Of the requeue; default: the priority that this run had. */
   readonly priority?: number
+  /** The same as throwing it: everything else but the priority is ignored, with a warning. */
+  readonly error?: unknown
 }
 
 /** What a reconciler is handed besides the request. */

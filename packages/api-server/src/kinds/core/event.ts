@@ -1,7 +1,7 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { formatAge } from '../../printing/ages.ts'
-import { column } from '../columns.ts'
+import { column, nameColumn } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
 
 /** Events written through events.k8s.io carry an eventTime; those of the core API are hardly checked. */
@@ -97,16 +97,7 @@ const columns = [
     1,
   ),
   column('Count', 'string', 'The number of times this event has occurred.', countOf, 1),
-  {
-    ...column(
-      'Name',
-      'string',
-      'Name must be unique within a namespace.',
-      (object) => object.metadata?.name ?? '',
-      1,
-    ),
-    format: 'name' as const,
-  },
+  { ...nameColumn, priority: 1 },
 ]
 
 export const event: KindRules = {

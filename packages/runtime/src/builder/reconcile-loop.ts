@@ -1,0 +1,270 @@
+/** Contract: docs/behaviour/runtime/custom-controllers.md, Builder and Reconciler. */
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import { anySignal, uuid, withDeadline } from '@gyropilot/foundation'
+import type { EventRecorder } from '../events/event-recorder.ts'
+import { withSignal } from '../object-cache/cached-client.ts'
+import { Turn } from '../turn.ts'
+import { runWorkers } from '../workers.ts'
+import type { PrioritizedItem } from '../workqueue/priority-queue.ts'
+import type { RateLimiter } from '../workqueue/rate-limiter.ts'
+import { controllerErrors } from './errors.ts'
+import { reconcileMetrics } from './reconcile-metrics.ts'
+import type { ReconcileMetrics, ResultLabel } from './reconcile-metrics.ts'
+import { PanicError, isPanic, isTerminal } from './reconciler.ts'
+import type { Reconciler, Result } from './reconciler.ts'
+import { requestOfKey } from './request.ts'
+import { keyQueue } from './request-queue.ts'
+import type { KeyQueue } from './request-queue.ts'
+import type { Source } from './sources.ts'
+
+const DEFAULT_CACHE_SYNC_TIMEOUT_MS = 2 * 60_000
+
+export interface ControllerOptions {
+  /** Keys that are worked on at one time, each by one worker. Default 1. */
+  readonly maxConcurrentReconciles?: number
+  /** Default: 5 ms..1000 s per key; with the plain queue also 10 keys a second, 100 at once, over all. */
+  readonly rateLimiter?: RateLimiter
+  /** Default true. False: first come, first served. */
+  readonly usePriorityQueue?: boolean
+  /** Default true: a panic is an error and retried. False: it ends the manager. */
+  readonly recoverPanic?: boolean
+  /** Default true: runs on the leader only. */
+  readonly needLeaderElection?: boolean
+  /** Default 2 min; then the start fails. */
+  readonly cacheSyncTimeoutMs?: number
+  /** Aborts the signal of a reconcile that takes longer. Default: none. */
+  readonly reconciliationTimeoutMs?: number
+  /** Fill caches and the queue before leadership, for a faster takeover. Default false. */
+  readonly enableWarmup?: boolean
+  /** Several controllers of one name share their metrics. Default false: the second one is refused. */
+  readonly skipNameValidation?: boolean
+}
+
+/** What the loop runs in; a ControllerManager gives it. */
+export interface ControllerEnvironment {
+  readonly client: Client
+  readonly live: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly metrics: MetricsRegistry
+  recorder(component: string): EventRecorder
+}
+
+export interface ControllerDefinition {
+  /** Label of metrics and queue, source component of events. */
+  readonly name: string
+  readonly group?: string
+  readonly kind?: string
+  readonly sources: readonly Source[]
+  readonly reconciler: Reconciler
+  readonly options?: ControllerOptions
+}
+
+/** Sources, one queue, and workers that hand each key to the reconciler. */
+export class ReconcileLoop {
+  readonly name: string
+  readonly needLeaderElection: boolean
+  readonly #definition: ControllerDefinition
+  readonly #options: ControllerOptions
+  readonly #environment: ControllerEnvironment
+  readonly #logger: Logger
+  readonly #metrics: ReconcileMetrics
+  readonly #random: RandomSource
+  readonly #events: EventRecorder
+  readonly #queue: KeyQueue
+  readonly #workerCount: number
+  #sourcesStarted: Promise<void> | undefined
+
+  constructor(definition: ControllerDefinition, environment: ControllerEnvironment) {
+    const { name, group, kind, options = {} } = definition
+    const { clock, metrics, logger, random } = environment
+    this.name = name
+    this.needLeaderElection = options.needLeaderElection ?? true
+    this.#definition = definition
+    this.#options = options
+    this.#environment = environment
+    this.#logger = logger.with({
+      controller: name,
+      ...(kind === undefined ? {} : { controllerGroup: group ?? '', controllerKind: kind }),
+    })
+    this.#workerCount = options.maxConcurrentReconciles ?? 1
+    this.#metrics = reconcileMetrics(metrics, name, this.#workerCount)
+    this.#random = random.fork(`controller/${name}`)
+    this.#events = environment.recorder(name)
+    const { rateLimiter, usePriorityQueue = true } = options
+    this.#queue = keyQueue(usePriorityQueue, { clock, name, metrics, rateLimiter })
+  }
+
+  /** Starts the sources, where the controller asks for it. */
+  async warmup(signal: AbortSignal): Promise<void> {
+    if (this.#options.enableWarmup) await this.#startSources(signal)
+  }
+
+  /** Resolves when all workers have ended, after `signal` aborted. Rejects when caches are not filled in time. */
+  async start(signal: AbortSignal): Promise<void> {
+    const crash = new AbortController()
+    using stop = anySignal([signal, crash.signal])
+    const shutDown = (): void => this.#queue.shutDown()
+    stop.signal.addEventListener('abort', shutDown, { once: true })
+    if (signal.aborted) shutDown()
+    try {
+      await this.#startSources(signal)
+      if (signal.aborted) return
+      this.#logger.info('Starting workers', { workerCount: this.#workerCount })
+      await runWorkers({
+        count: this.#workerCount,
+        clock: this.#environment.clock,
+        logger: this.#logger,
+        signal: stop.signal,
+        work: () => this.#work(signal, (error) => crash.abort(error)),
+      })
+      this.#logger.info('All workers finished')
+      if (crash.signal.aborted) throw crash.signal.reason
+    } finally {
+      shutDown()
+    }
+  }
+
+  /** Once: at warm-up or at the start. */
+  #startSources(signal: AbortSignal): Promise<void> {
+    this.#sourcesStarted ??= this.#syncSources(signal)
+    return this.#sourcesStarted
+  }
+
+  async #syncSources(signal: AbortSignal): Promise<void> {
+    const timeoutMs = this.#options.cacheSyncTimeoutMs ?? DEFAULT_CACHE_SYNC_TIMEOUT_MS
+    using deadline = withDeadline(this.#environment.clock, timeoutMs, signal)
+    await Promise.all(
+      this.#definition.sources.map(async (source) => {
+        this.#logger.info('Starting EventSource', { source: source.description })
+        const synced = await untilAborted(deadline.signal, async () => {
+          await source.start(this.#queue, signal)
+          return (await source.whenSynced?.(deadline.signal)) ?? true
+        })
+        if (synced || signal.aborted) return
+        throw controllerErrors.make(
+          'CACHE_SYNC_FAILED',
+          `failed to wait for ${this.name} caches to sync ${source.description}: timed out waiting for cache to be synced`,
+        )
+      }),
+    )
+  }
+
+  async #work(signal: AbortSignal, crash: (error: unknown) => void): Promise<void> {
+    const turn = new Turn(this.#environment.clock)
+    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
+      try {
+        if (!signal.aborted) await this.#process(item, signal, crash)
+      } finally {
+        this.#queue.done(item.key)
+      }
+      await turn.yieldIfLong()
+    }
+  }
+
+  async #process(
+    item: PrioritizedItem,
+    signal: AbortSignal,
+    crash: (error: unknown) => void,
+  ): Promise<void> {
+    const { clock } = this.#environment
+    const request = requestOfKey(item.key)
+    const logger = this.#logger.with({ ...request, reconcileID: uuid(this.#random) })
+    const startMs = clock.monotonicMs()
+    this.#metrics.started()
+    let result: Result
+    try {
+      result = (await this.#reconcile(item.key, logger, signal)) ?? {}
+    } catch (thrown) {
+      result = { error: thrown }
+      if (isPanic(thrown)) {
+        this.#metrics.failed('panic')
+        logger.error(thrown, 'Observed a panic', {
+          stack: thrown instanceof Error ? thrown.stack : undefined,
+        })
+        if (this.#options.recoverPanic === false) crash(thrown)
+        result = { error: new PanicError(thrown) }
+      }
+    } finally {
+      this.#metrics.ended(clock.monotonicMs() - startMs)
+    }
+    this.#conclude(item, result, logger, signal)
+  }
+
+  async #reconcile(key: string, logger: Logger, signal: AbortSignal): Promise<Result | void> {
+    const { client, live, clock } = this.#environment
+    const { reconciliationTimeoutMs } = this.#options
+    using scope =
+      reconciliationTimeoutMs === undefined
+        ? anySignal([signal])
+        : withDeadline(clock, reconciliationTimeoutMs, signal)
+    const timedOut = (): boolean => scope.signal.aborted && !signal.aborted
+    try {
+      const result = await this.#definition.reconciler(requestOfKey(key), {
+        client: withSignal(client, scope.signal),
+        live: withSignal(live, scope.signal),
+        logger,
+        signal: scope.signal,
+        events: this.#events,
+        clock,
+      })
+      if (result?.error !== undefined && timedOut()) this.#metrics.failed('timeout')
+      return result
+    } catch (error) {
+      if (timedOut()) this.#metrics.failed('timeout')
+      throw error
+    }
+  }
+
+  #conclude(item: PrioritizedItem, result: Result, logger: Logger, signal: AbortSignal): void {
+    const { error, requeueAfterMs = 0, requeue = false, priority = item.priority } = result
+    if (error !== undefined) {
+      this.#fail(item, { ...result, priority }, logger, signal)
+      return
+    }
+    let label: ResultLabel = 'success'
+    if (requeueAfterMs > 0) {
+      label = 'requeue_after'
+      this.#queue.forget(item.key)
+      this.#queue.addWithOptions({ afterMs: requeueAfterMs, priority }, item.key)
+    } else if (requeue) {
+      label = 'requeue'
+      this.#queue.addWithOptions({ rateLimited: true, priority }, item.key)
+    } else {
+      this.#queue.forget(item.key)
+    }
+    this.#metrics.concluded(label)
+  }
+
+  #fail(item: PrioritizedItem, result: Result, logger: Logger, signal: AbortSignal): void {
+    const { error, requeueAfterMs = 0, requeue = false, priority } = result
+    if (signal.aborted) {
+      // Requests are given up with the signal: nothing is wrong with this key.
+      logger.verbosity(2).info('Reconcile was interrupted by shutdown', { err: error })
+      return
+    }
+    if (isTerminal(error)) this.#metrics.failed('terminal')
+    else this.#queue.addWithOptions({ rateLimited: true, priority }, item.key)
+    this.#metrics.concluded('error')
+    if (requeueAfterMs > 0 || requeue) {
+      logger.info(
+        'Warning: Reconciler returned both a result with either RequeueAfter or Requeue set and an error. RequeueAfter and Requeue will always be ignored if there is an error.',
+      )
+    }
+    logger.error(error, 'Reconciler error')
+  }
+}
+
+/** What `work` answers; false as soon as `signal` aborts. */
+async function untilAborted(signal: AbortSignal, work: () => Promise<boolean>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const onAbort = (): void => resolve(false)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work(), promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
