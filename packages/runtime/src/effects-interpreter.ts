@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@gyropilot/api'
+import { discover } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { Clock } from '@gyropilot/foundation'
 import type { Effect, EventRecord, Expected, Outcome, Read, Reconcile, Write } from './effects.ts'
@@ -162,14 +163,8 @@ function subresourceOption(subresource: string | undefined): { subresource: stri
 }
 
 async function performRead(read: Read, world: World): Promise<KubernetesObject> {
-  if (read.verb === 'raw') {
-    const { path, headers } = read
-    return world.client.raw({
-      method: 'GET',
-      path,
-      signal: world.signal,
-      ...(headers ? { headers } : {}),
-    })
+  if (read.verb === 'discover') {
+    return (await discover(world.client, world.signal)) as unknown as KubernetesObject
   }
   const resource = world.client.resource(read.type, read.namespace)
   const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }

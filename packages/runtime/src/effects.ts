@@ -12,7 +12,7 @@
  * ```
  */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { DeleteOptions, Patch } from '@gyropilot/client'
+import type { DeleteOptions, Discovered, Patch } from '@gyropilot/client'
 
 /** One API write, as data. */
 export type Write =
@@ -71,12 +71,8 @@ export type Read =
       readonly fieldSelector?: string
       readonly metadataOnly?: boolean
     }
-  /** Any other path, such as discovery documents; the outcome's object is the body. */
-  | {
-      readonly verb: 'raw'
-      readonly path: string
-      readonly headers?: Readonly<Record<string, string>>
-    }
+  /** What the server has at this moment; the outcome's object is a `Discovered`. */
+  | { readonly verb: 'discover' }
 
 /** An event about an object, recorded in the background; correlation and spam limits are the recorder's. */
 export interface EventRecord {
@@ -173,6 +169,11 @@ export function* listLive<T extends KubernetesObject>(
   return (yield { effect: 'read', read: { verb: 'list', type, namespace, ...options } }) as Outcome<
     KubernetesObject & { readonly items: readonly T[] }
   >
+}
+
+/** All resources of the server, asked for live. */
+export function* discoverLive(): Reconcile<Outcome<Discovered>> {
+  return (yield { effect: 'read', read: { verb: 'discover' } }) as Outcome<Discovered>
 }
 
 export function* recordEvent(

@@ -15,7 +15,6 @@ export const INSUFFICIENT_ENDPOINTS = 'Insufficient number of endpoints'
 export const MINIMUMS_EXCEEDED =
   'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold'
 export const NO_ZONE = 'One or more endpoints do not have a zone specified'
-export const NO_HINTS = 'No hints allocated for zones'
 
 /** Either a plan with hints, or why there can be none. */
 export type Hinted =
@@ -53,7 +52,6 @@ export function withTopologyHints(plan: SlicePlan, shares: ZoneShares | undefine
     const zone = takeMove(endpoint, moves, hints)
     return withHints(endpoint, { forZones: [{ name: zone }] })
   })
-  if (hints.size === 0) return { disabled: NO_HINTS }
   return { plan: { ...hinted, unchanged: kept }, hints }
 }
 

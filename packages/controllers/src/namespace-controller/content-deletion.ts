@@ -1,10 +1,9 @@
 /** One pass over all content of a namespace. Contract: docs/behaviour/controllers/namespace-controller.md, Delete all content. */
-import type { Namespace } from '@gyropilot/api'
+import type { DiscoveredResource, Namespace } from '@gyropilot/api'
 import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { resources } from '@gyropilot/api'
 import { discoverDeletable, discoveryFailureText } from './discovery.ts'
-import type { DeletableResource } from './discovery.ts'
 import { deleteResource } from './resource-deletion.ts'
 import { conditionsAfterPass } from './status.ts'
 import type { PassFindings } from './status.ts'
@@ -29,7 +28,7 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
     finalizers: new Map(),
   }
   let estimateSeconds = 0
-  const one = function* (type: DeletableResource): Reconcile<number> {
+  const one = function* (type: DiscoveredResource): Reconcile<number> {
     const result = yield* deleteResource(type, namespace)
     estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
     if (result.error !== undefined) findings.deletionErrors.push(result.error)
@@ -39,7 +38,7 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
     }
     return result.remaining
   }
-  const isPods = ({ group, resource }: DeletableResource): boolean =>
+  const isPods = ({ group, resource }: DiscoveredResource): boolean =>
     group === '' && resource === 'pods'
   // 2. Pods first and alone: they may still need what else is here to end well.
   const pods = discovered.resources.find(isPods)

@@ -1,5 +1,6 @@
 /** Smallest valid objects for tests of this controller. */
-import type { Namespace, NamespaceCondition } from '@gyropilot/api'
+import type { DiscoveredResource, Namespace, NamespaceCondition } from '@gyropilot/api'
+import type { Discovered } from '@gyropilot/client'
 
 export function terminating(
   given: {
@@ -21,41 +22,39 @@ export function terminating(
   }
 }
 
-/** Aggregated discovery of pods in the core group and deployments in apps. */
-export function discoveryDocuments(): Readonly<Record<string, object>> {
+/** A server with pods and config maps, deployments, something that cannot be deleted and something without namespace. */
+export function discovered(): Discovered {
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'watch']
-  const namespaced = (resource: string, kind: string) => ({
-    resource,
-    scope: 'Namespaced',
+  const resource = (
+    group: string,
+    name: string,
+    kind: string,
+    given: Partial<DiscoveredResource> = {},
+  ): DiscoveredResource => ({
+    group,
+    version: 'v1',
+    resource: name,
+    singular: kind.toLowerCase(),
+    kind,
+    namespaced: true,
+    shortNames: [],
+    categories: [],
     verbs,
-    responseKind: { kind },
+    subresources: [],
+    ...given,
   })
   return {
-    '/api': {
-      items: [
-        {
-          metadata: {},
-          versions: [
-            {
-              version: 'v1',
-              resources: [
-                namespaced('configmaps', 'ConfigMap'),
-                namespaced('pods', 'Pod'),
-                { ...namespaced('bindings', 'Binding'), verbs: ['create'] },
-                { ...namespaced('nodes', 'Node'), scope: 'Cluster' },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-    '/apis': {
-      items: [
-        {
-          metadata: { name: 'apps' },
-          versions: [{ version: 'v1', resources: [namespaced('deployments', 'Deployment')] }],
-        },
-      ],
-    },
+    resources: [
+      resource('', 'configmaps', 'ConfigMap'),
+      resource('', 'pods', 'Pod'),
+      resource('', 'bindings', 'Binding', { verbs: ['create'] }),
+      resource('', 'nodes', 'Node', { namespaced: false }),
+      resource('apps', 'deployments', 'Deployment'),
+    ],
+    versions: new Map([
+      ['', ['v1']],
+      ['apps', ['v1']],
+    ]),
+    failed: new Map(),
   }
 }

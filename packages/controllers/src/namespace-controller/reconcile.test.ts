@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Namespace } from '@gyropilot/api'
+import type { Discovered } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Outcome, Read, Write } from '@gyropilot/runtime'
 import { drive, statusError } from '@gyropilot/runtime/testing'
-import { discoveryDocuments, terminating } from './fixtures.ts'
+import { discovered, terminating } from './fixtures.ts'
 import { reconcile } from './reconcile.ts'
 
 /** A server holding objects by resource; deleteCollection takes those without finalizers. */
@@ -14,6 +15,7 @@ function world(
     content?: Record<string, KubernetesObject[]>
     fail?: (call: Write | Read) => unknown
     nowMs?: number
+    discovery?: Discovered
   } = {},
 ) {
   const content = given.content ?? {}
@@ -24,11 +26,11 @@ function world(
   const driven = drive(reconcile(namespace), {
     nowMs: given.nowMs ?? Date.parse('2026-01-01T00:00:05Z'),
     onRead(read): Outcome {
-      const what = read.verb === 'raw' ? read.path : read.type.resource
-      calls.push(`${read.verb} ${what}`)
+      const what = read.verb === 'discover' ? '' : read.type.resource
+      calls.push(`${read.verb} ${what}`.trim())
       const error = given.fail?.(read)
       if (error !== undefined) return refused(error)
-      if (read.verb === 'raw') return { ok: true, object: discoveryDocuments()[read.path]! }
+      if (read.verb === 'discover') return answerOf(given.discovery ?? discovered())
       if (read.verb === 'get') return { ok: true, object: live }
       return { ok: true, object: { items: content[what] ?? [] } as KubernetesObject }
     },
@@ -53,6 +55,11 @@ function world(
     last?.verb === 'update' ? (last.object as Namespace).status?.conditions : undefined
   return { ...driven, calls, written, conditions }
 }
+
+const answerOf = (found: Discovered): Outcome => ({
+  ok: true,
+  object: found as unknown as KubernetesObject,
+})
 
 const held = (name: string, finalizer: string): KubernetesObject => ({
   metadata: { name, namespace: 'ns1', finalizers: [finalizer] },
@@ -79,8 +86,7 @@ test('Given a terminating namespace with `kubernetes`, when content is empty, th
   const { calls, result } = world(terminating())
   assert.deepEqual(calls, [
     'get namespaces',
-    'raw /api',
-    'raw /apis',
+    'discover',
     'list pods',
     'deleteCollection pods',
     'list pods',
@@ -100,13 +106,18 @@ test('a phase that is not Terminating is set first', () => {
 })
 
 test('Given discovery error, then content calls happen, condition DiscoveryFailure is set, error returned, no finalize', () => {
-  const down = new Error('the server is currently unable to handle the request')
+  const failed = new Map([
+    ['metrics.k8s.io/v1beta1', 'the server is currently unable to handle the request'],
+  ])
   const { calls, conditions, result } = world(terminating(), {
-    fail: (call) => (call.verb === 'raw' && call.path === '/apis' ? down : undefined),
+    discovery: { ...discovered(), failed },
   })
   assert.ok(calls.includes('deleteCollection configmaps'))
   assert.ok(!calls.includes('update namespaces/finalize'))
-  assert.equal(result?.error, down)
+  assert.match(
+    errorText(result?.error),
+    /unable to retrieve the complete list of server APIs: metrics/,
+  )
   assert.deepEqual(
     conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [
@@ -175,7 +186,7 @@ test('items that remain without finalizer and without estimate are an error', ()
 test('Given 404 for a resource in ns1, then deletecollection, list, list; for ns2 deletecollection is tried again', () => {
   const gone = statusError(404, 'NotFound', 'the server could not find the requested resource')
   const fail = (call: Write | Read): unknown =>
-    call.verb !== 'raw' && call.type.resource === 'configmaps' ? gone : undefined
+    call.verb !== 'discover' && call.type.resource === 'configmaps' ? gone : undefined
   for (const round of ['ns1', 'ns2']) {
     const { calls } = world(terminating(), { fail })
     const ofConfigMaps = calls.filter((call) => call.endsWith('configmaps'))
@@ -208,7 +219,7 @@ test('a namesake with another uid never loses its finalizer', () => {
   let reads = 0
   const driven = drive(reconcile(terminating()), {
     onRead(read) {
-      if (read.verb === 'raw') return { ok: true, object: discoveryDocuments()[read.path]! }
+      if (read.verb === 'discover') return answerOf(discovered())
       if (read.verb === 'list') return { ok: true, object: { items: [] } as KubernetesObject }
       const other = { ...terminating(), metadata: { ...terminating().metadata, uid: 'uid-2' } }
       return { ok: true, object: reads++ === 0 ? terminating() : other }

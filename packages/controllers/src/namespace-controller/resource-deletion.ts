@@ -1,11 +1,10 @@
 /** Everything of one resource in the namespace. Contract: docs/behaviour/controllers/namespace-controller.md, One resource. */
 import { resources } from '@gyropilot/api'
-import type { KubernetesObject, Namespace, Pod } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject, Namespace, Pod } from '@gyropilot/api'
 import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
-import type { DeletableResource } from './discovery.ts'
 
 export interface ResourceResult {
   /** Seconds until the content may be gone. */
@@ -19,7 +18,7 @@ export interface ResourceResult {
 const isUnsupported = (error: unknown): boolean => isNotFound(error) || isMethodNotSupported(error)
 
 export function* deleteResource(
-  type: DeletableResource,
+  type: DiscoveredResource,
   namespace: Namespace,
 ): Reconcile<ResourceResult> {
   const name = namespace.metadata?.name ?? ''
@@ -59,7 +58,7 @@ function nothing(given: { estimateSeconds?: number; error?: unknown }): Resource
 
 /** The longest grace period of pods that still run, until the namespace has waited that long. Other resources: none. */
 function* estimateSeconds(
-  type: DeletableResource,
+  type: DiscoveredResource,
   namespace: Namespace,
 ): Reconcile<{ readonly seconds: number; readonly error?: unknown }> {
   if (type.group !== '' || type.resource !== 'pods') return { seconds: 0 }
@@ -76,7 +75,7 @@ function* estimateSeconds(
 }
 
 function* deleteAll(
-  type: DeletableResource,
+  type: DiscoveredResource,
   namespace: string,
 ): Reconcile<{ readonly error?: unknown }> {
   if (type.verbs.includes('deletecollection')) {
@@ -93,7 +92,7 @@ function* deleteAll(
 }
 
 function* deleteEach(
-  type: DeletableResource,
+  type: DiscoveredResource,
   namespace: string,
 ): Reconcile<{ readonly error?: unknown }> {
   if (!type.verbs.includes('list')) return {}

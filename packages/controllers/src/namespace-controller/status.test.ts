@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { discovered } from './fixtures.ts'
 import type { PassFindings } from './status.ts'
 import { conditionsAfterPass } from './status.ts'
 
@@ -35,12 +36,9 @@ test('Given old and new conditions, then change detection and transition times f
 
 test('totals give sorted messages', () => {
   const type = (resource: string, group: string) => ({
+    ...discovered().resources[0]!,
     group,
     resource,
-    version: 'v1',
-    kind: '',
-    namespaced: true,
-    verbs: [],
   })
   const conditions = conditionsAfterPass(
     [],

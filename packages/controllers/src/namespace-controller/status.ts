@@ -1,14 +1,13 @@
 /** The five conditions of a namespace that goes away. Contract: docs/behaviour/controllers/namespace-controller.md, Status. Pure. */
-import type { NamespaceCondition } from '@gyropilot/api'
+import type { DiscoveredResource, NamespaceCondition } from '@gyropilot/api'
 import { errorText, formatTime } from '@gyropilot/foundation'
 import { discoveryFailureText } from './discovery.ts'
-import type { DeletableResource } from './discovery.ts'
 
 export interface PassFindings {
   readonly discoveryError: unknown
   readonly discoveryFailures: readonly string[]
   readonly deletionErrors: unknown[]
-  readonly remaining: { readonly type: DeletableResource; readonly count: number }[]
+  readonly remaining: { readonly type: DiscoveredResource; readonly count: number }[]
   readonly finalizers: Map<string, number>
 }
 

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext as NodeTest } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { EndpointSlice, Node, Pod, Service } from '@gyropilot/api'
+import { SharedInformerFactory } from '@gyropilot/runtime'
+import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import type { ControllersConfiguration } from '../configuration.ts'
+import { node, pod, pods, service, slice } from '../endpoint-support/fixtures.ts'
+import { endpointSliceController } from './index.ts'
+
+interface Started {
+  readonly services?: readonly Service[]
+  readonly pods?: readonly Pod[]
+  readonly nodes?: readonly Node[]
+  readonly batchPeriodMs?: number
+  /** Refuses writes of slices. */
+  readonly refuses?: boolean
+}
+
+/** The controller on informers of a server in memory, settled after its first syncs. */
+async function running(t: NodeTest, options: Started = {}) {
+  const { services = [service()], nodes = [node()], batchPeriodMs = 0 } = options
+  const configuration: ControllersConfiguration = {
+    ...defaultControllersConfiguration,
+    endpointSlice: {
+      ...defaultControllersConfiguration.endpointSlice,
+      endpointUpdatesBatchPeriodMs: batchPeriodMs,
+    },
+  }
+  const context = testContext({ name: 'endpointslice-controller', configuration })
+  const { client: server, clock, random, logger } = context
+  for (const each of services) server.put(resources.services, each)
+  for (const each of options.pods ?? []) server.put(resources.pods, each)
+  for (const each of nodes) server.put(resources.nodes, each)
+  const isWrite = (verb: string): boolean => ['create', 'update', 'delete'].includes(verb)
+  if (options.refuses)
+    server.onRequest = ({ verb }) => {
+      if (isWrite(verb)) throw statusError(500, 'InternalError', 'no')
+    }
+  const informers = new SharedInformerFactory({ client: server, clock, random, logger })
+  const controller = await endpointSliceController.build({ ...context, informers })
+  const stopping = new AbortController()
+  informers.start(stopping.signal)
+  const run = controller!.run(stopping.signal)
+  t.after(async () => {
+    stopping.abort()
+    await clock.advance(0)
+    await run
+  })
+  await clock.advance(0)
+  return {
+    server,
+    clock,
+    events: context.events,
+    metrics: context.metrics,
+    slices: () => server.list(resources.endpointslices, 'ns') as EndpointSlice[],
+    /** Writes so far, as verbs. */
+    writes: () => server.requests.filter(({ verb }) => isWrite(verb)).map(({ verb }) => verb),
+    syncs: (result: string) =>
+      context.metrics.value('endpoint_slice_controller_syncs', { result }) ?? 0,
+  }
+}
+
+/** What happens to pods, and how many writes follow the first one; after `waitMs` each. */
+interface Batching {
+  readonly title: string
+  readonly batchPeriodMs: number
+  readonly waitsMs: readonly number[]
+  readonly writes: number
+}
+const batching: readonly Batching[] = [
+  { title: 'three events without batching', batchPeriodMs: 0, waitsMs: [200, 200, 200], writes: 3 },
+  { title: 'three events in one batch', batchPeriodMs: 1_000, waitsMs: [200, 200, 200], writes: 1 },
+  {
+    title: 'three events in two batches',
+    batchPeriodMs: 1_000,
+    waitsMs: [200, 200, 1_000],
+    writes: 2,
+  },
+]
+
+const happenings: readonly {
+  readonly what: string
+  readonly before: readonly Pod[]
+  readonly event: (server: Awaited<ReturnType<typeof running>>['server'], index: number) => void
+}[] = [
+  {
+    what: 'adds',
+    before: [],
+    event: (server, index) => void server.put(resources.pods, pods(3)[index]!),
+  },
+  {
+    what: 'updates',
+    before: pods(3),
+    event: (server, index) =>
+      void server.put(resources.pods, pods(3, () => ({ ready: false }))[index]!),
+  },
+  {
+    what: 'deletes',
+    before: pods(4),
+    event: (server, index) => server.remove(resources.pods, pods(3)[index]!),
+  },
+]
+
+for (const { what, before, event } of happenings) {
+  for (const { title, batchPeriodMs, waitsMs, writes } of batching) {
+    test(`Given batch period and pod events, then write counts match: ${what}, ${title}`, async (t) => {
+      const world = await running(t, { pods: before, batchPeriodMs })
+      await world.clock.advance(5_000)
+      assert.deepEqual(world.writes(), ['create'])
+      for (const [index, waitMs] of waitsMs.entries()) {
+        await world.clock.advance(waitMs)
+        event(world.server, index)
+      }
+      await world.clock.advance(3_000)
+      assert.deepEqual(world.writes(), [
+        'create',
+        ...Array.from({ length: writes }, () => 'update'),
+      ])
+    })
+  }
+}
+
+test('Deleting a Service issues no slice deletes here', async (t) => {
+  const world = await running(t, { pods: [pod()] })
+  assert.equal(world.metrics.value('endpoint_slice_controller_endpoints_desired'), 1)
+  world.server.remove(resources.services, service())
+  await world.clock.advance(10_000)
+  assert.deepEqual(world.writes(), ['create'])
+  assert.equal(world.slices().length, 1)
+  assert.equal(world.metrics.value('endpoint_slice_controller_endpoints_desired'), 0)
+})
+
+test('Slices whose managed-by label names another controller are invisible; user-owned slices for the same Service are untouched', async (t) => {
+  const world = await running(t, { pods: [pod()] })
+  const foreign = slice({ name: 'foreign', manager: 'somebody' })
+  const { metadata, ...rest } = slice({ name: 'by-hand' })
+  const byHand = {
+    ...rest,
+    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'svc' } },
+  }
+  world.server.put(resources.endpointslices, foreign)
+  world.server.put(resources.endpointslices, byHand)
+  world.server.put(resources.services, service({ labels: { changed: 'x' } }))
+  await world.clock.advance(10_000)
+  assert.deepEqual(world.writes(), ['create', 'update'])
+  assert.deepEqual(
+    world
+      .slices()
+      .map(({ metadata: { name = '' } = {} }) => name.slice(0, 4))
+      .toSorted(),
+    ['by-h', 'fore', 'svc-'],
+  )
+})
+
+test('a slice that somebody deletes comes back after a second', async (t) => {
+  const world = await running(t, { pods: [pod()] })
+  await world.clock.advance(5_000)
+  world.server.remove(resources.endpointslices, world.slices()[0]!)
+  await world.clock.advance(999)
+  assert.deepEqual(world.writes(), ['create'])
+  await world.clock.advance(1)
+  assert.deepEqual(world.writes(), ['create', 'create'])
+})
+
+test('a batch period above a second also delays what others do to slices', async (t) => {
+  const world = await running(t, { pods: [pod()], batchPeriodMs: 3_000 })
+  await world.clock.advance(10_000)
+  world.server.remove(resources.endpointslices, world.slices()[0]!)
+  await world.clock.advance(2_999)
+  assert.deepEqual(world.writes(), ['create'])
+  await world.clock.advance(1)
+  assert.deepEqual(world.writes(), ['create', 'create'])
+})
+
+test('The stale error backs off from 1 s, not 5 ms', async (t) => {
+  const world = await running(t, { refuses: true })
+  assert.equal(world.syncs('error'), 1)
+  await world.clock.advance(999)
+  assert.equal(world.syncs('error'), 1)
+  await world.clock.advance(1)
+  assert.equal(world.syncs('error'), 2)
+  await world.clock.advance(2_000)
+  assert.equal(world.syncs('error'), 3)
+})
+
+test('after 15 retries a Service is dropped until something happens to it', async (t) => {
+  const world = await running(t, { refuses: true })
+  await world.clock.advance(24 * 3_600_000)
+  assert.equal(world.syncs('error'), 16)
+  world.server.put(resources.services, service())
+  await world.clock.advance(0)
+  assert.equal(world.syncs('error'), 17)
+})
+
+test('events come from endpoint-slice-controller and are about the Service', async (t) => {
+  const world = await running(t, { refuses: true })
+  assert.deepEqual(
+    world.events.map(({ component, regarding, reason }) => [component, regarding.kind, reason]),
+    [['endpoint-slice-controller', 'Service', 'FailedToUpdateEndpointSlices']],
+  )
+})
+
+test('After node changes, Services whose zone has fewer than ceil(total*share/1.2) endpoints are re-synced', async (t) => {
+  const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' }
+  const nodes = ['a', 'b'].map((zone) => node({ name: `node-${zone}`, zone, cpu: '1' }))
+  const world = await running(t, {
+    services: [service({ annotations })],
+    nodes,
+    pods: pods(4, (index) => ({ node: index < 2 ? 'node-a' : 'node-b' })),
+  })
+  const zonesServed = (): string[] =>
+    world
+      .slices()
+      .flatMap(({ endpoints = [] }) =>
+        endpoints.map(({ hints }) => hints?.forZones?.[0]?.name ?? ''),
+      )
+      .toSorted()
+  assert.deepEqual(
+    world.events.map(({ reason }) => reason),
+    ['TopologyAwareHintsEnabled'],
+  )
+  assert.deepEqual(zonesServed(), ['a', 'a', 'b', 'b'])
+  world.server.put(resources.nodes, node({ name: 'node-a2', zone: 'a', cpu: '2' }))
+  await world.clock.advance(0)
+  assert.deepEqual(zonesServed(), ['a', 'a', 'a', 'b'])
+  world.server.put(resources.nodes, node({ name: 'unzoned', cpu: '1' }))
+  await world.clock.advance(0)
+  assert.deepEqual(zonesServed(), ['', '', '', ''])
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Service } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { node, service } from '../endpoint-support/fixtures.ts'
+import { nodeWatch, serviceWatch } from './watches.ts'
+
+test('a Service is queued for every add, update and delete', () => {
+  assert.deepEqual([...serviceWatch.onAdd!(service())], ['ns/svc'])
+  assert.deepEqual([...serviceWatch.onUpdate!(service(), service())], ['ns/svc'])
+  assert.deepEqual([...serviceWatch.onDelete!(service())], ['ns/svc'])
+  const tombstone = new DeletedFinalStateUnknown<Service>('ns/svc', undefined)
+  assert.deepEqual([...serviceWatch.onDelete!(tombstone)], ['ns/svc'])
+})
+
+const before = node({ zone: 'a', cpu: '1' })
+const updates: readonly (readonly [
+  title: string,
+  now: ReturnType<typeof node>,
+  queued: boolean,
+])[] = [
+  ['readiness', node({ zone: 'a', cpu: '1', ready: false }), true],
+  ['the zone', node({ zone: 'b', cpu: '1' }), true],
+  ['CPU alone', node({ zone: 'a', cpu: '2' }), false],
+  ['other labels', node({ zone: 'a', cpu: '1', labels: { x: 'y' } }), false],
+]
+for (const [title, now, queued] of updates) {
+  test(`a node update concerns the zones or not: ${title}`, () => {
+    assert.deepEqual([...nodeWatch.onUpdate!(before, now)], queued ? ['topology'] : [])
+  })
+}
+
+test('added and deleted nodes concern the zones', () => {
+  assert.deepEqual([...nodeWatch.onAdd!(before)], ['topology'])
+  assert.deepEqual([...nodeWatch.onDelete!(before)], ['topology'])
+})
