@@ -9,10 +9,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
-import { Cluster } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
-import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
+import { startCluster } from './in-process-cluster.ts'
 
 /** Scenarios of controllers that are built here. One that needs another controller is added with it. */
 const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
@@ -48,7 +46,7 @@ function recorded(group: string): readonly Scenario[] {
 
 test('the states and events of upstream are reached, with no more writes than it took', { timeout: 300_000 }, async (t) => {
   const audited: AuditEntry[] = []
-  const { cluster, server, stop } = await startCluster((entry) => audited.push(entry))
+  const { cluster, server, stop } = await startCluster({ controllers: true, audit: (entry) => audited.push(entry) })
   t.after(stop)
   const differences = await play(server, cluster.administratorToken)
   const counts = writesByNamespace(audited)
@@ -62,21 +60,6 @@ test('the states and events of upstream are reached, with no more writes than it
     }
   }
 })
-
-async function startCluster(audit: (entry: AuditEntry) => void) {
-  const clock = new SystemClock()
-  const random = new SystemRandom()
-  const certificates = createClusterCertificates({ clock, random })
-  const store = createMemoryStore(clock)
-  const metrics = new PrometheusRegistry()
-  const cluster = new Cluster({ clock, random, logger: silentLogger, metrics, store, certificates, audit })
-  const { certificatePem, privateKeyPem: keyPem } = certificates.serving
-  const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
-  await cluster.start()
-  await cluster.startControllerManager().ready
-  const server = `https://127.0.0.1:${listener.port}`
-  return { cluster, server, stop: () => cluster.stop(100) }
-}
 
 function play(server: string, token: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))

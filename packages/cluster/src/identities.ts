@@ -35,8 +35,10 @@ export function randomToken(random: RandomSource): string {
 
 const AUTHENTICATED = 'system:authenticated'
 
+/** Of the administrator's token, as an entry of a static token file has it: name, uid, groups. */
 export const ADMINISTRATOR: UserInfo = {
-  name: 'kubernetes-admin',
+  name: 'admin',
+  uid: 'admin-uid',
   groups: ['system:masters', AUTHENTICATED],
   extra: {},
 }

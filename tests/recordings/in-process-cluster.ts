@@ -1,0 +1,35 @@
+/** A cluster in this process that listens on loopback, for players that speak HTTPS. */
+import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
+import { Cluster } from '@gyropilot/cluster'
+import type { AuditEntry } from '@gyropilot/cluster'
+import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
+
+export interface ListeningCluster {
+  readonly cluster: Cluster
+  readonly server: string
+  stop(): Promise<void>
+}
+
+export async function startCluster(options: {
+  readonly controllers: boolean
+  readonly audit?: (entry: AuditEntry) => void
+}): Promise<ListeningCluster> {
+  const clock = new SystemClock()
+  const random = new SystemRandom()
+  const certificates = createClusterCertificates({ clock, random })
+  const cluster = new Cluster({
+    clock,
+    random,
+    logger: silentLogger,
+    metrics: new PrometheusRegistry(),
+    store: createMemoryStore(clock),
+    certificates,
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
+  })
+  const { certificatePem, privateKeyPem: keyPem } = certificates.serving
+  const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
+  await cluster.start()
+  if (options.controllers) await cluster.startControllerManager().ready
+  const server = `https://127.0.0.1:${listener.port}`
+  return { cluster, server, stop: () => cluster.stop(100) }
+}
