@@ -50,7 +50,7 @@ test('ties and unparsable revisions go by creation time, then name', () => {
   assert.deepEqual(cleaned([idle('b', '1'), idle('a', '1')]).deleted, ['a'])
 })
 
-test('MaxInt32 or no limit deletes none; limit 0 deletes all', () => {
+test('MaxInt32 deletes none, and so does no limit; limit 0 deletes all', () => {
   const old = [idle('a', '1'), idle('b', '2')]
   assert.deepEqual(
     cleaned(old, deployment({ spec: { revisionHistoryLimit: 2_147_483_647 } })).deleted,

@@ -177,7 +177,7 @@ test('Given an edited RS template, then collisionCount 1 and the create error is
   assert.deepEqual(driven.events, [])
 })
 
-test('Given an edited RS template, the retry creates revision 2 under another name', () => {
+test('Given an edited RS template, then collisionCount 1 and revision 2 on a new RS', () => {
   const collided = deployment({ replicas: 3, status: { collisionCount: 1 } })
   const edited = owned(collided, {
     name: `web-${hash}`,

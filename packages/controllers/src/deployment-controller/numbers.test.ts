@@ -25,6 +25,10 @@ const fenceposts: readonly [IntOrString, IntOrString, number, number, number][] 
   [5, 1, 10, 5, 1],
   ['0%', '1%', 2, 0, 1],
 ]
+test('Given surge "39%" and unavailable "39%" of 10, then 4 and 3', () => {
+  assert.deepEqual(fencepostsOf(rolling(10, '39%', '39%')), { maxSurge: 4, maxUnavailable: 3 })
+})
+
 for (const [surge, unavailable, replicas, expectedSurge, expectedUnavailable] of fenceposts) {
   test(`Given surge "${surge}" and unavailable "${unavailable}" of ${replicas}`, () => {
     const given = rolling(replicas, surge, unavailable)

@@ -35,14 +35,14 @@ const scaling: readonly ScaleCase[] = [
     expected: [5],
   },
   {
-    title: 'Given RSs 2 (new) and 3 (old), 5→10, then 4 and 6',
+    title: 'Given RSs 2 (new) and 3 (old), 5→10, when scaled, then 4 and 6',
     from: 5,
     to: 10,
     sets: [2, 3],
     expected: [4, 6],
   },
   {
-    title: 'Given RSs 2 (new) and 3 (old), 5→3, then 1 and 2',
+    title: 'Given RSs 2 (new) and 3 (old), when scaled: 5→3 gives 1 and 2',
     from: 5,
     to: 3,
     sets: [2, 3],

@@ -79,7 +79,7 @@ const downwards: readonly DownCase[] = [
     expected: 8,
   },
   {
-    title: 'unhealthy old pods are removed first',
+    title: 'with two unhealthy old pods and no more room, exactly these go',
     unavailable: 2,
     old: [10, 8],
     fresh: [0, 0],
@@ -130,14 +130,34 @@ for (const { title, unavailable, old, fresh, expected } of downwards) {
   })
 }
 
-const unhealthy: readonly [sizes: readonly [number, number], budget: number, removed: number][] = [
-  [[10, 8], 1, 1],
-  [[10, 8], 3, 2],
-  [[10, 8], 0, 0],
-  [[10, 10], 3, 0],
+const unhealthy: readonly {
+  title: string
+  sizes: readonly [size: number, available: number]
+  budget: number
+  removed: number
+}[] = [
+  {
+    title: 'Given old 10 with 8 available and budget 1, when cleaning, then 1 is removed',
+    sizes: [10, 8],
+    budget: 1,
+    removed: 1,
+  },
+  {
+    title: 'a budget beyond the unhealthy takes these only',
+    sizes: [10, 8],
+    budget: 3,
+    removed: 2,
+  },
+  { title: 'without budget nothing is cleaned', sizes: [10, 8], budget: 0, removed: 0 },
+  { title: 'healthy pods are not cleaned', sizes: [10, 10], budget: 3, removed: 0 },
 ]
-for (const [[size, available], budget, removed] of unhealthy) {
-  test(`Given old ${size} with ${available} available and budget ${budget}, when cleaning, then ${removed} is removed`, () => {
+for (const {
+  title,
+  sizes: [size, available],
+  budget,
+  removed,
+} of unhealthy) {
+  test(title, () => {
     const web = rolling(10, 0, 2)
     const working = rollout(web, undefined, owned(web, { name: 'old', replicas: size, available }))
     outcome(ignoring(cleanUpUnhealthy(working, budget)))

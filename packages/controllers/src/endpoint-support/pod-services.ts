@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/endpoints-controller.md, Watches and keys.
  */
 import { deepEqual, isPodReady, keyOf, labelQueryOfLabels, resources } from '@gyropilot/api'
-import type { Pod, Service } from '@gyropilot/api'
+import type { LabelQuery, Pod, Service } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
 
@@ -29,9 +29,15 @@ export function servicesSelecting(services: Lister<Service>, pod: Pod): Readonly
   return keys
 }
 
-export function selectsPod({ spec }: Service, pod: Pod): boolean {
-  if (spec?.selector === undefined || spec.selector === null) return false
-  return labelQueryOfLabels(spec.selector).matches(pod.metadata?.labels)
+/** Services in caches are shared and never edited, so their selectors stay true. */
+const selectors = new WeakMap<Service, LabelQuery>()
+
+export function selectsPod(service: Service, pod: Pod): boolean {
+  const selector = service.spec?.selector
+  if (selector === undefined || selector === null) return false
+  let query = selectors.get(service)
+  if (query === undefined) selectors.set(service, (query = labelQueryOfLabels(selector)))
+  return query.matches(pod.metadata?.labels)
 }
 
 function servicesOfChange(

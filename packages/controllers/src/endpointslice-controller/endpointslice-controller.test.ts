@@ -15,8 +15,10 @@ interface Started {
   readonly pods?: readonly Pod[]
   readonly nodes?: readonly Node[]
   readonly batchPeriodMs?: number
-  /** Refuses writes of slices. */
+  /** Writes of slices are refused. */
   readonly refuses?: boolean
+  /** Created slices never come to the cache. */
+  readonly hidesCreated?: boolean
 }
 
 /** The controller on informers of a server in memory, settled after its first syncs. */
@@ -35,10 +37,12 @@ async function running(t: NodeTest, options: Started = {}) {
   for (const each of options.pods ?? []) server.put(resources.pods, each)
   for (const each of nodes) server.put(resources.nodes, each)
   const isWrite = (verb: string): boolean => ['create', 'update', 'delete'].includes(verb)
-  if (options.refuses)
-    server.onRequest = ({ verb }) => {
-      if (isWrite(verb)) throw statusError(500, 'InternalError', 'no')
-    }
+  server.onRequest = ({ verb, body }) => {
+    if (options.refuses && isWrite(verb)) throw statusError(500, 'InternalError', 'no')
+    if (!options.hidesCreated || verb !== 'create') return undefined
+    const object = body as EndpointSlice
+    return { ...object, metadata: { ...object.metadata, name: 'hidden', uid: 'hidden' } }
+  }
   const informers = new SharedInformerFactory({ client: server, clock, random, logger })
   const controller = await endpointSliceController.build({ ...context, informers })
   const stopping = new AbortController()
@@ -176,14 +180,18 @@ test('a batch period above a second also delays what others do to slices', async
 })
 
 test('The stale error backs off from 1 s, not 5 ms', async (t) => {
-  const world = await running(t, { refuses: true })
-  assert.equal(world.syncs('error'), 1)
+  const world = await running(t, { hidesCreated: true })
+  assert.equal(world.syncs('success'), 1)
+  world.server.put(resources.services, service())
+  await world.clock.advance(0)
+  assert.equal(world.syncs('stale'), 1)
   await world.clock.advance(999)
-  assert.equal(world.syncs('error'), 1)
+  assert.equal(world.syncs('stale'), 1)
   await world.clock.advance(1)
-  assert.equal(world.syncs('error'), 2)
+  assert.equal(world.syncs('stale'), 2)
   await world.clock.advance(2_000)
-  assert.equal(world.syncs('error'), 3)
+  assert.equal(world.syncs('stale'), 3)
+  assert.deepEqual(world.writes(), ['create'])
 })
 
 test('after 15 retries a Service is dropped until something happens to it', async (t) => {

@@ -477,3 +477,22 @@ test('slices count what they have: no pods, one address type gone', () => {
     60,
   )
 })
+
+test('metrics have the names and stability of kube-controller-manager', () => {
+  const { families } = new SliceWorld().metrics
+  const named = [...families].map(([name, { stability = 'ALPHA' }]) => [
+    name.replace('endpoint_slice_controller_', ''),
+    stability,
+  ])
+  assert.deepEqual(Object.fromEntries(named), {
+    changes: 'ALPHA',
+    desired_endpoint_slices: 'BETA',
+    endpoints_added_per_sync: 'BETA',
+    endpoints_desired: 'BETA',
+    endpoints_removed_per_sync: 'BETA',
+    endpointslices_changed_per_sync: 'ALPHA',
+    num_endpoint_slices: 'BETA',
+    services_count_by_traffic_distribution: 'BETA',
+    syncs: 'ALPHA',
+  })
+})

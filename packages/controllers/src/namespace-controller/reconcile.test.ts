@@ -130,7 +130,7 @@ test('Given discovery error, then content calls happen, condition DiscoveryFailu
   )
 })
 
-test('Given a pod and a deployment with finalizer `custom.io/finalizer`, when deleted, then all five messages match', () => {
+test('Given a pod and a deployment with finalizer `custom.io/finalizer`, when deleted, then all five messages match: `Some resources are remaining: deployments.apps has 1 resource instances` and `... custom.io/finalizer in 1 resource instances`', () => {
   const { conditions, result } = world(terminating(), {
     content: { deployments: [held('d', 'custom.io/finalizer')] },
   })

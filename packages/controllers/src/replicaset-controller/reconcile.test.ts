@@ -107,9 +107,11 @@ test('Given unobserved creations, when synced again, then no new pods are create
   assert.equal(sync(owner).created, 2)
 })
 
-test('Given 30 missing pods and burst limit 5, when synced, then at most 5 are created per round, and deletions respect the limit as well', () => {
+test('Given 30 missing pods and burst limit 5, when synced, then at most 5 are created per round, the next round waits for observation, and deletions respect the limit as well', () => {
   const settings = { burstReplicas: 5 }
   assert.equal(sync(replicaSet({ replicas: 30 }), { settings }).created, 5)
+  const unobserved = { settings, expectationsMet: false }
+  assert.equal(sync(replicaSet({ replicas: 30 }), unobserved).created, 0)
   assert.equal(
     sync(replicaSet({ replicas: 0 }), { settings, pods: pods(30, ready) }).deleted.length,
     5,

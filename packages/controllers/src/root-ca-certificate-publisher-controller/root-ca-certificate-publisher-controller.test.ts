@@ -88,7 +88,15 @@ const wrong: readonly [string, Partial<ConfigMap>][] = [
   ['`data` is missing', { data: undefined }],
   ['`data` is empty', { data: {} }],
 ]
-for (const [what, overrides] of wrong) {
+test('Given a key is added to it, or `ca.crt` is changed, then UPDATE back to the exact data', () => {
+  for (const [, overrides] of wrong.slice(0, 2)) {
+    const write = sole(sync(published(overrides)).writes)
+    assert.ok(write.verb === 'update')
+    assert.deepEqual((write.object as ConfigMap).data, { 'ca.crt': BUNDLE })
+  }
+})
+
+for (const [what, overrides] of wrong.slice(2)) {
   test(`Given ${what}, then UPDATE back to the exact data`, () => {
     const { writes } = sync(published(overrides))
     const write = sole(writes)

@@ -67,6 +67,11 @@ const cases: readonly {
     created: ['two'],
   },
   {
+    title: 'Given an updated active namespace without accounts, then CREATE',
+    objects: [namespace()],
+    created: ['default'],
+  },
+  {
     title: 'Given a new active namespace with all accounts, then no call',
     objects: [namespace(), account('default')],
     created: [],
@@ -93,8 +98,19 @@ const cases: readonly {
   },
   {
     title:
-      'Given a deleted unmanaged account in an active namespace, then no CREATE when the managed ones exist',
+      'Given a deleted `default` in an active namespace, then CREATE; in a terminating one, none',
+    objects: [namespace('Terminating')],
+    created: [],
+  },
+  {
+    title:
+      'Given a deleted unmanaged account in an active or terminating namespace, then no CREATE when the managed ones exist',
     objects: [namespace(), account('default')],
+    created: [],
+  },
+  {
+    title: 'Given a deleted unmanaged account in a terminating namespace, then no CREATE',
+    objects: [namespace('Terminating'), account('default')],
     created: [],
   },
 ]

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { resources } from '@gyropilot/api'
+import type { Namespace } from '@gyropilot/api'
+import { pod, service } from './objects.ts'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+const namespaceOf = (name: string): Namespace => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+})
+
+async function gone(world: World, name: string, withinMs: number): Promise<void> {
+  await world.until(`${name} is gone`, withinMs, async () =>
+    (await world.find(resources.namespaces, name)) === undefined ? true : undefined,
+  )
+}
+
+scenario(
+  'Given a namespace with pods or services, then both are gone and a recreated namespace is empty',
+  async (world) => {
+    await world.of(resources.namespaces).create(namespaceOf('a'))
+    await world.of(resources.pods, 'a').create(pod('p', { namespace: 'a' }))
+    await world.of(resources.services, 'a').create(service('s', { app: 'x' }, 'a'))
+    await world.of(resources.namespaces).delete('a')
+    await gone(world, 'a', 60_000)
+    await world.of(resources.namespaces).create(namespaceOf('a'))
+    assert.deepEqual(await world.list(resources.pods, 'a'), [])
+    assert.deepEqual(await world.list(resources.services, 'a'), [])
+  },
+)
+
+scenario(
+  'Given a pod with a finalizer and a config map, then the pod gets deletionTimestamp, the config map stays; after the finalizer is removed all goes',
+  async (world) => {
+    await world.of(resources.namespaces).create(namespaceOf('a'))
+    await world
+      .of(resources.pods, 'a')
+      .create(pod('p', { namespace: 'a', finalizers: ['example.com/hold'] }))
+    await world.of(resources.configmaps, 'a').create({ metadata: { name: 'c', namespace: 'a' } })
+    await world.of(resources.namespaces).delete('a')
+    await world.advance(60_000)
+    assert.ok((await world.find(resources.pods, 'p', 'a'))?.metadata?.deletionTimestamp)
+    assert.ok(await world.find(resources.configmaps, 'c', 'a'))
+    await world
+      .of(resources.pods, 'a')
+      .patch('p', { type: 'merge', value: { metadata: { finalizers: null } } })
+    await gone(world, 'a', 60_000)
+  },
+)
+
+scenario(
+  'Given a user adds a finalizer through `finalize`, then the namespace stays until it is removed',
+  async (world) => {
+    const namespaces = world.of(resources.namespaces)
+    const created = await namespaces.create(namespaceOf('a'))
+    const held = { ...created, spec: { finalizers: ['kubernetes', 'example.com/hold'] } }
+    await namespaces.update(held, { subresource: 'finalize' })
+    await namespaces.delete('a')
+    await world.advance(60_000)
+    const waiting = await world.find(resources.namespaces, 'a')
+    assert.deepEqual(waiting?.spec?.finalizers, ['example.com/hold'])
+    await namespaces.update({ ...waiting!, spec: { finalizers: [] } }, { subresource: 'finalize' })
+    await gone(world, 'a', 5_000)
+  },
+)
+
+scenario(
+  'Given 100 namespaces deleted together, then 90 percent are gone in 150s',
+  async (world) => {
+    const names = Array.from({ length: 100 }, (_, i) => `n${i}`)
+    for (const name of names) await world.of(resources.namespaces).create(namespaceOf(name))
+    for (const name of names) await world.of(resources.namespaces).delete(name)
+    await world.advance(150_000)
+    const left = (await world.list(resources.namespaces)).filter(({ metadata }) =>
+      /^n\d+$/.test(metadata?.name ?? ''),
+    )
+    assert.ok(left.length <= 10, `${left.length} are left`)
+  },
+)
