@@ -9,6 +9,13 @@ import type { Terminal } from './terminal.ts'
 /** What a manager logs when it becomes the leader. */
 const WON_THE_LEASE = '"Successfully acquired lease"'
 
+/** Shorter than kube-controller-manager's defaults: whoever kills a leader here wants to see the next one soon. */
+const ELECTION_FLAGS = [
+  '--leader-elect-lease-duration=5s',
+  '--leader-elect-renew-deadline=3s',
+  '--leader-elect-retry-period=500ms',
+]
+
 export interface ManagerProcessesOptions {
   readonly count: number
   readonly kubeconfig: string
@@ -34,6 +41,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     `--controllers=${controllers.join(',')}`,
     '--use-service-account-credentials=true',
     '--secure-port=0',
+    ...ELECTION_FLAGS,
     `--v=${verbosity}`,
   ]
   let stopping = false

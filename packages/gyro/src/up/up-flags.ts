@@ -40,7 +40,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'managers',
     type: 'int',
     default: '1',
-    help: 'Controller managers. 1 runs in this process; more run as processes that elect a leader.',
+    help: 'Controller managers. 1 runs in this process; more run as processes that elect a leader with a lease of 5 s.',
   },
   {
     name: 'controllers',
