@@ -81,7 +81,7 @@ function acceptanceSentences(text: string): string[] {
     .map((line) =>
       line
         .slice(2)
-        .replaceAll(/\s*\[(?:Test|e2e|integration|It\(|same)[^\]]*\]/g, '')
+        .replaceAll(/\s*\[(?:Test|e2e|integration|It\(|same|no )[^\]]*\]/g, '')
         .replace(/\.$/, '')
         .trim(),
     )

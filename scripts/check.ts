@@ -12,17 +12,22 @@ interface Step {
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 const node = process.execPath
-const testRun = ['--test', '--test-reporter=dot', '--test-reporter-destination=stdout']
+const testRun = [
+  '--test',
+  '--test-reporter=./scripts/test-reporter.ts',
+  '--test-reporter-destination=stdout',
+]
+const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']
 
 const steps: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit', '-p', 'tsconfig.json'] },
   {
     name: 'lint',
-    command: [bin('oxlint'), '--quiet', 'packages', 'scripts', 'tests', 'benchmarks'],
+    command: [bin('oxlint'), '--quiet', ...SOURCES],
   },
   {
     name: 'format',
-    command: [bin('oxfmt'), '--check', 'packages', 'scripts', 'tests', 'benchmarks'],
+    command: [bin('oxfmt'), '--check', ...SOURCES],
   },
   { name: 'layers', command: [node, 'scripts/check-layers.ts'] },
   { name: 'spec', command: [node, 'scripts/check-spec.ts'] },
@@ -30,6 +35,10 @@ const steps: readonly Step[] = [
   { name: 'reference', command: [node, 'scripts/generate-reference.ts', '--check'] },
   { name: 'units', command: [node, ...testRun, 'packages/*/src/**/*.test.ts'] },
   { name: 'scenarios', command: [node, ...testRun, 'tests/scenarios/*.test.ts'] },
+  {
+    name: 'examples',
+    command: [node, ...testRun, 'examples/**/*.test.ts', 'tests/guides/*.test.ts'],
+  },
   { name: 'recordings', command: [node, ...testRun, 'tests/recordings/*.test.ts'] },
   {
     name: 'end-to-end',

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientErrors } from '@gyropilot/client'
 import { mergeCatalogues } from '@gyropilot/foundation'
+import { controllerErrors } from '@gyropilot/runtime'
 import { gyroErrors } from '../packages/gyro/src/errors.ts'
 import { flagGroups } from '../packages/manager/src/flags/kube-controller-manager-flags.ts'
 import { knownControllers } from '../packages/manager/src/controller-names.ts'
@@ -39,7 +40,7 @@ function current(path: string): string {
 }
 
 function errorsPage(): string {
-  const rows = mergeCatalogues([clientErrors, gyroErrors, managerErrors]).map(
+  const rows = mergeCatalogues([clientErrors, controllerErrors, gyroErrors, managerErrors]).map(
     ({ code, exitCode, meaning, remedy }) => `| ${code} | ${exitCode} | ${meaning} | ${remedy} |`,
   )
   return page(

@@ -2,7 +2,7 @@
  * From a verb and its options to a request, and nothing else: pure, so that every path, query and body can be read off in a
  * test. Contract: docs/behaviour/runtime/rest-client.md, part "Request".
  */
-import { pathOf } from '@gyropilot/api'
+import { apiVersionOf, pathOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type {
   DeleteOptions,
@@ -157,6 +157,12 @@ export function watchRequest(target: Target, options: WatchOptions = {}): ApiReq
   }
 }
 
+/** Servers know the kind of built-in resources from the path; of custom ones the body must say it. */
+function withKind(type: ResourceType, object: KubernetesObject): KubernetesObject {
+  if (object.apiVersion !== undefined && object.kind !== undefined) return object
+  return { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
+}
+
 export function createRequest(
   target: Target,
   object: KubernetesObject,
@@ -173,7 +179,7 @@ export function createRequest(
     method: 'POST',
     path: withQuery(path, writeQuery(options)),
     headers: jsonHeaders(),
-    json: object,
+    json: withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
   }
@@ -206,7 +212,7 @@ export function updateRequest(
     method: 'PUT',
     path: withQuery(objectPath(target, name, options.subresource), writeQuery(options)),
     headers: jsonHeaders(),
-    json: object,
+    json: options.subresource === 'scale' ? object : withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
   }

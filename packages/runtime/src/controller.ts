@@ -14,6 +14,14 @@ export type { Reason } from './workqueue/reasons.ts'
 /** A running loop: resolves when it has stopped, after `signal` aborted. */
 export interface RunnableController {
   run(signal: AbortSignal): Promise<void>
+  /** Pages of the manager's HTTPS port: `path` follows `/debug/controllers/<name>`. Undefined: there is no such page. */
+  debug?(path: string, query: URLSearchParams): DebugPage | undefined
+}
+
+export interface DebugPage {
+  /** Media type: `text/vnd.graphviz`. */
+  readonly contentType: string
+  readonly body: string
 }
 
 /** Everything a controller may use. Nothing else exists for it. */

@@ -15,6 +15,8 @@ export type { RunnableKeyedController } from './keyed-controller.ts'
 export { SharedInformerFactory } from './cache/informer-factory.ts'
 export type { InformerFactoryOptions } from './cache/informer-factory.ts'
 export { informerMetrics } from './cache/informer-metrics.ts'
+export { MutationDetector } from './cache/mutation-detector.ts'
+export type { MutationDetectorOptions } from './cache/mutation-detector.ts'
 export { SharedInformer } from './cache/shared-informer.ts'
 export type { SharedInformerOptions } from './cache/shared-informer.ts'
 export { NAMESPACE_INDEX, Store } from './cache/store.ts'
@@ -42,3 +44,91 @@ export type { RateLimiter } from './workqueue/rate-limiter.ts'
 export * from './workqueue/rate-limiters.ts'
 export { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
 export type { RateLimitingQueueOptions } from './workqueue/rate-limiting-queue.ts'
+export { buildController } from './builder/controller-builder.ts'
+export type {
+  BuilderManager,
+  ControllerBuilder,
+  OwnsOptions,
+  WatchOptions,
+} from './builder/controller-builder.ts'
+export { controllerErrors } from './builder/errors.ts'
+export { enqueueMapped, enqueueObject, enqueueOwner } from './builder/event-handlers.ts'
+export type {
+  CreateEvent,
+  DeleteEvent,
+  GenericEvent,
+  MapToRequests,
+  UpdateEvent,
+  WatchHandler,
+} from './builder/event-handlers.ts'
+export * as predicates from './builder/predicates.ts'
+export type { Predicate } from './builder/predicates.ts'
+export { ReconcileLoop } from './builder/reconcile-loop.ts'
+export type {
+  ControllerDefinition,
+  ControllerEnvironment,
+  ControllerOptions,
+} from './builder/reconcile-loop.ts'
+export { PanicError, TerminalError, isTerminal } from './builder/reconciler.ts'
+export type { ReconcileContext, Reconciler, Result } from './builder/reconciler.ts'
+export { keyOfRequest, requestFor, requestOfKey } from './builder/request.ts'
+export type { Request } from './builder/request.ts'
+export type { KeyQueue, RequestQueue } from './builder/request-queue.ts'
+export { reconcileByRules } from './builder/rules.ts'
+export type { Rules } from './builder/rules.ts'
+export { EventChannel, LOW_PRIORITY, channelSource, informerSource } from './builder/sources.ts'
+export type { Source } from './builder/sources.ts'
+export { connect } from './controller-manager/connect.ts'
+export type { ConnectOptions, Connection } from './controller-manager/connect.ts'
+export { ControllerManager } from './controller-manager/controller-manager.ts'
+export type { ControllerManagerOptions } from './controller-manager/controller-manager.ts'
+export { HealthChecks } from './controller-manager/health-checks.ts'
+export type { HealthCheck, HttpAnswer } from './controller-manager/health-checks.ts'
+export type { LeaderElectionOptions } from './controller-manager/leader-election.ts'
+export type { Runnable } from './controller-manager/runnable.ts'
+export { stopSignal } from './controller-manager/stop-signals.ts'
+export { defineResource, definitionOf } from './custom-resources/define-resource.ts'
+export type {
+  CustomResource,
+  DefinitionOptions,
+  ResourceDefinition,
+} from './custom-resources/define-resource.ts'
+export { installDefinition } from './custom-resources/install-definition.ts'
+export type { InstallOptions } from './custom-resources/install-definition.ts'
+export { CachedClient, withSignal } from './object-cache/cached-client.ts'
+export type { CachedClientOptions } from './object-cache/cached-client.ts'
+export type {
+  CacheScope,
+  NamespaceScopes,
+  ObjectCacheOptions,
+  ReadMode,
+  TypeScope,
+} from './object-cache/cache-options.ts'
+export { ObjectCache } from './object-cache/object-cache.ts'
+export { unstructured } from './object-cache/unstructured.ts'
+export type { UnstructuredType } from './object-cache/unstructured.ts'
+export { applyObject, extractApplied } from './object-writes/apply.ts'
+export type { ApplyConfiguration, ApplyOptions } from './object-writes/apply.ts'
+export { createOrPatch, createOrUpdate } from './object-writes/create-or-update.ts'
+export type { Identified, WriteOperation, Written } from './object-writes/create-or-update.ts'
+export { draftOf } from './object-writes/draft.ts'
+export type { Draft, Mutate } from './object-writes/draft.ts'
+export { FinalizerRegistry } from './object-writes/finalizer-registry.ts'
+export type { Finalize, Finalized } from './object-writes/finalizer-registry.ts'
+export {
+  AlreadyOwnedError,
+  hasControllerReference,
+  hasOwner,
+  withControllerReference,
+  withOwner,
+  withoutControllerReference,
+  withoutOwner,
+} from './object-writes/owner-references.ts'
+export type { OwnerReferenceOptions } from './object-writes/owner-references.ts'
+export { PriorityQueue } from './workqueue/priority-queue.ts'
+export type {
+  AddOptions,
+  PrioritizedItem,
+  PriorityQueueOptions,
+} from './workqueue/priority-queue.ts'
+export type { QueueOrder } from './workqueue/queue.ts'

@@ -15,7 +15,7 @@ export interface Rules<Observed> {
 }
 
 /** Makes a reconciler of rules. */
-export function rules<Observed>({ observe, reconcile }: Rules<Observed>): Reconciler {
+export function reconcileByRules<Observed>({ observe, reconcile }: Rules<Observed>): Reconciler {
   return async (request, context) => {
     const observed = await observe(request, context)
     if (observed === undefined) return undefined

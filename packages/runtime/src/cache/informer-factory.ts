@@ -4,7 +4,9 @@ import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { InformerFactory } from '../informer.ts'
 import { informerMetrics } from './informer-metrics.ts'
+import { MutationDetector } from './mutation-detector.ts'
 import { SharedInformer } from './shared-informer.ts'
+import { SharedSubtrees } from './shared-subtrees.ts'
 import type { Transform } from './transform.ts'
 
 export interface InformerFactoryOptions {
@@ -26,6 +28,8 @@ export interface InformerFactoryOptions {
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
   readonly pageSize?: number
+  /** Told of edits of cached objects (MutationDetector). Absent: nobody looks. */
+  readonly onAltered?: (error: Error) => void
   /** With a name, informers report informer_* metrics under it. */
   readonly metrics?: { readonly registry: MetricsRegistry; readonly name: string }
 }
@@ -38,6 +42,7 @@ export class SharedInformerFactory implements InformerFactory {
   readonly #options: InformerFactoryOptions
   readonly #informers = new Map<string, SharedInformer<KubernetesObject>>()
   readonly #running = new Map<SharedInformer<KubernetesObject>, Promise<void>>()
+  readonly #subtrees = new SharedSubtrees()
   #shutDown = false
 
   constructor(options: InformerFactoryOptions) {
@@ -79,13 +84,17 @@ export class SharedInformerFactory implements InformerFactory {
   }
 
   #build(type: ResourceType): SharedInformer<KubernetesObject> {
-    const { random, metrics, resyncMs, onWatchError, ...options } = this.#options
+    const { random, metrics, resyncMs, onWatchError, onAltered, ...options } = this.#options
+    const name = groupResourceOf(type)
     return new SharedInformer<KubernetesObject>({
       ...options,
       type,
-      random: random.fork(`reflector/${groupResourceOf(type)}`),
+      subtrees: this.#subtrees,
+      random: random.fork(`reflector/${name}`),
       defaultResyncMs: resyncMs?.(type) ?? 0,
       onWatchError: onWatchError && ((error) => onWatchError(type, error)),
+      mutationDetector:
+        onAltered && new MutationDetector({ clock: options.clock, name, onAltered }),
       metrics: metrics && informerMetrics(metrics.registry, metrics.name, type),
     })
   }

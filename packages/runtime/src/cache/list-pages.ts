@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '@gyropilot/api'
+import type { KubernetesObject, ObjectList } from '@gyropilot/api'
 import { isExpired } from '@gyropilot/client'
 import type { ListOptions, ResourceClient } from '@gyropilot/client'
 
@@ -11,14 +11,19 @@ export interface ListedPages<T> {
 
 /**
  * Lists page after page. Continuation pages carry the token and no resourceVersion. When the token has expired, everything
- * is listed once in one piece at the resourceVersion first asked for.
+ * is listed once in one piece at the resourceVersion first asked for. `onPage` is called as soon as a page is there.
  */
 export async function listPages<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  options: ListOptions,
+  { onPage, ...options }: ListOptions & { readonly onPage?: (page: ObjectList<T>) => void },
 ): Promise<ListedPages<T>> {
-  const first = await client.list(options)
-  refuseTable(first)
+  const listPage = async (pageOptions: ListOptions): Promise<ObjectList<T>> => {
+    const page = await client.list(pageOptions)
+    refuseTable(page)
+    if (page.items) onPage?.(page)
+    return page
+  }
+  const first = await listPage(options)
   const resourceVersion = first.metadata?.resourceVersion ?? ''
   let token = first.metadata?.continue
   if (!token) return { items: first.items ?? [], resourceVersion, pages: 1 }
@@ -28,14 +33,14 @@ export async function listPages<T extends KubernetesObject>(
   let pages = 1
   while (token) {
     try {
-      const page = await client.list({ ...rest, continue: token })
+      const page = await listPage({ ...rest, continue: token })
       items.push(...page.items)
       token = page.metadata.continue
       pages++
     } catch (error) {
       if (!isExpired(error)) throw error
       const { limit: ___, ...whole } = options
-      const all = await client.list(whole)
+      const all = await listPage(whole)
       return {
         items: all.items ?? [],
         resourceVersion: all.metadata.resourceVersion ?? '',

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { groupResourceOf } from '@gyropilot/api'
-import { TransportError, isExpired, isTooManyRequests } from '@gyropilot/client'
+import { TransportError, isDecodedForCaller, isExpired, isTooManyRequests } from '@gyropilot/client'
 import type { Client, ListOptions, ResourceClient } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { every, sleep } from '@gyropilot/foundation'
@@ -53,6 +53,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly watchBookmarks?: boolean
   /** How long InternalError of watches is answered by watching again at once. Default 0. */
   readonly internalErrorBudgetMs?: number
+  /** Called with each object that was decoded for this reflector alone, before the sink has it: may change it. */
+  readonly onDecoded?: (object: T) => void
   /** Called every `periodMs` while watching. */
   readonly resync?: { readonly periodMs: number; tick(): void }
   /** Told of errors that end a round. Must return fast; the wait happens anyway. */
@@ -134,6 +136,7 @@ export class Reflector<T extends KubernetesObject> {
         ...(resourceVersion === '' ? {} : { resourceVersion }),
         ...(limit === 0 ? {} : { limit }),
         signal,
+        onPage: (page) => this.#decoded(page, page.items),
       })
     let listed
     try {
@@ -169,7 +172,10 @@ export class Reflector<T extends KubernetesObject> {
         stream = await this.#openStreamingList(signal)
         const state = { complete: false }
         end = await followStream(stream, this.#reader(signal), {
-          changed: (type, object) => temporary.changed(type, object),
+          changed: (type, object) => {
+            this.#decoded(stream!, [object])
+            temporary.changed(type, object)
+          },
           bookmarked: (_, isEndOfInitialEvents) => {
             state.complete = isEndOfInitialEvents
           },
@@ -229,7 +235,7 @@ export class Reflector<T extends KubernetesObject> {
       const end = await followStream(
         stream,
         this.#reader(signal),
-        this.#liveTarget(startedAnywhere),
+        this.#liveTarget(stream, startedAnywhere),
       )
       signal.throwIfAborted()
       closeStream(stream)
@@ -276,12 +282,19 @@ export class Reflector<T extends KubernetesObject> {
     return false
   }
 
-  #liveTarget(startedAnywhere: boolean): StreamTarget<T> {
+  #decoded(source: object, objects: readonly T[]): void {
+    const { onDecoded } = this.#options
+    if (onDecoded === undefined || !isDecodedForCaller(source)) return
+    for (const object of objects) onDecoded(object)
+  }
+
+  #liveTarget(stream: Stream<T>, startedAnywhere: boolean): StreamTarget<T> {
     const { sink } = this.#options
     let onlyAdded = startedAnywhere
     return {
       changed: (type, object) => {
         if (type !== 'Added') onlyAdded = false
+        this.#decoded(stream, [object])
         sink.changed(type, object)
       },
       bookmarked: (resourceVersion) => {

@@ -16,12 +16,14 @@ import { HandlerDelivery } from './handler-delivery.ts'
 import type { Notification } from './handler-delivery.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { Latch } from './latch.ts'
+import type { MutationDetector } from './mutation-detector.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorSink } from './reflector.ts'
+import { SharedSubtrees } from './shared-subtrees.ts'
 import { ResyncSchedule } from './resync-schedule.ts'
 import type { ResyncMember } from './resync-schedule.ts'
 import { NAMESPACE_INDEX, Store, namespaceOf } from './store.ts'
-import { lean, shapeOf, withKind } from './transform.ts'
+import { dropManagedFields, lean, shapeOf, withKind } from './transform.ts'
 import type { Transform } from './transform.ts'
 
 export interface SharedInformerOptions<T extends KubernetesObject> {
@@ -46,7 +48,11 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   /** Ask for bookmarks. Default true; a streamed initial list has them in any case. */
   readonly watchBookmarks?: boolean
   readonly pageSize?: number
+  /** What finds equal parts of cached objects; informers of one process should have one. Default: one of its own. */
+  readonly subtrees?: SharedSubtrees
   readonly metrics?: InformerMetrics
+  /** Looks for edits of what handlers were given; costs a copy of each. Default: nobody looks. */
+  readonly mutationDetector?: MutationDetector
 }
 
 interface Handler<T extends KubernetesObject> {
@@ -70,6 +76,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #resyncs: ResyncSchedule
   readonly #synced = new Latch()
   #transform: Transform<T>
+  #hasTransform: boolean
   #onWatchError: ((error: unknown) => void) | undefined
   #state: 'new' | 'started' | 'stopped' = 'new'
   #drainScheduled = false
@@ -84,6 +91,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#transform = transform
       ? (object) => transform(withKind(object, shape))
       : (object) => lean(object, shape)
+    this.#hasTransform = transform !== undefined
     this.#onWatchError = options.onWatchError
     this.#resyncs = new ResyncSchedule(options.clock, this.#logger, options.defaultResyncMs ?? 0)
     this.#store.addIndexes({ [NAMESPACE_INDEX]: namespaceOf })
@@ -115,6 +123,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#refuseWhenStarted()
     const shape = shapeOf(this.type, this.#options.metadataOnly ?? false)
     this.#transform = (object) => transform(withKind(object, shape))
+    this.#hasTransform = true
   }
 
   setWatchErrorHandler(onWatchError: (error: unknown) => void): void {
@@ -156,10 +165,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       return
     }
     this.#state = 'started'
-    const { defaultResyncMs: _, transform: __, ...options } = this.#options
+    const { defaultResyncMs: _, transform: __, mutationDetector, ...options } = this.#options
+    mutationDetector?.start(signal)
     const reflector = new Reflector<T>({
       ...options,
       sink: this.#sink(),
+      onDecoded: this.#shareSubtrees(),
       resync: { periodMs: this.#resyncs.checkPeriodMs, tick: () => this.#resync() },
       onWatchError: this.#onWatchError,
     })
@@ -177,6 +188,17 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#handlers.delete(handler)
     this.#resyncs.leave(handler.resync)
     handler.delivery.stop()
+  }
+
+  /** Objects of the server's own, in one process, are left alone: they are shared with its store as they are. */
+  #shareSubtrees(): (object: T) => void {
+    const subtrees = this.#options.subtrees ?? new SharedSubtrees()
+    // A transform can make anything of an object: its results are not compared with.
+    if (this.#hasTransform) return (object) => subtrees.take(object)
+    return (object) => {
+      dropManagedFields(object)
+      subtrees.take(object, this.#store.getByKey(keyOf(object)))
+    }
   }
 
   #sink(): ReflectorSink<T> {
@@ -298,6 +320,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       notification.kind === 'update' &&
       notification.previous.metadata?.resourceVersion ===
         notification.object.metadata?.resourceVersion
+    if (notification.kind !== 'delete') this.#options.mutationDetector?.capture(notification.object)
     for (const { delivery, resync } of this.#handlers) {
       if (!isResync || resync.receives) delivery.notify(notification)
     }

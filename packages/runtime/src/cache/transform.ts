@@ -1,4 +1,4 @@
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { KubernetesObject, ObjectMeta, ResourceType } from '@gyropilot/api'
 import { apiVersionOf } from '@gyropilot/api'
 
 /** Changes objects before they are queued and stored; builds new ones and must accept its own results. May throw. */
@@ -31,4 +31,14 @@ export function lean<T extends KubernetesObject>(object: T, shape: ObjectShape):
 export function withKind<T extends KubernetesObject>(object: T, shape: ObjectShape): T {
   if (object.kind !== undefined && object.apiVersion !== undefined) return object
   return { apiVersion: shape.apiVersion, kind: shape.kind, ...object }
+}
+
+/**
+ * Drops managedFields of an object that is the caller's alone, which saves `lean` the copy of the whole. Not by `delete`:
+ * V8 would turn the metadata into a hash table of twice the size.
+ */
+export function dropManagedFields(object: KubernetesObject): void {
+  if (object.metadata?.managedFields === undefined) return
+  const { managedFields: _, ...metadata } = object.metadata
+  ;(object as { metadata?: ObjectMeta }).metadata = metadata
 }

@@ -56,6 +56,8 @@ export class LeaderElector {
   #observedMs = 0
   #reportedLeader = ''
   #lastTryMs = 0
+  /** When the write was sent that made or kept the lease ours. */
+  #sentMs = -Infinity
 
   /** Throws for durations that cannot work, and for an empty identity. */
   constructor(options: LeaderElectorOptions) {
@@ -83,6 +85,15 @@ export class LeaderElector {
 
   get isLeader(): boolean {
     return this.leader === this.#options.lock.identity
+  }
+
+  /**
+   * The lease is ours, and would still be if the last renewal had taken effect the moment it was sent. Unlike `isLeader`
+   * this turns false by itself when the process was stopped for longer than its lease.
+   */
+  get holdsLease(): boolean {
+    const { clock, leaseDurationMs } = this.#options
+    return this.isLeader && clock.monotonicMs() < this.#sentMs + leaseDurationMs
   }
 
   /** Undefined when well: not the holder, or renewed within lease duration and tolerance. */
@@ -203,8 +214,10 @@ export class LeaderElector {
     } catch (error) {
       if (!isNotFound(error)) throw error
       const fresh = this.#fresh(0)
+      const sentMs = this.#options.clock.monotonicMs()
       await lock.create(fresh, signal)
       this.#observe(fresh)
+      this.#sentMs = sentMs
       return true
     }
 
@@ -242,8 +255,11 @@ export class LeaderElector {
   }
 
   async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+    const sentMs = this.#options.clock.monotonicMs()
     await this.#options.lock.update(record, signal)
-    if (!signal.aborted) this.#observe(record)
+    if (signal.aborted) return
+    this.#observe(record)
+    this.#sentMs = sentMs
   }
 
   /** Waits until nobody works as leader any more, then frees the lease. Work that does not end keeps it until it expires. */

@@ -76,6 +76,11 @@ export class LeaseCandidate {
     })
   }
 
+  /** Whether its own object has been read once. */
+  get hasSynced(): boolean {
+    return this.#informer.hasSynced()
+  }
+
   /** Resolves after `signal` aborted. The object is not deleted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options

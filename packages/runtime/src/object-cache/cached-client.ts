@@ -42,7 +42,7 @@ export class CachedClient implements Client {
     namespace?: string,
   ): ResourceClient<T> {
     const { live, cache, cacheUnstructured = false } = this.#options
-    const resource = live.resource(type, namespace)
+    const resource = namingKind(live.resource(type, namespace), type)
     const reads =
       (cacheUnstructured || !isUnstructured(type)) && !this.#uncached.has(groupResourceOf(type))
     return reads ? cachedReads(resource, cache, type, namespace) : resource
@@ -90,6 +90,19 @@ function cachedReads<T extends KubernetesObject>(
       const { limit: _, ...all } = options
       yield await list(all)
     },
+  }
+}
+
+/** Servers know the kind of a body by what it says: of custom resources they refuse one that says nothing. */
+function namingKind<T extends KubernetesObject>(
+  resource: ResourceClient<T>,
+  type: ResourceType<T>,
+): ResourceClient<T> {
+  const named = (object: T): T => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...object })
+  return {
+    ...verbsOf(resource),
+    create: (object, options) => resource.create(named(object), options),
+    update: (object, options) => resource.update(named(object), options),
   }
 }
 

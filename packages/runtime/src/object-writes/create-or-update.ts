@@ -1,6 +1,6 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Helpers. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { createMergePatch, semanticEqual } from '@gyropilot/api'
+import { apiVersionOf, createMergePatch, semanticEqual } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import type { Client, ResourceClient } from '@gyropilot/client'
 import { controllerErrors } from '../builder/errors.ts'
@@ -39,7 +39,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
 ): Promise<Written<T>> {
   const objects = client.resource(type, object.metadata.namespace)
   const existing = await existingOf(objects, object.metadata.name)
-  if (existing === undefined) return createMutated(objects, object, mutate)
+  if (existing === undefined) return createMutated(objects, type, object, mutate)
   const wanted = await mutatedInPlace(existing, mutate)
   if (semanticEqual(existing, wanted)) return { operation: 'unchanged', object: existing }
   return { operation: 'updated', object: await objects.update(wanted) }
@@ -58,7 +58,7 @@ export async function createOrPatch<T extends KubernetesObject>(
   const objects = client.resource(type, object.metadata.namespace)
   const { name } = object.metadata
   const existing = await existingOf(objects, name)
-  if (existing === undefined) return createMutated(objects, object, mutate)
+  if (existing === undefined) return createMutated(objects, type, object, mutate)
   const wanted = await mutatedInPlace(existing, mutate)
   const [before, statusBefore] = withoutStatus(existing)
   const [after, statusAfter] = withoutStatus(wanted)
@@ -101,10 +101,12 @@ async function existingOf<T extends KubernetesObject>(
 
 async function createMutated<T extends KubernetesObject>(
   objects: ResourceClient<T>,
+  type: ResourceType<T>,
   object: Identified<T>,
   mutate: Mutate<T>,
 ): Promise<Written<T>> {
-  const wanted = await mutatedInPlace(object as unknown as T, mutate)
+  const named = { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
+  const wanted = await mutatedInPlace(named as unknown as T, mutate)
   return { operation: 'created', object: await objects.create(wanted) }
 }
 

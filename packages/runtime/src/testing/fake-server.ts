@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectList, ResourceType, Status, WatchEvent } from '@gyropilot/api'
-import { groupResourceOf, keyOf, pathOf } from '@gyropilot/api'
+import { applyJsonPatch, applyMergePatch, groupResourceOf, keyOf, pathOf } from '@gyropilot/api'
+import type { JsonPatchOperation } from '@gyropilot/api'
 import { StatusError } from '@gyropilot/client'
 import type {
   Client,
@@ -20,13 +21,15 @@ export interface FakeRequest {
 
 /**
  * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
- * can be answered or refused by `onRequest` first. It knows no kinds, no validation and no patches but merge of metadata
- * and top-level fields; what must agree with a real server is tested against the embedded one.
+ * can be answered or refused by `onRequest` first. It knows no kinds, no validation, no selectors, and merges strategic
+ * patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
   readonly requests: FakeRequest[] = []
   /** May throw a StatusError or TransportError, or answer in the server's place. */
   onRequest: ((request: FakeRequest) => unknown) | undefined
+  /** Of these, status is written through its subresource only, and the rest past it only. */
+  withStatusSubresource: readonly ResourceType[] = []
   readonly #objects = new Map<string, KubernetesObject>()
   readonly #watches = new Set<FakeWatch>()
   #version = 0
@@ -106,6 +109,25 @@ export class FakeServer implements Client {
     return this.onRequest?.(request)
   }
 
+  /** What a write makes of the object that was there. */
+  separated(
+    type: ResourceType,
+    before: KubernetesObject,
+    after: KubernetesObject,
+    subresource?: string,
+  ): KubernetesObject {
+    const resource = groupResourceOf(type)
+    if (!this.withStatusSubresource.some((member) => groupResourceOf(member) === resource))
+      return after
+    const statusOf = (object: KubernetesObject): object => {
+      const { status } = object as { status?: unknown }
+      return status === undefined ? {} : { status }
+    }
+    if (subresource === 'status') return { ...before, ...statusOf(after) }
+    const { status: _, ...rest } = after as KubernetesObject & { status?: unknown }
+    return { ...rest, ...statusOf(before) }
+  }
+
   openWatch(type: ResourceType, namespace: string | undefined, options: WatchOptions): FakeWatch {
     const watch = new FakeWatch(type, namespace, options, () => this.#watches.delete(watch))
     this.#watches.add(watch)
@@ -151,7 +173,11 @@ export class FakeWatch implements AsyncIterable<WatchEvent> {
   }
 
   send(...events: readonly WatchEvent[]): void {
-    this.#pending.push(...events)
+    const metadataOnly = this.options.metadataOnly === true
+    for (const event of events) {
+      const whole = event.type === 'ERROR' || !metadataOnly
+      this.#pending.push(whole ? event : { ...event, object: metadataOf(event.object) })
+    }
     this.#wake?.()
   }
 
@@ -195,6 +221,10 @@ export class FakeWatch implements AsyncIterable<WatchEvent> {
   }
 }
 
+function metadataOf({ metadata }: KubernetesObject): KubernetesObject {
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata }
+}
+
 export function statusError(
   code: number,
   reason: string,
@@ -235,13 +265,13 @@ function resourceClient(
   }
   const client: ResourceClient<KubernetesObject> = {
     async get(name, options) {
-      return (
-        ((await server.admit(request('get', name, options))) as KubernetesObject) ?? existing(name)
-      )
+      const answer = (await server.admit(request('get', name, options))) as KubernetesObject
+      return answer ?? (options?.metadataOnly ? metadataOf(existing(name)) : existing(name))
     },
     async list(options?: ListOptions) {
       const answer = await server.admit(request('list', undefined, options))
-      const items = server.list(type, namespace)
+      const found = server.list(type, namespace)
+      const items = options?.metadataOnly ? found.map(metadataOf) : found
       return (answer ?? {
         metadata: { resourceVersion: server.resourceVersion },
         items,
@@ -262,7 +292,8 @@ function resourceClient(
       if (server.get(type, namespace, name) !== undefined) {
         throw statusError(409, 'AlreadyExists', `${groupResourceOf(type)} "${name}" already exists`)
       }
-      return server.put(type, { ...object, metadata: { ...object.metadata, namespace, name } })
+      const created = { ...object, metadata: { ...object.metadata, namespace, name } }
+      return server.put(type, server.separated(type, {}, created))
     },
     async update(object, options) {
       const name = object.metadata?.name ?? ''
@@ -277,19 +308,18 @@ function resourceClient(
           `Operation cannot be fulfilled on ${groupResourceOf(type)} "${name}"`,
         )
       }
-      return server.put(type, object)
+      return server.put(type, server.separated(type, known, object, options?.subresource))
     },
     async patch(name, patch: Patch, options) {
       const answer = await server.admit(request('patch', name, options, patch))
       if (answer !== undefined) return answer as KubernetesObject
       const known = existing(name)
-      if (patch.type === 'json') throw new Error('the fake server has no JSON patch')
-      const value = patch.value as KubernetesObject
-      return server.put(type, {
-        ...known,
-        ...value,
-        metadata: { ...known.metadata, ...value.metadata },
-      })
+      const patched = (
+        patch.type === 'json'
+          ? applyJsonPatch(known, patch.operations as readonly JsonPatchOperation[])
+          : applyMergePatch(known, patch.value)
+      ) as KubernetesObject
+      return server.put(type, server.separated(type, known, patched, options?.subresource))
     },
     apply: (name, object, options) => client.patch(name, { type: 'merge', value: object }, options),
     async delete(name, options?: DeleteOptions) {

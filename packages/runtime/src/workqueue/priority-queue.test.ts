@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PrometheusRegistry } from '@gyropilot/foundation'
+import { PrometheusRegistry, SeededRandom, integerBetween } from '@gyropilot/foundation'
 import { RecordingMetrics, testClock } from '../testing/index.ts'
 import { PriorityQueue } from './priority-queue.ts'
 import type { PriorityQueueOptions } from './priority-queue.ts'
@@ -199,4 +199,60 @@ test('metrics: labels name and controller, depth by priority, only real delays a
     text,
     /workqueue_queue_duration_seconds_bucket\{controller="q",name="q",le="1000"\} 1/,
   )
+})
+
+/** The table of the page, without any thought of speed. */
+class PlainModel {
+  readonly items = new Map<string, { priority: number; order: number; readyMs: number }>()
+  readonly processing = new Set<string>()
+  #order = 0
+
+  add(key: string, priority: number, readyMs: number): void {
+    const known = this.items.get(key)
+    if (known === undefined) {
+      this.items.set(key, { priority, order: this.#order++, readyMs })
+      return
+    }
+    if (priority > known.priority) Object.assign(known, { priority, order: this.#order++ })
+    known.readyMs = Math.min(known.readyMs, readyMs)
+  }
+
+  take(nowMs: number): string | undefined {
+    const [first] = [...this.items]
+      .filter(([key, { readyMs }]) => readyMs <= nowMs && !this.processing.has(key))
+      .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order)
+    if (first === undefined) return undefined
+    this.items.delete(first[0])
+    this.processing.add(first[0])
+    return first[0]
+  }
+}
+
+test('on thousands of random operations it does what a plain list would', async () => {
+  const random = new SeededRandom('priority-queue')
+  const { queue, clock } = queueOf()
+  const model = new PlainModel()
+  const pick = (limit: number): number => integerBetween(random, 0, limit)
+  for (let i = 0; i < 5_000; i++) {
+    const nowMs = clock.monotonicMs()
+    const operation = pick(10)
+    if (operation < 5) {
+      const [key, priority, afterMs] = [`k${pick(12)}`, pick(4), pick(2) * pick(30)]
+      queue.addWithOptions({ priority, afterMs }, key)
+      model.add(key, priority, nowMs + afterMs)
+    } else if (operation < 8) {
+      assert.equal(queue.take()?.key, model.take(nowMs), `operation ${i}`)
+    } else if (operation < 9) {
+      const [key] = model.processing
+      if (key === undefined) continue
+      queue.done(key)
+      model.processing.delete(key)
+    } else {
+      await clock.advance(pick(20))
+    }
+    const readyCount = [...model.items.values()].filter(
+      ({ readyMs }) => readyMs <= clock.monotonicMs(),
+    ).length
+    assert.equal(queue.length, readyCount, `length at operation ${i}`)
+  }
 })

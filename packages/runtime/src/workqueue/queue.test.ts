@@ -234,3 +234,33 @@ test('delayed items are lost at shutdown, also with a drain', async () => {
     assert.equal(await of.get(), undefined)
   }
 })
+
+test('the order is replaceable: push only for keys that are not queued, touch for adds of waiting ones, length and pop', async () => {
+  const calls: string[] = []
+  const stack: string[] = []
+  const queue = new WorkQueue({
+    clock: testClock(),
+    order: {
+      get length() {
+        return stack.length
+      },
+      push(key) {
+        calls.push(`push ${key}`)
+        stack.push(key)
+      },
+      pop: () => stack.pop(),
+      touch: (key) => void calls.push(`touch ${key}`),
+    },
+  })
+  queue.add('a')
+  queue.add('b')
+  queue.add('a')
+  assert.equal(queue.length, 2)
+  assert.equal((await queue.get())?.key, 'b', 'last come, first served')
+  queue.add('b')
+  queue.add('b')
+  assert.deepEqual(calls, ['push a', 'push b', 'touch a'], 'a key at a worker is not touched')
+  queue.done('b')
+  assert.deepEqual(calls.slice(3), ['push b'])
+  assert.deepEqual([queue.take()?.key, queue.take()?.key, queue.take()?.key], ['b', 'a', undefined])
+})

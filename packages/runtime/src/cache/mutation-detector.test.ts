@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { ConfigMap } from '@gyropilot/api'
+import { SeededRandom } from '@gyropilot/foundation'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
+import { FakeServer, testClock } from '../testing/index.ts'
+import { SharedInformerFactory } from './informer-factory.ts'
+
+const configMap = (name: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'default', name },
+  data: { a: '1' },
+})
+
+test('an edit of a cached object is found within a second, for as long as it is remembered', async () => {
+  const client = new FakeServer()
+  const clock = testClock()
+  const altered: string[] = []
+  const factory = new SharedInformerFactory({
+    client,
+    clock,
+    random: new SeededRandom('detector'),
+    logger: new RecordingLogger(),
+    onAltered: (error) => void altered.push(error.message),
+  })
+  const { lister } = factory.informer(resources.configmaps)
+  client.put(resources.configmaps, configMap('a'))
+  const stop = new AbortController()
+  factory.start(stop.signal)
+  await clock.advance(60_000)
+  client.put(resources.configmaps, { ...configMap('b'), data: { b: '1' } })
+  await clock.advance(1_000)
+  assert.deepEqual(altered, [])
+  const edit = (name: string): void => {
+    const cached = lister.get('default', name)! as { data: Record<string, string> }
+    cached.data['edited'] = 'yes'
+  }
+  edit('b')
+  await clock.advance(1_000)
+  assert.deepEqual(altered, ['CACHE configmaps[1] ALTERED!'])
+  await clock.advance(5 * 60_000)
+  altered.length = 0
+  edit('a')
+  await clock.advance(1_000)
+  assert.deepEqual(altered, [], 'copies are dropped after two to four minutes')
+  client.put(resources.configmaps, configMap('c'))
+  stop.abort()
+  await factory.shutdown()
+  await clock.advance(60_000)
+})
+
+test('without the option nothing is copied', async () => {
+  const client = new FakeServer()
+  const clock = testClock()
+  const factory = new SharedInformerFactory({
+    client,
+    clock,
+    random: new SeededRandom('detector'),
+    logger: new RecordingLogger(),
+  })
+  const { lister } = factory.informer(resources.configmaps)
+  client.put(resources.configmaps, configMap('a'))
+  const stop = new AbortController()
+  factory.start(stop.signal)
+  await clock.advance(0)
+  const cached = lister.get('default', 'a')! as { data: Record<string, string> }
+  cached.data['a'] = '2'
+  await clock.advance(10_000)
+  assert.equal(lister.get('default', 'a')?.data?.['a'], '2')
+  stop.abort()
+  await factory.shutdown()
+})

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { Lease } from '@gyropilot/api'
+import { PrometheusRegistry, sleep } from '@gyropilot/foundation'
+import { buildController } from '../builder/controller-builder.ts'
+import { managing, website, websites } from '../builder/fixtures.ts'
+import type { ControllerManagerOptions } from './controller-manager.ts'
+import type { Runnable } from './runnable.ts'
+import { stopSignal } from './stop-signals.ts'
+
+const LEASE: ControllerManagerOptions['leaderElection'] = {
+  id: 'website-operator',
+  namespace: 'default',
+  identity: 'me',
+}
+
+/** Runnables that write down when they start and end. */
+function diary(entries: string[] = []) {
+  return {
+    entries,
+    runnable: (name: string, more: Partial<Runnable> = {}): Runnable => ({
+      async start(signal) {
+        entries.push(`${name} starts`)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        entries.push(`${name} ends`)
+      },
+      ...more,
+    }),
+  }
+}
+
+const holder = (server: { get: Function }): string | null | undefined =>
+  (server.get(resources.leases, 'default', 'website-operator') as Lease | undefined)?.spec
+    ?.holderIdentity
+
+test('starts servers, webhooks, caches, unelected runnables, warm-up, elected runnables; stops in the reverse sense', async () => {
+  const { entries, runnable } = diary()
+  const { manager, server, start, stop } = managing({
+    servers: [runnable('server')],
+    leaderElection: LEASE,
+  })
+  server.onRequest = ({ verb, path }) => {
+    if (path.includes('websites') && verb === 'watch') entries.push('cache starts')
+    if (path.includes('leases') && verb === 'get') entries.push('election')
+  }
+  manager.cache.informer(websites)
+  manager.add(
+    runnable('elected', {
+      async warmup() {
+        entries.push('warm-up')
+      },
+    }),
+  )
+  manager.add(runnable('unelected', { needLeaderElection: false }))
+  manager.addWebhook(runnable('webhook'))
+  await start()
+  await manager.elected
+  assert.deepEqual(
+    entries.filter((entry, index) => entries.indexOf(entry) === index),
+    [
+      'server starts',
+      'webhook starts',
+      'cache starts',
+      'unelected starts',
+      'warm-up',
+      'election',
+      'elected starts',
+    ],
+  )
+  entries.length = 0
+  await stop()
+  assert.deepEqual(entries, ['elected ends', 'unelected ends', 'webhook ends', 'server ends'])
+  assert.equal(server.watches.length, 0)
+})
+
+test('what is added later starts at once, after the stop not at all; a manager starts once', async () => {
+  const { entries, runnable } = diary()
+  const { manager, clock, start, stop } = managing()
+  await start()
+  manager.add(runnable('late'))
+  await clock.advance(0)
+  assert.deepEqual(entries, ['late starts'])
+  await stop()
+  manager.add(runnable('too late'))
+  await clock.advance(0)
+  assert.deepEqual(entries, ['late starts', 'late ends'])
+  await assert.rejects(manager.start(new AbortController().signal), { code: 'MANAGER_STARTED' })
+})
+
+test('a start with a signal that has aborted already starts nothing', async () => {
+  const { entries, runnable } = diary()
+  const { manager, abort, start, ended } = managing({ servers: [runnable('server')] })
+  manager.add(runnable('a'))
+  abort()
+  await start()
+  await ended()
+  assert.deepEqual(entries, [])
+})
+
+test('a runnable that fails ends the manager with its error, and the others with it', async () => {
+  const { entries, runnable } = diary()
+  const { manager, clock, start, ended } = managing()
+  const failure = new Error('port is taken')
+  manager.add(runnable('other'))
+  manager.add({
+    needLeaderElection: false,
+    async start(signal) {
+      await sleep(clock, 1_000, signal)
+      throw failure
+    },
+  })
+  await start()
+  await clock.advance(1_000)
+  await assert.rejects(async () => ended(), failure)
+  assert.deepEqual(entries, ['other starts', 'other ends'])
+})
+
+test('the stop waits 30 s for what does not end; 0: not at all; negative: for ever', async () => {
+  for (const [gracefulShutdownTimeoutMs, endsAfterMs] of [
+    [undefined, 30_000],
+    [5_000, 5_000],
+    [0, 0],
+    [-1, Infinity],
+  ] as const) {
+    const { manager, clock, start, abort, ended } = managing({ gracefulShutdownTimeoutMs })
+    manager.add({ start: () => new Promise(() => {}) })
+    await start()
+    let outcome: unknown
+    ended()?.then(
+      () => (outcome = 'ended'),
+      (error: Error) => (outcome = error.message),
+    )
+    abort()
+    if (endsAfterMs === Infinity) {
+      await clock.advance(24 * 3_600_000)
+      assert.equal(outcome, undefined)
+      continue
+    }
+    await clock.advance(Math.max(0, endsAfterMs - 1))
+    if (endsAfterMs > 0) assert.equal(outcome, undefined)
+    await clock.advance(1)
+    assert.equal(
+      outcome,
+      endsAfterMs === 0
+        ? 'ended'
+        : `failed waiting for all runnables to end within grace period of ${endsAfterMs / 1000}s: context deadline exceeded`,
+    )
+  }
+})
+
+test('a graceful stop waits for the reconcile under way', async () => {
+  const { manager, server, clock, start, abort, ended } = managing()
+  let finished = false
+  buildController(manager)
+    .for(websites)
+    .complete(async () => {
+      await sleep(clock, 10_000)
+      finished = true
+    })
+  server.put(websites, website('a'))
+  await start()
+  abort()
+  await clock.advance(9_999)
+  assert.equal(finished, false)
+  await clock.advance(1)
+  await ended()
+  assert.equal(finished, true)
+})
+
+test('leader election is off by default: no lease, and elected at once', async () => {
+  const { manager, server, start, stop } = managing()
+  await start()
+  await manager.elected
+  assert.equal(holder(server), undefined)
+  await stop()
+})
+
+test('leader election takes over after the 15 s lease of another, and controllers wait for it', async () => {
+  const { manager, server, clock, start, stop } = managing({ leaderElection: LEASE })
+  const other = { leaseDurationSeconds: 15, holderIdentity: 'other', leaseTransitions: 0 }
+  server.put(resources.leases, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'default', name: 'website-operator' },
+    spec: {
+      ...other,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+    },
+  })
+  server.put(websites, website('a'))
+  const keys: string[] = []
+  const reconcile = ({ name }: { name: string }): void => void keys.push(name)
+  buildController(manager).for(websites).complete(reconcile)
+  const warm = buildController(manager).for(websites).named('warm')
+  warm.withOptions({ enableWarmup: true }).complete(reconcile)
+  const always = buildController(manager).for(websites).named('always')
+  always.withOptions({ needLeaderElection: false }).complete(reconcile)
+  await start()
+  await clock.advance(14_000)
+  assert.deepEqual(keys, ['a'], 'the one without leader election')
+  assert.equal(server.requested('watch').filter(({ path }) => path.includes('websites')).length, 1)
+  await clock.advance(10_000)
+  assert.deepEqual(keys, ['a', 'a', 'a'])
+  assert.equal(holder(server), 'me')
+  await stop()
+  assert.equal(holder(server), 'me', 'not released unless asked for')
+})
+
+test('with enableWarmup the queue is full before leadership', async () => {
+  const { manager, server, metrics, clock, start, stop } = managing({ leaderElection: LEASE })
+  server.onRequest = ({ path }) => {
+    if (path.includes('leases')) throw new Error('no lease yet')
+  }
+  server.put(websites, website('a'))
+  for (const [name, enableWarmup] of [
+    ['warm', true],
+    ['cold', false],
+  ] as const)
+    buildController(manager)
+      .for(websites)
+      .named(name)
+      .withOptions({ enableWarmup })
+      .complete(() => {})
+  await start()
+  await clock.advance(1_000)
+  const depth = (name: string): number | undefined =>
+    metrics.value('workqueue_depth', { name, controller: name, priority: '-100' })
+  assert.deepEqual([depth('warm'), depth('cold')], [1, undefined])
+  await stop()
+})
+
+test('a lost lease ends the manager at once with leader election lost', async () => {
+  const { entries, runnable } = diary()
+  const { manager, server, clock, start, ended } = managing({ leaderElection: LEASE })
+  manager.add(runnable('elected'))
+  manager.add({ start: () => new Promise(() => {}) })
+  await start()
+  await manager.elected
+  server.onRequest = ({ path }) => {
+    if (path.includes('leases')) throw new Error('unreachable')
+  }
+  await clock.advance(13_000)
+  await assert.rejects(async () => ended(), {
+    code: 'LEADER_ELECTION_LOST',
+    message: 'leader election lost',
+  })
+  assert.deepEqual(entries, ['elected starts', 'elected ends'])
+})
+
+test('releaseOnCancel gives the lease back when the work has ended', async () => {
+  const { manager, server, clock, start, abort, ended } = managing({
+    leaderElection: { ...LEASE!, releaseOnCancel: true },
+  })
+  manager.add({
+    async start(signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      await sleep(clock, 1_000)
+    },
+  })
+  await start()
+  await manager.elected
+  abort()
+  await clock.advance(999)
+  assert.equal(holder(server), 'me')
+  await clock.advance(1)
+  await ended()
+  assert.ok(!holder(server))
+})
+
+test('leader election needs an id and a namespace', async () => {
+  for (const [missing, message] of [
+    ['id', 'LeaderElectionID must be configured'],
+    [
+      'namespace',
+      'unable to find leader election namespace: not running in-cluster, please specify LeaderElectionNamespace',
+    ],
+  ] as const) {
+    const { start, ended } = managing({ leaderElection: { ...LEASE!, [missing]: '' } })
+    await start()
+    await assert.rejects(async () => ended(), { code: 'LEADER_ELECTION_INVALID', message })
+  }
+})
+
+test('probes: ping without checks; verbose, exclude and single checks; metrics as text', async () => {
+  const metrics = new PrometheusRegistry()
+  const { manager } = managing({ metrics })
+  const answer = async (target: string) => {
+    const { status, body } = (await manager.handle(target)) ?? { status: 404, body: '' }
+    return `${status} ${body}`
+  }
+  assert.equal(await answer('/healthz'), '200 ok')
+  assert.equal(await answer('/readyz?verbose'), '200 [+]ping ok\nhealthz check passed\n')
+  manager.addReadyCheck('cache', () => undefined)
+  manager.addReadyCheck('a-peer', async () => new Error('no route'))
+  manager.addReadyCheck('broken', () => {
+    throw new Error('broken')
+  })
+  assert.equal(
+    await answer('/readyz'),
+    '500 [-]a-peer failed: reason withheld\n[-]broken failed: reason withheld\n[+]cache ok\nhealthz check failed\n',
+  )
+  assert.equal(
+    await answer('/readyz?exclude=a-peer&exclude=broken&exclude=nope&verbose'),
+    '200 [+]a-peer excluded: ok\n[+]broken excluded: ok\n[+]cache ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n',
+  )
+  assert.equal(await answer('/readyz/cache'), '200 ok')
+  assert.equal(await answer('/readyz/a-peer'), '500 internal server error: no route\n')
+  assert.equal(await answer('/readyz/nope'), '404 ')
+  assert.equal(await answer('/healthz/ping'), '200 ok')
+  assert.equal(await answer('/elsewhere'), '404 ')
+  manager.addHealthCheck('alive', () => undefined)
+  assert.equal(await answer('/healthz?verbose'), '200 [+]alive ok\nhealthz check passed\n')
+  buildController(manager)
+    .for(websites)
+    .complete(() => {})
+  assert.match(
+    await answer('/metrics'),
+    /controller_runtime_reconcile_total\{controller="website",result="success"\} 0/,
+  )
+})
+
+test('the first signal stops, the second ends the process with exit code 1', () => {
+  const listeners = new Map<string, () => void>()
+  const exits: number[] = []
+  const signal = stopSignal({
+    on: (name, listener) => void listeners.set(name, listener),
+    exit: (code) => void exits.push(code),
+  })
+  assert.equal(signal.aborted, false)
+  listeners.get('SIGTERM')!()
+  assert.equal(signal.aborted, true)
+  assert.deepEqual(exits, [])
+  listeners.get('SIGINT')!()
+  assert.deepEqual(exits, [1])
+})

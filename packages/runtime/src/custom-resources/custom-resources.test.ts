@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { CustomResourceDefinition } from '@gyropilot/api'
+import { SeededRandom } from '@gyropilot/foundation'
+import { FakeServer, testClock } from '../testing/index.ts'
+import { defineResource, definitionOf } from './define-resource.ts'
+import { installDefinition } from './install-definition.ts'
+
+const schema = { type: 'object', properties: { spec: { type: 'object' } } }
+
+test('a type is a URL and a shape; the plural follows the kind unless it is given', () => {
+  const of = (kind: string) =>
+    defineResource({ group: 'example.com', version: 'v1', kind }).resource
+  assert.deepEqual([of('Website'), of('Policy'), of('Class')], ['websites', 'policies', 'classes'])
+  assert.deepEqual(
+    defineResource({
+      group: 'example.com',
+      version: 'v1beta1',
+      kind: 'Fish',
+      resource: 'fish',
+      namespaced: false,
+    }),
+    { group: 'example.com', version: 'v1beta1', kind: 'Fish', resource: 'fish', namespaced: false },
+  )
+})
+
+test('a definition has one served and stored version, and the status subresource unless refused', () => {
+  const websites = defineResource({ group: 'example.com', version: 'v1', kind: 'Website' })
+  const columns = [{ name: 'Ready', type: 'boolean', jsonPath: '.status.ready' }]
+  const definition = definitionOf(websites, {
+    schema,
+    shortNames: ['ws'],
+    additionalPrinterColumns: columns,
+  })
+  assert.equal(definition.metadata?.name, 'websites.example.com')
+  assert.deepEqual(definition.spec, {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: {
+      kind: 'Website',
+      listKind: 'WebsiteList',
+      plural: 'websites',
+      singular: 'website',
+      shortNames: ['ws'],
+    },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: { status: {} },
+        additionalPrinterColumns: columns,
+      },
+    ],
+  })
+  const plain = definitionOf(
+    { ...websites, namespaced: false },
+    { schema, statusSubresource: false },
+  )
+  assert.equal(plain.spec.scope, 'Cluster')
+  assert.equal(plain.spec.versions[0]?.subresources, undefined)
+})
+
+test('installing applies the definition and waits until it is established, or for its time', async () => {
+  const server = new FakeServer()
+  const clock = testClock()
+  const type = resources.customresourcedefinitions
+  const websites = defineResource({ group: 'example.com', version: 'v1', kind: 'Website' })
+  const definition = definitionOf(websites, { schema })
+  let stored: CustomResourceDefinition | undefined
+  server.onRequest = ({ verb, body }) => {
+    if (verb !== 'patch') return undefined
+    stored = server.put(type, (body as { value: CustomResourceDefinition }).value)
+    return stored
+  }
+  const signal = new AbortController().signal
+  const context = { clock, random: new SeededRandom('install'), signal }
+  let installed = false
+  const installing = installDefinition(server, definition, context).then(() => (installed = true))
+  await clock.advance(1_000)
+  assert.equal(installed, false)
+  const conditions = [{ type: 'Established', status: 'True' }]
+  server.put(type, { ...stored!, status: { conditions } })
+  await clock.advance(100)
+  await installing
+  server.put(type, definition)
+  const late = installDefinition(server, definition, { ...context, timeoutMs: 500 })
+  late.catch(() => {})
+  await clock.advance(500)
+  await assert.rejects(late, { name: 'WaitTimeoutError' })
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Deployment } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { FakeServer } from './fake-server.ts'
+
+const type = resources.deployments
+const deployment = (more: object = {}): Deployment =>
+  ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'default', name: 'web' },
+    ...more,
+  }) as Deployment
+
+test('with a status subresource, status is written there only and everything else past it only', async () => {
+  const server = new FakeServer()
+  server.withStatusSubresource = [type]
+  const deployments = server.resource(type, 'default')
+  const created = await deployments.create(
+    deployment({ spec: { replicas: 1 }, status: { replicas: 9 } }),
+  )
+  assert.equal(created.status, undefined)
+  const both = deployment({ spec: { replicas: 2 }, status: { replicas: 2 } })
+  assert.equal((await deployments.update(both)).status, undefined)
+  const reported = await deployments.update(
+    deployment({ spec: { replicas: 7 }, status: { replicas: 2 } }),
+    { subresource: 'status' },
+  )
+  assert.deepEqual([reported.spec?.replicas, reported.status?.replicas], [2, 2])
+  const patched = await deployments.patch('web', {
+    type: 'merge',
+    value: { spec: { paused: true }, status: { replicas: 0 } },
+  })
+  assert.deepEqual(
+    [patched.spec?.replicas, patched.spec?.paused, patched.status?.replicas],
+    [2, true, 2],
+  )
+})
+
+test('patches: merge removes with null, JSON patch is carried out', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  server.put(type, deployment({ spec: { replicas: 1, paused: true } }))
+  const merged = await deployments.patch('web', {
+    type: 'merge',
+    value: { spec: { paused: null } },
+  })
+  assert.equal(merged.spec?.paused, undefined)
+  assert.equal(merged.spec?.replicas, 1)
+  const operations = [{ op: 'replace', path: '/spec/replicas', value: 3 }]
+  const replaced = await deployments.patch('web', { type: 'json', operations })
+  assert.equal(replaced.spec?.replicas, 3)
+})
+
+test('asked for metadata it answers PartialObjectMetadata', async () => {
+  const server = new FakeServer()
+  server.put(type, deployment({ spec: { replicas: 1 } }))
+  const deployments = server.resource(type, 'default')
+  const one = await deployments.get('web', { metadataOnly: true })
+  const { items } = await deployments.list({ metadataOnly: true })
+  for (const object of [one, items[0]!]) {
+    assert.equal(object.kind, 'PartialObjectMetadata')
+    assert.equal(object.spec, undefined)
+    assert.equal(object.metadata?.name, 'web')
+  }
+})

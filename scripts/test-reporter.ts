@@ -1,0 +1,41 @@
+// A reporter for `node --test`: silent about what passes, plain about what fails, one closing line with the counts.
+import { relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+
+interface Failure {
+  readonly name: string
+  readonly file?: string
+  readonly line?: number
+  readonly details: {
+    readonly error: Error & { readonly cause?: unknown; readonly failureType?: string }
+  }
+}
+
+export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let passed = 0
+  let failed = 0
+  let skipped = 0
+  for await (const event of source) {
+    if (event.type === 'test:stderr') yield event.data.message
+    if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
+      if (event.data.skip !== undefined || event.data.todo !== undefined) skipped++
+      else passed++
+    }
+    if (event.type === 'test:fail') {
+      const failure = event.data as unknown as Failure
+      // A suite fails because a test in it did: that one is told.
+      if (failure.details.error.failureType === 'subtestsFailed') continue
+      failed++
+      yield describe(failure)
+    }
+  }
+  yield `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`
+}
+
+function describe({ name, file = '', line, details }: Failure): string {
+  const { cause } = details.error
+  const text =
+    cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? details.error)
+  const place = file === '' ? '' : `  ${relative(process.cwd(), file)}:${line}`
+  return `FAILED  ${name}${place}\n${text.replaceAll(/^/gm, '    ')}\n\n`
+}

@@ -1,0 +1,55 @@
+// @ts-nocheck -- copied beside the blocks of docs/guides/write-a-controller.md by guides.test.ts, and run there
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import { createCluster } from '@gyropilot/cluster'
+import { installDefinition } from '@gyropilot/runtime'
+import { greetingDefinition, greetings } from './greeting.ts'
+import { addCleanUp, addReferences, production } from './next.ts'
+
+test('the next parts', async () => {
+  const cluster = await createCluster({ seed: 'next', nodes: 0 })
+  const { client, clock, random } = cluster
+  const stop = new AbortController()
+  const { signal } = stop
+  const installed = installDefinition(client, greetingDefinition, { clock, random, signal })
+  await cluster.advance(1_000)
+  await installed
+  const manager = production({ client, clock, random }, 'default', 0)
+  const cleaned: string[] = []
+  addCleanUp(manager, async (name) => void cleaned.push(name))
+  addReferences(manager)
+  const ended = manager.start(signal)
+  await cluster.advance(5_000)
+  const lease = await client.resource(resources.leases, 'default').get('greetings.example.com')
+  assert.ok(lease.spec?.holderIdentity)
+
+  const all = client.resource(greetings, 'default')
+  await manager.client
+    .resource(greetings, 'default')
+    .create({ metadata: { name: 'a' }, spec: { who: 'robot' } })
+  await cluster.advance(1_000)
+  assert.deepEqual((await all.get('a')).metadata?.finalizers, ['example.com/outside'])
+  await all.patch('a', { type: 'merge', value: { metadata: { annotations: null } } })
+  await cluster.advance(1_000)
+  const accounts = client.resource(resources.serviceaccounts, 'default')
+  await accounts.create({ metadata: { name: 'robot' } })
+  await cluster.advance(1_000)
+  assert.equal((await all.get('a')).metadata?.annotations?.['example.com/seen'], 'true')
+
+  await all.delete('a')
+  await cluster.advance(1_000)
+  assert.deepEqual(cleaned, ['a'])
+  await assert.rejects(all.get('a'), { reason: 'NotFound' })
+  const metrics = await manager.handle('/metrics')
+  assert.match(
+    metrics!.body,
+    /controller_runtime_reconcile_total\{controller="greeting-clean-up",result="success"\} [1-9]/,
+  )
+
+  stop.abort()
+  await cluster.advance(5_000)
+  await ended
+  const released = await client.resource(resources.leases, 'default').get('greetings.example.com')
+  assert.equal(released.spec?.holderIdentity ?? '', '')
+})
