@@ -1,5 +1,6 @@
 /** The embedded API server: its parts put together. It behaves as kube-apiserver 1.36 does, for one machine. */
 import type { KeyObject } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { admissionPlugins } from './admission/index.ts'
 import { fieldManagement } from './apply/index.ts'
@@ -34,10 +35,12 @@ import { listen, type Listener } from './http/listener.ts'
 import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
+import { decodeProtobuf } from './protobuf/index.ts'
+import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { serviceAllocation } from './service-ips/index.ts'
 import type { Store } from './storage/store.ts'
-import { subresourceHandlers, type ContainerLogs } from './subresources/index.ts'
+import { subresourceHandlers, type Kubelets } from './subresources/index.ts'
 
 export interface ApiServerOptions {
   readonly clock: Clock
@@ -60,9 +63,9 @@ export interface ApiServerOptions {
   readonly identity?: string
   /** Added behind the default plug-ins. */
   readonly admission?: readonly AdmissionPlugin[]
-  /** What containers have written. Absent: logs answer as a node whose kubelet is down. */
-  readonly logs?: ContainerLogs
-  /** Replace the server's own: connections to simulated pods. */
+  /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
+  readonly kubelets?: Kubelets
+  /** Replace the server's own. */
   readonly subresources?: readonly SubresourceHandler[]
 }
 
@@ -83,6 +86,8 @@ export interface ApiServer {
   /** Within the process: values are the store's own frozen objects and must not be edited. */
   handle(request: ServerRequest): Promise<ServerResponse>
   listen(options: ListenOptions): Promise<Listener>
+  /** Serves group metrics.k8s.io from now on, out of what the kubelets say. For when there are nodes. */
+  serveResourceMetrics(): void
   /** Ends listeners and loops. The store stays open: it belongs to the caller. */
   stop(graceMs?: number): Promise<void>
 }
@@ -178,8 +183,9 @@ class EmbeddedApiServer implements ApiServer {
           authentication,
           authorizer,
           serviceAccountTokens,
-          logs: options.logs,
+          kubelets: options.kubelets,
         }),
+        ...(options.kubelets === undefined ? [] : resourceMetricsHandlers(options.kubelets)),
         ...(options.subresources ?? []),
       ],
       internals: this.internals,
@@ -252,10 +258,21 @@ class EmbeddedApiServer implements ApiServer {
       keyPem,
       requestClientCertificates: true,
       answer: (request) => this.#pipeline.answer(request),
+      upgrade: (request, socket, head) => void this.#upgrade(request, socket, head),
     })
     this.#listeners.push(listener)
     this.#address = `${host}:${listener.port}`
     return listener
+  }
+
+  serveResourceMetrics(): void {
+    for (const resource of resourceMetrics) this.registry.add(resource)
+  }
+
+  /** Streams are rare: their code is loaded with the first. */
+  async #upgrade(request: ServerRequest, socket: Duplex, head: Buffer): Promise<void> {
+    const { upgrade } = await import('./streams/upgrade.ts')
+    await upgrade(request, socket, head, (asked) => this.#pipeline.answer(asked))
   }
 
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
@@ -265,8 +282,4 @@ class EmbeddedApiServer implements ApiServer {
     this.#definitions.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
   }
-}
-
-function decodeProtobuf(): never {
-  throw new Error('protobuf bodies are not decoded yet')
 }

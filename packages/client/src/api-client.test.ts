@@ -86,7 +86,8 @@ test('verbs send their request and give back the decoded answer', async () => {
       ['POST', '/api/v1/namespaces/a/pods', 'me/v1'],
     ],
   )
-  assert.deepEqual(transport.requests[2]!.body, { json: pod })
+  const withKind = { apiVersion: 'v1', kind: 'Pod', ...pod }
+  assert.deepEqual(transport.requests[2]!.body, { json: withKind }, 'custom resources need it')
 })
 
 test('pages follow the continue token without the resourceVersion', async () => {

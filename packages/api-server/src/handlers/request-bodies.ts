@@ -2,13 +2,16 @@
 import { badRequest } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import type { InputType } from '../http/negotiation.ts'
-import { parseBody, type ParsedBody, type ProtobufDecoder } from '../http/request-body.ts'
+import { parseBody, type ParsedBody } from '../http/request-body.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ResourceCall } from './call.ts'
 import type { Decoding, ExpectedKind } from './decoding.ts'
 import type { WriteOptions } from './options.ts'
 import { parsePatch, patchTypeOf, type PatchType } from './patch.ts'
+
+/** The body as a plain JSON value; bytes start with the prefix of protobuf bodies. Throws 400. */
+export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
 
 export class RequestBodies {
   readonly #registry: ResourceRegistry
@@ -20,7 +23,8 @@ export class RequestBodies {
   }
 
   parse(call: ResourceCall, type: InputType, kind: string): Promise<ParsedBody> {
-    return parseBody(call.request, type, kind, this.#decodeProtobuf)
+    const expected = { ...expectedKind(call), kind }
+    return parseBody(call.request, type, kind, (bytes) => this.#decodeProtobuf(bytes, expected))
   }
 
   decoding(

@@ -48,8 +48,12 @@ export function autoscalerToStored(draft: Draft): Draft {
 }
 
 export function autoscalerFromStored(stored: Stored): Stored {
-  const { metrics = [], behavior, ...spec } = (stored['spec'] ?? {}) as Draft
-  const { currentMetrics = [], conditions = [], ...status } = (stored['status'] ?? {}) as Draft
+  const { metrics: givenMetrics, behavior, ...spec } = (stored['spec'] ?? {}) as Draft
+  const { currentMetrics: seen, conditions: given, ...status } = (stored['status'] ?? {}) as Draft
+  // A list without entries is stored as null where the API shows it so.
+  const metrics: unknown[] = givenMetrics ?? []
+  const currentMetrics: unknown[] = seen ?? []
+  const conditions: unknown[] = given ?? []
   const annotations = { ...stored['metadata']?.annotations } as Record<string, string>
   const cpu = (metrics as Draft[]).find(isCpuUtilization)
   const others = (metrics as Draft[]).filter((metric) => metric !== cpu)

@@ -20,7 +20,8 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   return true
 }
 
-function ownValue(object: Record<string, unknown>, key: string): unknown {
+/** A member that the object has itself. Keys that clients choose may be `constructor`, which every object inherits. */
+export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
