@@ -39,6 +39,11 @@ const steps: readonly Step[] = [
     name: 'examples',
     command: [node, ...testRun, 'examples/**/*.test.ts', 'tests/guides/*.test.ts'],
   },
+  {
+    name: 'robustness',
+    command: [node, ...testRun, 'tests/robustness/*.test.ts', 'tests/faults/*.test.ts'],
+  },
+  { name: 'simulation', command: [node, ...testRun, 'tests/simulation/*.test.ts'] },
   { name: 'recordings', command: [node, ...testRun, 'tests/recordings/*.test.ts'] },
   {
     name: 'end-to-end',

@@ -2,6 +2,7 @@
 import type { Status, StatusCause, StatusDetails } from '@gyropilot/api'
 import type { Draft, Stored } from './registry/kind-rules.ts'
 import type { Store } from './storage/store.ts'
+import type { ConnectionTarget } from './streams/target.ts'
 
 /** A refusal on its way to the client; becomes a Status. `body` overrides the Status for the few plain-text answers. */
 export class ApiError extends Error {
@@ -114,6 +115,8 @@ export interface AdmissionRequest {
   readonly user: UserInfo
   readonly dryRun: boolean
   readonly options: Readonly<Record<string, unknown>>
+  /** The second run of all mutating plug-ins, because one asked for it. They see what the others have changed. */
+  readonly reinvocation?: boolean
   /** Adds a Warning header to the answer. */
   warn(message: string): void
 }
@@ -121,8 +124,10 @@ export interface AdmissionRequest {
 export interface AdmissionPlugin {
   readonly name: string
   handles(request: AdmissionRequest): boolean
-  /** Throws ApiError to refuse. */
-  mutate?(request: AdmissionRequest): void | Promise<void>
+  /** Throws ApiError to refuse. `reinvoke`: all mutating plug-ins are to run once more. */
+  mutate?(
+    request: AdmissionRequest,
+  ): void | undefined | 'reinvoke' | Promise<void | undefined | 'reinvoke'>
   validate?(request: AdmissionRequest): void | Promise<void>
 }
 
@@ -151,6 +156,8 @@ export interface SubresourceAnswer {
   /** Body is a string, or chunks that are sent as they come (logs); `204` has no body. */
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Instead of a body: what the upgraded connection leads to. */
+  readonly connection?: ConnectionTarget
 }
 
 /**

@@ -14,6 +14,7 @@ export type { Listener } from './http/listener.ts'
 export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
 export { createMemoryStore } from './storage/memory-store.ts'
+export type { InitialState } from './storage/revision-log.ts'
 export { openSqliteStore } from './storage/sqlite-store.ts'
 export type {
   Store,

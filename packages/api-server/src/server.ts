@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
-import { admissionPlugins } from './admission/index.ts'
+import { admissionPlugins, serviceResolver, type ServiceResolver } from './admission/index.ts'
 import { fieldManagement } from './apply/index.ts'
 import {
   createAuthentication,
@@ -32,6 +32,7 @@ import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener.ts'
+import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls.ts'
 import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
@@ -61,6 +62,8 @@ export interface ApiServerOptions {
   readonly advertiseAddress?: string
   /** Keeps a Lease of this name for the server. Absent: none. */
   readonly identity?: string
+  /** Finds services that webhooks are configured with. Absent: as their objects say, ExternalName and endpoints. */
+  readonly resolveService?: ServiceResolver
   /** Added behind the default plug-ins. */
   readonly admission?: readonly AdmissionPlugin[]
   /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
@@ -107,6 +110,8 @@ class EmbeddedApiServer implements ApiServer {
   readonly #expiry: ExpirySweeper
   readonly #definitions: DefinitionController
   readonly #listeners: Listener[] = []
+  readonly #calls: OutgoingCalls
+  readonly #resolveService: ServiceResolver
   readonly #options: ApiServerOptions
   #bootstrapped: Bootstrapped | undefined
   #ready = false
@@ -116,6 +121,8 @@ class EmbeddedApiServer implements ApiServer {
   constructor(options: ApiServerOptions) {
     const { clock, random, store } = options
     this.#options = options
+    this.#calls = createOutgoingCalls(clock)
+    this.#resolveService = options.resolveService ?? serviceResolver(store)
     this.store = store
     this.registry = new ResourceRegistry((group, kind) =>
       group === definitionRules.group && kind === definitionRules.kind
@@ -135,6 +142,9 @@ class EmbeddedApiServer implements ApiServer {
       authorizer,
       clock,
       random: random.fork('admission'),
+      registry: this.registry,
+      calls: this.#calls,
+      resolveService: this.#resolveService,
       server: () => this.internals,
     }
     const allocations: AllocationHook[] = [
@@ -194,8 +204,13 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   #definitionController(openApi: OpenApiDocuments): DefinitionController {
-    const { clock, logger } = this.#options
+    const { clock, logger, random } = this.#options
     return new DefinitionController({
+      conversion: {
+        calls: this.#calls,
+        resolveService: this.#resolveService,
+        random: random.fork('conversions'),
+      },
       publish: (path, document) => openApi.publish(path, document),
       registry: this.registry,
       server: this.internals,
@@ -280,6 +295,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry.stop()
     this.#bootstrapped?.stop()
     this.#definitions.stop()
+    this.#calls.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
   }
 }

@@ -13,7 +13,6 @@ export type {
 } from './object.ts'
 export { apiVersionOf, groupResourceOf, keyOf, pathOf, splitKey } from './resource-type.ts'
 export type { ResourceType } from './resource-type.ts'
-export { schemaNamed, schemaOf } from './schema.ts'
 export type {
   FieldSchema,
   FieldType,

@@ -6,6 +6,7 @@ export { impersonatingTransport, impersonationHeaders } from './auth/impersonati
 export { ApiClient } from './api-client.ts'
 export type { ApiClientOptions } from './api-client.ts'
 export type * from './client.ts'
+export { isDecodedForCaller } from './decoded-values.ts'
 export { ResourceLookup, asType, discover } from './discovery.ts'
 export type { Discovered } from './discovery.ts'
 export { clientErrors } from './errors.ts'

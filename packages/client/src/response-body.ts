@@ -1,3 +1,4 @@
+import { markDecoded } from './decoded-values.ts'
 import { clientErrors } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -35,7 +36,7 @@ export async function readBody(response: TransportResponse, what: string): Promi
   if (!contentType.includes('json'))
     return contentType === '' || contentType.startsWith('text/') ? text : { undecoded: contentType }
   try {
-    return JSON.parse(text)
+    return markDecoded(JSON.parse(text))
   } catch (error) {
     if (response.status >= 400) return undefined
     throw clientErrors.make(

@@ -1,6 +1,7 @@
 import type { KubernetesObject, Status, WatchEvent } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
+import { markDecoded } from './decoded-values.ts'
 import { TransportError } from './transport.ts'
 import type { TransportResponse } from './transport.ts'
 import { WatchDecodingError, decodeWatch } from './watch-decoder.ts'
@@ -23,7 +24,7 @@ export function watchStream(
   if (body.kind === 'value') {
     return failing(new WatchDecodingError('malformed', 'the answer to a watch is a single value'))
   }
-  return decoded(body.chunks, signal, logger)
+  return markDecoded(decoded(body.chunks, signal, logger))
 }
 
 /** A watch that closes at once: what is left when its start was tried to no avail. */

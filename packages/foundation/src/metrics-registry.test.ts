@@ -143,3 +143,15 @@ test('collectors run before each exposition', () => {
   assert.match(registry.expose(), /^g 1$/m)
   assert.match(registry.expose(), /^g 2$/m)
 })
+
+test('an initialized histogram shows its series at 0, and one that was observed keeps what it has', () => {
+  const registry = new PrometheusRegistry()
+  const histogram = registry.histogram({ name: 's', help: 'h', labels: ['l'], buckets: [1] })
+  histogram.initialize({ l: 'a' })
+  histogram.observe(1, { l: 'b' })
+  histogram.initialize({ l: 'b' })
+  const text = registry.expose()
+  assert.match(text, /s_bucket\{l="a",le="1"\} 0\n/)
+  assert.match(text, /s_count\{l="a"\} 0\n/)
+  assert.match(text, /s_count\{l="b"\} 1\n/)
+})

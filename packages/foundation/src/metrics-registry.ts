@@ -216,6 +216,10 @@ class HistogramFamily extends Family<Distribution> implements Histogram {
     state.sum += value
   }
 
+  initialize(labels: Labels): void {
+    this.state(labels)
+  }
+
   protected override newState(): Distribution {
     return { counts: Array.from({ length: this.#bounds.length + 1 }, () => 0), sum: 0 }
   }

@@ -16,6 +16,8 @@ export interface Gauge {
 
 export interface Histogram {
   observe(value: number, labels?: Labels): void
+  /** Shows the series of these labels at 0 before anything was observed. */
+  initialize(labels: Labels): void
 }
 
 export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE' | 'INTERNAL'
@@ -48,7 +50,7 @@ export interface MetricsRegistry {
 export const silentMetrics: MetricsRegistry = {
   counter: () => ({ increment() {} }),
   gauge: () => ({ set() {}, add() {} }),
-  histogram: () => ({ observe() {} }),
+  histogram: () => ({ observe() {}, initialize() {} }),
   onCollect() {},
   expose: () => '',
 }

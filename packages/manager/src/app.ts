@@ -1,7 +1,8 @@
-/** One run of kube-controller-manager, from options to exit code. Contract: docs/behaviour/runtime/manager.md, Startup sequence. */
+/** One run of kube-controller-manager, from options to its end. Contract: docs/behaviour/runtime/manager.md, Startup sequence. */
 import { TransportPool, anonymousConfig, loadManagerConfig } from '@gyropilot/client'
-import type { Client, RestConfig } from '@gyropilot/client'
+import type { RestConfig, Transport } from '@gyropilot/client'
 import { controllers } from '@gyropilot/controllers'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { PrometheusRegistry, errorText, uuid } from '@gyropilot/foundation'
 import type {
   Clock,
@@ -10,28 +11,34 @@ import type {
   MetricsRegistry,
   RandomSource,
 } from '@gyropilot/foundation'
-import {
-  EventBroadcaster,
-  LeaderElectionHealthCheck,
-  LeaderElector,
-  LeaseLock,
-} from '@gyropilot/runtime'
+import { EventBroadcaster, LeaseCandidate } from '@gyropilot/runtime'
+import type { ControllerDescriptor } from '@gyropilot/runtime'
+import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
-import type { ClientBuilder } from './client-builder.ts'
+import type { ClientBuilder, ClientRate } from './client-builder.ts'
+import { TOKEN_CONTROLLER } from './controller-names.ts'
 import { controllersConfiguration } from './controllers-configuration.ts'
+import { withoutMetrics } from './disabled-metrics.ts'
+import { createElection } from './election.ts'
+import type { Election, ElectionOptions } from './election.ts'
 import { managerErrors } from './errors.ts'
+import { fencedTransport } from './fenced-transport.ts'
+import { defaultLeaderMigration, lockOf, parseLeaderMigration } from './leader-migration.ts'
+import type { LeaderMigration } from './leader-migration.ts'
+import { loggingRecorder } from './logging-recorder.ts'
 import type { Options } from './options.ts'
 import { runControllers } from './run-controllers.ts'
 import { ServiceAccountTransports } from './service-account-clients.ts'
-import { DelegatedAuth } from './serving/delegated-auth.ts'
-import type { IncomingRequest } from './serving/delegated-auth.ts'
 import { HealthChecks } from './serving/health.ts'
-import { serve } from './serving/routes.ts'
-import type { Answer } from './serving/routes.ts'
+import type { DebugHandler } from './serving/routes.ts'
+import type { Answer, IncomingRequest } from './serving/request.ts'
+import { managerPages } from './manager-pages.ts'
+import { withinShutdownTimeout } from './shutdown.ts'
+import type { Verbosity } from './verbosity.ts'
 
-/** How long past its lease a holder that does not renew still counts as healthy. */
-const ELECTION_TOLERANCE_MS = 20_000
 const PROGRAM = 'kube-controller-manager'
+/** A request of the elector may take half of the time in which it must renew, and at least this. */
+const LEAST_ELECTION_TIMEOUT_MS = 1_000
 
 export interface AppWorld {
   readonly host: HostEnvironment
@@ -39,14 +46,22 @@ export interface AppWorld {
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger
+  /** Behind `logger`. */
+  readonly verbosity: Verbosity
   readonly platform: { readonly os: string; readonly arch: string }
+  /** `v1.36.0` */
   readonly version: string
   readonly commit: string
+  /** Of Node. */
+  readonly runtimeVersion: string
   /** Opens the HTTPS port; returns how to close it. */
-  serve(
-    answer: (request: IncomingRequest) => Promise<Answer>,
-    clientAuthorityPem: string | undefined,
-  ): Promise<() => void>
+  serve(pages: ServedPages): Promise<() => void>
+}
+
+export interface ServedPages {
+  answer(request: IncomingRequest): Promise<Answer>
+  /** The authorities of client certificates in PEM, read anew; asked from time to time. */
+  authorities(): Promise<string>
 }
 
 /** Resolves when the run has ended in order; rejects with the error that ends the process. */
@@ -61,131 +76,217 @@ export async function runApp(
     host,
     logger,
   )
-  const app = new App(options, world, config)
-  const close = await app.startServing()
+  const migration = await leaderMigration(options, host)
+  const app = new App(options, world, config, migration)
+  const lifetime = new AbortController()
+  const close = await app.startServing(lifetime.signal)
   try {
     await app.run(signal)
   } finally {
+    lifetime.abort()
     close()
     await app.close()
   }
 }
 
+async function leaderMigration(
+  options: Options,
+  host: HostEnvironment,
+): Promise<LeaderMigration | undefined> {
+  if (!options.flag('leader-elect') || !options.flag('enable-leader-migration')) return undefined
+  const path = options.text('leader-migration-config')
+  if (path === '') return defaultLeaderMigration
+  let text: string
+  try {
+    text = await host.readTextFile(path)
+  } catch (error) {
+    const message = `error reading leader migration config at ${path}: ${errorText(error)}`
+    throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
+  }
+  return parseLeaderMigration(text, path)
+}
+
+type Descriptors = readonly ControllerDescriptor<ControllersConfiguration>[]
+
 class App {
   readonly #options: Options
   readonly #world: AppWorld
   readonly #config: RestConfig
+  readonly #migration: LeaderMigration | undefined
   readonly #pool: TransportPool
-  readonly #metrics: MetricsRegistry = new PrometheusRegistry()
-  readonly #health = new HealthChecks()
-  readonly #rootClients: ClientBuilder
+  readonly #metrics: MetricsRegistry
+  readonly #slis: MetricsRegistry = new PrometheusRegistry()
+  readonly #health = new HealthChecks(this.#slis)
+  readonly #debugHandlers = new Map<string, DebugHandler>()
+  readonly #events: EventBroadcaster[] = []
 
-  constructor(options: Options, world: AppWorld, config: RestConfig) {
+  constructor(
+    options: Options,
+    world: AppWorld,
+    config: RestConfig,
+    migration: LeaderMigration | undefined,
+  ) {
     const { host, clock, logger } = world
     this.#options = options
     this.#world = world
     this.#config = config
+    this.#migration = migration
+    this.#metrics = withoutMetrics(new PrometheusRegistry(), options.list('disabled-metrics'))
     this.#pool = new TransportPool({ host, clock, logger, metrics: this.#metrics })
-    this.#rootClients = this.#builder(config, '')
+    registerBinaryMetrics(this.#metrics, world, options.gates())
   }
 
-  async startServing(): Promise<() => void> {
+  async startServing(signal: AbortSignal): Promise<() => void> {
     if (this.#options.number('secure-port') === 0) return () => {}
-    const auth = await this.#delegatedAuth()
-    const authority = this.#options.text('client-ca-file')
-    const clientAuthorityPem =
-      authority === '' ? undefined : await this.#world.host.readTextFile(authority)
-    const routes = {
-      auth,
-      health: this.#health,
-      metrics: this.#metrics,
-      configz: () => Object.fromEntries(this.#options.values),
-    }
-    return this.#world.serve((request) => serve(request, routes), clientAuthorityPem)
+    const pages = await managerPages(
+      {
+        options: this.#options,
+        world: this.#world,
+        migration: this.#migration,
+        health: this.#health,
+        metrics: this.#metrics,
+        slis: this.#slis,
+        debugHandlers: this.#debugHandlers,
+        client: (config, name, rate) =>
+          this.#builder(() => this.#pool.transport(config), '', rate).client(name),
+      },
+      signal,
+    )
+    return this.#world.serve(pages)
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (!this.#options.flag('leader-elect')) return this.#runUntilStopped(signal)
-    const ending = Promise.withResolvers<void>()
-    const check = new LeaderElectionHealthCheck(ELECTION_TOLERANCE_MS)
-    this.#health.add({ name: check.name, check: () => check.check()?.message })
-    const elector = this.#elector({
-      onStartedLeading: (term) =>
-        this.#runControllers(term).catch((error: unknown) => ending.reject(error)),
-      onStoppedLeading: () => this.#world.logger.error(undefined, 'leaderelection lost'),
-    })
-    check.bind(elector)
-    await Promise.race([elector.run(signal), ending.promise])
-    if (signal.aborted && this.#releasesLease()) return
-    throw managerErrors.make('LEADER_ELECTION_LOST', 'leaderelection lost')
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close()
-  }
-
-  #releasesLease(): boolean {
-    return this.#options.gates().get('ControllerManagerReleaseLeaderElectionLockOnExit') === true
-  }
-
-  #elector(callbacks: ConstructorParameters<typeof LeaderElector>[0]['callbacks']): LeaderElector {
-    const options = this.#options
-    const { clock, random, logger, hostname } = this.#world
-    const client = this.#rootClients.client('leader-election')
-    const name = options.text('leader-elect-resource-name')
-    return new LeaderElector({
-      lock: new LeaseLock({
-        client,
-        namespace: options.text('leader-elect-resource-namespace'),
-        name,
-        identity: `${hostname}_${uuid(random)}`,
-        recorder: this.#events(client).recorder(PROGRAM),
-      }),
-      leaseDurationMs: options.number('leader-elect-lease-duration'),
-      renewDeadlineMs: options.number('leader-elect-renew-deadline'),
-      retryPeriodMs: options.number('leader-elect-retry-period'),
-      callbacks,
-      clock,
-      random: random.fork('leader-election'),
-      logger: logger.named('leader-election'),
-      name,
-      metrics: this.#metrics,
-      releaseOnCancel: this.#releasesLease(),
-    })
-  }
-
-  /** Without election: loops stop within the shutdown timeout, or the run fails. */
-  async #runUntilStopped(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#world
+    if (this.#options.flag('leader-elect')) return this.#contend(signal)
     const timeoutMs = this.#options.number('controller-shutdown-timeout')
-    const loops = this.#runControllers(signal)
-    const overdue = Promise.withResolvers<never>()
-    signal.addEventListener('abort', () => {
-      if (timeoutMs === 0) return
-      for (const third of [1, 2]) {
-        clock.after((timeoutMs * third) / 3, () =>
-          logger.info('Still waiting for some controllers to terminate...'),
-        )
-      }
-      clock.after(timeoutMs, () =>
-        overdue.reject(
-          managerErrors.make('SHUTDOWN_TIMEOUT', 'controller shutdown timeout reached'),
-        ),
-      )
-    })
-    await Promise.race([loops, overdue.promise])
+    const loops = this.#runControllers(controllers, undefined, signal)
+    await withinShutdownTimeout(loops, signal, { timeoutMs, clock, logger })
   }
 
-  async #runControllers(signal: AbortSignal): Promise<void> {
+  async close(): Promise<void> {
+    await Promise.all(this.#events.map((events) => events.shutdown()))
+    await this.#pool.close()
+  }
+
+  /** Under the main lock; with leader migration also under a second one, once the token controller runs under the first. */
+  async #contend(signal: AbortSignal): Promise<void> {
+    const migration = this.#migration
+    const identity = `${this.#world.hostname}_${uuid(this.#world.random)}`
+    const under = (lock: 'main' | 'migration'): Descriptors =>
+      migration === undefined
+        ? controllers
+        : controllers.filter(({ name }) =>
+            name === TOKEN_CONTROLLER ? lock === 'main' : lockOf(migration, name) === lock,
+          )
+    const started = Promise.withResolvers<'started'>()
+    const main = this.#election(this.#options.text('leader-elect-resource-name'), identity, {
+      logPrefix: '',
+      run: (term, holdsLease) =>
+        this.#runControllers(under('main'), holdsLease, term, () => started.resolve('started')),
+    })
+    const elections = [main]
+    this.#health.add({
+      name: 'leaderElection',
+      check: () => elections.map((election) => election.check()).find(Boolean),
+    })
+    this.#announce(identity, signal)
+    const mainRun = main.run(signal)
+    if (migration === undefined) return mainRun
+    const second = Promise.race([started.promise, mainRun]).then(async (what) => {
+      if (what !== 'started') return
+      const election = this.#election(migration.leaderName, identity, {
+        logPrefix: 'migration ',
+        run: (term, holdsLease) => this.#runControllers(under('migration'), holdsLease, term),
+      })
+      elections.push(election)
+      await election.run(signal)
+    })
+    await Promise.all([mainRun, second])
+  }
+
+  #election(
+    leaseName: string,
+    identity: string,
+    part: Pick<ElectionOptions, 'run' | 'logPrefix'>,
+  ): Election {
     const options = this.#options
     const { clock, random, logger } = this.#world
+    const renewDeadlineMs = options.number('leader-elect-renew-deadline')
+    const client = this.#rootClients().client('leader-election', {
+      requestTimeoutMs: Math.max(LEAST_ELECTION_TIMEOUT_MS, renewDeadlineMs / 2),
+    })
+    const events = new EventBroadcaster({
+      client,
+      clock,
+      random: random.fork(`events/${leaseName}`),
+      logger: logger.named('events'),
+    })
+    this.#events.push(events)
+    return createElection({
+      ...part,
+      leaseName,
+      leaseNamespace: options.text('leader-elect-resource-namespace'),
+      identity,
+      client,
+      recorder: loggingRecorder(events.recorder(PROGRAM), logger),
+      leaseDurationMs: options.number('leader-elect-lease-duration'),
+      renewDeadlineMs,
+      retryPeriodMs: options.number('leader-elect-retry-period'),
+      coordinated: options.isGateOn('CoordinatedLeaderElection'),
+      releasesLease: options.isGateOn('ControllerManagerReleaseLeaderElectionLockOnExit'),
+      shutdownTimeoutMs: options.number('controller-shutdown-timeout'),
+      clock,
+      random,
+      logger,
+      metrics: this.#metrics,
+    })
+  }
+
+  /** Where the server chooses the leader: tells it that this process can lead, for the whole of its life. */
+  #announce(identity: string, signal: AbortSignal): void {
+    const options = this.#options
+    if (!options.isGateOn('CoordinatedLeaderElection')) return
+    const { clock, random, logger, version } = this.#world
+    const binaryVersion = version.replace(/^v/, '')
+    const candidate = new LeaseCandidate({
+      client: this.#rootClients().client('leader-election'),
+      clock,
+      random: random.fork('lease-candidate'),
+      logger: logger.named('lease-candidate'),
+      metrics: this.#metrics,
+      namespace: options.text('leader-elect-resource-namespace'),
+      leaseName: options.text('leader-elect-resource-name'),
+      identity,
+      binaryVersion,
+      emulationVersion: binaryVersion,
+    })
+    this.#health.add({
+      name: 'informer-sync',
+      check: () =>
+        candidate.hasSynced ? undefined : 'the lease candidate informer has not synced',
+    })
+    candidate
+      .run(signal)
+      .catch((error: unknown) => logger.error(error, 'The lease candidate failed'))
+  }
+
+  /** `holdsLease`: writes are refused when it answers false. */
+  async #runControllers(
+    descriptors: Descriptors,
+    holdsLease: (() => boolean) | undefined,
+    signal: AbortSignal,
+    onStarted?: () => void,
+  ): Promise<void> {
+    const options = this.#options
+    const { clock, random, logger } = this.#world
+    const rootClients = this.#rootClients(holdsLease)
     await runControllers(
       {
-        rootClients: this.#rootClients,
+        rootClients,
         controllerClients: options.flag('use-service-account-credentials')
-          ? this.#serviceAccountClients()
-          : this.#rootClients,
-        descriptors: controllers,
+          ? this.#serviceAccountClients(holdsLease, rootClients)
+          : rootClients,
+        descriptors,
         items: options.list('controllers'),
         configuration: controllersConfiguration(options, await this.#rootCa()),
         startIntervalMs: options.number('controller-start-interval'),
@@ -195,28 +296,36 @@ class App {
         logger,
         metrics: this.#metrics,
         health: this.#health,
+        debugHandlers: this.#debugHandlers,
       },
       signal,
+      onStarted,
     )
   }
 
-  #events(client: Client): EventBroadcaster {
-    const { clock, random, logger } = this.#world
-    return new EventBroadcaster({
-      client,
+  #rootClients(holdsLease?: () => boolean): ClientBuilder {
+    return this.#builder(() => fenced(this.#pool.transport(this.#config), holdsLease), '')
+  }
+
+  #serviceAccountClients(
+    holdsLease: (() => boolean) | undefined,
+    rootClients: ClientBuilder,
+  ): ClientBuilder {
+    const { clock, logger } = this.#world
+    const accounts = new ServiceAccountTransports({
+      root: rootClients.client('service-accounts'),
+      anonymous: fenced(this.#pool.transport(anonymousConfig(this.#config)), holdsLease),
       clock,
-      random: random.fork('events'),
-      logger: logger.named('events'),
+      logger,
     })
+    const suffixPrefix = 'system:serviceaccount:kube-system:'
+    return this.#builder((account) => accounts.transport(account), suffixPrefix)
   }
 
-  #builder(config: RestConfig, suffixPrefix: string): ClientBuilder {
-    return this.#builderOver(() => this.#pool.transport(config), suffixPrefix)
-  }
-
-  #builderOver(
-    transport: Parameters<typeof clientBuilder>[0]['transport'],
+  #builder(
+    transport: (name: string) => Transport,
     suffixPrefix: string,
+    rate?: ClientRate,
   ): ClientBuilder {
     const { clock, logger, platform, version, commit } = this.#world
     return clientBuilder({
@@ -225,27 +334,13 @@ class App {
       logger,
       metrics: this.#metrics,
       host: new URL(this.#config.server).host,
-      rate: {
+      rate: rate ?? {
         qps: this.#options.number('kube-api-qps'),
         burst: this.#options.number('kube-api-burst'),
       },
       userAgent: { program: PROGRAM, version, commit, ...platform },
       suffixPrefix,
     })
-  }
-
-  #serviceAccountClients(): ClientBuilder {
-    const { clock, logger } = this.#world
-    const accounts = new ServiceAccountTransports({
-      root: this.#rootClients.client('service-accounts'),
-      anonymous: this.#pool.transport(anonymousConfig(this.#config)),
-      clock,
-      logger,
-    })
-    return this.#builderOver(
-      (name) => accounts.transport(name),
-      'system:serviceaccount:kube-system:',
-    )
   }
 
   /** --root-ca-file, else the CA of the kubeconfig's cluster. */
@@ -265,25 +360,8 @@ class App {
     const { caData, caFile } = this.#config.tls
     return caData ?? (caFile === undefined ? '' : host.readTextFile(caFile))
   }
+}
 
-  async #delegatedAuth(): Promise<DelegatedAuth> {
-    const options = this.#options
-    const reviewClient = async (flag: string): Promise<Client | undefined> => {
-      const kubeconfig = options.text(flag)
-      if (kubeconfig === '') return undefined
-      const config = await loadManagerConfig({ kubeconfig }, this.#world.host, this.#world.logger)
-      return this.#builder(config, '').client('delegated-auth')
-    }
-    const authenticationClient = await reviewClient('authentication-kubeconfig')
-    const authorizationClient = await reviewClient('authorization-kubeconfig')
-    return new DelegatedAuth({
-      clock: this.#world.clock,
-      ...(authenticationClient === undefined ? {} : { authenticationClient }),
-      ...(authorizationClient === undefined ? {} : { authorizationClient }),
-      tokenCacheMs: options.number('authentication-token-webhook-cache-ttl'),
-      authorizedCacheMs: options.number('authorization-webhook-cache-authorized-ttl'),
-      unauthorizedCacheMs: options.number('authorization-webhook-cache-unauthorized-ttl'),
-      alwaysAllowPaths: options.list('authorization-always-allow-paths'),
-    })
-  }
+function fenced(transport: Transport, holdsLease: (() => boolean) | undefined): Transport {
+  return holdsLease === undefined ? transport : fencedTransport(transport, holdsLease)
 }

@@ -11,9 +11,17 @@ export interface ClientRate {
   readonly burst: number
 }
 
+export interface ClientSpecials {
+  /** Multiples of the builder's rate. Default 1. */
+  readonly qpsFactor?: number
+  readonly burstFactor?: number
+  /** Bound for each request with its retries, watches excepted. Default: none. */
+  readonly requestTimeoutMs?: number
+}
+
 export interface ClientBuilder {
   /** `name` is the service account in kube-system, and the suffix of the user agent. */
-  client(name: string, rate?: { readonly qpsFactor: number; readonly burstFactor: number }): Client
+  client(name: string, special?: ClientSpecials): Client
 }
 
 export interface ClientBuilderOptions {
@@ -32,7 +40,7 @@ export interface ClientBuilderOptions {
 
 export function clientBuilder(options: ClientBuilderOptions): ClientBuilder {
   return {
-    client(name, factors = { qpsFactor: 1, burstFactor: 1 }) {
+    client(name, { qpsFactor = 1, burstFactor = 1, requestTimeoutMs = 0 } = {}) {
       const { clock, logger, metrics, host, rate } = options
       return new ApiClient({
         transport: options.transport(name),
@@ -40,8 +48,9 @@ export function clientBuilder(options: ClientBuilderOptions): ClientBuilder {
         logger,
         metrics,
         host,
-        qps: rate.qps * factors.qpsFactor,
-        burst: rate.burst * factors.burstFactor,
+        qps: rate.qps * qpsFactor,
+        burst: rate.burst * burstFactor,
+        requestTimeoutMs,
         userAgent: userAgent({
           ...options.userAgent,
           suffix: `${options.suffixPrefix ?? ''}${name}`,

@@ -6,50 +6,70 @@ import {
   SystemClock,
   SystemHost,
   SystemRandom,
+  compareStrings,
   errorText,
+  every,
   jsonLogger,
   klogLogger,
 } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
-import type { AppWorld } from './app.ts'
+import type { AppWorld, ServedPages } from './app.ts'
 import { helpText, USAGE } from './flags/help.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
-import { Options, validate } from './options.ts'
+import { flagTexts } from './manager-pages.ts'
+import { Options, validate, validateGates } from './options.ts'
 import { servingCertificate } from './serving-certificate.ts'
+import { tlsSettings } from './serving/tls-settings.ts'
+import { writeCertificateFiles } from './system/certificate-files.ts'
 import { startHttpsServer } from './system/https-server.ts'
+import type { ServingMaterial } from './system/https-server.ts'
+import { Verbosity } from './verbosity.ts'
+import { versionAnswer } from './version.ts'
 
 const VERSION = 'v1.36.0'
 const COMMIT = 'gyropil'
+/** How often certificates and authorities are read again. */
+const RELOAD_EVERY_MS = 2_000
 
 export async function main(args: readonly string[]): Promise<void> {
-  const options = optionsFrom(args)
+  const options = parsed(args)
   if (options.flag('help')) {
     process.stdout.write(helpText(process.stdout.columns ?? 100))
     return
   }
-  if (options.isGiven('version') && options.text('version') !== 'false') {
-    process.stdout.write(`Kubernetes ${VERSION}\n`)
+  const asked = versionAnswer(
+    options.isGiven('version') ? options.text('version') : '',
+    VERSION,
+    COMMIT,
+  )
+  if (asked.print !== undefined) {
+    process.stdout.write(`${asked.print}\n`)
     return
   }
-  const logger = loggerFrom(options)
+  const verbosity = new Verbosity(options.number('v'), options.list('vmodule'))
+  const logger = loggerFrom(options, verbosity)
+  endOnPanic()
   logFlags(options, logger)
   const stop = stopSignal()
   try {
-    await runApp(options, worldFrom(options, logger), stop)
-    process.exit(0)
+    validate(options)
+    logger.info('Starting', { version: asked.version })
+    await runApp(options, worldFrom(options, logger, verbosity, asked.version), stop)
   } catch (error) {
-    logger.error(error, 'command failed')
-    process.stderr.write(`Error: ${errorText(error)}\n`)
-    process.exit(error instanceof GyropilotError ? error.exitCode : 1)
+    end(error, logger)
   }
+  process.exit(0)
 }
 
-function optionsFrom(args: readonly string[]): Options {
+/** Ends the process here when the command line cannot be read: nothing is logged before the logger is known. */
+function parsed(args: readonly string[]): Options {
   try {
     const options = new Options(parseFlags(flagDefinitions, args))
-    if (!options.flag('help')) validate(options)
+    if (options.flag('help')) return options
+    validateGates(options)
+    versionAnswer(options.isGiven('version') ? options.text('version') : '', VERSION, COMMIT)
     return options
   } catch (error) {
     const isFlag = error instanceof GyropilotError && error.code === 'FLAG_INVALID'
@@ -60,27 +80,47 @@ function optionsFrom(args: readonly string[]): Options {
   }
 }
 
-function loggerFrom(options: Options): Logger {
+function end(error: unknown, logger: Logger): never {
+  const code = error instanceof GyropilotError ? error.code : ''
+  if (code === 'LEADER_ELECTION_TIMING_INVALID') panic(error)
+  // That leadership ended was logged as it happened.
+  if (code !== 'LEASE_LOST') logger.error(error, 'command failed')
+  process.exit(error instanceof GyropilotError ? error.exitCode : 1)
+}
+
+function panic(error: unknown): never {
+  const stack = error instanceof Error ? error.stack : undefined
+  process.stderr.write(`panic: ${errorText(error)}\n\n${stack ?? ''}\n`)
+  process.exit(2)
+}
+
+/** What nobody expected ends the process as a panic does in Go. */
+function endOnPanic(): void {
+  process.on('uncaughtException', panic)
+  process.on('unhandledRejection', panic)
+}
+
+function loggerFrom(options: Options, verbosity: Verbosity): Logger {
   const common = {
     clock: new SystemClock(),
     write: (line: string) => void process.stderr.write(line),
-    verbosity: options.number('v'),
+    verbosity: Infinity,
     processId: process.pid,
   }
-  return options.text('logging-format') === 'json' ? jsonLogger(common) : klogLogger(common)
+  const isJson = options.text('logging-format') === 'json'
+  return verbosity.limit(isJson ? jsonLogger(common) : klogLogger(common))
 }
 
 function logFlags(options: Options, logger: Logger): void {
   const atOne = logger.verbosity(1)
   const atTwo = logger.verbosity(2)
+  const texts = flagTexts(options)
+  for (const flag of flagDefinitions.toSorted((a, b) => compareStrings(a.name, b.name))) {
+    atOne.info(`FLAG: --${flag.name}=${JSON.stringify(texts.get(flag.name))}`)
+  }
   for (const { name, unused } of flagDefinitions) {
-    const value = options.values.get(name)
-    const text =
-      value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value)
-    atOne.info(`FLAG: --${name}=${JSON.stringify(text)}`)
-    if (unused !== undefined && options.isGiven(name)) {
-      atTwo.info('Flag is accepted without effect', { flag: name, why: unused })
-    }
+    if (unused === undefined || !options.isGiven(name)) continue
+    atTwo.info('Flag is accepted without effect', { flag: name, why: unused })
   }
 }
 
@@ -96,39 +136,69 @@ function stopSignal(): AbortSignal {
   return controller.signal
 }
 
-function worldFrom(options: Options, logger: Logger): AppWorld {
-  const host = new SystemHost()
-  const clock = new SystemClock()
-  const random = new SystemRandom()
-  return {
-    host,
+function worldFrom(
+  options: Options,
+  logger: Logger,
+  verbosity: Verbosity,
+  version: string,
+): AppWorld {
+  const world = {
+    host: new SystemHost(),
     hostname: hostname(),
+    clock: new SystemClock(),
+    random: new SystemRandom(),
+    logger,
+    verbosity,
+    platform: goPlatform(process.platform, process.arch),
+    version,
+    commit: COMMIT,
+    runtimeVersion: process.version,
+  }
+  return { ...world, serve: (pages) => serve(options, world, pages) }
+}
+
+async function serve(
+  options: Options,
+  { host, clock, random, logger }: Omit<AppWorld, 'serve'>,
+  { answer, authorities }: ServedPages,
+): Promise<() => void> {
+  const bindAddress = options.text('bind-address')
+  const certificate = await servingCertificate({
+    certFile: options.text('tls-cert-file'),
+    keyFile: options.text('tls-private-key-file'),
+    certDir: options.text('cert-dir'),
+    bindAddress,
+    host,
     clock,
     random,
-    logger,
-    platform: goPlatform(process.platform, process.arch),
-    version: VERSION,
-    commit: COMMIT,
-    async serve(answer, clientAuthorityPem) {
-      const bindAddress = options.text('bind-address')
-      const certificate = await servingCertificate({
-        certFile: options.text('tls-cert-file'),
-        keyFile: options.text('tls-private-key-file'),
-        bindAddress,
-        host,
-        clock,
-        random,
-      })
-      const server = await startHttpsServer({
-        host: bindAddress,
-        port: options.number('secure-port'),
-        certificate,
-        ...(clientAuthorityPem === undefined ? {} : { clientAuthorityPem }),
-        allowHttp2: !options.flag('disable-http2-serving'),
-        answer,
-      })
-      logger.info('Serving securely', { address: bindAddress, port: server.port })
-      return () => server.close()
-    },
+    write: writeCertificateFiles,
+  })
+  let material: ServingMaterial = {
+    certificate: certificate.pair,
+    authoritiesPem: await authorities(),
+  }
+  const server = await startHttpsServer({
+    host: bindAddress,
+    port: options.number('secure-port'),
+    tls: tlsSettings(options),
+    material,
+    allowHttp2: !options.flag('disable-http2-serving'),
+    maxStreams: options.number('http2-max-streams-per-connection'),
+    answer,
+  })
+  logger.info('Serving securely', { address: bindAddress, port: server.port })
+  const reload = async (): Promise<void> => {
+    const now = { certificate: await certificate.reload(), authoritiesPem: await authorities() }
+    if (JSON.stringify(now) === JSON.stringify(material)) return
+    server.replace(now)
+    material = now
+    logger.info('Serving with changed certificates')
+  }
+  const reloading = every(clock, RELOAD_EVERY_MS, () => {
+    reload().catch((error: unknown) => logger.error(error, 'Keeping the former certificates'))
+  })
+  return () => {
+    reloading.cancel()
+    server.close()
   }
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { featureGates } from './feature-gates.ts'
+import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
+import { parseFlags } from './flags/pflag.ts'
+import { Options, validate, validateGates } from './options.ts'
 import { isControllerEnabled, knownControllers, unknownItems } from './controller-names.ts'
+
+const names = knownControllers.map(({ name }) => name)
 
 const enabled = (...items: string[]) =>
   knownControllers
@@ -33,8 +39,21 @@ test('items that name no controller are told by name', () => {
 })
 
 test('names are identifiers: well-formed, unique, and no alias is a name', () => {
-  const names = knownControllers.map(({ name }) => name)
   const aliases = knownControllers.flatMap(({ alias }) => (alias === undefined ? [] : [alias]))
   for (const name of names) assert.match(name, /^[a-z]([-a-z]*[a-z])?-controller$/)
   assert.equal(new Set([...names, ...aliases]).size, names.length + aliases.length)
+})
+
+test('Given every gate off or on, when names are listed, then the list is identical', () => {
+  for (const value of [true, false]) {
+    const gates = Object.keys(featureGates).filter((gate) => !featureGates[gate]!.locked)
+    const args = gates.map((gate) => `--feature-gates=${gate}=${value}`)
+    const options = new Options(parseFlags(flagDefinitions, args))
+    validateGates(options)
+    // Every name stays known: an item for a controller whose gate is off is no error.
+    validate(
+      new Options(parseFlags(flagDefinitions, [...args, `--controllers=${names.join(',')}`])),
+    )
+  }
+  assert.equal(names.length, 52)
 })

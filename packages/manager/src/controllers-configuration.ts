@@ -12,7 +12,19 @@ export function controllersConfiguration(
   return {
     ...defaultControllersConfiguration,
     featureGates: gateValues(options.gates()),
+    endpointSlice: {
+      ...defaultControllersConfiguration.endpointSlice,
+      concurrentServiceEndpointSyncs: options.number('concurrent-service-endpoint-syncs'),
+      maxEndpointsPerSlice: options.number('max-endpoints-per-slice'),
+      endpointUpdatesBatchPeriodMs: options.number('endpointslice-updates-batch-period'),
+    },
+    garbageCollector: {
+      ...defaultControllersConfiguration.garbageCollector,
+      enableGarbageCollector: options.flag('enable-garbage-collector'),
+      concurrentGcSyncs: options.number('concurrent-gc-syncs'),
+    },
     namespace: {
+      ...defaultControllersConfiguration.namespace,
       concurrentNamespaceSyncs: options.number('concurrent-namespace-syncs'),
       namespaceSyncPeriodMs: options.number('namespace-sync-period'),
     },

@@ -32,7 +32,20 @@ export const managerErrors = defineErrors({
     meaning: 'The API server did not answer /healthz with 200 within ten seconds of leadership.',
     remedy: 'Check the server address of the kubeconfig and the server itself.',
   },
-  LEADER_ELECTION_LOST: {
+  AUTHENTICATION_LOOKUP_FAILED: {
+    exitCode: 1,
+    meaning:
+      'The settings of front proxies could not be read from ConfigMap kube-system/extension-apiserver-authentication.',
+    remedy:
+      'Give the identity of --authentication-kubeconfig the role extension-apiserver-authentication-reader, or set --authentication-tolerate-lookup-failure.',
+  },
+  LEADER_ELECTION_TIMING_INVALID: {
+    exitCode: 2,
+    meaning: 'The durations of --leader-elect-* cannot work together.',
+    remedy:
+      'Keep the lease duration above the renew deadline, and that above 1.2 times the retry period.',
+  },
+  LEASE_LOST: {
     exitCode: 1,
     meaning: 'This process is not the leader any more, so it must end; another one has taken over.',
     remedy: 'Let the service manager start it again.',

@@ -1,6 +1,8 @@
+import { otherFeatureGates } from './other-feature-gates.ts'
+
 /**
- * Feature gates of 1.36 that the loops ask for, with their defaults. Contract: docs/behaviour/runtime/manager.md, Controllers,
- * and the gate tables of the controllers' pages.
+ * Feature gates of 1.36 that the loops and their libraries ask for, with their defaults. Contract:
+ * docs/behaviour/runtime/manager.md, Controllers, and the gate tables of the controllers' pages.
  */
 export interface FeatureGate {
   readonly default: boolean
@@ -19,40 +21,57 @@ export const featureGates: Readonly<Record<string, FeatureGate>> = {
   APIServerIdentity: beta,
   AllAlpha: alpha,
   AllBeta: betaOff,
+  AtomicFIFO: beta,
+  ClientsAllowCARotation: beta,
+  ClientsAllowTLSCacheGC: beta,
   ClusterTrustBundle: betaOff,
   ComponentFlagz: beta,
   ComponentStatusz: beta,
   ContextualLogging: stable,
-  ControllerManagerReleaseLeaderElectionLockOnExit: betaOff,
+  ControllerManagerReleaseLeaderElectionLockOnExit: alpha,
   CoordinatedLeaderElection: betaOff,
   DRADeviceTaintRules: betaOff,
   DRADeviceTaints: beta,
+  DRAExtendedResource: beta,
   DRAResourcePoolStatus: alpha,
+  DRAWorkloadResourceClaims: alpha,
   DeploymentReplicaSetTerminatingReplicas: beta,
   DynamicResourceAllocation: locked,
   GenericWorkload: alpha,
   HPAConfigurableTolerance: beta,
   HPAScaleToZero: alpha,
   InOrderInformers: locked,
+  JobBackoffLimitPerIndex: locked,
   JobManagedBy: locked,
+  JobPodReplacementPolicy: locked,
+  JobSuccessPolicy: locked,
   LogarithmicScaleDown: stable,
   MaxUnavailableStatefulSet: beta,
   MultiCIDRServiceAllocator: locked,
+  MutablePodResourcesForSuspendedJobs: beta,
+  MutableSchedulingDirectivesForSuspendedJobs: beta,
+  OrderedNamespaceDeletion: locked,
   PodCertificateRequest: betaOff,
   PodDeletionCost: beta,
+  PodLevelResources: beta,
+  PodObservedGenerationTracking: locked,
+  PreferSameTrafficDistribution: locked,
+  RecoverVolumeExpansionFailure: locked,
   RelaxedServiceNameValidation: beta,
   SELinuxChangePolicy: locked,
   SELinuxMount: stable,
   SeparateTaintEvictionController: locked,
   ServiceTrafficDistribution: locked,
-  PreferSameTrafficDistribution: stable,
   StaleControllerConsistencyDaemonSet: beta,
   StaleControllerConsistencyJob: beta,
   StaleControllerConsistencyReplicaSet: beta,
   StaleControllerConsistencyStatefulSet: beta,
+  StatefulSetSemanticRevisionComparison: beta,
   StorageVersionAPI: alpha,
   StorageVersionMigrator: betaOff,
+  TaintTolerationComparisonOperators: alpha,
   TopologyAwareHints: locked,
+  UnlockWhileProcessingFIFO: beta,
   VolumeAttributesClass: locked,
   WatchListClient: beta,
   WorkloadWithJob: alpha,
@@ -63,8 +82,9 @@ export function gateProblems(settings: ReadonlyMap<string, boolean>): readonly s
   const problems: string[] = []
   for (const [name, value] of settings) {
     const gate = featureGates[name]
-    if (gate === undefined) problems.push(`unrecognized feature gate: ${name}`)
-    else if (gate.locked && value !== gate.default) {
+    if (gate === undefined) {
+      if (!otherFeatureGates.has(name)) problems.push(`unrecognized feature gate: ${name}`)
+    } else if (gate.locked && value !== gate.default) {
       problems.push(
         `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`,
       )

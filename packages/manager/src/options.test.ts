@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
-import { Options, validate } from './options.ts'
+import { Options, validate, validateGates } from './options.ts'
 
-const check = (...args: string[]) => validate(new Options(parseFlags(flagDefinitions, args)))
+const optionsOf = (...args: string[]) => new Options(parseFlags(flagDefinitions, args))
+const check = (...args: string[]) => validate(optionsOf(...args))
+const checkGates = (...args: string[]) => validateGates(optionsOf(...args))
 
 test('the defaults are valid', () => {
   assert.doesNotThrow(() => check())
@@ -58,11 +60,73 @@ test('all problems are told at once', () => {
 
 test('unknown feature gates and locked ones set otherwise are refused', () => {
   assert.throws(
-    () => check('--feature-gates=NoSuchGate=true'),
+    () => checkGates('--feature-gates=NoSuchGate=true'),
     /unrecognized feature gate: NoSuchGate/,
   )
-  assert.throws(() => check('--feature-gates=VolumeAttributesClass=false'), /locked to true/)
+  assert.throws(() => checkGates('--feature-gates=VolumeAttributesClass=false'), /locked to true/)
   assert.doesNotThrow(() =>
-    check('--feature-gates=VolumeAttributesClass=true,PodDeletionCost=false'),
+    checkGates('--feature-gates=VolumeAttributesClass=true,PodDeletionCost=false'),
   )
 })
+
+test('gates of other components are accepted: one value is often given to a whole control plane', () => {
+  assert.doesNotThrow(() =>
+    checkGates(
+      '--feature-gates=KubeletTracing=true,kube:NodeSwap=false,:InPlacePodVerticalScaling=true',
+    ),
+  )
+})
+
+test('a gate has its default, its stage of AllAlpha or AllBeta, or what is set', () => {
+  const isOn = (gate: string, ...args: string[]) => optionsOf(...args).isGateOn(gate)
+  assert.equal(isOn('PodDeletionCost'), true)
+  assert.equal(isOn('StorageVersionAPI'), false)
+  assert.equal(isOn('StorageVersionAPI', '--feature-gates=AllAlpha=true'), true)
+  assert.equal(
+    isOn('StorageVersionAPI', '--feature-gates=AllAlpha=true,StorageVersionAPI=false'),
+    false,
+  )
+  assert.equal(isOn('PodDeletionCost', '--feature-gates=AllBeta=false'), false)
+  assert.equal(isOn('VolumeAttributesClass', '--feature-gates=AllBeta=false'), true)
+})
+
+const valid: readonly (readonly string[])[] = [
+  ['--emulated-version=1.35', '--min-compatibility-version=kube=1.34'],
+  ['--tls-min-version=VersionTLS13', '--tls-curve-preferences=29,P256'],
+  ['--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256'],
+  ['--vmodule=garbage*=4,job_controller=2'],
+  ['--concurrent-gc-syncs=0', '--concurrent-namespace-syncs=0', '--concurrent-deployment-syncs=0'],
+  ['--terminated-pod-gc-threshold=-1'],
+  ['--authorization-always-allow-paths=/healthz,/debug/*'],
+]
+
+for (const args of valid)
+  test(`valid: ${args.join(' ')}`, () => assert.doesNotThrow(() => check(...args)))
+
+const invalid: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36\]/],
+  [['--emulated-version=new'], /"new" is not a version of kube/],
+  [
+    ['--emulated-version=1.34', '--min-compatibility-version=1.35'],
+    /minCompatibility version 1.35 is not between \[1.33, 1.34\]/,
+  ],
+  [['--tls-min-version=TLS13'], /unknown tls version "TLS13"/],
+  [['--tls-cipher-suites=AES'], /Cipher suite AES not supported or doesn't exist/],
+  [['--tls-curve-preferences=7'], /curve preference "7" is not supported/],
+  [['--vmodule=job'], /syntax error: expect comma-separated list of filename=N/],
+  [['--vmodule=job=1', '--logging-format=json'], /only supported for text log format/],
+  [['--attach-detach-reconcile-sync-period=999ms'], /greater than one second/],
+  [['--authorization-always-allow-paths=/a*b'], /only at the end of a path/],
+  [['--service-cluster-ip-range=10.0.0.0/8,fd00::/8,11.0.0.0/8'], /more than two entries/],
+  [['--tls-cert-file=/a'], /must be given together/],
+  [['--logging-format=xml'], /unsupported log format/],
+  [['--secure-port=70000'], /secure-port: must be between 0 and 65535/],
+  [['--concurrent-service-endpoint-syncs=51'], /must be between 1 and 50/],
+  [['--mirroring-max-endpoints-per-subset=0'], /must be between 1 and 1000/],
+]
+
+for (const [args, message] of invalid) {
+  test(`invalid: ${args.join(' ')}`, () => {
+    assert.throws(() => check(...args), { code: 'OPTIONS_INVALID', exitCode: 1, message })
+  })
+}

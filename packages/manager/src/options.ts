@@ -2,7 +2,9 @@
 import type { FlagValue, ParsedFlags } from './flags/pflag.ts'
 import { managerErrors } from './errors.ts'
 import { unknownItems } from './controller-names.ts'
-import { gateProblems } from './feature-gates.ts'
+import { gateProblems, gateValues } from './feature-gates.ts'
+import { tlsProblems } from './serving/tls-settings.ts'
+import { moduleProblems } from './verbosity.ts'
 
 /** Reads a flag's value by type; the flag table is the only place that knows names and defaults. */
 export class Options {
@@ -40,6 +42,11 @@ export class Options {
     return this.#parsed.given
   }
 
+  /** Whether a gate is on, by its setting or its default. */
+  isGateOn(name: string): boolean {
+    return gateValues(this.gates())[name] ?? false
+  }
+
   get values(): ReadonlyMap<string, FlagValue> {
     return this.#parsed.values
   }
@@ -71,10 +78,14 @@ const RANGES: readonly (readonly [string, number, number])[] = [
   ['secure-port', 0, 65535],
 ]
 
-/** Throws one error that names every problem. */
-export function validate(options: Options): void {
+/** Throws one error that names every gate that cannot be set so. */
+export function validateGates(options: Options): void {
   const gates = gateProblems(options.gates())
   if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregate(gates))
+}
+
+/** Throws one error that names every problem. */
+export function validate(options: Options): void {
   const problems = [...problemsOf(options)]
   if (problems.length > 0) throw managerErrors.make('OPTIONS_INVALID', aggregate(problems))
 }
@@ -114,9 +125,38 @@ function* problemsOf(options: Options): Generator<string> {
     if (path.slice(0, -1).includes('*'))
       yield `${JSON.stringify(path)}: * is allowed only at the end of a path`
   }
+  yield* tlsProblems(options)
+  yield* versionProblems(options)
+  yield* moduleProblems(options.list('vmodule'))
+  if (options.list('vmodule').length > 0 && options.text('logging-format') !== 'text') {
+    yield '--vmodule: only supported for text log format'
+  }
   yield* signingProblems(options)
   if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
     yield '--tls-cert-file and --tls-private-key-file must be given together'
+  }
+}
+
+const OLDEST_MINOR = 33
+const NEWEST_MINOR = 36
+
+/** `1.35` or `kube=1.35`. */
+function minorOf(text: string): number | undefined {
+  const minor = /^(?:kube=)?v?1\.(\d+)(?:\.\d+)?$/.exec(text)?.[1]
+  return minor === undefined ? undefined : Number(minor)
+}
+
+function* versionProblems(options: Options): Generator<string> {
+  let newest = NEWEST_MINOR
+  for (const flag of ['emulated-version', 'min-compatibility-version']) {
+    const what = flag === 'emulated-version' ? 'emulation' : 'minCompatibility'
+    for (const text of options.list(flag)) {
+      const minor = minorOf(text)
+      if (minor === undefined) yield `--${flag}: ${JSON.stringify(text)} is not a version of kube`
+      else if (minor < OLDEST_MINOR || minor > newest) {
+        yield `${what} version 1.${minor} is not between [1.${OLDEST_MINOR}, 1.${newest}]`
+      } else if (flag === 'emulated-version') newest = minor
+    }
   }
 }
 

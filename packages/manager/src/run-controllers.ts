@@ -1,23 +1,27 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
 import type { ControllersConfiguration } from '@gyropilot/controllers'
-import { jitter, sleep } from '@gyropilot/foundation'
+import { anySignal, errorText, jitter, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
+  InformerFactory,
   ReconcileTrace,
   RunnableController,
 } from '@gyropilot/runtime'
 import type { ClientBuilder } from './client-builder.ts'
 import { isControllerEnabled, knownControllers } from './controller-names.ts'
 import { managerErrors } from './errors.ts'
+import { loggingRecorder } from './logging-recorder.ts'
 import type { HealthChecks } from './serving/health.ts'
+import type { DebugHandler } from './serving/routes.ts'
 
 const HEALTH_WAIT_MS = 10_000
 const HEALTH_RETRY_MS = 1_000
 /** The `name` label of informer metrics. */
 const INFORMERS_NAME = 'kube-controller-manager'
+const EVENT_VERBOSITY = 3
 
 export interface RunControllersOptions {
   /** Root credentials. */
@@ -34,6 +38,8 @@ export interface RunControllersOptions {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly health?: HealthChecks
+  /** Filled with the pages of controllers that have any. */
+  readonly debugHandlers?: Map<string, DebugHandler>
   readonly trace?: ReconcileTrace
 }
 
@@ -42,8 +48,16 @@ interface Built {
   readonly loop: RunnableController
 }
 
+interface Shared {
+  readonly typed: InformerFactory
+  readonly metadata: InformerFactory
+  readonly informersStarted: Promise<void>
+  readonly broadcasters: EventBroadcaster[]
+}
+
 /**
- * Runs until `signal` aborts and every loop has returned. One constructor that fails ends the run with its error.
+ * Runs until `signal` aborts and every loop has returned. One constructor that fails ends the run with its error; so does a
+ * loop, after all others were stopped.
  * `onStarted` is told when all loops are started.
  */
 export async function runControllers(
@@ -51,54 +65,93 @@ export async function runControllers(
   signal: AbortSignal,
   onStarted?: () => void,
 ): Promise<void> {
-  const { clock, random, logger } = options
-  await waitForApiServer(options, signal)
-  const typed = informerFactory(options, 'shared-informers', false)
-  const metadata = informerFactory(options, 'metadata-informers', true)
-  let informersAreStarted = (): void => {}
-  const informersStarted = new Promise<void>((resolve) => {
-    informersAreStarted = resolve
-  })
+  try {
+    await waitForApiServer(options, signal)
+  } catch (error) {
+    if (signal.aborted) return
+    throw error
+  }
+  const started = Promise.withResolvers<void>()
+  const shared: Shared = {
+    typed: informerFactory(options, 'shared-informers', false),
+    metadata: informerFactory(options, 'metadata-informers', true),
+    informersStarted: started.promise,
+    broadcasters: [],
+  }
   const built: Built[] = []
   for (const descriptor of enabledInOrder(options)) {
-    const client = options.controllerClients.client(
-      descriptor.serviceAccount,
-      descriptor.clientRate,
-    )
-    // Each controller writes its events under its own identity and within its own rate.
-    const events = new EventBroadcaster({
-      client,
-      clock,
-      random: random.fork(`${descriptor.name}/events`),
-      logger: logger.named(descriptor.name),
-    })
-    const context: ControllerContext<ControllersConfiguration> = {
-      name: descriptor.name,
-      client,
-      informers: typed,
-      metadataInformers: metadata,
-      recorder: (component) => events.recorder(component),
-      clock,
-      random: random.fork(descriptor.name),
-      logger: logger.named(descriptor.name),
-      metrics: options.metrics,
-      configuration: options.configuration,
-      informersStarted,
-      ...(options.trace === undefined ? {} : { trace: options.trace }),
-    }
-    const loop = await descriptor.build(context)
-    if (loop === undefined)
-      logger.info('Warning: skipping controller', { controller: descriptor.name })
-    else built.push({ name: descriptor.name, loop })
+    const loop = await build(descriptor, options, shared)
+    if (loop !== undefined) built.push({ name: descriptor.name, loop })
   }
-  for (const { name } of built) options.health?.add({ name, check: () => undefined })
-  typed.start(signal)
-  metadata.start(signal)
-  informersAreStarted()
-  const loops = built.map(({ name, loop }) => runLoop(name, loop, options, signal))
+  for (const { name, loop } of built) {
+    options.health?.add({ name, check: () => undefined })
+    if (loop.debug !== undefined) {
+      options.debugHandlers?.set(name, (path, query) => loop.debug?.(path, query))
+    }
+  }
+  const failure = new AbortController()
+  using lifetime = anySignal([signal, failure.signal])
+  shared.typed.start(lifetime.signal)
+  shared.metadata.start(lifetime.signal)
+  started.resolve()
+  const loops = built.map(async ({ name, loop }) => {
+    try {
+      await runLoop(name, loop, options, lifetime.signal)
+    } catch (error) {
+      options.logger.error(error, 'A controller failed', { controller: name })
+      failure.abort(error)
+    }
+  })
   onStarted?.()
   await Promise.all(loops)
-  await Promise.all([typed.shutdown(), metadata.shutdown()])
+  // Without any loop there is nothing to wait for but the signal.
+  await aborted(lifetime.signal)
+  await Promise.all([shared.typed.shutdown(), shared.metadata.shutdown()])
+  await Promise.all(shared.broadcasters.map((broadcaster) => broadcaster.shutdown()))
+  failure.signal.throwIfAborted()
+}
+
+async function build(
+  descriptor: ControllerDescriptor<ControllersConfiguration>,
+  options: RunControllersOptions,
+  shared: Shared,
+): Promise<RunnableController | undefined> {
+  const { clock, random, metrics, configuration, trace } = options
+  const { name, serviceAccount, clientRate } = descriptor
+  const logger = options.logger.named(name)
+  const client = options.controllerClients.client(serviceAccount, clientRate)
+  // Each controller writes its events under its own identity and within its own rate.
+  const events = new EventBroadcaster({
+    client,
+    clock,
+    random: random.fork(`${name}/events`),
+    logger,
+  })
+  shared.broadcasters.push(events)
+  const context: ControllerContext<ControllersConfiguration> = {
+    name,
+    client,
+    informers: shared.typed,
+    metadataInformers: shared.metadata,
+    recorder: (component) =>
+      loggingRecorder(events.recorder(component), logger.verbosity(EVENT_VERBOSITY)),
+    clock,
+    random: random.fork(name),
+    logger,
+    metrics,
+    configuration,
+    informersStarted: shared.informersStarted,
+    ...(trace === undefined ? {} : { trace }),
+  }
+  try {
+    const loop = await descriptor.build(context)
+    if (loop === undefined)
+      options.logger.info('Warning: skipping controller', { controller: name })
+    return loop
+  } catch (error) {
+    options.logger.error(error, 'Error initializing a controller', { controller: name })
+    throw error
+  }
 }
 
 /** The token controller first, because others may wait for what it makes; the rest as listed. */
@@ -107,19 +160,35 @@ function enabledInOrder(
 ): readonly ControllerDescriptor<ControllersConfiguration>[] {
   const { descriptors, items, configuration, logger } = options
   const enabled: ControllerDescriptor<ControllersConfiguration>[] = []
+  const unavailable: string[] = []
   for (const known of knownControllers) {
-    const descriptor = descriptors.find(({ name }) => name === known.name)
-    if (descriptor === undefined) continue
+    const controller = known.name
+    const descriptor = descriptors.find(({ name }) => name === controller)
+    if (!isControllerEnabled(known, items)) {
+      logger.info('Warning: controller is disabled', { controller })
+      continue
+    }
+    if (known.cloud) {
+      logger.verbosity(2).info('Skipping a cloud provider controller', { controller })
+      continue
+    }
+    if (descriptor === undefined) {
+      unavailable.push(controller)
+      continue
+    }
     const missing = (descriptor.featureGates ?? []).filter(
       (gate) => configuration.featureGates[gate] === false,
     )
-    if (!isControllerEnabled(known, items)) {
-      logger.info('Warning: controller is disabled', { controller: known.name })
-    } else if (missing.length > 0) {
-      logger.info('Controller is disabled by a feature gate', { controller: known.name, missing })
+    if (missing.length > 0) {
+      logger.info('Controller is disabled by a feature gate', { controller, missing })
     } else {
       enabled.push(descriptor)
     }
+  }
+  if (unavailable.length > 0) {
+    logger
+      .verbosity(1)
+      .info('Enabled controllers that do not run here', { controllers: unavailable })
   }
   return enabled
 }
@@ -162,10 +231,9 @@ async function waitForApiServer(
     if (clock.monotonicMs() + HEALTH_RETRY_MS > untilMs) break
     await sleep(clock, HEALTH_RETRY_MS, signal)
   }
-  const detail = problem instanceof Error ? problem.message : String(problem)
   throw managerErrors.make(
     'API_SERVER_UNHEALTHY',
-    `failed to wait for apiserver being healthy: timed out waiting for the condition: failed to get apiserver /healthz status: ${detail}`,
+    `failed to wait for apiserver being healthy: timed out waiting for the condition: failed to get apiserver /healthz status: ${errorText(problem)}`,
     { cause: problem },
   )
 }
@@ -185,4 +253,9 @@ async function runLoop(
   logger.verbosity(1).info('Controller starting', { controller: name })
   await loop.run(signal)
   logger.verbosity(1).info('Controller terminated', { controller: name })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

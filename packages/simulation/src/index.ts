@@ -1,5 +1,7 @@
 export { DEFAULT_BEHAVIOR } from './kubelet/behavior.ts'
 export type { BehaviorDefaults } from './kubelet/behavior.ts'
+export type { Dial, Dialed } from './kubelet/endpoints/port-answers.ts'
+export { SimulatedKubelet } from './kubelet/endpoints/simulated-kubelet.ts'
 export { DEFAULT_IMAGE_RULES } from './kubelet/image.ts'
 export type { ImageRules } from './kubelet/image.ts'
 export type { SimulatedNodeConfiguration } from './kubelet/node-object.ts'

@@ -10,6 +10,7 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { defaultTolerationSeconds, taintNodesByCondition } from './node-defaults.ts'
 import { podSecurity } from './pod-security/plugin.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
+import { mutatingAdmissionPolicies, validatingAdmissionPolicies } from './policies/plugin.ts'
 import { priority } from './priority.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
 import { resourceQuota } from './resource-quota/plugin.ts'
@@ -20,9 +21,12 @@ import {
   persistentVolumeClaimResize,
   storageObjectInUseProtection,
 } from './storage-defaults.ts'
+import { mutatingWebhooks, validatingWebhooks } from './webhooks/plugin.ts'
 import type { AdmissionWorld } from './world.ts'
 
 export { nodeRestriction } from './node-restriction.ts'
+export { serviceResolver } from './webhooks/client-config.ts'
+export type { ServiceReference, ServiceResolver } from './webhooks/client-config.ts'
 export type { AdmissionWorld } from './world.ts'
 
 /** The plug-ins that are on by default, in kube-apiserver's order. The same list is walked for mutation, then for validation. */
@@ -44,7 +48,10 @@ export function admissionPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     certificateSubjectRestriction(),
     defaultIngressClass(world),
     podTopologyLabels(world),
-    // Policies and webhooks belong here.
+    mutatingAdmissionPolicies(world),
+    mutatingWebhooks(world),
+    validatingAdmissionPolicies(world),
+    validatingWebhooks(world),
     rbacEscalation(world),
     resourceQuota(world),
   ]

@@ -2,8 +2,11 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { RbacAuthorizer } from '../auth/index.ts'
 import type { AdmissionRequest, ApiError, ServerInternals } from '../contracts.ts'
 import { forbidden } from '../http/errors.ts'
+import type { OutgoingCalls } from '../http/outgoing-calls.ts'
 import type { Stored } from '../registry/kind-rules.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
+import type { ServiceResolver } from './webhooks/client-config.ts'
 
 /** What plug-ins look at, and through what they write. */
 export interface AdmissionWorld {
@@ -11,6 +14,11 @@ export interface AdmissionWorld {
   readonly authorizer: RbacAuthorizer
   readonly clock: Clock
   readonly random: RandomSource
+  /** What is served, for objects that are looked at in another version than the request's. */
+  readonly registry?: ResourceRegistry
+  /** Webhooks are called through it; absent: they count as unreachable. */
+  readonly calls?: OutgoingCalls
+  readonly resolveService?: ServiceResolver
   /** Asked late: the server is made after its plug-ins. */
   server(): ServerInternals
 }

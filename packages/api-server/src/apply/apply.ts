@@ -85,10 +85,12 @@ export function applyPatch(request: ApplyRequest): ApplyResult {
 /** Steps 1 and 2. */
 function checkBody(request: ApplyRequest): void {
   const { configuration, apiVersion, kindName, kind } = request
-  const { apiVersion: sentVersion = '', kind: sentKind = '', metadata } = configuration
+  const { metadata } = configuration
+  const sentVersion = textOf(configuration.apiVersion)
+  const sentKind = textOf(configuration.kind)
   if (sentVersion !== apiVersion || sentKind !== kindName) {
     const version =
-      sentVersion === '' ? '/' : String(sentVersion).includes('/') ? sentVersion : `/${sentVersion}`
+      sentVersion === '' ? '/' : sentVersion.includes('/') ? sentVersion : `/${sentVersion}`
     throw new ApiError(400, 'BadRequest', `invalid object type: ${version}, Kind=${sentKind}`)
   }
   if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
@@ -100,9 +102,14 @@ function checkBody(request: ApplyRequest): void {
     problems.length === 1
       ? problems[0]!
       : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
-  const name = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+  const name = `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}`
   const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
   throw new ApiError(500, '', `failed to create typed patch object (${name}; ${type}): ${text}`)
+}
+
+/** Values of another type count as absent here; the schema refuses them. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** Step 10: what an untracked object holds belongs to somebody from now on. */

@@ -191,9 +191,17 @@ function utf8Length(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4
 }
 
-/** RFC 3339 in whole seconds. */
+let lastSecond = NaN
+let lastTimestamp = ''
+
+/** RFC 3339 in whole seconds. All writes of a second share the text. */
 export function timestamp(nowMs: number): string {
-  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(nowMs / 1000)
+  if (second !== lastSecond) {
+    lastTimestamp = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+    lastSecond = second
+  }
+  return lastTimestamp
 }
 
 /**

@@ -3,7 +3,7 @@
  * of their own. A type without a schema can be all three; the value decides.
  * Contract: docs/behaviour/api-server/patch-and-apply.md, Merge rules by type.
  */
-import { schemaNamed, schemaOf } from '@gyropilot/api'
+import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 
 export interface MergeType {

@@ -9,15 +9,19 @@ import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
 import { compareVersions } from '../registry/resource-registry.ts'
 import type { ServedResource, StorageMapping } from '../registry/resource-registry.ts'
 import type { DecodedObject } from '../schema/decode.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
 import type { Occurrences } from '../schema/json.ts'
 import { validateMetadata } from '../schema/validation/metadata.ts'
 import { pathSegment } from '../schema/validation/names.ts'
 import { columnsOf } from './columns.ts'
+import { convertByWebhook } from './conversion-webhook.ts'
+import type { ConversionParts } from './conversion-webhook.ts'
 import { applyDefaults } from './defaults.ts'
 import { duplicateFields } from './duplicate-fields.ts'
 import { mergeTypeOfResource } from './merge-type.ts'
 import { decodeMetadata, prune, walkEmbedded } from './prune.ts'
+import { rulesOf as celRulesOf } from './rules.ts'
+import { runRules } from './run-rules.ts'
 import { customScale } from './scale.ts'
 import { hasRules, isObject, simplePath, valueAt } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
@@ -41,29 +45,40 @@ interface VersionFacts {
   readonly info: ResourceInfo
   readonly hasStatus: boolean
   isTerminating(): boolean
+  readonly conversion: ConversionParts | undefined
 }
 
 /** The served versions of an established definition. While `isTerminating` says so, nothing new is created. */
 export function servedResources(
   definition: Stored,
   isTerminating: () => boolean,
+  conversion?: ConversionParts,
 ): readonly ServedResource[] {
   const versions: readonly Stored[] = definition['spec'].versions
   return versions
     .filter(({ served }) => served === true)
-    .map((version) => servedResource(definition, version, isTerminating))
+    .map((version) => servedResource(definition, version, isTerminating, conversion))
 }
 
 function servedResource(
   definition: Stored,
   version: Stored,
   isTerminating: () => boolean,
+  conversion: ConversionParts | undefined,
 ): ServedResource {
   const { group } = definition['spec']
   const schema: Schema | undefined = version['schema']?.openAPIV3Schema
   const hasStatus = version['subresources']?.status !== undefined
   const info = infoOf(definition, version)
-  const facts: VersionFacts = { definition, version, schema, info, hasStatus, isTerminating }
+  const facts: VersionFacts = {
+    definition,
+    version,
+    schema,
+    info,
+    hasStatus,
+    isTerminating,
+    conversion,
+  }
   const scale: Stored | undefined = version['subresources']?.scale
   const remembered: CustomDefinition = {
     ownership: { type: mergeTypeOfResource(schema), zeroValue: {}, schemaChanges: true },
@@ -136,20 +151,22 @@ function decode(
   return { object, problems }
 }
 
-function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
+function storageOf(facts: VersionFacts): StorageMapping {
+  const { definition, schema, info } = facts
   const { group } = definition['spec']
   const versions: readonly Stored[] = definition['spec'].versions
   const storageVersion = versions.find(({ storage }) => storage === true)!
   const apiVersion = `${group}/${storageVersion['name']}`
   const served = apiVersionOf(info)
-  const webhook = definition['spec'].conversion?.strategy === 'Webhook'
+  const collection = `${info.resource}.${group}`
+  if (definition['spec'].conversion?.strategy === 'Webhook')
+    return { collection, apiVersion, ...webhookConversion(facts, apiVersion) }
   const views = new WeakMap<Stored, Stored>()
   return {
-    collection: `${info.resource}.${group}`,
+    collection,
     apiVersion,
     toStored(draft) {
       if (apiVersion === served) return draft
-      if (webhook) throw noWebhookConversion(served, info.kind)
       draft['apiVersion'] = apiVersion
       prune(draft, storageVersion['schema']?.openAPIV3Schema)
       return draft
@@ -157,8 +174,6 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
     fromStored(stored) {
       let view = views.get(stored)
       if (view === undefined) {
-        if (webhook && stored['apiVersion'] !== served)
-          throw noWebhookConversion(stored['apiVersion'], info.kind)
         view = viewOf(stored, served, schema)
         views.set(stored, view)
       }
@@ -167,10 +182,53 @@ function storageOf({ definition, schema, info }: VersionFacts): StorageMapping {
   }
 }
 
-/** This server calls no conversion webhooks: what needs one fails as it does when the webhook is down. */
-function noWebhookConversion(apiVersion: string, kind: string): ApiError {
+function webhookConversion(
+  { definition, schema, info, conversion }: VersionFacts,
+  storageVersion: string,
+): Pick<StorageMapping, 'fromStored' | 'conversion'> {
+  const webhook: Stored = definition['spec'].conversion.webhook ?? {}
+  const served = apiVersionOf(info)
+  const views = new WeakMap<Stored, Stored>()
+  const convert = async (objects: readonly Stored[], to: string): Promise<readonly Draft[]> => {
+    if (conversion === undefined) throw notConverted(objects[0]!)
+    return convertByWebhook(webhook, conversion, objects, to)
+  }
+  return {
+    fromStored(stored) {
+      if (stored['apiVersion'] !== served && !views.has(stored)) throw notConverted(stored)
+      let view = views.get(stored)
+      if (view === undefined) {
+        view = viewOf(stored, served, schema)
+        views.set(stored, view)
+      }
+      return view
+    },
+    conversion: {
+      async prepare(objects) {
+        const foreign = objects.filter(
+          (object) => object['apiVersion'] !== served && !views.has(object),
+        )
+        if (foreign.length === 0) return
+        const converted = await convert(foreign, served)
+        for (const [index, object] of foreign.entries())
+          views.set(object, viewOf(converted[index]!, served, schema))
+      },
+      async encode(draft) {
+        const object = cloneJson(draft) as Draft
+        if (storageVersion === served) return object
+        return (await convert([object], storageVersion))[0]!
+      },
+      async checkStorable(stored) {
+        if (stored['apiVersion'] !== storageVersion) await convert([stored], storageVersion)
+      },
+    },
+  }
+}
+
+/** Only reached by the server's own look at an object that nobody has prepared. */
+function notConverted(object: Stored): ApiError {
   return unclassified(
-    `conversion webhook for ${apiVersion}, Kind=${kind} failed: this server does not call conversion webhooks`,
+    `conversion webhook for ${object['apiVersion']}, Kind=${object['kind']} failed: no connection to webhooks`,
   )
 }
 
@@ -205,10 +263,12 @@ function rulesOf(facts: VersionFacts): KindRules {
     validate: (object, errors) => validateObject(facts, object, undefined, errors),
     validateUpdate,
     status: { validateUpdate },
+    warnings: (object) => toleratedErrors.get(object) ?? [],
     selectableFields: selectableFields(version),
   }
 }
 
+/** Where a webhook converts, the stored object comes in the served version already. */
 function storageViewOf({ schema, info }: VersionFacts, stored: Stored): Stored {
   return viewOf(stored, apiVersionOf(info), schema)
 }
@@ -252,9 +312,31 @@ function validateObject(
   validateReplicas(version, object, errors)
   validateEmbedded(object, schema, errors)
   validateListTypes(object, stored, schema, '', errors)
+  if (!hasRules(schema)) return
   const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))
-  if (blocked && hasRules(schema))
+  if (blocked)
     errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
+  else validateByRules(object, stored, schema, errors)
+}
+
+/** Broken rules of parts that did not change, to be said as warnings once the object was accepted. */
+const toleratedErrors = new WeakMap<Stored, readonly string[]>()
+
+function validateByRules(
+  object: Stored,
+  stored: Stored | undefined,
+  schema: Schema,
+  errors: FieldErrors,
+): void {
+  const rules = celRulesOf(schema)
+  if (rules === undefined) return
+  const tolerated = new FieldErrors()
+  runRules(rules, object, stored, { errors, tolerated })
+  if (tolerated.list.length > 0)
+    toleratedErrors.set(
+      object,
+      tolerated.list.map(({ field, message }) => `${field}: ${message}`),
+    )
 }
 
 function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {

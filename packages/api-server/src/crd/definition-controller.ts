@@ -19,6 +19,7 @@ import {
   setCondition,
 } from './conditions.ts'
 import type { Condition } from './conditions.ts'
+import type { ConversionParts } from './conversion-webhook.ts'
 import { servedResources } from './custom-resource.ts'
 import type { CustomDefinition } from './custom-resource.ts'
 import { CLEANUP_FINALIZER } from './definition-rules.ts'
@@ -39,6 +40,8 @@ export interface DefinitionControllerParts {
   readonly logger: Logger
   /** The server's own identity. */
   readonly user: UserInfo
+  /** How conversion webhooks are reached; absent: not at all. */
+  readonly conversion?: ConversionParts
   /** Publishes the OpenAPI document of a group version (`apis/example.com/v1`), or takes it back. */
   publish?(path: string, document: object | undefined): void
 }
@@ -201,7 +204,11 @@ export class DefinitionController {
     if (!isTrue(definition, 'Established')) return
     const previous = before?.[0]?.definition as { readonly object: Stored } | undefined
     if (previous !== undefined && servesTheSame(previous.object, definition)) return
-    const resources = servedResources(definition, () => this.#terminating.has(name))
+    const resources = servedResources(
+      definition,
+      () => this.#terminating.has(name),
+      this.#parts.conversion,
+    )
     const { registry } = this.#parts
     for (const { info } of before ?? []) {
       if (!resources.some((resource) => resource.info.version === info.version)) {

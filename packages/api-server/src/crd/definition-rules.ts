@@ -38,7 +38,11 @@ export const definitionRules: KindRules = {
       object['status'].storedVersions = [...known, storage]
   },
   validate: (object, errors) => validateDefinition(object, errors),
-  validateUpdate: validateDefinitionUpdate,
+  updateOrder: 'update-only',
+  validateUpdate(object, stored, errors) {
+    validateDefinition(object, errors, stored)
+    validateDefinitionUpdate(object, stored, errors)
+  },
   warnings: formatWarnings,
   terminate(object, nowMs) {
     const metadata = object['metadata'] as Draft

@@ -3,6 +3,7 @@ import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { FieldErrors } from '../schema/field-errors.ts'
 import { dns1035Label, dnsSubdomain } from '../schema/validation/names.ts'
+import { validateRules } from './rule-validation.ts'
 import { validateSchema } from './schema-validation.ts'
 import { itemsOf, propertyOf, simplePath } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
@@ -10,7 +11,12 @@ import type { Schema } from './structural-schema.ts'
 type Version = Draft
 type Per<T> = { readonly shared: T | undefined; readonly perVersion: boolean }
 
-export function validateDefinition(object: Stored, errors: FieldErrors): void {
+/** `stored`: the definition before an update. */
+export function validateDefinition(
+  object: Stored,
+  errors: FieldErrors,
+  stored?: Stored,
+): void {
   const spec: Stored = object['spec'] ?? {}
   const { name } = object['metadata'] ?? {}
   const required = `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`
@@ -21,7 +27,7 @@ export function validateDefinition(object: Stored, errors: FieldErrors): void {
   validateVersions(spec, errors)
   validatePreserveUnknown(spec, errors)
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
-  validateVersionParts(spec, errors)
+  validateVersionParts(spec, errors, stored?.['spec'])
   validateConversion(spec, errors)
   validateStoredVersions(object, errors)
 }
@@ -173,7 +179,7 @@ export function validateNames(names: Stored, path: string, errors: FieldErrors):
     label(`${path}.categories[${index}]`, name, false)
 }
 
-function validateVersionParts(spec: Stored, errors: FieldErrors): void {
+function validateVersionParts(spec: Stored, errors: FieldErrors, stored: Stored | undefined): void {
   const versions: readonly Version[] = spec['versions'] ?? []
   const schema = partOf(spec, 'schema')
   const subresources = partOf(spec, 'subresources')
@@ -186,12 +192,12 @@ function validateVersionParts(spec: Stored, errors: FieldErrors): void {
     if (openApi === undefined) errors.required(`${own}.schema.openAPIV3Schema`)
     else if (schema.perVersion || first) {
       const base = schema.perVersion ? `${own}.schema` : 'spec.validation'
-      validateSchema(
-        openApi,
-        `${base}.openAPIV3Schema`,
-        version['subresources']?.status !== undefined,
-        errors,
-      )
+      const path = `${base}.openAPIV3Schema`
+      const known = errors.list.length
+      validateSchema(openApi, path, version['subresources']?.status !== undefined, errors)
+      // Of a broken schema the types are not known.
+      if (errors.list.length === known)
+        validateRules(openApi, path, schemaOfVersion(stored, version['name']), errors)
     }
     const at = (part: Per<unknown>, field: string): string | undefined =>
       part.perVersion ? `${own}.${field}` : first ? `spec.${field}` : undefined
@@ -215,6 +221,11 @@ function validateVersionParts(spec: Stored, errors: FieldErrors): void {
 }
 
 const SIMPLE_JSON_PATH = /^(\.[A-Za-z0-9_-]+|\.[^.[\]]+|\['[^']+'\]|\[[^\]]*\])+$/
+
+function schemaOfVersion(spec: Stored | undefined, name: string): Schema | undefined {
+  const versions: readonly Version[] = spec?.['versions'] ?? []
+  return versions.find((version) => version['name'] === name)?.['schema']?.openAPIV3Schema
+}
 
 function validateSubresources(
   subresources: Stored | undefined,

@@ -1,5 +1,7 @@
 /** The swagger 2.0 form of the OpenAPI documents, for clients that know no other. */
 
+import type { Swagger } from './openapi-v2-protobuf.ts'
+
 export interface OpenApiV3 {
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
@@ -26,15 +28,15 @@ interface Operation {
   readonly [field: string]: unknown
 }
 
-export function swaggerOf(documents: readonly OpenApiV3[]): object {
+export function swaggerOf(documents: readonly OpenApiV3[]): Swagger {
   const paths: Record<string, object> = {}
-  const definitions: Record<string, unknown> = {}
+  const definitions: Record<string, object> = {}
   for (const document of documents) {
     for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(item)
     for (const [name, schema] of Object.entries(document.components.schemas))
-      definitions[name] = schemaOf(schema)
+      definitions[name] = schemaOf(schema) as object
   }
-  return {
+  const document = {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.36.0' },
     paths,
@@ -42,6 +44,7 @@ export function swaggerOf(documents: readonly OpenApiV3[]): object {
     securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
     security: [{ BearerToken: [] }],
   }
+  return document
 }
 
 function pathItem(item: PathItem): object {

@@ -13,6 +13,8 @@ interface Document {
   readonly hash: string
 }
 
+const PROTOBUF_V2_ACCEPT = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+const PROTOBUF_V2_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const YEAR_SECONDS = 31_536_000
 const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 
@@ -24,7 +26,7 @@ export class OpenApiDocuments {
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
   /** Published for groups of custom resources. */
   readonly #custom = new Map<string, Document>()
-  #v2: Promise<Document> | undefined
+  #v2: Promise<{ readonly json: Document; readonly protobuf: Document }> | undefined
 
   constructor(registry: ResourceRegistry, clock: Clock) {
     this.#registry = registry
@@ -108,13 +110,12 @@ export class OpenApiDocuments {
 
   async #version2(request: ServerRequest): Promise<Answer> {
     const accept = headerOf(request.headers, 'accept')
-    const acceptable =
-      accept === undefined ||
-      accept === '' ||
-      parseAccept(accept).some(({ type }) => JSON_TYPES.has(type))
-    if (!acceptable) return { status: 406, body: { kind: 'empty' } }
+    const types = accept ? parseAccept(accept).map(({ type }) => type) : ['*/*']
+    const wanted = types.find((type) => JSON_TYPES.has(type) || type === PROTOBUF_V2_ACCEPT)
+    if (wanted === undefined) return { status: 406, body: { kind: 'empty' } }
+    const protobuf = wanted === PROTOBUF_V2_ACCEPT
     this.#v2 ??= this.#buildVersion2()
-    const document = await this.#v2
+    const document = (await this.#v2)[protobuf ? 'protobuf' : 'json']
     const etag = JSON.stringify(document.hash)
     const headers = {
       etag,
@@ -129,21 +130,25 @@ export class OpenApiDocuments {
       body: {
         kind: 'bytes',
         bytes: document.bytes,
-        contentType: 'application/json',
+        contentType: protobuf ? PROTOBUF_V2_TYPE : 'application/json',
         compressible: true,
       },
     }
   }
 
-  async #buildVersion2(): Promise<Document> {
-    const { swaggerOf } = await import('./openapi-v2.ts')
+  async #buildVersion2(): Promise<{ readonly json: Document; readonly protobuf: Document }> {
+    const [{ swaggerOf }, { encodeSwagger }] = await Promise.all([
+      import('./openapi-v2.ts'),
+      import('./openapi-v2-protobuf.ts'),
+    ])
     const documents: OpenApiV3[] = []
     for (const name of this.#names()) {
       const document = await this.#document(name)
       if (document !== undefined)
         documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
     }
-    return documentOf(swaggerOf(documents))
+    const swagger = swaggerOf(documents)
+    return { json: documentOf(swagger), protobuf: documentOfBytes(encodeSwagger(swagger)) }
   }
 
   /** `api/v1`, `apis/apps/v1`, ...: what is served now. */
@@ -176,7 +181,10 @@ function urlOf(name: string, document: Document): string {
 }
 
 function documentOf(value: object): Document {
-  const bytes = Buffer.from(JSON.stringify(value))
+  return documentOfBytes(Buffer.from(JSON.stringify(value)))
+}
+
+function documentOfBytes(bytes: Uint8Array): Document {
   return { bytes, hash: hash('sha512', bytes).toUpperCase() }
 }
 

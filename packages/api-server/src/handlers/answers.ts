@@ -1,6 +1,7 @@
 /** Turns objects into the form that the client negotiated. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
 import { ApiError } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
+import { SCALE_COLUMNS } from '../printing/scale-columns.ts'
 import { includeObjectOf, metadataOnly, tableOf } from '../printing/table.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -52,8 +53,17 @@ export function objectAnswer(
   return {
     status,
     ...form,
-    body: { kind: 'object', value: tableOf(resource, [object], metadata, options) },
+    body: {
+      kind: 'object',
+      value: tableOf(shownAs(resource, object), [object], metadata, options),
+    },
   }
+}
+
+/** A scale has columns of its own, whatever it is the scale of. */
+function shownAs(resource: ServedResource, object: Stored): ServedResource {
+  const isScale = object['kind'] === 'Scale' && object['apiVersion'] === 'autoscaling/v1'
+  return isScale ? { ...resource, columns: SCALE_COLUMNS } : resource
 }
 
 export function listAnswer(
@@ -68,7 +78,12 @@ export function listAnswer(
   if (transformation === undefined) {
     const { info, listKind, custom } = resource
     const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
-    const head = { kind: listKind, apiVersion, metadata }
+    // Lists without a type of their own always say where to go on, even when that is nowhere.
+    const head = {
+      kind: listKind,
+      apiVersion,
+      metadata: custom ? { continue: '', ...metadata } : metadata,
+    }
     return { status: 200, ...form, body: { kind: 'list', head, items, selfDescribing: custom } }
   }
   const { as, version } = transformation

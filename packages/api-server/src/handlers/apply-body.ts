@@ -1,6 +1,7 @@
 /** The body of server-side apply: YAML or JSON of a partial object. Contract: docs/behaviour/api-server/patch-and-apply.md, "Apply". */
 import { badRequest } from '../http/errors.ts'
 import type { ServerRequest } from '../http/exchange.ts'
+import { checkNesting, checkValueNesting } from '../http/request-body.ts'
 import { parseJson } from '../schema/json.ts'
 import type { FieldValidation } from './options.ts'
 
@@ -33,6 +34,7 @@ export async function applyPatchBody(
 /** JSON is YAML, and most clients send it: the native parser answers at once. */
 async function parse(text: string): Promise<{ value: unknown; problems: readonly string[] }> {
   if (text.trimStart().startsWith('{')) {
+    checkNesting(text)
     try {
       const { value, occurrences } = parseJson(text)
       if (occurrences === undefined) return { value, problems: [] }
@@ -44,5 +46,6 @@ async function parse(text: string): Promise<{ value: unknown; problems: readonly
   const { value, problems, error } = parseYamlText(text)
   if (error !== undefined)
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error}`)
+  checkValueNesting(value)
   return { value, problems }
 }

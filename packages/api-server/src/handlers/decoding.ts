@@ -1,5 +1,5 @@
 /** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
-import { schemaOf } from '@gyropilot/api'
+import { schemaOf } from '@gyropilot/api/schema'
 import { badRequest, invalid } from '../http/errors.ts'
 import { excerpt, unrecognized, type ParsedBody } from '../http/request-body.ts'
 import type { Draft } from '../registry/kind-rules.ts'

@@ -40,6 +40,9 @@ export class Deleter {
       const entry = this.#store.get(key)
       if (entry === undefined) throw notFound(resource.info, name)
       checkPreconditions(target, entry.object, options)
+      // A deletion is a write, too: what cannot be converted cannot be deleted.
+      await resource.storage.conversion?.prepare([entry.object])
+      await resource.storage.conversion?.checkStorable(entry.object)
       await this.#writer.admitDelete(
         target,
         context,

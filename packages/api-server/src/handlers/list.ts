@@ -40,8 +40,13 @@ export async function listPage(
   clock: Clock,
   request: ListRequest,
 ): Promise<ListedPage> {
-  const { options } = request
+  const { options, selection, resource } = request
   const version = listVersion(options)
+  // Fields are selected in the version that is asked for.
+  if (selection.fields !== undefined && resource.storage.conversion !== undefined)
+    await resource.storage.conversion.prepare(
+      snapshot(store, request).entries.map(({ object }) => object),
+    )
   if (options.continueToken !== '') return continuePage(store, clock, request)
   // Version 0 is answered from memory as a whole: clients that send it expect everything.
   if (options.resourceVersion === '0') return pageOf(request, snapshot(store, request), '', 0)

@@ -155,6 +155,7 @@ export class ObjectWriter {
       warnOf(resource, draft, undefined, context)
       const name: string = draft['metadata'].name
       await this.#validate({ ...request, name, object: servedView(resource, draft) as Draft })
+      const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
       if (version !== '' && version !== '0')
         throw unclassified('resourceVersion should not be set on objects to be created')
       const key = {
@@ -170,9 +171,9 @@ export class ObjectWriter {
           existing.object['metadata'].deletionTimestamp !== undefined,
         )
       }
-      if (context.dryRun) return { object: draft, entry: undefined, created: true }
-      checkSize(draft, context)
-      const event = store.commit(key, (revision) => withVersion(draft, revision))
+      if (context.dryRun) return { object: encoded, entry: undefined, created: true }
+      checkSize(encoded, context)
+      const event = store.commit(key, (revision) => withVersion(encoded, revision))
       stored = true
       return { object: event.object, entry: event.entry, created: true }
     } finally {
@@ -221,8 +222,11 @@ export class ObjectWriter {
     context: WriteContext,
   ): Promise<Written | undefined> {
     const { resource } = target
-    const stored = entry.object
-    const current = resource.storage.fromStored?.(stored) ?? stored
+    const { conversion } = resource.storage
+    await conversion?.prepare([entry.object])
+    const current = resource.storage.fromStored?.(entry.object) ?? entry.object
+    // Where a webhook converts, rules compare what the client sees.
+    const stored = conversion === undefined ? entry.object : current
     const servedDraft = await request.makeDraft(current)
     const metadata = (servedDraft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = target.namespace
@@ -245,6 +249,7 @@ export class ObjectWriter {
       validateUpdate(resource, draft, stored, rules)
       if (target.subresource === '') warnOf(resource, draft, stored, context)
       await this.#validate({ ...admission, object: servedView(resource, draft) as Draft })
+      const encoded = (await conversion?.encode(draft)) ?? draft
       const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
       if (now !== entry) {
         if (!insists) return undefined
@@ -252,7 +257,7 @@ export class ObjectWriter {
           ? notFound(resource.info, target.name)
           : conflict(resource.info, target.name, STALE)
       }
-      const written = this.#commitUpdate(resource, entry, draft, context)
+      const written = this.#commitUpdate(resource, entry, encoded, context)
       committed = !context.dryRun
       return written
     } finally {
@@ -316,11 +321,18 @@ export class ObjectWriter {
   }
 
   async #mutate(request: AdmissionRequest): Promise<void> {
+    if (await this.#mutateOnce(request)) await this.#mutateOnce({ ...request, reinvocation: true })
+  }
+
+  /** Whether a plug-in asked for another run of all. */
+  async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
+    let again = false
     for (const plugin of this.#parts.admission) {
       if (plugin.mutate === undefined || !plugin.handles(request)) continue
       const pending = plugin.mutate(request)
-      if (pending !== undefined) await pending
+      if (pending !== undefined && (await pending) === 'reinvoke') again = true
     }
+    return again
   }
 
   async #validate(request: AdmissionRequest): Promise<void> {
@@ -432,6 +444,8 @@ function storedDraft({ storage, rules }: ServedResource, draft: Draft): Draft {
 }
 
 function servedView({ storage }: ServedResource, object: Stored): Stored {
+  // Drafts that a webhook will convert are in the served version to the end.
+  if (storage.conversion !== undefined) return object
   return storage.fromStored?.(object) ?? object
 }
 

@@ -6,14 +6,15 @@ import {
   goFormat,
   JsonPatchError,
   MergePatchError,
-  schemaOf,
   StrategicMergeError,
   type JsonPatchOperation,
 } from '@gyropilot/api'
+import { schemaOf } from '@gyropilot/api/schema'
 import { ApiError } from '../contracts.ts'
 import { badRequest, bodyTooLarge, unclassified } from '../http/errors.ts'
 import { goJsonError } from '../http/go-json-error.ts'
 import { unsupportedMediaType } from '../http/negotiation.ts'
+import { checkNesting } from '../http/request-body.ts'
 import { parseJson, type Occurrences } from '../schema/json.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { DecodeError } from '../schema/index.ts'
@@ -52,6 +53,7 @@ export interface PatchBody {
 
 /** The patch as a JSON value; 400 when it is none. */
 export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): PatchBody {
+  checkNesting(text)
   try {
     const { value, occurrences } = parseJson(text)
     return { value, occurrences, problems: [] }
@@ -123,30 +125,35 @@ function applyOf(
 const MEMBERS = new Set(['op', 'path', 'from', 'value'])
 
 function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOperation[] {
-  if (!Array.isArray(patch)) {
-    const type =
-      patch === null
-        ? 'null'
-        : typeof patch === 'object'
-          ? 'object'
-          : typeof patch === 'boolean'
-            ? 'bool'
-            : typeof patch
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`,
-    )
-  }
+  if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
   if (patch.length > MOST_OPERATIONS) {
     const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
     throw new ApiError(413, bodyTooLarge(0).reason, message)
   }
-  patch.forEach((operation: unknown, index) => {
-    if (typeof operation !== 'object' || operation === null) return
-    for (const member of Object.keys(operation)) {
+  return patch.map((operation: unknown, index) => {
+    // A null is an operation without members: it is refused when it is applied.
+    if (operation === null) return {} as JsonPatchOperation
+    if (typeof operation !== 'object' || Array.isArray(operation))
+      throw undecodable(operation, 'value of type handlers.jsonPatchOp')
+    for (const [member, value] of Object.entries(operation)) {
       if (!MEMBERS.has(member)) problems.push(`json patch unknown field "[${index}].${member}"`)
+      else if (member !== 'value' && typeof value !== 'string' && value !== null)
+        throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
     }
+    return operation as JsonPatchOperation
   })
-  return patch as JsonPatchOperation[]
+}
+
+/** `into` goes on after "Go". */
+function undecodable(value: unknown, into: string): ApiError {
+  const type = Array.isArray(value)
+    ? 'array'
+    : value === null
+      ? 'null'
+      : typeof value === 'boolean'
+        ? 'bool'
+        : typeof value
+  return badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go ${into}`)
 }
 
 /** Strategic merge fills the Go type directly, without the JSON decoder: its errors have other words. */

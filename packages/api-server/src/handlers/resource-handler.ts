@@ -9,7 +9,7 @@ import { inputType } from '../http/negotiation.ts'
 import { checkBodySize, isEmptyBody } from '../http/request-body.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
-import { decodeObject } from '../schema/index.ts'
+import { DecodeError, decodeObject } from '../schema/index.ts'
 import type { Store } from '../storage/store.ts'
 import { listAnswer, objectAnswer, watchTransform } from './answers.ts'
 import type { ResourceCall } from './call.ts'
@@ -112,6 +112,7 @@ export class ResourceHandler {
     const { store, clock } = this.#parts
     const request = this.#listRequest(call, false)
     const page = await listPage(store, clock, request)
+    await prepareViews(call.resource, page.entries)
     const items = page.entries.map(({ object }) => this.#view(call.resource, object))
     const { revision, continue: token, remainingItemCount } = page
     const metadata = {
@@ -301,7 +302,11 @@ export class ResourceHandler {
     return this.#deletedAnswer(call, deleted, options)
   }
 
-  #deletedAnswer(call: ResourceCall, { object, removed }: Deleted, options: DeleteOptions): Answer {
+  #deletedAnswer(
+    call: ResourceCall,
+    { object, removed }: Deleted,
+    options: DeleteOptions,
+  ): Answer | Promise<Answer> {
     const { info } = call.resource
     const status = options.orphanDependents === false && !removed ? 202 : 200
     if (!removed || ANSWERS_WITH_OBJECT.has(info.kind))
@@ -336,6 +341,7 @@ export class ResourceHandler {
         if (!(error instanceof ApiError && error.code === 404)) throw error
       }
     }
+    await prepareViews(call.resource, page.entries)
     const items = page.entries.map(({ object }) => this.#view(call.resource, object))
     const metadata = {
       resourceVersion: String(page.revision),
@@ -358,8 +364,7 @@ export class ResourceHandler {
         `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
       )
     }
-    const decoded = decodeObject({ group: '', version: 'v1', kind: 'DeleteOptions' }, body.value)
-    return deleteOptionsFromBody(decoded?.object ?? (body.value as Record<string, unknown>))
+    return deleteOptionsFromBody(decodedDeleteOptions(body.value ?? {}))
   }
 
   #mayCreate(call: ResourceCall): void {
@@ -402,7 +407,28 @@ export class ResourceHandler {
     return resource.storage.fromStored?.(stored) ?? stored
   }
 
-  #objectAnswer(call: ResourceCall, status: number, stored: Stored): Answer {
-    return objectAnswer(call, status, this.#view(call.resource, stored), this.#parts.clock.nowMs())
+  #objectAnswer(call: ResourceCall, status: number, stored: Stored): Answer | Promise<Answer> {
+    const answer = (): Answer =>
+      objectAnswer(call, status, this.#view(call.resource, stored), this.#parts.clock.nowMs())
+    // Without a webhook there is nothing to wait for.
+    const prepared = call.resource.storage.conversion?.prepare([stored])
+    return prepared === undefined ? answer() : prepared.then(answer)
+  }
+}
+
+/** Has the webhook, when there is one, convert all of a list with one call. */
+async function prepareViews(
+  { storage }: ServedResource,
+  entries: readonly { readonly object: Stored }[],
+): Promise<void> {
+  await storage.conversion?.prepare(entries.map(({ object }) => object))
+}
+
+function decodedDeleteOptions(value: unknown): Draft {
+  try {
+    return decodeObject({ group: '', version: 'v1', kind: 'DeleteOptions' }, value)!.object
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message)
+    throw error
   }
 }

@@ -2,11 +2,12 @@
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError, type SubresourceCall, type SubresourceHandler } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
+import { badRequest } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
-import { objectAnswer } from './answers.ts'
+import { listAnswer, objectAnswer } from './answers.ts'
 import { applyPatchBody } from './apply-body.ts'
 import type { ResourceCall } from './call.ts'
 import { decodeDraft, type ExpectedKind } from './decoding.ts'
@@ -184,6 +185,11 @@ export class SubresourceEndpoint {
   ): Answer {
     const { code, body, contentType, headers } = answer
     const base = { status: code, headers }
+    if (answer.connection !== undefined) {
+      if (headerOf(call.request.headers, 'upgrade') === undefined)
+        throw badRequest('Upgrade request required')
+      return { ...base, body: { kind: 'connection', target: answer.connection } }
+    }
     if (code === 204) return { ...base, body: { kind: 'empty' } }
     if (contentType !== undefined) {
       if (typeof body === 'string')
@@ -193,6 +199,11 @@ export class SubresourceEndpoint {
         body: { kind: 'stream', chunks: body as AsyncIterable<Uint8Array>, contentType },
       }
     }
-    return { ...objectAnswer(call, code, body as Stored, this.#parts.clock.nowMs()), headers }
+    const nowMs = this.#parts.clock.nowMs()
+    const { kind, items, metadata } = body as Stored
+    // Virtual resources answer lists of their own; only those that are transformed need a second look.
+    if (kind === call.resource.listKind && call.output.transformation !== undefined)
+      return { ...listAnswer(call, items, metadata, nowMs), headers }
+    return { ...objectAnswer(call, code, body as Stored, nowMs), headers }
   }
 }

@@ -26,8 +26,8 @@ const BOOKMARK_PERIOD_MS = 60_000
 /** A last bookmark goes out this long before the watch times out. */
 const LAST_BOOKMARK_MS = 2000
 const SHORTEST_TIMEOUT_SECONDS = 1800
-/** Initial objects sent without asking the sink whether it can take more. */
-const INITIAL_BATCH = 100
+/** Initial objects and past events sent without asking the sink whether it can take more. */
+const BATCH = 100
 
 export interface WatchParts {
   readonly store: Store
@@ -84,8 +84,7 @@ class WatchSession {
   #subscription: StoreWatch | undefined
   #timers: Timer[] = []
   #ended = false
-  /** Events that arrive while the initial state is still being sent. */
-  #held: StoreEvent[] | undefined
+  #converting: Promise<void> = Promise.resolve()
 
   constructor(parts: WatchParts, request: ListRequest, sink: WatchSink) {
     this.#parts = parts
@@ -101,8 +100,8 @@ class WatchSession {
         if (!implied && plan.revision > store.revision)
           await reachRevision(store, clock, plan.revision)
         if (this.#ended) return
-        await this.#sendInitialState()
-      } else this.#subscribe(plan.revision === 0 ? store.revision : plan.revision)
+        await this.#follow(await this.#sendInitialState())
+      } else await this.#follow(plan.revision === 0 ? store.revision : plan.revision)
       if (!this.#ended && this.#request.options.allowWatchBookmarks) this.#startBookmarks()
     } catch (error) {
       this.#fail(error)
@@ -117,50 +116,82 @@ class WatchSession {
     this.#sink.end()
   }
 
-  async #sendInitialState(): Promise<void> {
+  /** The revision that was sent. Changes meanwhile are read from the history afterwards: nothing waits in memory for a slow reader. */
+  async #sendInitialState(): Promise<number> {
     const { store } = this.#parts
     const { resource, namespace, selection, options } = this.#request
     const snapshot = store.list(resource.storage.collection, namespacePrefix(resource, namespace))
     if (snapshot === 'expired')
       throw expired('The resourceVersion for the provided watch is too old.')
-    this.#held = []
-    this.#subscribe(snapshot.revision)
+    await resource.storage.conversion?.prepare(snapshot.entries.map(({ object }) => object))
     let sent = 0
     for (const { object } of snapshot.entries) {
       if (!matches(resource, selection, object)) continue
-      if (!this.#send('ADDED', object)) return
-      if (++sent % INITIAL_BATCH !== 0) continue
+      if (!this.#send('ADDED', object)) break
+      if (++sent % BATCH !== 0) continue
       const ready = this.#sink.ready()
       if (ready !== undefined) await ready
-      if (this.#ended) return
+      if (this.#ended) break
     }
-    if (options.allowWatchBookmarks) {
+    if (!this.#ended && options.allowWatchBookmarks)
       this.#bookmark(snapshot.revision, { 'k8s.io/initial-events-end': 'true' })
-    }
-    const held = this.#held
-    this.#held = undefined
-    for (const event of held) this.#change(event)
+    return snapshot.revision
   }
 
-  #subscribe(revision: number): void {
+  /** Sends what happened since, at the pace of the reader, and everything from then on in the turn of its commit. */
+  async #follow(from: number): Promise<void> {
     const { store } = this.#parts
     const { resource, namespace } = this.#request
     const { collection } = resource.storage
     const prefix = namespacePrefix(resource, namespace)
-    const subscription = store.watch(collection, prefix, revision, (event) => this.#change(event))
-    if (subscription === 'expired') {
-      throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
+    for (let revision = from; !this.#ended;) {
+      const past: StoreEvent[] = []
+      let live = false
+      const subscription = store.watch(collection, prefix, revision, (event) => {
+        if (live) this.#change(event)
+        else past.push(event)
+      })
+      if (subscription === 'expired')
+        throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
+      if (past.length <= BATCH) {
+        this.#subscription = subscription
+        live = true
+        for (const event of past) this.#change(event)
+        if (this.#ended) subscription.stop()
+        return
+      }
+      subscription.stop()
+      await this.#sendPast(past)
+      revision = past.at(-1)!.revision
     }
-    if (this.#ended) subscription.stop()
-    else this.#subscription = subscription
+  }
+
+  async #sendPast(events: readonly StoreEvent[]): Promise<void> {
+    for (const [index, event] of events.entries()) {
+      this.#change(event)
+      if (index % BATCH !== 0) continue
+      const ready = this.#sink.ready()
+      if (ready !== undefined) await ready
+      if (this.#ended) return
+    }
   }
 
   #change(event: StoreEvent): void {
-    if (this.#ended) return
-    if (this.#held !== undefined) {
-      this.#held.push(event)
+    const { conversion } = this.#request.resource.storage
+    if (conversion === undefined) {
+      this.#sendChange(event)
       return
     }
+    // Events keep their order while a webhook converts them.
+    const states = event.previous === undefined ? [event.object] : [event.object, event.previous]
+    this.#converting = this.#converting
+      .then(() => conversion.prepare(states))
+      .then(() => this.#sendChange(event))
+      .catch((error: unknown) => this.#fail(error))
+  }
+
+  #sendChange(event: StoreEvent): void {
+    if (this.#ended) return
     const { resource, selection } = this.#request
     if (selection.labels === undefined && selection.fields === undefined) {
       if (event.type === 'deleted') this.#send('DELETED', event.object)
@@ -223,7 +254,7 @@ class WatchSession {
 
   /** Everything up to the store's revision has been sent: events are sent in the turn of their commit. */
   #periodicBookmark(): void {
-    if (!this.#ended && this.#held === undefined) this.#bookmark(this.#parts.store.revision)
+    if (!this.#ended && this.#subscription !== undefined) this.#bookmark(this.#parts.store.revision)
   }
 
   #fail(error: unknown): void {

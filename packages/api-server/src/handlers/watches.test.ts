@@ -248,3 +248,44 @@ test('Events live an hour from their last write and leave as ordinary deletions'
   assert.equal((await server.request('GET', `${path}/e`)).status, 404)
   assert.ok(types(watch).includes('DELETED') || watch.ended())
 })
+
+/** A watch within the process whose reader decides when it reads. */
+async function unreadWatch(server: TestServer, path: string) {
+  const headers = { authorization: 'Bearer test-token' }
+  const { body } = await server.server.handle({ method: 'GET', path, headers })
+  assert.ok(body.kind === 'events')
+  return body.events
+}
+
+test('a watcher within the process that does not read is cut off after 10,000 events', async () => {
+  const server = await createTestServer()
+  await create(server, 'busy')
+  const unread = await unreadWatch(server, `${MAPS}?watch=true&resourceVersion=${now(server)}`)
+  for (let n = 0; n < 10_050; n++) await merge(server, 'busy', { data: { n: String(n) } })
+  let seen = 0
+  for await (const { type } of unread) {
+    assert.equal(type, 'MODIFIED')
+    seen++
+  }
+  assert.equal(seen, 10_000)
+})
+
+test('a reader that begins late gets a large initial state whole, then what happened meanwhile, then what happens', async () => {
+  const server = await createTestServer()
+  for (let n = 0; n < 3000; n++) await create(server, `m-${n}`)
+  const late = await unreadWatch(server, `${MAPS}?watch=true&allowWatchBookmarks=true`)
+  for (let n = 0; n < 500; n++) await merge(server, 'm-7', { data: { n: String(n) } })
+  const counts: Record<string, number> = {}
+  let last = 0
+  for await (const { type, object } of late) {
+    counts[type] = (counts[type] ?? 0) + 1
+    if (type === 'MODIFIED') {
+      const version = Number(object.metadata!.resourceVersion)
+      assert.ok(version > last, 'in order, nothing twice')
+      last = version
+    }
+    if (type === 'MODIFIED' && counts[type] === 500) void create(server, 'at-last')
+    if (type === 'ADDED' && object.metadata!.name === 'at-last') break
+  }
+  assert.deepEqual(counts, { ADDED: 3001, BOOKMARK: 1, MODIFIED: 500 })
+})

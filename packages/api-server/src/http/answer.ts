@@ -1,6 +1,7 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
 import type { PreparedWatch } from '../handlers/watch.ts'
 import type { Stored } from '../registry/kind-rules.ts'
+import type { ConnectionTarget } from '../streams/target.ts'
 
 export type AnswerBody =
   /** One JSON value. `stored`: it is frozen and shared, its encoding is worth keeping. */
@@ -30,6 +31,8 @@ export type AnswerBody =
       readonly chunks: AsyncIterable<Uint8Array>
       readonly contentType: string
     }
+  /** Only for requests that ask for an upgrade. */
+  | { readonly kind: 'connection'; readonly target: ConnectionTarget }
   | { readonly kind: 'empty' }
 
 export interface Answer {

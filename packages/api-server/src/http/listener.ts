@@ -18,6 +18,13 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { Answer } from './answer.ts'
 import { encodeBody, encodeEvent } from './encode.ts'
 import type { ServerRequest } from './exchange.ts'
+import {
+  DEADLINES,
+  boundExchange,
+  expectFirstRequest,
+  watchSession,
+  type Deadlines,
+} from './listener-deadlines.ts'
 import { BODY_LIMIT_BYTES } from './request-body.ts'
 
 type Incoming = IncomingMessage | Http2ServerRequest
@@ -28,6 +35,7 @@ export interface ListenerOptions {
   readonly keyPem: string
   /** Asks clients for certificates; the authenticator judges them. */
   readonly requestClientCertificates: boolean
+  readonly deadlines?: Deadlines
   answer(request: ServerRequest): Promise<Answer>
   /** WebSocket and SPDY upgrades; absent: refused. */
   upgrade?(request: ServerRequest, socket: Duplex, head: Buffer): void
@@ -42,9 +50,8 @@ export interface Listener {
 
 const MOST_STREAMS_PER_CONNECTION = 1000
 const MOST_HEADER_BYTES = 131_072
-const HEADERS_TIMEOUT_MS = 30_000
-const REQUEST_TIMEOUT_MS = 60_000
-const IDLE_CONNECTION_MS = 180_000
+/** Connections of HTTP/1.1 are kept open between requests this long. */
+const KEEP_ALIVE_MS = 90_000
 /** Smaller answers are not worth compressing. */
 const COMPRESS_FROM_BYTES = 131_072
 /** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
@@ -65,10 +72,12 @@ export async function listen(
 
 class HttpsListener implements Listener {
   readonly #options: ListenerOptions
+  readonly #deadlines: Deadlines
   readonly #server: Http2SecureServer
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #sockets = new Set<Duplex>()
   readonly #watches = new Set<() => void>()
+  readonly #awaited = new WeakMap<Duplex, () => void>()
   #busy = 0
   #whenIdle: (() => void) | undefined
   port = 0
@@ -76,6 +85,8 @@ class HttpsListener implements Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options
+    this.#deadlines = options.deadlines ?? DEADLINES
+    const { headersMs, requestMs } = this.#deadlines
     this.#server = createSecureServer({
       allowHTTP1: true,
       cert: options.certificatePem,
@@ -84,8 +95,11 @@ class HttpsListener implements Listener {
       requestCert: options.requestClientCertificates,
       rejectUnauthorized: false,
       maxHeaderSize: MOST_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      handshakeTimeout: headersMs,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: headersMs / 2,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       settings: {
         maxConcurrentStreams: MOST_STREAMS_PER_CONNECTION,
         maxHeaderListSize: MOST_HEADER_BYTES,
@@ -100,13 +114,15 @@ class HttpsListener implements Listener {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
       session.on('error', () => session.destroy())
-      session.setTimeout(IDLE_CONNECTION_MS, () => session.ping(() => {}))
+      watchSession(session, this.#deadlines)
     })
     this.#server.on('secureConnection', (socket) => {
       socket.setNoDelay(true)
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
       socket.on('error', () => socket.destroy())
+      if (socket.alpnProtocol !== 'h2')
+        this.#awaited.set(socket, expectFirstRequest(socket, this.#deadlines))
     })
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#upgrade(incoming, socket, head),
@@ -145,6 +161,7 @@ class HttpsListener implements Listener {
   }
 
   #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#awaited.get(incoming.socket)?.()
     if (this.#options.upgrade === undefined) {
       socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
       return
@@ -155,14 +172,22 @@ class HttpsListener implements Listener {
   async #serve(incoming: Incoming, outgoing: Outgoing): Promise<void> {
     this.#busy++
     outgoing.on('error', () => {})
+    if (!('stream' in incoming)) this.#awaited.get(incoming.socket)?.()
+    const settle = boundExchange(() => cutOff(outgoing), this.#deadlines)
+    // Not before the last byte has gone out: an answer that nobody reads is unfinished.
+    outgoing.once('close', settle)
     try {
       const bytes = await readBody(incoming)
       const answer = await this.#options.answer(requestOf(incoming, bytes))
-      if (answer.body.kind === 'watch') this.#busy--
+      const endless = answer.body.kind === 'watch' || answer.body.kind === 'stream'
+      if (endless) {
+        settle()
+        this.#busy--
+      }
       try {
         await this.#write(incoming, outgoing, answer)
       } finally {
-        if (answer.body.kind === 'watch') this.#busy++
+        if (endless) this.#busy++
       }
     } catch {
       // The peer went away while it was being read or answered.
@@ -202,6 +227,7 @@ class HttpsListener implements Listener {
           [body.bytes],
           body.compressible === true ? 0 : COMPRESS_FROM_BYTES,
         )
+      case 'connection':
       case 'empty':
         writeHead(outgoing, answer.status)
         outgoing.end()
@@ -209,11 +235,8 @@ class HttpsListener implements Listener {
       case 'stream':
         outgoing.setHeader('content-type', body.contentType)
         writeHead(outgoing, answer.status)
-        for await (const chunk of body.chunks) {
-          if (!(outgoing as Http1Response).write(chunk)) await drained(outgoing)
-          if (outgoing.destroyed) return
-        }
-        outgoing.end()
+        ;(outgoing as Http1Response).flushHeaders()
+        await this.#stream(outgoing, body.chunks[Symbol.asyncIterator]())
         return
       case 'watch': {
         outgoing.setHeader('content-type', 'application/json')
@@ -227,6 +250,22 @@ class HttpsListener implements Listener {
         this.#watches.delete(stop)
       }
     }
+  }
+
+  async #stream(outgoing: Outgoing, chunks: AsyncIterator<Uint8Array>): Promise<void> {
+    const stop = (): void => void chunks.return?.()
+    this.#watches.add(stop)
+    outgoing.once('close', stop)
+    try {
+      for (;;) {
+        const { done, value } = await chunks.next()
+        if (done === true || isGone(outgoing)) break
+        if (!(outgoing as Http1Response).write(value)) await drained(outgoing)
+      }
+    } finally {
+      this.#watches.delete(stop)
+    }
+    outgoing.end()
   }
 }
 
@@ -261,7 +300,7 @@ async function writeChunks(
   outgoing.setHeader('content-length', size)
   for (let i = 0; i < chunks.length - 1; i++) {
     if (!(outgoing as Http1Response).write(chunks[i]!)) await drained(outgoing)
-    if (outgoing.destroyed) return
+    if (isGone(outgoing)) return
   }
   ;(outgoing as Http1Response).end(chunks.at(-1))
 }
@@ -269,6 +308,7 @@ async function writeChunks(
 /** Resolves when more can be written, or when nobody reads any more. */
 function drained(outgoing: Outgoing): Promise<void> {
   return new Promise((resolve) => {
+    if (isGone(outgoing)) return resolve()
     const done = (): void => {
       outgoing.removeListener('drain', done)
       outgoing.removeListener('close', done)
@@ -277,6 +317,12 @@ function drained(outgoing: Outgoing): Promise<void> {
     ;(outgoing as Http1Response).on('drain', done)
     ;(outgoing as Http1Response).on('close', done)
   })
+}
+
+/** Nobody will read what is written from now on. HTTP/2 answers do not say it themselves, their streams do. */
+function isGone(outgoing: Outgoing): boolean {
+  if (!('stream' in outgoing)) return outgoing.destroyed
+  return outgoing.stream === undefined || outgoing.stream.closed || outgoing.stream.destroyed
 }
 
 /** Ends a stream whose reader is behind, without sending what waits. */
@@ -344,7 +390,7 @@ class StreamSink implements WatchSink {
   }
 
   send(type: WatchEventType, object: Stored): boolean {
-    if (this.#outgoing.destroyed || this.#unread() > MOST_UNREAD_BYTES) return false
+    if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
     const shown = this.#transform === undefined ? object : this.#transform(object)
     ;(this.#outgoing as Http1Response).write(encodeEvent(type, object, shown))
     return true

@@ -6,8 +6,10 @@ import type { Answer } from './answer.ts'
 import { encodeValue } from './encode.ts'
 import { oneChunk, type ServerResponse } from './exchange.ts'
 
-/** Events that wait for the reader of a watch; more cut it off. Objects are shared, so a waiting event costs a pointer. */
-const BUFFERED_EVENTS = 100_000
+/** Events that wait for the reader of a watch; more cut it off, and it continues from its last version. */
+const MOST_WAITING_EVENTS = 10_000
+/** The initial state of a watch waits for its reader at this many. */
+const COMFORTABLE_EVENTS = 1000
 
 export async function renderLocally(
   answer: Answer,
@@ -55,6 +57,7 @@ export async function renderLocally(
         headers: { ...headers, 'content-type': body.contentType },
         body: { kind: 'bytes', chunks: body.chunks },
       }
+    case 'connection':
     case 'empty':
       return { status, headers, body: { kind: 'bytes', chunks: oneChunk(new Uint8Array(0)) } }
   }
@@ -76,6 +79,7 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
   #next = 0
   #ended = false
   #wake: (() => void) | undefined
+  #roomMade: (() => void) | undefined
   onStop: (() => void) | undefined
 
   constructor(transform: ((object: Stored) => unknown) | undefined) {
@@ -83,7 +87,7 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
   }
 
   send(type: WatchEventType, object: Stored): boolean {
-    if (this.#events.length - this.#next >= BUFFERED_EVENTS) return false
+    if (this.#events.length - this.#next >= MOST_WAITING_EVENTS) return false
     const shown = this.#transform === undefined ? object : this.#transform(object)
     this.#events.push({ type, object: shown } as WatchEvent<KubernetesObject>)
     this.#wakeUp()
@@ -91,12 +95,14 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
   }
 
   ready(): Promise<void> | undefined {
-    return undefined
+    if (this.#events.length - this.#next < COMFORTABLE_EVENTS) return undefined
+    return new Promise((resolve) => (this.#roomMade = resolve))
   }
 
   end(): void {
     this.#ended = true
     this.#wakeUp()
+    this.#roomMade?.()
   }
 
   #wakeUp(): void {
@@ -110,6 +116,8 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
         while (this.#next < this.#events.length) yield this.#events[this.#next++]!
         this.#events = []
         this.#next = 0
+        this.#roomMade?.()
+        this.#roomMade = undefined
         if (this.#ended) return
         await new Promise<void>((resolve) => (this.#wake = resolve))
       }

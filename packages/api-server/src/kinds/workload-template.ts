@@ -1,4 +1,5 @@
 /** The part that ReplicaSet, Deployment, StatefulSet, DaemonSet and ReplicationController have in common: selector and template. */
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { givenValue } from '../schema/decode.ts'
 import type { FieldErrors } from '../schema/field-errors.ts'
@@ -83,7 +84,8 @@ export function validateSelectorUnchanged(
 
 /** Equality of decoded values: the order of keys does not count. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a, sortKeys) === JSON.stringify(b, sortKeys)
+  // Nearly always they are equal, and that is found without writing anything out.
+  return deepEqual(a, b) || JSON.stringify(a, sortKeys) === JSON.stringify(b, sortKeys)
 }
 
 function sortKeys(_key: string, value: unknown): unknown {

@@ -14,6 +14,17 @@ export interface StorageMapping {
   toStored?(draft: Draft): Draft
   /** The view of a stored object in the served version. Builds a new object. */
   fromStored?(stored: Stored): Stored
+  /** Versions between which a webhook converts; then there is no `toStored`, and rules see the served form. */
+  readonly conversion?: StorageConversion
+}
+
+export interface StorageConversion {
+  /** Makes the views that `fromStored` gives, with one call for all that are not known yet. Throws ApiError. */
+  prepare(objects: readonly Stored[]): Promise<void>
+  /** From the served version to the stored form, as an object of its own. Throws ApiError. */
+  encode(draft: Draft): Promise<Draft>
+  /** Whether the object could be stored again. Throws ApiError when it could not. */
+  checkStorable(stored: Stored): Promise<void>
 }
 
 /** One resource in one version, with all that the server knows of it. */

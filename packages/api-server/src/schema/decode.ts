@@ -3,7 +3,7 @@
  * reported, values in canonical form, empty optional fields left out, fields that are always written filled in.
  * A struct is compiled once, when first met. Contract: docs/behaviour/api-server/requests.md, Decoding.
  */
-import { schemaNamed, schemaOf } from '@gyropilot/api'
+import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from '../registry/kind-rules.ts'
 import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-scalars.ts'

@@ -1,35 +1,122 @@
-/** Streams and proxies into containers and nodes. None exist here, so each is refused before the upgrade, with the reason. */
+/** Streams into containers, through the kubelets; proxies, which lead nowhere here and are refused with the reason. */
+import type {
+  Authorizer,
+  SubresourceAnswer,
+  SubresourceCall,
+  SubresourceHandler,
+} from '../contracts.ts'
 import { ApiError } from '../contracts.ts'
-import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { badRequest } from '../http/errors.ts'
+import { forbiddenRequest } from '../auth/index.ts'
+import { badRequest, internalError, unclassified } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { ConnectionTarget } from '../streams/target.ts'
 import { parentOf } from './answers.ts'
+import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
+import type { Kubelet, Kubelets } from './kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
 
 const ALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-export const connections: readonly SubresourceHandler[] = [
-  podStream('exec'),
-  podStream('attach'),
-  podStream('portforward'),
-  proxy('pods'),
-  proxy('services'),
-  proxy('nodes'),
-]
+export interface ConnectionParts {
+  readonly authorizer: Authorizer
+  readonly kubelets?: Kubelets
+}
 
-function podStream(subresource: 'exec' | 'attach' | 'portforward'): SubresourceHandler {
+export function connections(parts: ConnectionParts): readonly SubresourceHandler[] {
+  return [
+    podStream('exec', parts),
+    podStream('attach', parts),
+    podStream('portforward', parts),
+    proxy('pods'),
+    proxy('services'),
+    proxy('nodes'),
+  ]
+}
+
+function podStream(
+  subresource: 'exec' | 'attach' | 'portforward',
+  { authorizer, kubelets }: ConnectionParts,
+): SubresourceHandler {
   return {
     group: '',
     resource: 'pods',
     subresource,
     methods: ['GET', 'POST'],
-    async handle(call) {
+    async handle(call): Promise<SubresourceAnswer> {
+      if (call.method === 'GET') checkMayCreate(call, authorizer)
       const pod = parentOf(call)
-      if (subresource !== 'portforward') chooseContainer(pod, call.query.get('container') ?? '')
-      if (!pod['spec'].nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`)
-      throw badRequest(
-        `${subresource} is not possible: the containers of this cluster are simulated`,
-      )
+      const container =
+        subresource === 'portforward' ? '' : chooseContainer(pod, call.query.get('container') ?? '')
+      const nodeName: string = pod['spec'].nodeName ?? ''
+      if (nodeName === '') throw badRequest(`pod ${call.name} does not have a host assigned`)
+      const address = kubeletAddress(call, nodeName)
+      const kubelet = kubelets?.kubeletOf(nodeName)
+      if (kubelet === undefined)
+        throw unclassified(
+          `error dialing backend: dial tcp ${address}:${KUBELET_PORT}: connect: connection refused`,
+        )
+      const connection =
+        subresource === 'portforward'
+          ? portsOf(kubelet, pod)
+          : commandOf(kubelet, subresource, pod, container, call.query)
+      return { code: 101, body: undefined, connection }
     },
+  }
+}
+
+/** WebSocket clients must use GET; what they start is a creation all the same. */
+function checkMayCreate(call: SubresourceCall, authorizer: Authorizer): void {
+  const { group, version, resource } = call.resource
+  const { user, namespace, name, subresource } = call
+  const path = `/api/${version}/namespaces/${namespace}/${resource}/${name}/${subresource}`
+  const attributes = {
+    user,
+    verb: 'create',
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    path,
+    isResourceRequest: true,
+  }
+  const { allowed, reason } = authorizer.authorize(attributes)
+  if (!allowed) throw forbiddenRequest(attributes, reason)
+}
+
+function commandOf(
+  kubelet: Kubelet,
+  subresource: 'exec' | 'attach',
+  pod: Stored,
+  container: string,
+  query: URLSearchParams,
+): ConnectionTarget {
+  const asked = (name: string): boolean => ['true', '1'].includes(query.get(name) ?? '')
+  const wanted = {
+    stdin: asked('stdin'),
+    stdout: asked('stdout'),
+    stderr: asked('stderr'),
+    tty: asked('tty'),
+  }
+  if (!wanted.stdin && !wanted.stdout && !wanted.stderr)
+    throw badRequest('you must specify at least 1 of stdin, stdout, stderr')
+  const command = query.getAll('command')
+  if (subresource === 'exec' && command.length === 0)
+    throw badRequest('you must specify a command for exec')
+  const { stdin, tty } = wanted
+  const run = kubelet[subresource]({ pod, container, command, stdin, tty })
+  if (run === undefined) {
+    const why = `container not found (${JSON.stringify(container)})`
+    throw internalError(`unable to upgrade connection: ${why}`)
+  }
+  return { kind: 'command', wanted, run }
+}
+
+function portsOf(kubelet: Kubelet, pod: Stored): ConnectionTarget {
+  return {
+    kind: 'ports',
+    forward: (port, streams) => kubelet.forward(pod, port, streams),
   }
 }
 

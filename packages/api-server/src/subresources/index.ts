@@ -7,21 +7,21 @@ import type { ComponentHealth } from './component-statuses.ts'
 import { connections } from './connections.ts'
 import { podEviction } from './eviction.ts'
 import { podLog } from './pod-log.ts'
-import type { ContainerLogs } from './pod-log.ts'
+import type { Kubelets } from './kubelet.ts'
 import { reviews } from './reviews.ts'
 import { scales } from './scale.ts'
 import { serviceAccountToken } from './token.ts'
 
 export type { ComponentHealth } from './component-statuses.ts'
-export type { ContainerLogRequest, ContainerLogs } from './pod-log.ts'
+export type * from './kubelet.ts'
 
 export interface SubresourceParts {
   readonly clock: Clock
   readonly authentication: Authentication
   readonly authorizer: RbacAuthorizer
   readonly serviceAccountTokens: ServiceAccountTokens
-  /** Absent: the log of every container answers as a node whose kubelet is down. */
-  readonly logs?: ContainerLogs
+  /** Absent: logs and streams answer as nodes whose kubelet is down. */
+  readonly kubelets?: Kubelets
   /** Default: everything is well. */
   readonly components?: () => readonly ComponentHealth[]
 }
@@ -39,11 +39,11 @@ export function subresourceHandlers(parts: SubresourceParts): SubresourceHandler
   return [
     ...reviews(parts),
     ...scales,
-    ...connections,
+    ...connections(parts),
     podBinding,
     bindings,
     podEviction(parts.clock),
-    podLog(parts.logs),
+    podLog(parts.kubelets),
     serviceAccountToken(parts.serviceAccountTokens),
     componentStatuses(parts.components ?? (() => ALL_WELL)),
   ]

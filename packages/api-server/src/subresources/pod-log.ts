@@ -1,35 +1,14 @@
 /** What a container wrote. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Log". */
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { badRequest, invalid, notFound, unclassified } from '../http/errors.ts'
+import { badRequest, invalid, unclassified } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { parentOf } from './answers.ts'
+import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
+import type { ContainerLogRequest, Kubelets } from './kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
 
-export interface ContainerLogRequest {
-  readonly pod: Stored
-  readonly container: string
-  readonly follow: boolean
-  readonly previous: boolean
-  readonly timestamps: boolean
-  readonly sinceMs?: number
-  readonly tailLines?: number
-  readonly limitBytes?: number
-}
-
-/** Plays the kubelet. */
-export interface ContainerLogs {
-  /**
-   * Lines as they are written, each with its line break; with `follow` until the container ends. Undefined: the container
-   * has not started, or for `previous` there was none before.
-   */
-  read(request: ContainerLogRequest): AsyncIterable<string> | undefined
-}
-
-const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
-const KUBELET_PORT = 10250
-
-export function podLog(logs: ContainerLogs | undefined): SubresourceHandler {
+export function podLog(kubelets: Kubelets | undefined): SubresourceHandler {
   return {
     group: '',
     resource: 'pods',
@@ -42,9 +21,10 @@ export function podLog(logs: ContainerLogs | undefined): SubresourceHandler {
       const nodeName: string = pod['spec'].nodeName ?? ''
       if (nodeName === '') return { code: 204, body: undefined }
       const address = kubeletAddress(call, nodeName)
-      const chunks = logs?.read({ ...options, pod, container })
-      if (chunks === undefined)
-        throw notRunning(call, pod, container, options.previous, logs !== undefined, address)
+      const kubelet = kubelets?.kubeletOf(nodeName)
+      if (kubelet === undefined) throw unreachable(pod, container, address)
+      const chunks = kubelet.logs({ ...options, pod, container })
+      if (chunks === undefined) throw notRunning(call, pod, container, options.previous)
       return textAnswer(chunks)
     },
   }
@@ -54,8 +34,33 @@ function textAnswer(chunks: AsyncIterable<string>): SubresourceAnswer {
   return { code: 200, contentType: 'text/plain', body: encoded(chunks) }
 }
 
-async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) yield Buffer.from(chunk, 'utf8')
+/** Not a generator: a reader who leaves must reach the log even while it waits for its next line. */
+function encoded(chunks: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const lines = chunks[Symbol.asyncIterator]()
+      return {
+        async next() {
+          const { done, value } = await lines.next()
+          return done === true
+            ? { done, value: undefined }
+            : { done: false, value: Buffer.from(value, 'utf8') }
+        },
+        async return() {
+          await lines.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+function unreachable(pod: Stored, container: string, address: string): Error {
+  const { name, namespace } = pod['metadata']
+  const url = `https://${address}:${KUBELET_PORT}/containerLogs/${namespace}/${name}/${container}`
+  return unclassified(
+    `Get ${JSON.stringify(url)}: dial tcp ${address}:${KUBELET_PORT}: connect: connection refused`,
+  )
 }
 
 function notRunning(
@@ -63,16 +68,7 @@ function notRunning(
   pod: Stored,
   container: string,
   previous: boolean,
-  hasKubelet: boolean,
-  address: string,
 ): Error {
-  const { name, namespace } = pod['metadata']
-  if (!hasKubelet) {
-    const url = `https://${address}:${KUBELET_PORT}/containerLogs/${namespace}/${name}/${container}`
-    return unclassified(
-      `Get ${JSON.stringify(url)}: dial tcp ${address}:${KUBELET_PORT}: connect: connection refused`,
-    )
-  }
   if (previous)
     return badRequest(
       `previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} not found`,
@@ -86,18 +82,6 @@ function notRunning(
   return badRequest(
     `container ${JSON.stringify(container)} in pod ${JSON.stringify(call.name)} is waiting to start: ${reason}`,
   )
-}
-
-/** Where the node's kubelet listens. A missing node is reported under pods, as kube-apiserver does. */
-function kubeletAddress(call: SubresourceCall, nodeName: string): string {
-  const node = call.server.get('', 'nodes', '', nodeName)
-  if (node === undefined) throw notFound({ group: '', resource: 'pods', kind: 'Pod' }, nodeName)
-  const addresses: { type: string; address: string }[] = node['status']?.addresses ?? []
-  for (const type of ADDRESS_TYPES) {
-    const found = addresses.find((entry) => entry.type === type)
-    if (found !== undefined) return found.address
-  }
-  throw unclassified('no preferred addresses found; known addresses: []')
 }
 
 function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | 'container'> {

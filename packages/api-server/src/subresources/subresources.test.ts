@@ -3,10 +3,23 @@ import { describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { Draft } from '../registry/kind-rules.ts'
-import type { ContainerLogRequest, ContainerLogs } from './pod-log.ts'
+import type { ContainerLogRequest, Kubelet, Kubelets } from './kubelet.ts'
 
-async function inNamespace(logs?: ContainerLogs): Promise<TestServer & { ns: string }> {
-  const server = await startServer(logs === undefined ? {} : { logs })
+/** Every node is this one; what is not given does not exist. */
+function fixedKubelets(given: Partial<Kubelet>): Kubelets {
+  const kubelet: Kubelet = {
+    logs: () => undefined,
+    exec: () => undefined,
+    attach: () => undefined,
+    forward: () => Promise.resolve('connection refused'),
+    usage: () => ({ node: { cpuNanoCores: 0, memoryBytes: 0 }, pods: [] }),
+    ...given,
+  }
+  return { kubeletOf: () => kubelet }
+}
+
+async function inNamespace(kubelets?: Kubelets): Promise<TestServer & { ns: string }> {
+  const server = await startServer(kubelets === undefined ? {} : { kubelets })
   return { ...server, ns: await makeNamespace(server, 'a') }
 }
 
@@ -510,19 +523,19 @@ describe('impersonation', () => {
 
 describe('log', () => {
   const requests: ContainerLogRequest[] = []
-  const logs: ContainerLogs = {
-    read(request) {
+  const kubelets = fixedKubelets({
+    logs(request) {
       requests.push(request)
       return request.container === 'waiting' || request.previous ? undefined : lines()
     },
-  }
+  })
   async function* lines(): AsyncGenerator<string> {
     yield 'one\n'
     yield 'two\n'
   }
 
   async function withPod(): Promise<TestServer & { ns: string }> {
-    const server = await inNamespace(logs)
+    const server = await inNamespace(kubelets)
     await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } })
     await server.call(
       'PATCH',

@@ -53,5 +53,11 @@ export function deploymentLogic(
     watches: [deploymentWatch, replicaSetWatch(deployments.lister), podWatch(listers)],
     observe: (key) => observe(key, listers),
     reconcile: (observed) => reconcile(observed, { terminatingReplicas }),
+    // Upstream has none here: a ReplicaSet that the cache does not show yet is then not counted, and a template that is
+    // changed in that moment gets a second full set of pods (docs/reliability.md).
+    staleGuard: {
+      informers: [replicaSets],
+      ownerUid: (observed) => observed.deployment.metadata?.uid ?? '',
+    },
   }
 }

@@ -180,14 +180,25 @@ test('saturated means the size, by its annotation too, and all of it available',
   assert.ok(!isSaturated(web, undefined))
 })
 
-test('Recreate with several active RSs and no saturation: nothing', () => {
+test('Recreate with several active RSs and no saturation: no size changes.', () => {
   const web = deployment({ replicas: 5, strategy: { type: 'Recreate' } })
   const driven = outcome(
     wrapped(
       rollout(web, owned(web, { name: 'a', replicas: 1 }), owned(web, { name: 'b', replicas: 1 })),
     ),
   )
-  assert.deepEqual(driven.writes, [])
+  assert.deepEqual(driven.scaled, { a: 1, b: 1 })
+})
+
+test('a scaling sync that changes no size ends its scaling event', () => {
+  const web = deployment({ replicas: 3, strategy: { type: 'Recreate' } })
+  const stale = { replicas: 3, annotations: sizes(9, 9) }
+  const driven = outcome(wrapped(rollout(web, undefined, owned(web, { name: 'a', ...stale }))))
+  assert.deepEqual(driven.scaled, { a: 3 })
+  const [write] = driven.writes
+  assert.ok(write?.verb === 'update')
+  const annotations = write.object.metadata?.annotations
+  assert.equal(annotations?.['deployment.kubernetes.io/desired-replicas'], '3')
 })
 
 test('with none active the new one is scaled, else the newest old one', () => {

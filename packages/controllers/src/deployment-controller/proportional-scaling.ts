@@ -57,7 +57,8 @@ export function* scale(rollout: Rollout): Reconcile<Problem | undefined> {
   const replicas = replicasOf(deployment)
   // 1.
   const only = activeOrLatest(rollout)
-  if (only !== undefined) return problemOf(yield* scaleTo(rollout, only, replicas))
+  // Also when the size is right already: a scaling event whose annotation stays would be one for ever.
+  if (only !== undefined) return problemOf(yield* scaleAndAnnotate(rollout, only, replicas))
   // 2.
   if (isSaturated(deployment, newReplicaSet)) {
     for (const old of rollout.activeOldReplicaSets) {
@@ -66,8 +67,15 @@ export function* scale(rollout: Rollout): Reconcile<Problem | undefined> {
     }
     return undefined
   }
-  // 4. Of several active ReplicaSets Recreate resizes none.
-  if (!isRollingUpdate(deployment)) return undefined
+  // 4. Of several active ReplicaSets Recreate resizes none. It notes the new size, so that the next sync rolls out.
+  if (!isRollingUpdate(deployment)) {
+    for (const replicaSet of rollout.replicaSets.filter(isActive)) {
+      const size = replicasOf(replicaSet)
+      const problem = problemOf(yield* scaleAndAnnotate(rollout, replicaSet, size))
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
   // 3.
   for (const { replicaSet, size } of proportionalSizes(
     deployment,

@@ -4,6 +4,7 @@ import type { Logger } from '@gyropilot/foundation'
 import { InterruptedByShutdown, interpret, runWorkers } from '@gyropilot/runtime'
 import type {
   ControllerContext,
+  DebugPage,
   EventRecorder,
   Reason,
   Reconcile,
@@ -103,6 +104,12 @@ export class GarbageCollector implements RunnableController {
       this.#discovery.run(signal),
       this.#collect(signal),
     ])
+  }
+
+  /** `/graph`, with `uid=` repeated for parts of it. */
+  debug(path: string, query: URLSearchParams): DebugPage | undefined {
+    if (path !== '/graph') return undefined
+    return { contentType: 'text/vnd.graphviz', body: this.graphviz(query.getAll('uid')) }
   }
 
   /** The part of the graph around these uids, or all of it, as Graphviz text (media type `text/vnd.graphviz`). */

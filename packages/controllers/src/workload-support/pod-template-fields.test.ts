@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schemaNamed } from '@gyropilot/api'
+import { schemaNamed } from '@gyropilot/api/schema'
 import type { FieldType } from '@gyropilot/api'
 import { declaredFields } from './pod-template-fields.ts'
 import type { DeclaredField } from './pod-template-fields.ts'

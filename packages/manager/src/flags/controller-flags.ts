@@ -3,7 +3,16 @@ import { group } from './flag-group.ts'
 import type { FlagGroup } from './flag-group.ts'
 
 export const controllerFlags: readonly FlagGroup[] = [
-  group('Attach-detach controller', [
+  group('Service-lb-controller', [
+    [
+      'concurrent-service-syncs',
+      'int',
+      '1',
+      'Services synced at the same time.',
+      'cloud loops run in cloud-controller-manager',
+    ],
+  ]),
+  group('Persistentvolume-attach-detach-controller', [
     [
       'attach-detach-reconcile-sync-period',
       'duration',
@@ -13,7 +22,7 @@ export const controllerFlags: readonly FlagGroup[] = [
     ['disable-attach-detach-reconcile-sync', 'bool', 'false', "Turn the reconciler's sync off."],
     ['disable-force-detach-on-timeout', 'bool', 'false', 'Never force-detach after a timeout.'],
   ]),
-  group('CSR signing controller', [
+  group('Certificatesigningrequest-signing-controller', [
     ['cluster-signing-cert-file', 'string', '', 'PEM certificate of the CA for all signers.'],
     [
       'cluster-signing-duration',
@@ -71,65 +80,38 @@ export const controllerFlags: readonly FlagGroup[] = [
       'CA key of kubernetes.io/legacy-unknown.',
     ],
   ]),
-  group('Workload controllers', [
-    ['concurrent-cron-job-syncs', 'int', '5', 'CronJobs synced at the same time.'],
-    ['concurrent-daemonset-syncs', 'int', '2', 'DaemonSets synced at the same time.'],
+  group('Deployment-controller', [
     ['concurrent-deployment-syncs', 'int', '5', 'Deployments synced at the same time.'],
+  ]),
+  group('Statefulset-controller', [
+    ['concurrent-statefulset-syncs', 'int', '5', 'StatefulSets synced at the same time.'],
+  ]),
+  group('Daemonset-controller', [
+    ['concurrent-daemonset-syncs', 'int', '2', 'DaemonSets synced at the same time.'],
+  ]),
+  group('Device-taint-eviction-controller', [
     [
       'concurrent-device-taint-eviction-syncs',
       'int',
       '8',
       'Device taint evictions at the same time.',
     ],
-    ['concurrent-endpoint-syncs', 'int', '5', 'Endpoints synced at the same time.'],
-    ['concurrent-ephemeralvolume-syncs', 'int', '5', 'Ephemeral volumes synced at the same time.'],
-    ['concurrent-gc-syncs', 'int', '20', 'Garbage collector workers.'],
-    [
-      'concurrent-horizontal-pod-autoscaler-syncs',
-      'int',
-      '5',
-      'HorizontalPodAutoscalers synced at the same time.',
-    ],
-    ['concurrent-job-syncs', 'int', '5', 'Jobs synced at the same time.'],
-    ['concurrent-namespace-syncs', 'int', '10', 'Namespaces synced at the same time.'],
-    ['concurrent-rc-syncs', 'int', '5', 'ReplicationControllers synced at the same time.'],
-    ['concurrent-replicaset-syncs', 'int', '5', 'ReplicaSets synced at the same time.'],
-    ['concurrent-resource-quota-syncs', 'int', '5', 'ResourceQuotas synced at the same time.'],
-    ['concurrent-resourceclaim-syncs', 'int', '50', 'ResourceClaims synced at the same time.'],
-    [
-      'concurrent-service-endpoint-syncs',
-      'int',
-      '5',
-      'Services whose EndpointSlices are synced at the same time, 1 to 50.',
-    ],
-    [
-      'concurrent-service-syncs',
-      'int',
-      '1',
-      'Services synced at the same time.',
-      'cloud loops run in cloud-controller-manager',
-    ],
-    [
-      'concurrent-serviceaccount-token-syncs',
-      'int',
-      '5',
-      'Service account tokens synced at the same time.',
-    ],
-    ['concurrent-statefulset-syncs', 'int', '5', 'StatefulSets synced at the same time.'],
-    ['concurrent-ttl-after-finished-syncs', 'int', '5', 'Finished Jobs cleaned at the same time.'],
-    [
-      'concurrent-validating-admission-policy-status-syncs',
-      'int',
-      '5',
-      'ValidatingAdmissionPolicies synced at the same time.',
-    ],
   ]),
-  group('Endpoint controllers', [
+  group('Endpoints-controller', [
+    ['concurrent-endpoint-syncs', 'int', '5', 'Endpoints synced at the same time.'],
     [
       'endpoint-updates-batch-period',
       'duration',
       '0s',
       'How long Endpoints updates of pods are collected.',
+    ],
+  ]),
+  group('Endpointslice-controller', [
+    [
+      'concurrent-service-endpoint-syncs',
+      'int',
+      '5',
+      'Services whose EndpointSlices are synced at the same time, 1 to 50.',
     ],
     [
       'endpointslice-updates-batch-period',
@@ -138,6 +120,8 @@ export const controllerFlags: readonly FlagGroup[] = [
       'How long EndpointSlice updates of pods are collected.',
     ],
     ['max-endpoints-per-slice', 'int', '100', 'Endpoints in one EndpointSlice, 1 to 1000.'],
+  ]),
+  group('Endpointslice-mirroring-controller', [
     [
       'mirroring-concurrent-service-endpoint-syncs',
       'int',
@@ -157,23 +141,25 @@ export const controllerFlags: readonly FlagGroup[] = [
       'Endpoints in one mirrored EndpointSlice, 1 to 1000.',
     ],
   ]),
-  group('Garbage collector, namespaces, quotas, pods', [
+  group('Ephemeral-volume-controller', [
+    ['concurrent-ephemeralvolume-syncs', 'int', '5', 'Ephemeral volumes synced at the same time.'],
+  ]),
+  group('Garbage-collector-controller', [
+    ['concurrent-gc-syncs', 'int', '20', 'Garbage collector workers.'],
     [
       'enable-garbage-collector',
       'bool',
       'true',
       "Run the generic garbage collector; must match the API server's flag.",
     ],
-    ['namespace-sync-period', 'duration', '5m0s', 'Period for syncing namespaces.'],
-    ['resource-quota-sync-period', 'duration', '5m0s', 'Period for recalculating quota usage.'],
-    [
-      'terminated-pod-gc-threshold',
-      'int',
-      '12500',
-      'Terminated pods that may exist before they are deleted; 0 or less: any.',
-    ],
   ]),
-  group('Horizontal pod autoscaler', [
+  group('Horizontal-pod-autoscaler-controller', [
+    [
+      'concurrent-horizontal-pod-autoscaler-syncs',
+      'int',
+      '5',
+      'HorizontalPodAutoscalers synced at the same time.',
+    ],
     [
       'horizontal-pod-autoscaler-cpu-initialization-period',
       'duration',
@@ -200,13 +186,23 @@ export const controllerFlags: readonly FlagGroup[] = [
       'Change of the ratio below which nothing is scaled.',
     ],
   ]),
-  group('Node controllers', [
+  group('Job-controller', [['concurrent-job-syncs', 'int', '5', 'Jobs synced at the same time.']]),
+  group('Cronjob-controller', [
+    ['concurrent-cron-job-syncs', 'int', '5', 'CronJobs synced at the same time.'],
+  ]),
+  group('Legacy-serviceaccount-token-cleaner-controller', [
     [
-      'large-cluster-size-threshold',
-      'int',
-      '50',
-      'Nodes above which a cluster counts as large for eviction.',
+      'legacy-service-account-token-clean-up-period',
+      'duration',
+      '8760h0m0s',
+      'How long an unused legacy token lives.',
     ],
+  ]),
+  group('Namespace-controller', [
+    ['concurrent-namespace-syncs', 'int', '10', 'Namespaces synced at the same time.'],
+    ['namespace-sync-period', 'duration', '5m0s', 'Period for syncing namespaces.'],
+  ]),
+  group('Node-ipam-controller', [
     [
       'node-cidr-mask-size',
       'int',
@@ -226,6 +222,20 @@ export const controllerFlags: readonly FlagGroup[] = [
       "Mask size of a node's IPv6 CIDR in dual-stack clusters.",
     ],
     [
+      'service-cluster-ip-range',
+      'string',
+      '',
+      'CIDR range of Services; needs --allocate-node-cidrs.',
+    ],
+  ]),
+  group('Node-lifecycle-controller', [
+    [
+      'large-cluster-size-threshold',
+      'int',
+      '50',
+      'Nodes above which a cluster counts as large for eviction.',
+    ],
+    [
       'node-eviction-rate',
       'float',
       '0.1',
@@ -237,7 +247,6 @@ export const controllerFlags: readonly FlagGroup[] = [
       '50s',
       'How long a node may be silent before it is unhealthy.',
     ],
-    ['node-monitor-period', 'duration', '5s', 'Period for looking at nodes.'],
     ['node-startup-grace-period', 'duration', '1m0s', 'The same for nodes that have just started.'],
     ['secondary-node-eviction-rate', 'float', '0.01', 'The eviction rate in an unhealthy zone.'],
     [
@@ -247,7 +256,7 @@ export const controllerFlags: readonly FlagGroup[] = [
       'Share of unhealthy nodes that makes a zone unhealthy.',
     ],
   ]),
-  group('Volume controllers', [
+  group('Persistentvolume-binder-controller', [
     [
       'enable-dynamic-provisioning',
       'bool',
@@ -312,12 +321,33 @@ export const controllerFlags: readonly FlagGroup[] = [
     ],
     ['pvclaimbinder-sync-period', 'duration', '15s', 'Period for syncing volumes and claims.'],
   ]),
-  group('Service accounts', [
+  group('Pod-garbage-collector-controller', [
     [
-      'legacy-service-account-token-clean-up-period',
-      'duration',
-      '8760h0m0s',
-      'How long an unused legacy token lives.',
+      'terminated-pod-gc-threshold',
+      'int',
+      '12500',
+      'Terminated pods that may exist before they are deleted; 0 or less: any.',
+    ],
+  ]),
+  group('Replicaset-controller', [
+    ['concurrent-replicaset-syncs', 'int', '5', 'ReplicaSets synced at the same time.'],
+  ]),
+  group('Replicationcontroller-controller', [
+    ['concurrent-rc-syncs', 'int', '5', 'ReplicationControllers synced at the same time.'],
+  ]),
+  group('Resourceclaim-controller', [
+    ['concurrent-resourceclaim-syncs', 'int', '50', 'ResourceClaims synced at the same time.'],
+  ]),
+  group('Resourcequota-controller', [
+    ['concurrent-resource-quota-syncs', 'int', '5', 'ResourceQuotas synced at the same time.'],
+    ['resource-quota-sync-period', 'duration', '5m0s', 'Period for recalculating quota usage.'],
+  ]),
+  group('Serviceaccount-controller', [
+    [
+      'concurrent-serviceaccount-token-syncs',
+      'int',
+      '5',
+      'Service account tokens synced at the same time.',
     ],
     [
       'root-ca-file',
@@ -330,6 +360,17 @@ export const controllerFlags: readonly FlagGroup[] = [
       'string',
       '',
       'PEM private key that signs service account tokens.',
+    ],
+  ]),
+  group('Ttl-after-finished-controller', [
+    ['concurrent-ttl-after-finished-syncs', 'int', '5', 'Finished Jobs cleaned at the same time.'],
+  ]),
+  group('Validatingadmissionpolicy-status-controller', [
+    [
+      'concurrent-validating-admission-policy-status-syncs',
+      'int',
+      '5',
+      'ValidatingAdmissionPolicies synced at the same time.',
     ],
   ]),
 ]

@@ -36,6 +36,8 @@ export function formatDuration(durationMs: number): string {
   if (durationMs === 0) return '0s'
   const sign = durationMs < 0 ? '-' : ''
   const ms = Math.abs(durationMs)
+  if (ms < 0.001) return `${sign}${Math.round(ms * 1e6)}ns`
+  if (ms < 1) return `${sign}${ms * 1000}µs`
   if (ms < 1000) return `${sign}${ms}ms`
   const hours = Math.floor(ms / 3_600_000)
   const minutes = Math.floor((ms % 3_600_000) / 60_000)

@@ -1,6 +1,14 @@
 /** Contract: docs/behaviour/runtime/manager.md, Flags. */
+import { knownControllers } from '../controller-names.ts'
 import { group } from './flag-group.ts'
 import type { FlagGroup } from './flag-group.ts'
+
+const all = knownControllers.map(({ name }) => name)
+const offByDefault = knownControllers.filter((c) => !c.enabledByDefault).map(({ name }) => name)
+
+const CONTROLLERS_HELP =
+  "Controllers to run: '*' all that are on by default, 'foo' that one, '-foo' not that one; the first item that names a " +
+  `controller wins, and old names are understood. All: ${all.join(', ')}. Off by default: ${offByDefault.join(', ')}.`
 
 export const generalFlags: readonly FlagGroup[] = [
   group('Generic', [
@@ -47,11 +55,13 @@ export const generalFlags: readonly FlagGroup[] = [
       'How long controllers may take to stop; 0 waits for ever.',
     ],
     ['controller-start-interval', 'duration', '0s', 'Interval between starting controllers.'],
+    ['controllers', 'strings', '*', CONTROLLERS_HELP],
     [
-      'controllers',
+      'emulated-version',
       'strings',
-      '*',
-      "Controllers to enable: '*' all that are on by default, 'foo' that one, '-foo' not that one.",
+      '',
+      'Version to emulate, kube=1.33..1.36 (default: 1.36).',
+      'the loops are those of 1.36',
     ],
     [
       'external-cloud-volume-plugin',
@@ -60,20 +70,11 @@ export const generalFlags: readonly FlagGroup[] = [
       'The in-tree plugin to use with an external cloud provider.',
       'no in-tree volume plugins',
     ],
-    ['feature-gates', 'mapStringBool', '', 'Feature gates: pairs of name and true or false.'],
     [
-      'emulated-version',
-      'strings',
+      'feature-gates',
+      'mapStringBool',
       '',
-      'Versions of components to emulate.',
-      'only 1.36 can be emulated',
-    ],
-    [
-      'min-compatibility-version',
-      'strings',
-      '',
-      'Lowest versions of control plane components that must be compatible.',
-      'only 1.36 is implemented',
+      'Feature gates: pairs of name and true or false, Name=true,Other=false. A name that no component of 1.36 knows is refused; /metrics shows the gates of these loops as kubernetes_feature_enabled.',
     ],
     ['kube-api-burst', 'int', '30', 'Burst of requests to the API server, per client.'],
     [
@@ -107,14 +108,20 @@ export const generalFlags: readonly FlagGroup[] = [
       'How long to wait between tries to take or renew the lease.',
     ],
     [
+      'min-compatibility-version',
+      'strings',
+      '',
+      'Oldest version of the control plane this manager must stay compatible with, kube=1.33..1.36 (default: 1.35).',
+      'the loops are those of 1.36',
+    ],
+    [
       'min-resync-period',
       'duration',
       '12h',
       'Resync period of reflectors: random between it and twice it.',
     ],
+    ['node-monitor-period', 'duration', '5s', 'Period for looking at nodes.'],
     ['node-sync-period', 'duration', '0s', 'Deprecated, without effect.', 'deprecated upstream'],
-    ['profiling', 'bool', 'true', 'Profiling over /debug/pprof.', 'Go profiles do not exist here'],
-    ['contention-profiling', 'bool', 'false', 'Block profiling.', 'Go profiles do not exist here'],
     [
       'route-reconciliation-period',
       'duration',
@@ -123,19 +130,13 @@ export const generalFlags: readonly FlagGroup[] = [
       'cloud loops run in cloud-controller-manager',
     ],
     [
-      'service-cluster-ip-range',
-      'string',
-      '',
-      'CIDR range of Services; needs --allocate-node-cidrs.',
-    ],
-    [
       'use-service-account-credentials',
       'bool',
       'false',
       'Use individual service account credentials for each controller.',
     ],
   ]),
-  group('Leader migration', [
+  group('Leader-migration', [
     ['enable-leader-migration', 'bool', 'false', 'Take part in leader migration between managers.'],
     [
       'leader-migration-config',
@@ -143,6 +144,10 @@ export const generalFlags: readonly FlagGroup[] = [
       '',
       'Path of the leader migration file; empty uses the default.',
     ],
+  ]),
+  group('Debugging', [
+    ['contention-profiling', 'bool', 'false', 'Block profiling.', 'Go profiles do not exist here'],
+    ['profiling', 'bool', 'true', 'Profiling over /debug/pprof.', 'Go profiles do not exist here'],
   ]),
   group('Metrics', [
     ['allow-metric-labels', 'strings', '', 'Allowed values of metric labels.', 'no such filter'],
@@ -187,8 +192,18 @@ export const generalFlags: readonly FlagGroup[] = [
     ],
     ['log-text-split-stream', 'bool', 'false', 'Errors to stderr, info to stdout, in text.'],
     ['logging-format', 'string', 'text', 'text or json.'],
-    ['v', 'int', '0', 'Log verbosity.'],
-    ['vmodule', 'strings', '', 'Verbosity by file.', 'log lines have no Go files'],
+    [
+      'v',
+      'int',
+      '0',
+      'Log verbosity: 0 what an operator needs, 2 changes of state, 4 debugging, 6 and more every request. PUT /debug/flags/v changes it at run time.',
+    ],
+    [
+      'vmodule',
+      'strings',
+      '',
+      "Verbosity by logger, pairs of pattern and level: 'deployment*=5'. Text format only.",
+    ],
   ]),
   group('Misc', [
     ['kubeconfig', 'string', '', 'Kubeconfig with authorization and master location.'],

@@ -1,3 +1,3 @@
 export { formatDuration, parseDurationMs } from './duration.ts'
-export { parseFlags } from './pflag.ts'
+export { flagValueText, parseFlags } from './pflag.ts'
 export type { FlagDefinition, FlagType, FlagValue, ParsedFlags } from './pflag.ts'

@@ -9,10 +9,10 @@ export type { FlagGroup } from './flag-group.ts'
 
 /** In the order of --help: what concerns all first, `--help` and `--version` last. */
 export const flagGroups: readonly FlagGroup[] = [
-  ...generalFlags.slice(0, 2),
-  ...controllerFlags,
+  ...generalFlags.slice(0, 3),
   ...servingFlags,
-  ...generalFlags.slice(2),
+  ...controllerFlags,
+  ...generalFlags.slice(3),
 ]
 
 export const flagDefinitions: readonly FlagDefinition[] = flagGroups.flatMap(({ flags }) => flags)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { flagDefinitions } from './kube-controller-manager-flags.ts'
-import { parseFlags } from './pflag.ts'
+import { formatDuration, parseDurationMs } from './duration.ts'
+import { flagValueText, parseFlags } from './pflag.ts'
 
 const parse = (...args: string[]) => parseFlags(flagDefinitions, args)
 const valueOf = (name: string, ...args: string[]) => parse(...args).values.get(name)
@@ -113,4 +114,35 @@ test('names, shorthands and defaults of the table are sound', () => {
   assert.equal(new Set(names).size, names.length)
   for (const { name } of flagDefinitions) assert.match(name, /^[a-z][a-z0-9-]*$/)
   assert.doesNotThrow(() => parse())
+})
+
+test('values are shown as Go prints them', () => {
+  const shown = (name: string, ...args: string[]) =>
+    flagValueText(
+      flagDefinitions.find((flag) => flag.name === name)!,
+      valueOf(name, ...args)!,
+    )
+  assert.equal(shown('min-resync-period'), '12h0m0s')
+  assert.equal(shown('leader-elect-retry-period', '--leader-elect-retry-period=1500ms'), '1.5s')
+  assert.equal(shown('controllers'), '[*]')
+  assert.equal(shown('allow-metric-labels'), '[]')
+  assert.equal(shown('kube-api-qps'), '20')
+  assert.equal(shown('node-eviction-rate'), '0.1')
+  assert.equal(
+    shown('terminated-pod-gc-threshold', '--terminated-pod-gc-threshold=1000000'),
+    '1000000',
+  )
+  assert.equal(shown('feature-gates', '--feature-gates=B=false,kube:A=true'), ':A=true,:B=false')
+  assert.equal(shown('version'), 'false')
+  assert.equal(shown('leader-elect'), 'true')
+})
+
+test('gates of a component that does not exist are refused', () => {
+  assert.throws(() => parse('--feature-gates=other:A=true'), /component not registered: other/)
+})
+
+test('durations are read and printed in the same words', () => {
+  for (const text of ['0s', '100ms', '1.5s', '1m0s', '8760h0m0s', '-2s', '500µs', '5ns']) {
+    assert.equal(formatDuration(parseDurationMs(text) as number), text)
+  }
 })

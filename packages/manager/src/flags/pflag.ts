@@ -2,8 +2,9 @@
  * Command-line flags as spf13/pflag reads them: `--name=value`, `--name value`, bare booleans, `_` for `-`, repeated lists.
  * Contract: docs/behaviour/runtime/manager.md, Startup sequence. Pure.
  */
+import { compareStrings, goFloat } from '@gyropilot/foundation'
 import { managerErrors } from '../errors.ts'
-import { parseDurationMs } from './duration.ts'
+import { formatDuration, parseDurationMs } from './duration.ts'
 
 export type FlagType =
   | 'string'
@@ -154,7 +155,9 @@ function parseBool(text: string, problem: (detail: string) => Error): boolean {
 
 function parsePair(pair: string, problem: (detail: string) => Error): readonly [string, boolean] {
   const equals = pair.indexOf('=')
-  const key = pair.slice(0, equals).trim()
+  const [component, key] = componentAndName(pair.slice(0, Math.max(equals, 0)).trim())
+  if (component !== '' && component !== 'kube')
+    throw problem(`component not registered: ${component}`)
   if (equals < 0) throw problem(`missing bool value for ${pair.trim()}`)
   try {
     return [key, parseBool(pair.slice(equals + 1).trim(), problem)]
@@ -163,4 +166,22 @@ function parsePair(pair: string, problem: (detail: string) => Error): readonly [
     const detail = `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
     throw problem(detail)
   }
+}
+
+/** `kube:Gate` and `Gate` are the same here: there is one component. */
+function componentAndName(text: string): readonly [component: string, name: string] {
+  const colon = text.indexOf(':')
+  return colon < 0 ? ['', text] : [text.slice(0, colon), text.slice(colon + 1)]
+}
+
+/** A value as `FLAG:` lines and /flagz show it: what Go prints for it. */
+export function flagValueText(flag: FlagDefinition, value: FlagValue): string {
+  if (value instanceof Map) {
+    const pairs = [...(value as ReadonlyMap<string, boolean>)].map(([name, on]) => `:${name}=${on}`)
+    return pairs.sort(compareStrings).join(',')
+  }
+  if (Array.isArray(value)) return `[${value.join(',')}]`
+  if (flag.type === 'duration') return formatDuration(value as number)
+  if (flag.type === 'optionalString') return value === '' ? 'false' : String(value)
+  return flag.type === 'float' ? goFloat(value as number) : String(value)
 }

@@ -5,7 +5,12 @@ import type { FlagGroup } from './flag-group.ts'
 export const servingFlags: readonly FlagGroup[] = [
   group('Secure serving', [
     ['bind-address', 'string', '0.0.0.0', 'Address to listen on.'],
-    ['cert-dir', 'string', '', 'Folder of the TLS certificate; written when absent.'],
+    [
+      'cert-dir',
+      'string',
+      '',
+      'Folder of kube-controller-manager.crt and .key, written when absent; empty: made in memory. Unused with --tls-cert-file.',
+    ],
     ['disable-http2-serving', 'bool', 'false', 'Serve HTTP/1.1 only.'],
     ['http2-max-streams-per-connection', 'int', '0', 'Streams per HTTP/2 connection; 0 means 100.'],
     [
@@ -24,9 +29,24 @@ export const servingFlags: readonly FlagGroup[] = [
     ],
     ['secure-port', 'int', '10257', 'HTTPS port; 0 serves nothing.'],
     ['tls-cert-file', 'string', '', 'PEM certificate of the HTTPS server.'],
-    ['tls-cipher-suites', 'strings', '', 'TLS cipher suites.'],
-    ['tls-curve-preferences', 'strings', '', 'TLS curves.'],
-    ['tls-min-version', 'string', '', 'Lowest TLS version: VersionTLS12 or VersionTLS13.'],
+    [
+      'tls-cipher-suites',
+      'strings',
+      '',
+      'TLS 1.2 cipher suites by their IANA names, in order of preference; those of TLS 1.3 cannot be chosen.',
+    ],
+    [
+      'tls-curve-preferences',
+      'strings',
+      '',
+      'Key exchange curves in order of preference, by number or name: 23 P256, 24 P384, 25 P521, 29 X25519, 4588 X25519MLKEM768.',
+    ],
+    [
+      'tls-min-version',
+      'string',
+      '',
+      'Lowest TLS version: VersionTLS10, VersionTLS11, VersionTLS12 (default) or VersionTLS13.',
+    ],
     ['tls-private-key-file', 'string', '', 'PEM key of the HTTPS server.'],
     [
       'tls-sni-cert-key',

@@ -1,18 +1,22 @@
-/** The answers of /healthz. Contract: docs/behaviour/runtime/manager.md, /healthz. Pure but for the checks it asks. */
+/** The answers of /healthz, and what they count. Contract: docs/behaviour/runtime/manager.md, /healthz. */
+import type { MetricsRegistry } from '@gyropilot/foundation'
+import type { PlainAnswer } from './request.ts'
+
 export interface HealthCheck {
   readonly name: string
   /** Undefined: healthy. The text of a failure stays inside; outside it reads `reason withheld`. */
   check(): string | undefined
 }
 
-export interface PlainAnswer {
-  readonly status: number
-  readonly body: string
-}
-
 /** Checks may be added at any time, also after serving has started. */
 export class HealthChecks {
   readonly #checks: HealthCheck[] = []
+  readonly #record: (name: string, healthy: boolean) => void
+
+  /** `slis` is what /metrics/slis shows: each check that is asked is recorded there. */
+  constructor(slis?: MetricsRegistry) {
+    this.#record = slis === undefined ? () => {} : sliRecorder(slis)
+  }
 
   add(check: HealthCheck): void {
     this.#checks.push(check)
@@ -30,9 +34,10 @@ export class HealthChecks {
         lines.push(`[+]${name} excluded: ok\n`)
         continue
       }
-      const problem = check()
-      failed ||= problem !== undefined
-      lines.push(problem === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`)
+      const healthy = check() === undefined
+      this.#record(name, healthy)
+      failed ||= !healthy
+      lines.push(healthy ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`)
     }
     if (excluded.size > 0) {
       const names = [...excluded].toSorted().map((name) => JSON.stringify(name))
@@ -41,5 +46,24 @@ export class HealthChecks {
     if (failed) return { status: 500, body: `${lines.join('')}healthz check failed\n` }
     if (!query.has('verbose')) return { status: 200, body: 'ok' }
     return { status: 200, body: `${lines.join('')}healthz check passed\n` }
+  }
+}
+
+function sliRecorder(slis: MetricsRegistry): (name: string, healthy: boolean) => void {
+  const current = slis.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'This metric records the result of a single healthcheck.',
+    labels: ['name', 'type'],
+    stability: 'STABLE',
+  })
+  const total = slis.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'This metric records the results of all healthcheck.',
+    labels: ['name', 'type', 'status'],
+    stability: 'STABLE',
+  })
+  return (name, healthy) => {
+    current.set(healthy ? 1 : 0, { name, type: 'healthz' })
+    total.increment({ name, type: 'healthz', status: healthy ? 'success' : 'error' })
   }
 }

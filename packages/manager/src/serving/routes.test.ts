@@ -1,46 +1,58 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PrometheusRegistry } from '@gyropilot/foundation'
+import { PrometheusRegistry, SeededRandom } from '@gyropilot/foundation'
 import type { Client } from '@gyropilot/client'
 import { testClock } from '@gyropilot/runtime/testing'
+import { Authentication } from './authentication.ts'
+import { Authorization } from './authorization.ts'
 import { DelegatedAuth } from './delegated-auth.ts'
-import type { DelegatedAuthOptions, IncomingRequest } from './delegated-auth.ts'
+import { request, reviewer, testAuthority } from './fixtures.ts'
 import { HealthChecks } from './health.ts'
-import { serve } from './routes.ts'
+import type { IncomingRequest } from './request.ts'
+import { router } from './routes.ts'
+import type { RoutesOptions } from './routes.ts'
 
-function reviewer(
-  answer: (body: { kind: string; spec: Record<string, unknown> }) => unknown,
-): Client & { asked: number } {
-  const client = {
-    asked: 0,
-    raw: async (request: { json?: unknown }) => {
-      client.asked++
-      return answer(request.json as never)
-    },
-    resource: () => assert.fail('only reviews are asked for'),
-  }
-  return client as unknown as Client & { asked: number }
+interface Given {
+  readonly authenticationClient?: Client
+  readonly authorizationClient?: Client
+  readonly alwaysAllowPaths?: readonly string[]
+  readonly routes?: Partial<RoutesOptions>
 }
 
-function manager(given: Partial<DelegatedAuthOptions> = {}) {
+const authority = testAuthority('clients')
+/** May see everything. */
+const admin = { peerCertificates: [authority.client('admin', ['system:masters'])] }
+
+function manager(given: Given = {}) {
   const clock = testClock()
-  const health = new HealthChecks()
-  const auth = new DelegatedAuth({
+  const slis = new PrometheusRegistry()
+  const health = new HealthChecks(slis)
+  const random = new SeededRandom('serving')
+  const { authenticationClient, authorizationClient, alwaysAllowPaths } = given
+  const authentication = new Authentication({
     clock,
+    random,
+    settings: () => ({ clientAuthorities: [authority.certificate] }),
     tokenCacheMs: 10_000,
+    ...(authenticationClient ? { client: authenticationClient } : {}),
+  })
+  const authorization = new Authorization({
+    clock,
+    random,
     authorizedCacheMs: 10_000,
     unauthorizedCacheMs: 10_000,
-    alwaysAllowPaths: ['/healthz', '/readyz', '/livez'],
-    ...given,
+    alwaysAllowPaths: alwaysAllowPaths ?? ['/healthz', '/readyz', '/livez'],
+    ...(authorizationClient ? { client: authorizationClient } : {}),
   })
-  const options = { health, auth, metrics: new PrometheusRegistry(), configz: () => ({ a: 1 }) }
-  const get = (path: string, more: Partial<IncomingRequest> = {}) => {
-    const [pathname = '', query = ''] = path.split('?')
-    return serve(
-      { method: 'GET', path: pathname, query: new URLSearchParams(query), ...more },
-      options,
-    )
-  }
+  const answer = router({
+    health,
+    slis,
+    auth: new DelegatedAuth(authentication, authorization),
+    metrics: new PrometheusRegistry(),
+    configz: () => ({ Generic: {} }),
+    ...given.routes,
+  })
+  const get = (path: string, more: Partial<IncomingRequest> = {}) => answer(request(path, more))
   return { clock, health, get }
 }
 
@@ -79,19 +91,45 @@ test('Given checks added after start, when /healthz is fetched, then they are in
   assert.equal((await get('/healthz?exclude=leaderElection')).status, 200)
 })
 
+test('an excluded check that does not exist is warned of', async () => {
+  const body = (await manager().get('/healthz?verbose&exclude=nosuch')).body
+  assert.match(body, /warn: some health checks cannot be excluded: no matches for "nosuch"\n/)
+})
+
+test('/metrics/slis shows what /healthz was asked, and nothing before', async () => {
+  const { get, health } = manager()
+  health.add({ name: 'ttl-controller', check: () => undefined })
+  health.add({ name: 'leaderElection', check: () => 'stuck' })
+  assert.equal((await get('/metrics/slis', admin)).body, '')
+  await get('/healthz')
+  await get('/healthz?exclude=ttl-controller')
+  const { body } = await get('/metrics/slis', admin)
+  assert.match(body, /^kubernetes_healthcheck\{name="leaderElection",type="healthz"\} 0$/m)
+  assert.match(body, /^kubernetes_healthcheck\{name="ttl-controller",type="healthz"\} 1$/m)
+  assert.match(
+    body,
+    /^kubernetes_healthchecks_total\{name="leaderElection",status="error",type="healthz"\} 2$/m,
+  )
+  assert.match(
+    body,
+    /^kubernetes_healthchecks_total\{name="ttl-controller",status="success",type="healthz"\} 1$/m,
+  )
+  assert.equal((await get('/metrics/slis')).status, 403)
+})
+
 test('a bearer token is reviewed once in ten seconds, and one that fails is 401', async () => {
   const authenticationClient = reviewer(({ spec }) =>
-    spec.token === 'good'
+    spec['token'] === 'good'
       ? {
           status: { authenticated: true, user: { username: 'prometheus', groups: ['monitoring'] } },
         }
       : { status: { authenticated: false } },
   )
   const authorizationClient = reviewer(({ spec }) => ({
-    status: { allowed: spec.user === 'prometheus' },
+    status: { allowed: spec['user'] === 'prometheus' },
   }))
   const { get, clock } = manager({ authenticationClient, authorizationClient })
-  const good = { bearerToken: 'good' }
+  const good = { headers: { authorization: ['Bearer good'] } }
   assert.equal((await get('/metrics', good)).status, 200)
   assert.equal((await get('/metrics', good)).status, 200)
   assert.equal(authenticationClient.asked, 1)
@@ -99,14 +137,93 @@ test('a bearer token is reviewed once in ten seconds, and one that fails is 401'
   await clock.advance(10_000)
   assert.equal((await get('/metrics', good)).status, 200)
   assert.equal(authenticationClient.asked, 2)
-  assert.equal((await get('/healthz', { bearerToken: 'bad' })).status, 401)
+  const bad = { headers: { authorization: ['Bearer bad'] } }
+  assert.equal((await get('/healthz', bad)).status, 401)
 })
 
 test('members of system:masters may see everything', async () => {
-  const certificateUser = { name: 'admin', groups: ['system:masters'] }
   const { get } = manager()
-  assert.equal((await get('/metrics', { certificateUser })).status, 200)
-  const configz = await get('/configz', { certificateUser })
-  assert.deepEqual(JSON.parse(configz.body), { 'kubecontrollermanager.config.k8s.io': { a: 1 } })
-  assert.equal((await get('/healthz/job-controller', { certificateUser })).status, 404)
+  assert.equal((await get('/metrics', admin)).status, 200)
+  const configz = await get('/configz', admin)
+  assert.deepEqual(JSON.parse(configz.body), {
+    'kubecontrollermanager.config.k8s.io': { Generic: {} },
+  })
+  assert.equal((await get('/healthz/job-controller', admin)).status, 404)
+})
+
+test('/flagz and /statusz are text for people, and JSON for who asks for it', async () => {
+  const startedMs = Date.parse('2026-01-01T00:00:00Z')
+  const { get } = manager({
+    routes: {
+      flagz: () =>
+        new Map([
+          ['v', '2'],
+          ['controllers', '[*]'],
+        ]),
+      statusz: () => ({
+        startedMs,
+        nowMs: startedMs + 3_723_000,
+        runtimeVersion: 'v26.1.0',
+        version: '1.36.0',
+      }),
+    },
+  })
+  const flagz = (await get('/flagz', admin)).body
+  assert.match(flagz, /^\nkube-controller-manager flagz\nWarning: /)
+  assert.ok(flagz.endsWith('\n\ncontrollers=[*]\nv=2\n'))
+  const statusz = (await get('/statusz', admin)).body
+  assert.match(statusz, /^Started: Thu Jan  1 00:00:00 UTC 2026\nUp: 1 hr 02 min 03 sec$/m)
+  assert.match(statusz, /^Binary version: 1.36.0\nEmulation version: 1.36$/m)
+  assert.match(statusz, /^Paths: .*\/metrics \/metrics\/slis \/readyz \/statusz$/m)
+  const asking = (accept: string) => ({ ...admin, headers: { accept: [accept] } })
+  const json = await get('/flagz', asking('application/json;v=v1alpha1;g=config.k8s.io;as=Flagz'))
+  assert.deepEqual(JSON.parse(json.body), {
+    kind: 'Flagz',
+    apiVersion: 'config.k8s.io/v1alpha1',
+    metadata: { name: 'kube-controller-manager' },
+    flags: { controllers: '[*]', v: '2' },
+  })
+  assert.equal((await get('/statusz', asking('application/json'))).status, 406)
+  assert.equal((await get('/statusz', asking('image/png, */*'))).status, 200)
+  assert.equal((await manager().get('/flagz', admin)).status, 404, 'not without its gate')
+})
+
+test('PUT /debug/flags/v changes the verbosity, and only with profiling', async () => {
+  const set: number[] = []
+  const debug = { setVerbosity: (level: number) => void set.push(level), controllers: new Map() }
+  const { get } = manager({ routes: { debug } })
+  const put = (body: string) => ({ ...admin, method: 'PUT', body: () => Promise.resolve(body) })
+  const answer = await get('/debug/flags/v', put('4'))
+  assert.equal(answer.body, 'successfully set klog.logging.verbosity to 4')
+  assert.equal((await get('/debug/flags/v', put('loud'))).status, 400)
+  assert.equal((await get('/debug/flags/v', admin)).status, 406)
+  assert.deepEqual(set, [4])
+  assert.equal((await manager().get('/debug/flags/v', put('4'))).status, 404)
+})
+
+test('a controller may have pages below /debug/controllers', async () => {
+  const controllers = new Map([
+    [
+      'garbage-collector-controller',
+      (path: string, query: URLSearchParams) =>
+        path === '/graph'
+          ? { contentType: 'text/vnd.graphviz', body: `digraph ${query.getAll('uid').join('+')}` }
+          : undefined,
+    ],
+  ])
+  const { get } = manager({ routes: { debug: { setVerbosity() {}, controllers } } })
+  const page = '/debug/controllers/garbage-collector-controller/graph'
+  assert.deepEqual(await get(`${page}?uid=a&uid=b`, admin), {
+    status: 200,
+    contentType: 'text/vnd.graphviz',
+    body: 'digraph a+b',
+  })
+  for (const path of [
+    `${page}s`,
+    '/debug/controllers/job-controller/graph',
+    '/debug/controllers/',
+  ]) {
+    assert.equal((await get(path, admin)).status, 404, path)
+  }
+  assert.equal((await get(page)).status, 403)
 })

@@ -1,45 +1,120 @@
 /** What the manager serves. Contract: docs/behaviour/runtime/manager.md, Serving. */
 import type { MetricsRegistry } from '@gyropilot/foundation'
-import type { DelegatedAuth, IncomingRequest } from './delegated-auth.ts'
+import type { DelegatedAuth } from './delegated-auth.ts'
+import { flagsPage, statusPage } from './component-pages.ts'
+import type { Status } from './component-pages.ts'
 import type { HealthChecks } from './health.ts'
-
-export interface Answer {
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-}
+import type { Answer, IncomingRequest } from './request.ts'
 
 export interface RoutesOptions {
   readonly health: HealthChecks
   readonly metrics: MetricsRegistry
+  readonly slis: MetricsRegistry
   readonly auth: DelegatedAuth
-  /** The component configuration under its group's name. */
+  /** The component configuration. */
   configz(): unknown
+  /** Flag values as texts; absent: /flagz is not served. */
+  flagz?(): ReadonlyMap<string, string>
+  /** Absent: /statusz is not served. */
+  statusz?(): Omit<Status, 'component' | 'paths'>
+  /** What --profiling adds. */
+  readonly debug?: {
+    setVerbosity(level: number): void
+    /** By controller name; the path is what follows that name. */
+    readonly controllers: ReadonlyMap<string, DebugHandler>
+  }
 }
 
+/** Answers a path below /debug/controllers/`<name>`; undefined: there is nothing. */
+export type DebugHandler = (
+  path: string,
+  query: URLSearchParams,
+) => { readonly contentType: string; readonly body: string } | undefined
+
+const COMPONENT = 'kube-controller-manager'
+const CONFIGURATION_GROUP = 'kubecontrollermanager.config.k8s.io'
 const TEXT = 'text/plain; charset=utf-8'
 const METRICS = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+const CONTROLLERS = '/debug/controllers/'
+
+type Handler = (request: IncomingRequest) => Answer | Promise<Answer>
 
 /** Answers one request; never rejects for anything a client can do. */
-export async function serve(request: IncomingRequest, options: RoutesOptions): Promise<Answer> {
-  const refusal = await options.auth.refusal(request)
-  if (refusal !== undefined) return { ...refusal, contentType: TEXT }
-  switch (request.path) {
-    case '/healthz':
-      return { ...options.health.answer(request.query), contentType: TEXT }
-    // Beyond upstream, which answers 404 here: probes of both names work on this manager.
-    case '/livez':
-    case '/readyz':
-      return { ...options.health.answer(request.query), contentType: TEXT }
-    case '/metrics':
-      return { status: 200, contentType: METRICS, body: options.metrics.expose() }
-    case '/configz':
-      return {
-        status: 200,
-        contentType: 'application/json',
-        body: JSON.stringify({ 'kubecontrollermanager.config.k8s.io': options.configz() }),
+export function router(options: RoutesOptions): (request: IncomingRequest) => Promise<Answer> {
+  const handlers = handlersOf(options)
+  return async (request) => {
+    const refusal = await options.auth.refusal(request)
+    if (refusal !== undefined) return { ...refusal, contentType: TEXT }
+    const handler = handlers.get(request.path)
+    if (handler !== undefined) return handler(request)
+    return (
+      debugAnswer(request, options) ?? {
+        status: 404,
+        contentType: TEXT,
+        body: '404 page not found\n',
       }
-    default:
-      return { status: 404, contentType: TEXT, body: '404 page not found\n' }
+    )
   }
+}
+
+function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
+  const { health, metrics, slis, flagz, statusz, debug } = options
+  const exposition = (registry: MetricsRegistry): Answer => ({
+    status: 200,
+    contentType: METRICS,
+    body: registry.expose(),
+  })
+  const healthz: Handler = ({ query }) => ({ ...health.answer(query), contentType: TEXT })
+  const handlers = new Map<string, Handler>([
+    ['/healthz', healthz],
+    // Beyond upstream, which answers 404 here: probes of these names work on this manager.
+    ['/livez', healthz],
+    ['/readyz', healthz],
+    ['/metrics', () => exposition(metrics)],
+    ['/metrics/slis', () => exposition(slis)],
+    ['/configz', () => json({ [CONFIGURATION_GROUP]: options.configz() })],
+  ])
+  if (debug !== undefined) handlers.set('/debug/flags/v', (request) => putVerbosity(request, debug))
+  const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
+  if (flagz !== undefined) {
+    handlers.set('/flagz', (request) => flagsPage(COMPONENT, flagz(), accept(request)))
+  }
+  if (statusz !== undefined) {
+    handlers.set('/statusz', (request) => {
+      const paths = [...handlers.keys()]
+      return statusPage({ component: COMPONENT, paths, ...statusz() }, accept(request))
+    })
+  }
+  return handlers
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, contentType: 'application/json', body: JSON.stringify(value) }
+}
+
+async function putVerbosity(
+  request: IncomingRequest,
+  debug: NonNullable<RoutesOptions['debug']>,
+): Promise<Answer> {
+  const answer = (status: number, body: string): Answer => ({ status, contentType: TEXT, body })
+  if (request.method !== 'PUT') return answer(406, 'unsupported http method')
+  const text = (await request.body()).trim()
+  if (!/^-?\d+$/.test(text)) {
+    const why = `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`
+    return answer(400, `failed set klog.logging.verbosity to ${text}: ${why}`)
+  }
+  debug.setVerbosity(Number(text))
+  return answer(200, `successfully set klog.logging.verbosity to ${text}`)
+}
+
+function debugAnswer(
+  { path, query }: IncomingRequest,
+  { debug }: RoutesOptions,
+): Answer | undefined {
+  if (debug === undefined || !path.startsWith(CONTROLLERS)) return undefined
+  const rest = path.slice(CONTROLLERS.length)
+  const slash = rest.indexOf('/')
+  if (slash < 0) return undefined
+  const found = debug.controllers.get(rest.slice(0, slash))?.(rest.slice(slash), query)
+  return found === undefined ? undefined : { status: 200, ...found }
 }

@@ -2,53 +2,112 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureServer } from 'node:http2'
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import type { AddressInfo } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttp1Server } from 'node:https'
+import type { Server as Http1Server } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import { errorText } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
-import type { IncomingRequest, User } from '../serving/delegated-auth.ts'
-import type { Answer } from '../serving/routes.ts'
+import type { Answer, IncomingRequest } from '../serving/request.ts'
+import type { TlsSettings } from '../serving/tls-settings.ts'
 
 const MOST_HEADER_BYTES = 1 << 20
+const MOST_BODY_BYTES = 1 << 20
 const HEADERS_TIMEOUT_MS = 32_000
+const IDLE_TIMEOUT_MS = 90_000
+const DEFAULT_MAX_STREAMS = 100
+const MOST_CHAIN_LENGTH = 10
+
+/** What the handshake shows; may be replaced while the server runs. */
+export interface ServingMaterial {
+  readonly certificate: CertificateAndKey
+  /** The authorities named as acceptable; empty: any certificate is asked for. */
+  readonly authoritiesPem: string
+}
 
 export interface HttpsServerOptions {
   readonly host: string
   readonly port: number
-  readonly certificate: CertificateAndKey
-  /** Vouches for client certificates; absent: they are not looked at. */
-  readonly clientAuthorityPem?: string
+  readonly tls: TlsSettings
+  readonly material: ServingMaterial
   readonly allowHttp2: boolean
+  /** Streams of one HTTP/2 connection; 0: 100. */
+  readonly maxStreams: number
   answer(request: IncomingRequest): Promise<Answer>
 }
 
 export interface HttpsServer {
   readonly port: number
+  /** For handshakes from now on. Throws when certificate and key do not fit; the former ones then stay. */
+  replace(material: ServingMaterial): void
   /** Ends at once, without a drain period. */
   close(): void
 }
 
-export function startHttpsServer(options: HttpsServerOptions): Promise<HttpsServer> {
-  const { host, port, certificate, clientAuthorityPem, allowHttp2 } = options
-  const server = createSecureServer({
-    cert: certificate.certificatePem,
-    key: certificate.privateKeyPem,
-    allowHTTP1: true,
-    ALPNProtocols: allowHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
-    minVersion: 'TLSv1.2',
-    maxHeaderSize: MOST_HEADER_BYTES,
-    ...(clientAuthorityPem === undefined
-      ? {}
-      : { requestCert: true, rejectUnauthorized: false, ca: clientAuthorityPem }),
-  } as Parameters<typeof createSecureServer>[0])
-  server.setTimeout(HEADERS_TIMEOUT_MS)
-  server.on('request', (request, response) => void respond(request, response, options))
-  server.on('sessionError', () => {})
-  return listening(server, host, port)
+/** Both kinds of server, as far as they are used alike here. */
+type AnyServer = Http2SecureServer | Http1Server
+
+export async function startHttpsServer(options: HttpsServerOptions): Promise<HttpsServer> {
+  let server: AnyServer
+  try {
+    server = createServer(options)
+  } catch (error) {
+    const message = `unable to serve TLS: ${errorText(error)}`
+    throw managerErrors.make('SERVING_FAILED', message, { cause: error })
+  }
+  server.setTimeout(IDLE_TIMEOUT_MS)
+  // Both belong to HTTP/1.1 connections, which the types of an HTTP/2 server do not mention.
+  Object.assign(server, { headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS })
+  return listening(server, options)
 }
 
-function listening(server: Http2SecureServer, host: string, port: number): Promise<HttpsServer> {
+function createServer(options: HttpsServerOptions): AnyServer {
+  const { tls, material, allowHttp2, maxStreams } = options
+  const common = {
+    ...secureContext(tls, material),
+    requestCert: true,
+    // Who may ask is decided per request; a certificate nobody vouches for is answered 401, not cut off.
+    rejectUnauthorized: false,
+    maxHeaderSize: MOST_HEADER_BYTES,
+  }
+  // An HTTP/2 server of Node offers h2 whatever it is told.
+  if (!allowHttp2) {
+    return createHttp1Server(
+      common,
+      (request, response) => void respond(request, response, options),
+    )
+  }
+  const server = createSecureServer({
+    ...common,
+    allowHTTP1: true,
+    settings: {
+      maxConcurrentStreams: maxStreams === 0 ? DEFAULT_MAX_STREAMS : maxStreams,
+      maxHeaderListSize: MOST_HEADER_BYTES,
+    },
+  } as Parameters<typeof createSecureServer>[0])
+  server.on('request', (request, response) => void respond(request, response, options))
+  server.on('sessionError', () => {})
+  return server
+}
+
+function secureContext(tls: TlsSettings, { certificate, authoritiesPem }: ServingMaterial) {
+  return {
+    ...tls,
+    cert: certificate.certificatePem,
+    key: certificate.privateKeyPem,
+    ca: authoritiesPem === '' ? [] : [authoritiesPem],
+  }
+}
+
+function listening(server: AnyServer, options: HttpsServerOptions): Promise<HttpsServer> {
+  const { host, port, tls } = options
+  const connections = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const message = `failed to create listener: failed to listen on ${host}:${port}: ${errorText(error)}`
@@ -57,28 +116,34 @@ function listening(server: Http2SecureServer, host: string, port: number): Promi
     server.listen(port, host, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
-        close: () => server.close(),
+        replace: (material) => server.setSecureContext(secureContext(tls, material)),
+        close() {
+          server.close()
+          for (const socket of connections) socket.destroy()
+        },
       }),
     )
   })
 }
 
 async function respond(
-  request: Http2ServerRequest,
-  response: Http2ServerResponse,
+  request: Http2ServerRequest | IncomingMessage,
+  response: Http2ServerResponse | ServerResponse,
   options: HttpsServerOptions,
 ): Promise<void> {
-  const url = new URL(request.url, 'https://localhost')
-  const authorization = String(request.headers.authorization ?? '')
-  const bearerToken = /^Bearer\s+(\S+)$/i.exec(authorization)?.[1]
-  const certificateUser = verifiedUser(request.socket as TLSSocket)
-  const answer = await options.answer({
-    method: request.method,
-    path: url.pathname,
-    query: url.searchParams,
-    ...(bearerToken === undefined ? {} : { bearerToken }),
-    ...(certificateUser === undefined ? {} : { certificateUser }),
-  })
+  const url = URL.parse(request.url ?? '/', 'https://localhost')
+  const answer: Answer =
+    url === null
+      ? { status: 400, contentType: 'text/plain; charset=utf-8', body: '400 Bad Request' }
+      : await options.answer({
+          method: request.method ?? 'GET',
+          path: url.pathname,
+          query: url.searchParams,
+          headers: headersOf(request.rawHeaders),
+          peerCertificates: peerCertificates(request.socket as TLSSocket),
+          body: () => bodyOf(request),
+        })
+  if (response.destroyed) return
   response.statusCode = answer.status
   response.setHeader('content-type', answer.contentType)
   response.setHeader('content-length', Buffer.byteLength(answer.body))
@@ -88,13 +153,34 @@ async function respond(
   else response.end(answer.body)
 }
 
-/** Common name and organizations of a client certificate that the client CA vouches for. */
-function verifiedUser(socket: TLSSocket): User | undefined {
-  if (socket.authorized !== true) return undefined
-  const certificate = socket.getPeerX509Certificate?.()
-  if (!(certificate instanceof X509Certificate)) return undefined
-  const attributes = certificate.subject.split('\n').map((line) => line.split(/=(.*)/s))
-  const valuesOf = (key: string): string[] =>
-    attributes.flatMap(([name, value]) => (name === key && value !== undefined ? [value] : []))
-  return { name: valuesOf('CN')[0] ?? '', groups: valuesOf('O') }
+/** Names and values alternate in `raw`. */
+function headersOf(raw: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = Object.create(null)
+  for (let i = 0; i + 1 < raw.length; i += 2)
+    (headers[raw[i]!.toLowerCase()] ??= []).push(raw[i + 1]!)
+  return headers
+}
+
+/** The chain as sent; over HTTP/2 the socket is a stand-in whose certificate is asked for in the same way. */
+function peerCertificates(socket: TLSSocket): readonly X509Certificate[] {
+  const first = socket.getPeerCertificate?.(true)
+  const chain: X509Certificate[] = []
+  let next: DetailedPeerCertificate | undefined = first
+  while (next?.raw !== undefined && chain.length < MOST_CHAIN_LENGTH) {
+    chain.push(new X509Certificate(next.raw))
+    // A self-signed certificate is its own issuer.
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate
+  }
+  return chain
+}
+
+async function bodyOf(request: AsyncIterable<unknown>): Promise<string> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of request) {
+    size += (piece as Buffer).length
+    if (size > MOST_BODY_BYTES) break
+    pieces.push(piece as Buffer)
+  }
+  return Buffer.concat(pieces).toString('utf8')
 }

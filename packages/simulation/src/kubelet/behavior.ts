@@ -8,6 +8,13 @@ import { parse } from 'yaml'
 import { durationMs } from './duration.ts'
 
 export const BEHAVIOR_ANNOTATION = 'sim.kubelet/behavior'
+/** Short forms of `runs`. */
+const RUN_ANNOTATIONS = [
+  'sim.kubelet/crash-loop',
+  'sim.kubelet/exit-code',
+  'sim.kubelet/fail-runs',
+  'sim.kubelet/run',
+]
 
 /** One start of a container: the n-th start uses the n-th run, the last one repeats. */
 export interface Run {
@@ -31,13 +38,32 @@ export interface ContainerBehavior {
   readonly startMs: number
   readonly startError?: Failure
   readonly runs: readonly Run[]
+  /** False: `runs` is what is usual for the pod. */
+  readonly runsAreScripted: boolean
   /** After its start; undefined: as soon as it is started. Infinity: never. */
   readonly readyAfterMs?: number
   readonly terminateMs: number
   readonly terminateExitCode: number
   /** Runs into SIGKILL. */
   readonly ignoresTermination: boolean
-  readonly logs: readonly { readonly atMs: number; readonly text: string }[]
+  readonly logs: readonly ScriptedLine[]
+  /** The first whose command is the beginning of the one asked for answers it. */
+  readonly exec: readonly ScriptedAnswer[]
+}
+
+export interface ScriptedLine {
+  /** After the start of each run. */
+  readonly atMs: number
+  readonly text: string
+  readonly stream: 'stdout' | 'stderr'
+}
+
+export interface ScriptedAnswer {
+  readonly command: string
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number
+  readonly durationMs: number
 }
 
 export interface PodBehavior {
@@ -92,6 +118,8 @@ export function behaviorOf(
         ...failure('pullError', own.pull, 'ErrImagePull', annotations['sim.kubelet/image-error']),
         startMs: scaled(own.start?.duration, defaults.startMs),
         ...failure('startError', own.start, 'RunContainerError', undefined),
+        runsAreScripted:
+          Array.isArray(own.runs) || RUN_ANNOTATIONS.some((key) => key in annotations),
         runs: runsOf(own, annotations, endless ? Infinity : defaults.jobRunMs / speed, scaled),
         ...readiness(own, annotations, scaled),
         terminateMs: scaled(
@@ -103,6 +131,14 @@ export function behaviorOf(
         logs: (own.logs ?? []).map((line: Document) => ({
           atMs: scaled(line.at, 0),
           text: String(line.text ?? ''),
+          stream: line.stream === 'stderr' ? 'stderr' : 'stdout',
+        })),
+        exec: (own.exec ?? []).map((answer: Document) => ({
+          command: [answer.command ?? ''].flat().join(' '),
+          stdout: String(answer.stdout ?? ''),
+          stderr: String(answer.stderr ?? ''),
+          exitCode: Number(answer.exitCode ?? 0),
+          durationMs: scaled(answer.duration, 0),
         })),
       }
     },

@@ -6,7 +6,7 @@ import type { EventRecorder } from '@gyropilot/runtime'
 import type { ContainerBehavior, PodBehavior, Run } from './behavior.ts'
 import { imageProblem, resolvedImage } from './image.ts'
 import type { ImageRules } from './image.ts'
-import { mayRestart } from './local-pod.ts'
+import { isInteractive, mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 
 const BACK_OFF_BASE_MS = 10_000
@@ -15,6 +15,8 @@ const BACK_OFF_LIMIT_MS = 300_000
 const BACK_OFF_RESET_MS = 600_000
 /** The kubelet notices an ended container when it looks at its runtime. */
 const RELIST_MS = 1_000
+/** Of containers for debugging that nobody can attach to. */
+const EPHEMERAL_RUN_MS = 1_000
 /** How long ErrImagePull shows before it becomes ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 1_000
 
@@ -62,9 +64,23 @@ export class ContainerRunner {
     return true
   }
 
+  /** One that was added to debug the pod: runs once, beside the others. */
+  async runEphemeral(container: LocalContainer): Promise<void> {
+    const behavior = this.#behavior.container(container.spec.name)
+    if (container.state.state === 'waiting') {
+      await this.#pull(container, behavior)
+      await this.#start(container, behavior)
+    }
+    if (container.state.state !== 'running') return
+    const run = behavior.runs[0]!
+    const exitCode = await this.#run(container, behavior, run)
+    this.#end(container, { ...run, exitCode })
+  }
+
   /** SIGTERM to all, SIGKILL after the grace time. Resolves when nothing runs any more. */
   async stopAll(graceMs: number, signal: AbortSignal): Promise<void> {
-    const running = this.#local.containers.filter(({ state }) => state.state === 'running')
+    const all = [...this.#local.containers, ...this.#local.ephemeral]
+    const running = all.filter(({ state }) => state.state === 'running')
     for (const container of running) {
       this.#event(container, 'Normal', 'Killing', `Stopping container ${container.spec.name}`)
     }
@@ -98,8 +114,8 @@ export class ContainerRunner {
         await this.#start(container, behavior)
       }
       const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
-      await this.#run(container, behavior, run)
-      this.#end(container, run)
+      const exitCode = await this.#run(container, behavior, run)
+      this.#end(container, exitCode === run.exitCode ? run : { durationMs: 0, exitCode })
     }
   }
 
@@ -199,7 +215,8 @@ export class ContainerRunner {
     this.#event(container, 'Normal', 'Started', 'Container started')
   }
 
-  async #run(container: LocalContainer, behavior: ContainerBehavior, run: Run): Promise<void> {
+  /** Answers the exit code. */
+  async #run(container: LocalContainer, behavior: ContainerBehavior, run: Run): Promise<number> {
     const { clock, signal } = this.#services
     const startedAtMs = container.state.state === 'running' ? container.state.startedAtMs : 0
     const elapsedMs = clock.nowMs() - startedAtMs
@@ -214,10 +231,15 @@ export class ContainerRunner {
     }
     const waits = !container.ready && Number.isFinite(readyAfterMs)
     const timer = waits ? clock.after(readyAfterMs - elapsedMs, becomeReady) : undefined
+    const left = Promise.withResolvers<number>()
+    container.finish = left.resolve
+    const durationMs = runMs(container, behavior, run)
+    const over = Number.isFinite(durationMs) ? this.#sleep(durationMs - elapsedMs) : aborted(signal)
     try {
-      if (Number.isFinite(run.durationMs)) await this.#sleep(run.durationMs - elapsedMs)
-      else await aborted(signal)
+      return (await Promise.race([over, left.promise])) ?? run.exitCode
     } finally {
+      over.catch(() => {})
+      container.finish = undefined
       timer?.cancel()
     }
   }
@@ -263,7 +285,12 @@ export class ContainerRunner {
     reason: string,
     message: string,
   ): void {
-    const field = container.role === 'main' ? 'containers' : 'initContainers'
+    const field =
+      container.role === 'main'
+        ? 'containers'
+        : container.role === 'ephemeral'
+          ? 'ephemeralContainers'
+          : 'initContainers'
     const fieldPath = `spec.${field}{${container.spec.name}}`
     this.#services.recorder.record({
       regarding: this.#services.pod(),
@@ -273,6 +300,13 @@ export class ContainerRunner {
       fieldPath,
     })
   }
+}
+
+/** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */
+function runMs(container: LocalContainer, behavior: ContainerBehavior, run: Run): number {
+  if (behavior.runsAreScripted) return run.durationMs
+  if (isInteractive(container.spec)) return Infinity
+  return container.role === 'ephemeral' ? EPHEMERAL_RUN_MS : run.durationMs
 }
 
 /** Never resolves; rejects when the signal aborts. */

@@ -15,7 +15,7 @@ export type ContainerState =
   | { readonly state: 'running'; readonly startedAtMs: number }
   | ({ readonly state: 'terminated' } & Terminated)
 
-export type ContainerRole = 'init' | 'sidecar' | 'main'
+export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 
 export interface LocalContainer {
   readonly spec: Container
@@ -27,11 +27,15 @@ export interface LocalContainer {
   ready: boolean
   containerId: string | undefined
   imageId: string
+  /** Ends the run that is going on: an attached shell was left. */
+  finish: ((exitCode: number) => void) | undefined
 }
 
 export interface LocalPod {
   readonly uid: string
   readonly containers: readonly LocalContainer[]
+  /** For debugging; they come later, never restart, and do not count for phase and readiness. */
+  readonly ephemeral: LocalContainer[]
   readonly startedAtMs: number
   ip: string | undefined
   /** A main container has run: init containers count as done from then on. */
@@ -45,7 +49,29 @@ export interface LocalPod {
 export function localPod(pod: Pod, nowMs: number): LocalPod {
   const init = pod.spec?.initContainers ?? []
   const waiting = init.length > 0 ? 'PodInitializing' : 'ContainerCreating'
-  const local = (spec: Container, role: ContainerRole): LocalContainer => ({
+  const local = (spec: Container, role: ContainerRole): LocalContainer =>
+    localContainer(spec, role, waiting)
+  return {
+    uid: pod.metadata?.uid ?? '',
+    containers: [
+      ...init.map((spec) => local(spec, spec.restartPolicy === 'Always' ? 'sidecar' : 'init')),
+      ...(pod.spec?.containers ?? []).map((spec) => local(spec, 'main')),
+    ],
+    ephemeral: [],
+    startedAtMs: nowMs,
+    ip: undefined,
+    hasRun: false,
+    ending: false,
+    failure: undefined,
+  }
+}
+
+export function localContainer(
+  spec: Container,
+  role: ContainerRole,
+  waiting = 'ContainerCreating',
+): LocalContainer {
+  return {
     spec,
     role,
     state: { state: 'waiting', reason: waiting },
@@ -55,19 +81,14 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     ready: false,
     containerId: undefined,
     imageId: '',
-  })
-  return {
-    uid: pod.metadata?.uid ?? '',
-    containers: [
-      ...init.map((spec) => local(spec, spec.restartPolicy === 'Always' ? 'sidecar' : 'init')),
-      ...(pod.spec?.containers ?? []).map((spec) => local(spec, 'main')),
-    ],
-    startedAtMs: nowMs,
-    ip: undefined,
-    hasRun: false,
-    ending: false,
-    failure: undefined,
+    finish: undefined,
   }
+}
+
+/** A shell that waits for somebody to attach: its run lasts until they leave. */
+export function isInteractive({ stdin, command = [], args = [] }: Container): boolean {
+  const words = [...command, ...args]
+  return stdin === true && (words.length === 0 || /^(\/bin\/)?(sh|ash|bash)$/.test(words.join(' ')))
 }
 
 /** Whether a container that ended with this code is started again: by its own policy, else the pod's. */
@@ -85,7 +106,13 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
     ...(pod.status?.initContainerStatuses ?? []),
     ...(pod.status?.containerStatuses ?? []),
   ]
-  for (const container of local.containers) {
+  const debugging = pod.status?.ephemeralContainerStatuses ?? []
+  for (const spec of pod.spec?.ephemeralContainers ?? []) {
+    if (debugging.some(({ name }) => name === spec.name))
+      local.ephemeral.push(localContainer(spec as Container, 'ephemeral'))
+  }
+  statuses.push(...debugging)
+  for (const container of [...local.containers, ...local.ephemeral]) {
     const status = statuses.find(({ name }) => name === container.spec.name)
     if (status === undefined) continue
     container.restarts = status.restartCount

@@ -164,7 +164,7 @@ function readyOf(pod: Pod, containersReady: Verdict, conditions: readonly PodCon
 
 function containerStatusesOf(
   local: LocalPod,
-): Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses'> {
+): Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'> {
   if (local.failure !== undefined && local.containers.every((c) => c.containerId === undefined)) {
     return {}
   }
@@ -175,6 +175,9 @@ function containerStatusesOf(
   return {
     ...(init.length === 0 ? {} : { initContainerStatuses: init.map(containerStatusOf) }),
     containerStatuses: main.map(containerStatusOf),
+    ...(local.ephemeral.length === 0
+      ? {}
+      : { ephemeralContainerStatuses: local.ephemeral.map(containerStatusOf) }),
   }
 }
 
@@ -188,8 +191,8 @@ function containerStatusOf(container: LocalContainer): ContainerStatus {
       container.containerId === undefined ? (spec.image ?? '') : resolvedImage(spec.image ?? ''),
     imageID: container.imageId,
     ...(container.containerId === undefined ? {} : { containerID: container.containerId }),
-    ready: done || container.ready,
-    started: container.started,
+    ready: done || (container.ready && container.role !== 'ephemeral'),
+    started: container.started && container.role !== 'ephemeral',
     restartCount: container.restarts,
     state: wireState(state),
     lastState: last === undefined ? {} : { terminated: wireTerminated(last) },

@@ -1,6 +1,6 @@
 /** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
 import { resources } from '@gyropilot/api'
-import type { Pod } from '@gyropilot/api'
+import type { Container, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -10,7 +10,7 @@ import type { PodBehavior } from './behavior.ts'
 import { ContainerRunner } from './container-runner.ts'
 import type { ImageRules } from './image.ts'
 import type { IpPool } from './ip-pool.ts'
-import { localPod, restoredPod } from './local-pod.ts'
+import { localContainer, localPod, restoredPod } from './local-pod.ts'
 import type { LocalPod } from './local-pod.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -49,6 +49,7 @@ export class PodWorker {
   /** Ends the containers' own courses; termination takes over. */
   readonly #course = new AbortController()
   readonly #onDone: () => void
+  readonly #listeners = new Set<() => void>()
   #terminating = false
   #done = false
 
@@ -71,8 +72,31 @@ export class PodWorker {
       ...node,
       pod: () => this.#writer.stored,
       signal: AbortSignal.any([this.#life.signal, this.#course.signal]),
-      changed: () => this.#writer.schedule(COALESCE_MS),
+      changed: () => {
+        this.#writer.schedule(COALESCE_MS)
+        this.#notify()
+      },
     })
+  }
+
+  /** What runs here, for logs and commands. */
+  get local(): LocalPod {
+    return this.#local
+  }
+
+  get behavior(): PodBehavior {
+    return this.#behavior
+  }
+
+  /** The pod as stored now. */
+  get pod(): Pod {
+    return this.#writer.stored
+  }
+
+  /** Calls back whenever a container changes its state, and when the pod goes. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Requests of the pod count on the node until it is done. */
@@ -111,6 +135,19 @@ export class PodWorker {
       this.#begin(() => this.#terminate(graceMs))
     } else if (!this.#done) {
       this.#writer.schedule(COALESCE_MS)
+      this.#debug(pod)
+    }
+  }
+
+  /** Starts containers that were added for debugging, once the pod runs. */
+  #debug(pod: Pod): void {
+    const { ephemeral, ip } = this.#local
+    if (ip === undefined || this.#terminating) return
+    for (const spec of pod.spec?.ephemeralContainers ?? []) {
+      if (ephemeral.some((known) => known.spec.name === spec.name)) continue
+      const container = localContainer(spec as Container, 'ephemeral')
+      ephemeral.push(container)
+      this.#begin(() => this.#runner.runEphemeral(container))
     }
   }
 
@@ -120,12 +157,23 @@ export class PodWorker {
     this.#writer.stop()
     this.#finish()
     this.#onDone()
+    this.#notify()
   }
 
   /** The node stops; containers are taken up again when it comes back. */
   stop(): void {
     this.#life.abort(new Error('node stops'))
     this.#writer.stop()
+    this.#notify()
+  }
+
+  /** True when the pod is not here any more. */
+  get left(): boolean {
+    return this.#life.signal.aborted
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   #begin(part: () => Promise<void>): void {
@@ -146,7 +194,11 @@ export class PodWorker {
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
       this.#node.ips.claim(this.#local.ip)
+      for (const container of this.#local.ephemeral) {
+        this.#begin(() => this.#runner.runEphemeral(container))
+      }
     }
+    this.#debug(this.#writer.stored)
     const ended = await this.#runner.runAll()
     if (!ended || this.#terminating) return
     await this.#writer.flush()
@@ -213,10 +265,22 @@ export class PodWorker {
           .delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
         return
       } catch (error) {
-        if (isNotFound(error) || isConflict(error)) return this.gone()
+        if (isNotFound(error)) return this.gone()
+        // The precondition failed for a namesake. Any other conflict is worth another try.
+        if (isConflict(error) && (await this.#isReplaced())) return this.gone()
         logger.error(error, 'Failed to delete pod', { pod: `${namespace}/${name}` })
       }
       await sleep(clock, DELETE_RETRY_MS, this.#life.signal)
+    }
+  }
+
+  async #isReplaced(): Promise<boolean> {
+    const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
+    try {
+      const found = await this.#node.client.resource(resources.pods, namespace).get(name)
+      return found.metadata?.uid !== uid
+    } catch (error) {
+      return isNotFound(error)
     }
   }
 

@@ -11,6 +11,8 @@ import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtim
 import { refusalOf } from './admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from './behavior.ts'
 import type { BehaviorDefaults } from './behavior.ts'
+import type { Dial } from './endpoints/port-answers.ts'
+import { SimulatedKubelet } from './endpoints/simulated-kubelet.ts'
 import { DEFAULT_IMAGE_RULES } from './image.ts'
 import type { ImageRules } from './image.ts'
 import { IpPool } from './ip-pool.ts'
@@ -33,11 +35,14 @@ export interface SimulatedNodesOptions {
   recorderOf(nodeName: string): EventRecorder
   readonly behavior?: BehaviorDefaults
   readonly imageRules?: ImageRules
+  /** Connects ports of pods to programs outside, where an annotation asks for it. Absent: never. */
+  readonly dial?: Dial
 }
 
 interface RunningNode {
   readonly services: NodeServices
   readonly workers: Map<string, PodWorker>
+  readonly kubelet: SimulatedKubelet
 }
 
 export class SimulatedNodes {
@@ -74,24 +79,28 @@ export class SimulatedNodes {
     const recorder = recorderOf(configuration.name)
     const heartbeat = new NodeHeartbeat(configuration, { client, clock, random, logger, recorder })
     const node = await heartbeat.start(signal)
-    const running: RunningNode = {
-      workers: new Map(),
-      services: {
-        nodeName: configuration.name,
-        hostIp: configuration.hostIp,
-        ips: new IpPool(node.spec?.podCIDR ?? configuration.podCidr ?? FALLBACK_POD_CIDR),
-        client,
-        clock,
-        random,
-        logger,
-        recorder,
-        imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
-      },
+    const services: NodeServices = {
+      nodeName: configuration.name,
+      hostIp: configuration.hostIp,
+      ips: new IpPool(node.spec?.podCIDR ?? configuration.podCidr ?? FALLBACK_POD_CIDR),
+      client,
+      clock,
+      random,
+      logger,
+      recorder,
+      imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
     }
-    this.#running.set(configuration.name, running)
+    const workers = new Map<string, PodWorker>()
+    const kubelet = new SimulatedKubelet(services, workers, this.#options.dial)
+    this.#running.set(configuration.name, { services, workers, kubelet })
     signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
     const own = this.#pods.lister.list().filter((pod) => pod.spec?.nodeName === configuration.name)
     for (const pod of own.toSorted(byCreation)) this.#changed(pod)
+  }
+
+  /** Logs, commands, ports and usage of a node that runs here. */
+  kubeletOf(nodeName: string): SimulatedKubelet | undefined {
+    return this.#running.get(nodeName)?.kubelet
   }
 
   #stopNode(name: string): void {

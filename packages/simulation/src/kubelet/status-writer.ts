@@ -87,12 +87,28 @@ export class StatusWriter {
         )
       this.observe(answer)
     } catch (error) {
-      if (isNotFound(error) || (error instanceof StatusError && [409, 422].includes(error.code))) {
+      if (await this.#isGone(error)) {
         this.#options.onGone()
         return
       }
       logger.error(error, 'Failed to update status for pod', { pod: `${namespace}/${name}` })
       this.schedule(RETRY_MS)
+    }
+  }
+
+  /** A refusal for another uid means that the pod is gone, but a busy server refuses with 409 too: so look. */
+  async #isGone(error: unknown): Promise<boolean> {
+    if (isNotFound(error)) return true
+    if (!(error instanceof StatusError) || (error.code !== 409 && error.code !== 422)) return false
+    const { client } = this.#options
+    const { namespace, name = '', uid } = this.#stored.metadata ?? {}
+    try {
+      const found = await client.resource(resources.pods, namespace).get(name)
+      if (found.metadata?.uid !== uid) return true
+      this.observe(found)
+      return false
+    } catch (failure) {
+      return isNotFound(failure)
     }
   }
 }

@@ -8,7 +8,6 @@ import { tableColumns } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
 import { validateResourceName, validateResourceQuantity } from './pod/resources.ts'
 import { TAINT_EFFECTS } from './pod/scheduling.ts'
-import { deprecatedNodeLabelWarnings } from './pod/warnings.ts'
 
 /** The path is kube-apiserver's, although taints stand in the spec. */
 function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErrors): void {
@@ -130,11 +129,9 @@ export const node: KindRules = {
     'spec.unschedulable': (object) => String(object.spec?.unschedulable === true),
   },
   warnings(object) {
-    const warnings = deprecatedNodeLabelWarnings(object.metadata?.labels, 'metadata.labels')
+    const warnings: string[] = []
     if (object.spec?.configSource !== undefined)
-      warnings.push(
-        'spec.configSource: the dynamic kubelet config feature was removed in 1.24, so this field is ignored',
-      )
+      warnings.push('spec.configSource: the feature is removed')
     if (object.spec?.externalID)
       warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
     return warnings

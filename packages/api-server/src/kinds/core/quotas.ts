@@ -1,3 +1,4 @@
+import { ownValue } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { compareQuantities, parseQuantity } from '../../schema/quantity.ts'
@@ -158,7 +159,7 @@ function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, fiel
 }
 
 function validateBounds(item: Stored, name: string, errors: FieldErrors, field: string): void {
-  const value = (part: string): string | undefined => item[part]?.[name]
+  const value = (part: string): string | undefined => ownValue(item[part] ?? {}, name)
   const above = (a: string | undefined, b: string | undefined): boolean =>
     a !== undefined && b !== undefined && compareQuantities(a, b) > 0
   const [min, max, limit, request, ratio] = [

@@ -1,5 +1,5 @@
 /** Rules of metadata, the same for all kinds. Contract: docs/behaviour/api-server/defaulting-and-validation.md, Metadata. */
-import { schemaOf } from '@gyropilot/api'
+import { schemaOf } from '@gyropilot/api/schema'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'

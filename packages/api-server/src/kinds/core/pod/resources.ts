@@ -1,4 +1,5 @@
 /** Requests and limits of containers and pods. */
+import { ownValue } from '../../../registry/equality.ts'
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { compareQuantities, isIntegerQuantity, quantitySign } from '../../../schema/quantity.ts'
@@ -124,7 +125,7 @@ export function validateResourceRequirements(
   for (const name of sortedKeys(requests)) {
     const at = `${field}.requests[${name}]`
     const request: string = requests[name]
-    const limit: string | undefined = limits[name]
+    const limit: string | undefined = ownValue(limits, name)
     validateContainerResourceName(name, errors, at)
     validateResourceQuantity(name, request, errors, at)
     if (limit === undefined) {

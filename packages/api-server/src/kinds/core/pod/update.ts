@@ -1,4 +1,6 @@
 /** What may change in a pod. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
+import { deepEqual } from '@gyropilot/api'
+import { cloneJson } from '../../../registry/equality.ts'
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { internalDiff, internalForm } from '../../../schema/internal-form.ts'
@@ -24,6 +26,7 @@ export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldE
   }
   validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, errors)
   validateGates(spec, before, errors)
+  if (deepEqual(spec, before)) return
   const mended = withoutAllowedChanges(spec, before, errors)
   if (sameJson(mended, before)) return
   const diff = internalDiff(internalForm(before, 'PodSpec'), internalForm(mended, 'PodSpec'))
@@ -58,7 +61,7 @@ function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void 
 
 /** The new spec with every change that is allowed taken back. */
 function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors): Draft {
-  const mended: Draft = structuredClone(spec)
+  const mended: Draft = cloneJson(spec)
   for (const list of ['containers', 'initContainers']) {
     for (const [index, container] of (mended[list] ?? []).entries())
       container.image = before[list][index].image

@@ -26,7 +26,7 @@ const DEPRECATED_VOLUMES: Readonly<Record<string, string>> = {
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 }
 
-export function deprecatedNodeLabelWarnings(labels: Stored | undefined, field: string): string[] {
+function deprecatedNodeLabelWarnings(labels: Stored | undefined, field: string): string[] {
   return Object.keys(labels ?? {})
     .toSorted()
     .filter((key) => DEPRECATED_NODE_LABELS[key] !== undefined)

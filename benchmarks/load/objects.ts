@@ -1,0 +1,28 @@
+/** The objects that the load consists of, as JSON text. */
+
+export function configMap(name: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, labels: { app: 'load' } },
+    data: { 'settings.yaml': 'level: info\nworkers: 4\n', mode: 'standard' },
+  })
+}
+
+/** About 2 KiB as it is stored, like pods of a Deployment. */
+export function pod(name: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: 'load' } },
+    spec: {
+      containers: [
+        {
+          name: 'web',
+          image: 'registry.example.com/team/web:v1.24.3',
+          ports: [{ name: 'http', containerPort: 8080 }],
+        },
+      ],
+    },
+  })
+}

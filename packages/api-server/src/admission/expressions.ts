@@ -1,0 +1,315 @@
+/**
+ * Expressions of policies and match conditions: what they may name, how they are compiled, and how they are evaluated for
+ * one request. Contract: docs/behaviour/api-server/subresources-and-admission.md, Validating and mutating policies.
+ */
+import {
+  AUTHORIZER_TYPE,
+  AuthorizerValue,
+  BOOL,
+  CompileError,
+  CostExceeded,
+  CostMeter,
+  DYN,
+  EvaluationError,
+  INT,
+  JSON_PATCH_TYPE,
+  POLICY_ENVIRONMENT,
+  RESOURCE_CHECK_TYPE,
+  ResourceCheck,
+  STRING,
+  TIMESTAMP,
+  LazyMap,
+  compile,
+  listType,
+  mapType,
+  objectType,
+  typeText,
+  valueOf,
+} from '../cel/index.ts'
+import type { Ask, CelType, Compiled, Environment, ObjectType, Value } from '../cel/index.ts'
+import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
+import { serviceAccountGroups, serviceAccountUserName } from '../auth/index.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { namespaceOf } from './matching.ts'
+import { inVersion } from './object-versions.ts'
+import { describeRequest } from './request-description.ts'
+import type { AdmissionWorld } from './world.ts'
+
+const KIND = objectType('kubernetes.GroupVersionKind', {
+  group: STRING,
+  version: STRING,
+  kind: STRING,
+})
+const RESOURCE = objectType('kubernetes.GroupVersionResource', {
+  group: STRING,
+  version: STRING,
+  resource: STRING,
+})
+const USER = objectType('kubernetes.UserInfo', {
+  username: STRING,
+  uid: STRING,
+  groups: listType(STRING),
+  extra: mapType(STRING, listType(STRING)),
+})
+export const REQUEST_TYPE = objectType('kubernetes.AdmissionRequest', {
+  kind: KIND,
+  resource: RESOURCE,
+  subResource: STRING,
+  requestKind: KIND,
+  requestResource: RESOURCE,
+  requestSubResource: STRING,
+  name: STRING,
+  namespace: STRING,
+  operation: STRING,
+  userInfo: USER,
+  dryRun: BOOL,
+  options: DYN,
+})
+const NAMESPACE_TYPE = objectType('kubernetes.Namespace', {
+  metadata: objectType('kubernetes.NamespaceMetadata', {
+    name: STRING,
+    generateName: STRING,
+    namespace: STRING,
+    labels: mapType(STRING, STRING),
+    annotations: mapType(STRING, STRING),
+    UID: STRING,
+    creationTimestamp: TIMESTAMP,
+    deletionGracePeriodSeconds: INT,
+    deletionTimestamp: TIMESTAMP,
+    generation: INT,
+    resourceVersion: STRING,
+    finalizers: listType(STRING),
+  }),
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: listType(STRING) }),
+  status: objectType('kubernetes.NamespaceStatus', {
+    conditions: listType(
+      objectType('kubernetes.NamespaceCondition', {
+        status: STRING,
+        type: STRING,
+        lastTransitionTime: TIMESTAMP,
+        message: STRING,
+        reason: STRING,
+      }),
+    ),
+    phase: STRING,
+  }),
+})
+
+export interface EnvironmentOptions {
+  readonly params?: boolean
+  readonly authorizer?: boolean
+  /** Types of the policy's variables, by name. */
+  readonly variables?: Readonly<Record<string, CelType>>
+  /** Object{...} and JSONPatch{...} may be written. */
+  readonly patches?: boolean
+}
+
+export function policyEnvironment(options: EnvironmentOptions): Environment {
+  const { params = false, authorizer = false, variables, patches = false } = options
+  const environment = POLICY_ENVIRONMENT.withVariables({
+    object: DYN,
+    oldObject: DYN,
+    request: REQUEST_TYPE,
+    namespaceObject: NAMESPACE_TYPE,
+    ...(params ? { params: DYN } : {}),
+    ...(authorizer
+      ? { authorizer: AUTHORIZER_TYPE, 'authorizer.requestResource': RESOURCE_CHECK_TYPE }
+      : {}),
+    ...(variables === undefined
+      ? {}
+      : { variables: objectType('kubernetes.variables', variables) }),
+  })
+  return patches ? environment.withStructs(patchStruct) : environment
+}
+
+/** `Object`, and `Object.spec.template` for what stands below: any fields, checked when the patch is applied. */
+function patchStruct(name: string): ObjectType | undefined {
+  if (name === 'JSONPatch') return JSON_PATCH_TYPE
+  if (name !== 'Object' && !name.startsWith('Object.')) return undefined
+  return { kind: 'object', name, fields: new Map(), open: () => DYN }
+}
+
+/** Throws ExpressionError: `compilation failed: ...`, `must evaluate to bool but got int`. */
+export function compileExpression(
+  text: string,
+  environment: Environment,
+  results: readonly CelType[],
+): Compiled {
+  let program: Compiled
+  try {
+    program = compile(text, environment)
+  } catch (error) {
+    if (error instanceof CompileError) throw new ExpressionError(`compilation failed: ${error.message}`)
+    throw error
+  }
+  const { type } = program
+  const isDynamic = results.some(({ kind }) => kind === 'dyn')
+  if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return program
+  const wanted =
+    results.length === 1
+      ? typeText(results[0]!)
+      : `one of [${results.map(typeText).join(' ')}]`
+  throw new ExpressionError(`must evaluate to ${wanted} but got ${typeText(type)}`)
+}
+
+export class ExpressionError extends Error {}
+
+export interface NamedProgram {
+  readonly name: string
+  readonly expression: string
+  readonly program: Compiled
+}
+
+/** What an expression reads for one request. Values are made when they are asked for. */
+export class RequestValues {
+  readonly request: AdmissionRequest
+  readonly meter: CostMeter
+  readonly #world: AdmissionWorld
+  readonly #seenAs: ResourceInfo
+  readonly #params: Stored | undefined
+  readonly #variables: readonly NamedProgram[]
+  readonly #known = new Map<string, Value>()
+
+  constructor(
+    world: AdmissionWorld,
+    request: AdmissionRequest,
+    options: {
+      readonly seenAs: ResourceInfo
+      readonly budget: number
+      readonly params?: Stored
+      readonly variables?: readonly NamedProgram[]
+    },
+  ) {
+    this.#world = world
+    this.request = request
+    this.#seenAs = options.seenAs
+    this.#params = options.params
+    this.#variables = options.variables ?? []
+    this.meter = new CostMeter(options.budget)
+  }
+
+  /** Throws EvaluationError or CostExceeded. */
+  evaluate({ program }: Pick<NamedProgram, 'program'>): Value {
+    return program.evaluate((name) => this.#value(name), this.meter)
+  }
+
+  #value(name: string): Value | undefined {
+    let value = this.#known.get(name)
+    if (value === undefined) {
+      value = this.#make(name)
+      if (value !== undefined) this.#known.set(name, value)
+    }
+    return value
+  }
+
+  #make(name: string): Value | undefined {
+    const { request } = this
+    switch (name) {
+      case 'object':
+        return this.#object(request.object)
+      case 'oldObject':
+        return this.#object(request.oldObject)
+      case 'request':
+        return valueOf(describeRequest(request, this.#seenAs), REQUEST_TYPE)
+      case 'params':
+        return valueOf(this.#params ?? null, DYN)
+      case 'namespaceObject':
+        return valueOf(namespaceOf(request, this.#world) ?? null, NAMESPACE_TYPE)
+      case 'variables':
+        return new LazyMap(
+          this.#variables.map((variable) => [variable.name, () => this.evaluate(variable)]),
+        )
+      case 'authorizer':
+        return new AuthorizerValue(askFor(this.#world, request))
+      case 'authorizer.requestResource':
+        return requestResource(this.#world, request)
+      default:
+        return undefined
+    }
+  }
+
+  #object(object: Stored | undefined): Value {
+    const seen = inVersion(object, this.request.resource, this.#seenAs, this.#world.registry)
+    return valueOf(seen ?? null, DYN)
+  }
+}
+
+function askFor({ authorizer }: AdmissionWorld, { user }: AdmissionRequest): Ask {
+  return ({ principal, verb, path, ...resource }) => {
+    const asking =
+      principal === 'requester'
+        ? user
+        : {
+            name: serviceAccountUserName(principal.namespace, principal.name),
+            groups: serviceAccountGroups(principal.namespace),
+            extra: {},
+          }
+    return authorizer.authorize({
+      user: asking,
+      verb,
+      version: '*',
+      path: path ?? '',
+      isResourceRequest: path === undefined,
+      ...resource,
+    })
+  }
+}
+
+function requestResource(world: AdmissionWorld, request: AdmissionRequest): ResourceCheck {
+  const { resource, subresource, namespace, name } = request
+  return new ResourceCheck(new AuthorizerValue(askFor(world, request)), {
+    group: resource.group,
+    resource: resource.resource,
+    subresource,
+    namespace: resource.namespaced ? namespace : '',
+    name,
+  })
+}
+
+/** Of all conditions of one webhook or policy together. */
+const CONDITIONS_BUDGET = 2_500_000
+
+export type ConditionOutcome = 'match' | 'no-match' | { readonly error: string }
+
+/** All must hold. One that does not decides, whatever else went wrong. */
+export function matchConditions(
+  conditions: readonly NamedProgram[],
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  seenAs: ResourceInfo,
+  params?: Stored,
+): ConditionOutcome {
+  if (conditions.length === 0) return 'match'
+  const values = new RequestValues(world, request, {
+    seenAs,
+    budget: CONDITIONS_BUDGET,
+    ...(params === undefined ? {} : { params }),
+  })
+  const errors: string[] = []
+  for (const condition of conditions) {
+    const result = outcomeOf(values, condition)
+    if (result instanceof Error) {
+      if (result instanceof CostExceeded) return { error: OUT_OF_BUDGET }
+      errors.push(result.message)
+    } else if (result !== true) return 'no-match'
+  }
+  if (errors.length === 0) return 'match'
+  return { error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` }
+}
+
+export const OUT_OF_BUDGET =
+  'validation failed due to running out of cost budget, no further validation rules will be run'
+
+/** The value, or the error as policies report it: with the expression. */
+export function outcomeOf(values: RequestValues, expression: NamedProgram): Value | Error {
+  try {
+    return values.evaluate(expression)
+  } catch (error) {
+    if (error instanceof CostExceeded) return error
+    if (error instanceof EvaluationError)
+      return new EvaluationError(
+        `expression '${expression.expression}' resulted in error: ${error.message}`,
+      )
+    throw error
+  }
+}

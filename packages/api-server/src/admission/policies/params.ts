@@ -1,0 +1,83 @@
+/** The objects that a binding names as parameters of its policy. */
+import { labelQueryOf } from '@gyropilot/api'
+import type { AdmissionRequest } from '../../contracts.ts'
+import type { Stored } from '../../registry/kind-rules.ts'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import { readAll } from '../world.ts'
+import type { AdmissionWorld } from '../world.ts'
+
+/** Why a binding cannot be used; handled as the policy's failurePolicy says. */
+export class ConfigurationError extends Error {}
+
+/** One evaluation for each; undefined stands for none asked for. Throws ConfigurationError. */
+export function paramsOf(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  kind: Stored | undefined,
+  reference: Stored | undefined,
+): readonly (Stored | undefined)[] {
+  if (kind === undefined || reference === undefined) return [undefined]
+  const resource = resourceOf(world, kind)
+  const namespace = namespaceFor(request, resource, reference)
+  const { collection } = resource.storage
+  const found =
+    typeof reference['name'] === 'string' && reference['name'] !== ''
+      ? named(world, collection, namespace, reference['name'])
+      : selected(world, collection, namespace, reference)
+  if (found.length === 0 && reference['parameterNotFoundAction'] === 'Deny')
+    throw new ConfigurationError(
+      'no params found for policy binding with `Deny` parameterNotFoundAction',
+    )
+  return found.map((object) => resource.storage.fromStored?.(object) ?? object)
+}
+
+function resourceOf({ registry }: AdmissionWorld, kind: Stored): ServedResource {
+  const apiVersion: string = kind['apiVersion'] ?? ''
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const resource = registry?.byKind(group!, version!, kind['kind'])
+  if (resource !== undefined) return resource
+  throw new ConfigurationError(
+    `failed to find resource referenced by paramKind: '${group === '' ? '' : group}/${version}, Kind=${kind['kind']}'`,
+  )
+}
+
+function namespaceFor(
+  request: AdmissionRequest,
+  { info }: ServedResource,
+  reference: Stored,
+): string {
+  const given: string = reference['namespace'] ?? ''
+  if (!info.namespaced) {
+    if (given === '') return ''
+    throw new ConfigurationError(
+      'paramRef.namespace must not be provided for a cluster-scoped `paramKind`',
+    )
+  }
+  const namespace = given === '' ? request.namespace : given
+  if (namespace !== '') return namespace
+  throw new ConfigurationError(
+    'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+  )
+}
+
+function named(
+  { store }: AdmissionWorld,
+  collection: string,
+  namespace: string,
+  name: string,
+): readonly Stored[] {
+  const key = namespace === '' ? name : `${namespace}/${name}`
+  const object = store.get({ collection, key })?.object
+  return object === undefined ? [] : [object]
+}
+
+function selected(
+  world: AdmissionWorld,
+  collection: string,
+  namespace: string,
+  reference: Stored,
+): readonly Stored[] {
+  const query = labelQueryOf(reference['selector'] ?? {})
+  const all = readAll(world, collection, namespace === '' ? undefined : namespace)
+  return all.filter((object) => query.matches(object['metadata'].labels ?? {}))
+}

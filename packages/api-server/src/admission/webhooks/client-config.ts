@@ -1,0 +1,82 @@
+/** Where a webhook is: a URL, or a service that has to be found. Shared by admission and conversion. */
+import type { OutgoingCall } from '../../http/outgoing-calls.ts'
+import type { Stored } from '../../registry/kind-rules.ts'
+import type { Store } from '../../storage/store.ts'
+
+export interface ServiceReference {
+  readonly namespace: string
+  readonly name: string
+  readonly port: number
+}
+
+/** Finds out where to connect for a service. Throws Error with the text to show. */
+export type ServiceResolver = (service: ServiceReference) => {
+  readonly host: string
+  readonly port: number
+}
+
+const DEFAULT_PORT = 443
+
+/** Throws Error when the service cannot be resolved. */
+export function callTarget(
+  clientConfig: Stored,
+  timeoutSeconds: number,
+  resolve: ServiceResolver,
+): Pick<OutgoingCall, 'url' | 'connectTo' | 'authorityPem' | 'timeoutMs'> {
+  const { url, service, caBundle } = clientConfig
+  const timeout = {
+    timeoutMs: timeoutSeconds * 1000,
+    ...(caBundle ? { authorityPem: Buffer.from(caBundle, 'base64').toString() } : {}),
+  }
+  if (service === undefined) return { url: withTimeout(url, timeoutSeconds), ...timeout }
+  const reference: ServiceReference = {
+    namespace: service.namespace,
+    name: service.name,
+    port: service.port ?? DEFAULT_PORT,
+  }
+  const base = `https://${reference.name}.${reference.namespace}.svc:${reference.port}`
+  return {
+    url: withTimeout(new URL(service.path ?? '/', base).href, timeoutSeconds),
+    connectTo: resolve(reference),
+    ...timeout,
+  }
+}
+
+function withTimeout(url: string, seconds: number): string {
+  const target = new URL(url)
+  target.searchParams.set('timeout', `${seconds}s`)
+  return target.href
+}
+
+/**
+ * Services as the objects in the store say: an ExternalName leads to its name, others to an address of a ready endpoint.
+ */
+export function serviceResolver(store: Store): ServiceResolver {
+  return ({ namespace, name, port }) => {
+    const key = `${namespace}/${name}`
+    const spec = store.get({ collection: 'services', key })?.object['spec'] as Stored | undefined
+    if (spec === undefined) throw new Error(`service ${JSON.stringify(name)} not found`)
+    if (spec['type'] === 'ExternalName') return { host: spec['externalName'], port }
+    const servicePort = (spec['ports'] ?? []).find((candidate: Stored) => candidate['port'] === port)
+    if (servicePort === undefined)
+      throw new Error(
+        `no service port ${port} found for service ${JSON.stringify(name)}`,
+      )
+    return endpointOf(store, namespace, name, servicePort)
+  }
+}
+
+function endpointOf(store: Store, namespace: string, name: string, servicePort: Stored) {
+  const snapshot = store.list('endpointslices.discovery.k8s.io', `${namespace}/`)
+  for (const { object } of snapshot === 'expired' ? [] : snapshot.entries) {
+    if (object['metadata'].labels?.['kubernetes.io/service-name'] !== name) continue
+    const ports: readonly Stored[] = object['ports'] ?? []
+    const port = ports.find((candidate) => (candidate['name'] ?? '') === (servicePort['name'] ?? ''))
+    const ready = (object['endpoints'] ?? []).find(
+      ({ conditions }: Stored) => conditions?.ready !== false,
+    )
+    if (port?.['port'] !== undefined && ready !== undefined)
+      return { host: ready.addresses[0] as string, port: port['port'] as number }
+  }
+  throw new Error(`no endpoints available for service ${JSON.stringify(name)}`)
+}

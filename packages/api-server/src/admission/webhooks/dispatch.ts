@@ -1,0 +1,228 @@
+/** Calls webhooks for one request. Contract: docs/behaviour/api-server/subresources-and-admission.md, Webhooks. */
+import { JsonPatchError, applyJsonPatch, deepEqual } from '@gyropilot/api'
+import { uuid } from '@gyropilot/foundation'
+import { ApiError } from '../../contracts.ts'
+import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
+import { badRequest, internalError } from '../../http/errors.ts'
+import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import { DecodeError } from '../../schema/index.ts'
+import type { NamedProgram } from '../expressions.ts'
+import { matchingVersion } from '../matching.ts'
+import { inVersion, replaceObject } from '../object-versions.ts'
+import { reinvocations } from '../reinvocation.ts'
+import { refusal } from '../world.ts'
+import type { AdmissionWorld } from '../world.ts'
+import { callTarget } from './client-config.ts'
+import { InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
+import type { Verdict } from './review.ts'
+
+const DEFAULT_TIMEOUT_SECONDS = 10
+/** Warnings beyond this length are cut when there are many. */
+const LONGEST_WARNING = 256
+const WARNINGS_TOTAL = 4096
+
+interface Hook {
+  readonly webhook: Stored
+  readonly seenAs: ResourceInfo
+  /** Unique among all webhooks of a pass: names need not be. */
+  readonly key: string
+}
+
+/** One after the other; each sees what those before have changed. Throws ApiError. */
+export async function mutateByWebhooks(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  configurations: readonly Stored[],
+): Promise<'reinvoke' | undefined> {
+  const pass = reinvocations(request)
+  for (const webhook of webhooksOf(configurations)) {
+    if (!pass.mayRun(webhook.key)) continue
+    const hook = await selected(world, request, webhook)
+    if (hook === undefined) continue
+    const changed = await guarded(hook, () => mutateByOne(world, request, hook))
+    const again = hook.webhook['reinvocationPolicy'] === 'IfNeeded'
+    pass.ran(hook.key, { changed: changed ?? false, again })
+  }
+  return pass.needed() ? 'reinvoke' : undefined
+}
+
+/** All at once; the first of them, in their order, that refuses decides. Throws ApiError. */
+export async function validateByWebhooks(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  configurations: readonly Stored[],
+): Promise<void> {
+  const hooks: Hook[] = []
+  for (const webhook of webhooksOf(configurations)) {
+    const hook = await selected(world, request, webhook)
+    if (hook !== undefined) hooks.push(hook)
+  }
+  const outcomes = await Promise.allSettled(
+    hooks.map((hook) =>
+      guarded(hook, async () => {
+        await ask(world, request, hook, false)
+        return false
+      }),
+    ),
+  )
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+function webhooksOf(configurations: readonly Stored[]): { webhook: Stored; key: string }[] {
+  return configurations.flatMap((configuration) =>
+    (configuration['webhooks'] ?? []).map((webhook: Stored, index: number) => ({
+      webhook,
+      key: `webhook/${configuration['metadata'].name}/${index}`,
+    })),
+  )
+}
+
+/** Undefined: the webhook does not want to see the request. */
+async function selected(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  { webhook, key }: { readonly webhook: Stored; readonly key: string },
+): Promise<Hook | undefined> {
+  const seenAs = matchingVersion(
+    request,
+    {
+      rules: webhook['rules'] ?? [],
+      matchPolicy: webhook['matchPolicy'],
+      namespaceSelector: webhook['namespaceSelector'],
+      objectSelector: webhook['objectSelector'],
+    },
+    world,
+  )
+  if (seenAs === undefined) return undefined
+  const conditions: readonly Stored[] = webhook['matchConditions'] ?? []
+  if (conditions.length > 0 && !(await conditionsHold(world, request, webhook, seenAs)))
+    return undefined
+  return { webhook, seenAs, key }
+}
+
+async function conditionsHold(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  webhook: Stored,
+  seenAs: ResourceInfo,
+): Promise<boolean> {
+  const { matchConditions } = await import('../expressions.ts')
+  const { webhookConditions } = await import('./conditions.ts')
+  const compiled = webhookConditions(webhook)
+  const conditions: readonly NamedProgram[] = 'problem' in compiled ? [] : compiled.conditions
+  const outcome =
+    'problem' in compiled
+      ? { error: compiled.problem }
+      : matchConditions(conditions, world, request, seenAs)
+  if (outcome === 'match' || outcome === 'no-match') return outcome === 'match'
+  if (webhook['failurePolicy'] === 'Ignore') return false
+  throw refusal(request, outcome.error)
+}
+
+/** A call that failed: the webhook's failurePolicy decides what that means. */
+class CallFailure extends Error {}
+
+async function guarded(
+  { webhook }: Hook,
+  work: () => Promise<boolean>,
+): Promise<boolean | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error
+    if (webhook['failurePolicy'] === 'Ignore') return undefined
+    throw internalError(`failed calling webhook ${JSON.stringify(webhook['name'])}: ${error.message}`)
+  }
+}
+
+/** The verdict of a webhook that allows. Throws ApiError when it refuses. */
+async function ask(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  { webhook, seenAs }: Hook,
+  mutating: boolean,
+): Promise<Verdict> {
+  const name: string = webhook['name']
+  if (request.dryRun && !['None', 'NoneOnDryRun'].includes(webhook['sideEffects']))
+    throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`)
+  const uid = uuid(world.random)
+  const objects = {
+    object: inVersion(request.object, request.resource, seenAs, world.registry),
+    oldObject: inVersion(
+      request.oldObject ?? currentOf(world, request),
+      request.resource,
+      seenAs,
+      world.registry,
+    ),
+  }
+  const answer = await call(world, webhook, reviewOf(uid, request, seenAs, objects))
+  let verdict: Verdict
+  try {
+    verdict = verdictOf(answer, uid, mutating)
+  } catch (error) {
+    if (!(error instanceof InvalidResponse)) throw error
+    throw new CallFailure(`received invalid webhook response: ${error.message}`)
+  }
+  warn(request, verdict.warnings)
+  if (!verdict.allowed) throw denialOf(name, verdict.status)
+  return verdict
+}
+
+/** Before a deletion mutating plug-ins are asked without the object. */
+function currentOf(
+  { registry, store }: AdmissionWorld,
+  { operation, resource, namespace, name, subresource }: AdmissionRequest,
+): Stored | undefined {
+  if (operation !== 'DELETE' || subresource !== '') return undefined
+  const served = registry?.get(resource.group, resource.version, resource.resource)
+  if (served === undefined) return undefined
+  const key = resource.namespaced ? `${namespace}/${name}` : name
+  const object = store.get({ collection: served.storage.collection, key })?.object
+  return object && (served.storage.fromStored?.(object) ?? object)
+}
+
+async function call(world: AdmissionWorld, webhook: Stored, body: object): Promise<unknown> {
+  const { calls, resolveService } = world
+  if (calls === undefined || resolveService === undefined)
+    throw new CallFailure('failed to call webhook: this server makes no calls')
+  try {
+    const seconds: number = webhook['timeoutSeconds'] ?? DEFAULT_TIMEOUT_SECONDS
+    const target = callTarget(webhook['clientConfig'] ?? {}, seconds, resolveService)
+    return await calls.post({ ...target, body })
+  } catch (error) {
+    throw new CallFailure(`failed to call webhook: ${(error as Error).message}`)
+  }
+}
+
+function warn(request: AdmissionRequest, warnings: readonly string[]): void {
+  const total = warnings.reduce((sum, text) => sum + text.length, 0)
+  for (const text of warnings)
+    request.warn(total > WARNINGS_TOTAL ? text.slice(0, LONGEST_WARNING) : text)
+}
+
+/** Whether the webhook changed the object. */
+async function mutateByOne(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  hook: Hook,
+): Promise<boolean> {
+  const { webhook, seenAs } = hook
+  const { patch } = await ask(world, request, hook, true)
+  if (patch === undefined || patch.length === 0) return false
+  if (request.object === undefined)
+    throw internalError(
+      `admission webhook ${JSON.stringify(webhook['name'])} attempted to modify the object, which is not supported for this operation`,
+    )
+  const current = inVersion(request.object, request.resource, seenAs, world.registry)!
+  try {
+    const changed = applyJsonPatch(current, patch) as Draft
+    if (deepEqual(changed, current)) return false
+    replaceObject(request, changed, seenAs, world.registry)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    if (error instanceof JsonPatchError || error instanceof DecodeError)
+      throw internalError(error.message)
+    throw error
+  }
+}

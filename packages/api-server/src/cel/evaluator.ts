@@ -1,0 +1,380 @@
+/** Turns a checked expression into nested functions: names are looked up and overloads are chosen once, not at every run. */
+import { ACCUMULATOR } from './ast.ts'
+import type { Call, Expression, Fold, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.ts'
+import type { Checked } from './checker.ts'
+import { CostMeter } from './cost.ts'
+import { matchesType } from './runtime-types.ts'
+import type { Overload } from './signature.ts'
+import { mentionsDynamic } from './types.ts'
+import {
+  ArrayList,
+  CelList,
+  CelMap,
+  CelOptional,
+  CostExceeded,
+  EntryMap,
+  EvaluationError,
+  GrowingList,
+  GrowingMap,
+  NONE,
+  TypeValue,
+  typeNameOf,
+} from './values.ts'
+import type { Value } from './values.ts'
+
+/** Values of the variables; asked only for those that are reached. */
+export type Variables = (name: string) => Value | undefined
+
+interface Run {
+  readonly variables: Variables
+  readonly meter: CostMeter
+  /** What the variables of folds stand for now. */
+  readonly slots: (Value | Failure)[]
+}
+
+type Step = (run: Run) => Value
+
+export interface Program {
+  /** Throws EvaluationError, or CostExceeded when `meter` runs out. */
+  evaluate(variables: Variables, meter: CostMeter): Value
+}
+
+export function plan(checked: Checked): Program {
+  const planner = new Planner(checked)
+  const step = planner.plan(checked.expression)
+  return {
+    evaluate: (variables, meter) => step({ variables, meter, slots: [] }),
+  }
+}
+
+class Planner {
+  readonly #checked: Checked
+  /** Variables of the folds around, with the slots they have. */
+  readonly #locals: { readonly name: string; readonly slot: number }[] = []
+  #slots = 0
+
+  constructor(checked: Checked) {
+    this.#checked = checked
+  }
+
+  plan(expression: Expression): Step {
+    switch (expression.kind) {
+      case 'literal': {
+        const { value } = expression
+        return () => value
+      }
+      case 'identifier':
+        return this.#name(expression, expression.name)
+      case 'select':
+        return this.#select(expression)
+      case 'call':
+        return this.#call(expression)
+      case 'list':
+        return this.#list(expression)
+      case 'map':
+        return this.#map(expression)
+      case 'struct':
+        return this.#struct(expression)
+      case 'fold':
+        return this.#fold(expression)
+    }
+  }
+
+  #name(expression: Expression, name: string): Step {
+    const reference = this.#checked.referenceOf(expression)
+    if (reference?.kind === 'type') {
+      const type = new TypeValue(reference.type)
+      return () => type
+    }
+    const local = this.#locals.findLast((variable) => variable.name === name)
+    if (local !== undefined && reference === undefined) {
+      const { slot } = local
+      return ({ meter, slots }) => {
+        meter.charge(1)
+        const value = slots[slot]!
+        if (value instanceof Failure) throw value.error
+        return value
+      }
+    }
+    return ({ meter, variables }) => {
+      meter.charge(1)
+      const value = variables(name)
+      if (value === undefined) throw new EvaluationError(`no such attribute(s): ${name}`)
+      return value
+    }
+  }
+
+  #select(expression: Select): Step {
+    if (this.#checked.referenceOf(expression) !== undefined) {
+      return this.#name(expression, dottedName(expression))
+    }
+    const operand = this.plan(expression.operand)
+    const { field } = expression
+    if (expression.presence) return (run) => hasField(operand(run), field)
+    return (run) => {
+      const value = operand(run)
+      run.meter.charge(1)
+      return fieldOf(value, field)
+    }
+  }
+
+  #call(call: Call): Step {
+    const args = this.#checked.isNamespaced(call) || call.target === undefined
+      ? call.args
+      : [call.target, ...call.args]
+    const steps = args.map((argument) => this.plan(argument))
+    switch (call.function) {
+      case '_&&_':
+        return shortCircuit(steps, false)
+      case '_||_':
+        return shortCircuit(steps, true)
+      case '_?_:_':
+        return (run) => {
+          const condition = steps[0]!(run)
+          if (typeof condition !== 'boolean') throw new EvaluationError('no such overload')
+          return condition ? steps[1]!(run) : steps[2]!(run)
+        }
+      case '@not_strictly_false':
+        return notStrictlyFalse(steps[0]!)
+      case '_?._':
+        return optionalSelect(steps[0]!, String((call.args[1] as { value?: unknown }).value))
+      case 'or':
+      case 'orValue':
+        return orElse(steps, call.function === 'orValue')
+    }
+    return this.#apply(call, args, steps)
+  }
+
+  #apply(call: Call, args: readonly Expression[], steps: readonly Step[]): Step {
+    const overloads = this.#checked.overloadsOf(call)
+    const certain =
+      overloads.length === 1 &&
+      !args.some((argument) => mentionsDynamic(this.#checked.typeOf(argument)))
+    const [only] = overloads
+    return (run) => {
+      const values = steps.map((step) => step(run))
+      const overload = certain ? only! : choose(overloads, values, call.function)
+      // Assertion: the checker has matched arguments to parameters, or `choose` has.
+      const result = overload.evaluate(...(values as never[]))
+      run.meter.charge(overload.cost === undefined ? 1 : overload.cost(values, result))
+      return result
+    }
+  }
+
+  #list({ elements, optional }: ListLiteral): Step {
+    const steps = elements.map((element) => this.plan(element))
+    return (run) => {
+      const values: Value[] = []
+      for (const [index, step] of steps.entries()) {
+        const value = step(run)
+        if (!optional.has(index)) values.push(value)
+        else {
+          const given = optionalOf(value)
+          if (given.value !== undefined) values.push(given.value)
+        }
+      }
+      run.meter.charge(10)
+      return new ArrayList(values)
+    }
+  }
+
+  #map({ entries }: MapLiteral): Step {
+    const steps = entries.map(({ key, value, optional }) => ({
+      key: this.plan(key),
+      value: this.plan(value),
+      optional,
+    }))
+    return (run) => {
+      const map = new EntryMap()
+      for (const { key, value, optional } of steps) {
+        const name = key(run)
+        const given = value(run)
+        const content = optional ? optionalOf(given).value : given
+        if (content !== undefined) map.insert(name, content)
+      }
+      run.meter.charge(30)
+      return map
+    }
+  }
+
+  /** Objects that patches are made of: maps of what was given. */
+  #struct({ fields }: StructLiteral): Step {
+    const steps = fields.map(({ name, value, optional }) => ({
+      name,
+      value: this.plan(value),
+      optional,
+    }))
+    return (run) => {
+      const map = new EntryMap()
+      for (const { name, value, optional } of steps) {
+        const given = value(run)
+        const content = optional ? optionalOf(given).value : given
+        if (content !== undefined) map.insert(name, content)
+      }
+      run.meter.charge(40)
+      return map
+    }
+  }
+
+  #declare(name: string): number {
+    const slot = this.#slots++
+    this.#locals.push({ name, slot })
+    return slot
+  }
+
+  #fold(fold: Fold): Step {
+    const range = this.plan(fold.range)
+    const initial = this.plan(fold.initial)
+    const accumulator = this.#declare(fold.accumulator)
+    const first = this.#declare(fold.variable)
+    const second = fold.second === undefined ? undefined : this.#declare(fold.second)
+    const condition = this.plan(fold.condition)
+    const step = this.plan(fold.step)
+    this.#locals.length -= second === undefined ? 1 : 2
+    const result = this.plan(fold.result)
+    this.#locals.length--
+    const grows = fold.accumulator === ACCUMULATOR
+    const absorbs = fold.condition.kind !== 'literal'
+    return (run) => {
+      const over = range(run)
+      const { slots } = run
+      const start = initial(run)
+      slots[accumulator] = grows ? growing(start) : start
+      for (const [key, value] of pairsOf(over, second !== undefined)) {
+        slots[first] = key
+        if (second !== undefined) slots[second] = value
+        if (condition(run) === false) break
+        slots[accumulator] = absorbs ? attempt(step, run) : step(run)
+      }
+      return result(run)
+    }
+  }
+}
+
+/** An error that a later element may still make irrelevant: `[0, 1].exists(x, 1 / x == 1)`. */
+class Failure {
+  readonly error: EvaluationError
+
+  constructor(error: EvaluationError) {
+    this.error = error
+  }
+}
+
+function attempt(step: Step, run: Run): Value | Failure {
+  try {
+    return step(run)
+  } catch (error) {
+    if (error instanceof EvaluationError) return new Failure(error)
+    throw error
+  }
+}
+
+function dottedName(expression: Select): string {
+  const { operand, field } = expression
+  const prefix = operand.kind === 'select' ? dottedName(operand) : (operand as { name: string }).name
+  return `${prefix}.${field}`
+}
+
+/** Lists and maps that only a fold holds are extended in place. */
+function growing(initial: Value): Value {
+  if (initial instanceof CelList && initial.isEmpty()) return new GrowingList()
+  return initial instanceof CelMap && initial.size === 0 ? new GrowingMap() : initial
+}
+
+function* pairsOf(over: Value, two: boolean): Iterable<readonly [Value, Value]> {
+  if (over instanceof CelList) {
+    for (let index = 0; index < over.length; index++)
+      yield two ? [BigInt(index), over.at(index)] : [over.at(index), null]
+  } else if (over instanceof CelMap) {
+    for (const key of over.keys()) yield [key, two ? over.get(key)! : null]
+  } else throw new EvaluationError(`got '${typeNameOf(over)}', expected iterable type`)
+}
+
+/** `&&` is decided by false, `||` by true, on either side; only then do errors of the other side not matter. */
+function shortCircuit([left, right]: readonly Step[], decisive: boolean): Step {
+  return (run) => {
+    let failure: unknown
+    try {
+      const value = left!(run)
+      if (value === decisive) return decisive
+      if (typeof value !== 'boolean') failure = new EvaluationError('no such overload')
+    } catch (error) {
+      if (error instanceof CostExceeded) throw error
+      failure = error
+    }
+    const value = right!(run)
+    if (value === decisive) return decisive
+    if (failure !== undefined) throw failure
+    if (typeof value !== 'boolean') throw new EvaluationError('no such overload')
+    return !decisive
+  }
+}
+
+function notStrictlyFalse(step: Step): Step {
+  return (run) => {
+    const value = attempt(step, run)
+    run.meter.charge(1)
+    return value !== false
+  }
+}
+
+function orElse([optional, other]: readonly Step[], unwrap: boolean): Step {
+  return (run) => {
+    const value = optionalOf(optional!(run))
+    run.meter.charge(1)
+    if (value.value === undefined) return other!(run)
+    return unwrap ? value.value : value
+  }
+}
+
+function optionalOf(value: Value): CelOptional {
+  if (value instanceof CelOptional) return value
+  throw new EvaluationError('no such overload')
+}
+
+function optionalSelect(operand: Step, field: string): Step {
+  return (run) => {
+    const value = operand(run)
+    run.meter.charge(1)
+    const holder = value instanceof CelOptional ? value.value : value
+    if (holder === undefined) return NONE
+    if (!(holder instanceof CelMap)) throw new EvaluationError('no such overload')
+    const found = holder.get(field)
+    return found === undefined ? NONE : new CelOptional(found)
+  }
+}
+
+function fieldOf(value: Value, field: string): Value {
+  if (value instanceof CelMap) {
+    const found = value.get(field)
+    if (found === undefined) throw new EvaluationError(`no such key: ${field}`)
+    return found
+  }
+  if (value instanceof CelOptional) {
+    if (value.value === undefined) return NONE
+    return value.value instanceof CelMap && !value.value.has(field)
+      ? NONE
+      : new CelOptional(fieldOf(value.value, field))
+  }
+  throw new EvaluationError(value === null ? `no such key: ${field}` : 'no such overload')
+}
+
+function hasField(value: Value, field: string): boolean {
+  if (value instanceof CelMap) return value.has(field)
+  if (value instanceof CelOptional)
+    return value.value === undefined ? false : hasField(value.value, field)
+  throw new EvaluationError('no such overload')
+}
+
+function choose(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {
+  for (const overload of overloads) {
+    if (overload.parameters.every((type, index) => matchesType(values[index]!, type)))
+      return overload
+  }
+  const isOperator = name.includes('_')
+  throw new EvaluationError(
+    isOperator
+      ? 'no such overload'
+      : `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`,
+  )
+}

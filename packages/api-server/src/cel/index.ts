@@ -1,0 +1,84 @@
+/**
+ * The Common Expression Language as Kubernetes has it: rules of custom resources, admission policies, match conditions.
+ * Loaded when the first expression is compiled. Decision: docs/decisions/0006-cel.md.
+ */
+import { check } from './checker.ts'
+import { estimateCost } from './cost-estimate.ts'
+import type { CostRange } from './cost-estimate.ts'
+import { Environment } from './environment.ts'
+import { plan } from './evaluator.ts'
+import type { Program } from './evaluator.ts'
+import { AUTHORIZER } from './libraries/authorizer.ts'
+import { CONVERSIONS } from './libraries/conversions.ts'
+import { JSON_PATCH } from './libraries/json-patch.ts'
+import { LISTS, SETS } from './libraries/lists.ts'
+import { NAMED_FORMATS } from './libraries/named-formats.ts'
+import { NETWORK } from './libraries/network.ts'
+import { OPERATORS } from './libraries/operators.ts'
+import { OPTIONALS } from './libraries/optionals.ts'
+import { QUANTITIES } from './libraries/quantity.ts'
+import { REGEX } from './libraries/regex.ts'
+import { SEMVER } from './libraries/semver.ts'
+import { STRINGS } from './libraries/strings.ts'
+import { TIME } from './libraries/time.ts'
+import { URLS } from './libraries/url.ts'
+import { parse } from './parser.ts'
+import type { CelType } from './types.ts'
+
+export { CostMeter } from './cost.ts'
+export type { CostRange } from './cost-estimate.ts'
+export { Environment } from './environment.ts'
+export type { Program, Variables } from './evaluator.ts'
+export { jsonOf, valueOf } from './json-values.ts'
+export {
+  AUTHORIZER_TYPE,
+  AuthorizerValue,
+  RESOURCE_CHECK_TYPE,
+  ResourceCheck,
+} from './libraries/authorizer.ts'
+export type { Ask, Question } from './libraries/authorizer.ts'
+export { JSON_PATCH_TYPE } from './libraries/json-patch.ts'
+export { CompileError } from './source.ts'
+export * from './types.ts'
+export { CelOptional, CostExceeded, EvaluationError, LazyMap, NONE } from './values.ts'
+export type { Value } from './values.ts'
+
+const COMMON = [
+  OPERATORS,
+  CONVERSIONS,
+  TIME,
+  STRINGS,
+  LISTS,
+  SETS,
+  REGEX,
+  URLS,
+  QUANTITIES,
+  NETWORK,
+  NAMED_FORMATS,
+  SEMVER,
+  OPTIONALS,
+]
+
+/** What rules of custom resources may use. */
+export const RULES_ENVIRONMENT = Environment.of(COMMON)
+/** What admission policies and match conditions may use besides. */
+export const POLICY_ENVIRONMENT = Environment.of([...COMMON, AUTHORIZER, JSON_PATCH])
+
+export interface Compiled extends Program {
+  readonly type: CelType
+  /** What evaluating it may cost. */
+  estimate(): CostRange
+  /** Whether the variable is named anywhere. */
+  uses(variable: string): boolean
+}
+
+/** Throws CompileError. */
+export function compile(text: string, environment: Environment): Compiled {
+  const checked = check(text, parse(text), environment)
+  return {
+    ...plan(checked),
+    type: checked.type,
+    estimate: () => estimateCost(checked),
+    uses: (variable) => checked.usesVariable(variable),
+  }
+}

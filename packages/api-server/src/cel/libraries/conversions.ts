@@ -1,0 +1,212 @@
+/** Conversions between types, and types as values. */
+import { onePass } from '../cost.ts'
+import { declare, declareFor } from '../signature.ts'
+import type { Library } from '../signature.ts'
+import {
+  NANOS_PER_SECOND,
+  floorDivide,
+  formatDuration,
+  formatTimestamp,
+  isTimestamp,
+  parseDuration,
+  parseTimestamp,
+} from '../time-text.ts'
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  UINT,
+  listType,
+  mapType,
+  opaqueType,
+} from '../types.ts'
+import type { CelType } from '../types.ts'
+import {
+  CelDuration,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  EvaluationError,
+  Opaque,
+  TypeValue,
+} from '../values.ts'
+import type { Value } from '../values.ts'
+import { int, uint } from './operators.ts'
+
+const INT_RANGE = 2 ** 63
+
+function intOfDouble(value: number): bigint {
+  if (!Number.isFinite(value) || value >= INT_RANGE || value <= -INT_RANGE)
+    throw new EvaluationError('integer overflow')
+  return BigInt(Math.trunc(value))
+}
+
+function uintOfDouble(value: number): CelUint {
+  if (!Number.isFinite(value)) throw new EvaluationError('unsigned integer overflow')
+  return uint(BigInt(Math.trunc(value)))
+}
+
+function parseInteger(text: string): bigint {
+  if (!/^[+-]?\d+$/.test(text))
+    throw new EvaluationError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  return int(BigInt(text.replace(/^\+/, '')))
+}
+
+function parseUnsigned(text: string): CelUint {
+  if (!/^\d+$/.test(text))
+    throw new EvaluationError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`)
+  return uint(BigInt(text))
+}
+
+const SPECIAL_DOUBLES: Readonly<Record<string, number>> = {
+  nan: Number.NaN,
+  inf: Infinity,
+  '+inf': Infinity,
+  '-inf': -Infinity,
+  infinity: Infinity,
+  '+infinity': Infinity,
+  '-infinity': -Infinity,
+}
+
+function parseDouble(text: string): number {
+  const special = SPECIAL_DOUBLES[text.toLowerCase()]
+  if (special !== undefined) return special
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text))
+    throw new EvaluationError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
+  return Number(text)
+}
+
+const TRUE = new Set(['1', 't', 'true', 'TRUE', 'True'])
+const FALSE = new Set(['0', 'f', 'false', 'FALSE', 'False'])
+
+function parseBool(text: string): boolean {
+  if (TRUE.has(text)) return true
+  if (FALSE.has(text)) return false
+  throw new EvaluationError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+}
+
+function textOfBytes(value: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value)
+  } catch {
+    throw new EvaluationError('invalid UTF-8 in bytes, cannot convert to string')
+  }
+}
+
+/** As Go prints doubles: shortest form, with an exponent for very large and small ones. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  const size = Math.abs(value)
+  if (size !== 0 && (size < 1e-4 || size >= 1e21)) {
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+  }
+  return Object.is(value, -0) ? '-0' : String(value)
+}
+
+function timestampOf(text: string): CelTimestamp {
+  const nanos = parseTimestamp(text)
+  if (nanos === undefined)
+    throw new EvaluationError(`parsing time ${JSON.stringify(text)}: invalid timestamp`)
+  return new CelTimestamp(nanos)
+}
+
+function timestampOfSeconds(seconds: bigint): CelTimestamp {
+  const nanos = seconds * NANOS_PER_SECOND
+  if (!isTimestamp(nanos)) throw new EvaluationError('timestamp overflow')
+  return new CelTimestamp(nanos)
+}
+
+function durationOf(text: string): CelDuration {
+  const nanos = parseDuration(text)
+  if (nanos === undefined)
+    throw new EvaluationError(`time: invalid duration ${JSON.stringify(text)}`)
+  return new CelDuration(nanos)
+}
+
+const same = (value: Value): Value => value
+
+/** Opaque types by name, for `type()`. */
+function typeOfValue(value: Value): CelType {
+  switch (typeof value) {
+    case 'boolean':
+      return BOOL
+    case 'bigint':
+      return INT
+    case 'number':
+      return DOUBLE
+    case 'string':
+      return STRING
+  }
+  if (value === null) return NULL
+  if (value instanceof Uint8Array) return BYTES
+  if (value instanceof CelUint) return UINT
+  if (value instanceof CelTimestamp) return TIMESTAMP
+  if (value instanceof CelDuration) return DURATION
+  if (value instanceof CelList) return listType(DYN)
+  if (value instanceof CelMap) return mapType(DYN, DYN)
+  if (value instanceof CelOptional) return opaqueType('optional_type')
+  if (value instanceof TypeValue) return { kind: 'type', of: undefined }
+  return opaqueType((value as Opaque).typeName)
+}
+
+const CONSTANTS: Readonly<Record<string, CelType>> = {
+  bool: BOOL,
+  int: INT,
+  uint: UINT,
+  double: DOUBLE,
+  string: STRING,
+  bytes: BYTES,
+  list: listType(DYN),
+  map: mapType(DYN, DYN),
+  null_type: NULL,
+  type: { kind: 'type', of: undefined },
+  optional_type: opaqueType('optional_type'),
+  'google.protobuf.Timestamp': TIMESTAMP,
+  'google.protobuf.Duration': DURATION,
+}
+
+export const CONVERSIONS: Library = {
+  overloads: [
+    ...declareFor(
+      ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration'],
+      'T(T): T',
+      same,
+    ),
+    declare('int(uint): int', ({ value }: CelUint) => int(value)),
+    declare('int(double): int', intOfDouble),
+    declare('int(string): int', parseInteger),
+    declare('int(timestamp): int', ({ nanos }: CelTimestamp) => floorDivide(nanos, NANOS_PER_SECOND)),
+    declare('int(duration): int', ({ nanos }: CelDuration) => nanos),
+    declare('uint(int): uint', (value: bigint) => uint(value)),
+    declare('uint(double): uint', uintOfDouble),
+    declare('uint(string): uint', parseUnsigned),
+    declare('double(int): double', (value: bigint) => Number(value)),
+    declare('double(uint): double', ({ value }: CelUint) => Number(value)),
+    declare('double(string): double', parseDouble),
+    declare('bool(string): bool', parseBool),
+    declare('bytes(string): bytes', (text: string) => Uint8Array.from(Buffer.from(text)), onePass()),
+    declare('string(bool): string', (value: boolean) => String(value)),
+    declare('string(int): string', (value: bigint) => String(value)),
+    declare('string(uint): string', ({ value }: CelUint) => String(value)),
+    declare('string(double): string', doubleText),
+    declare('string(bytes): string', textOfBytes, onePass()),
+    declare('string(timestamp): string', ({ nanos }: CelTimestamp) => formatTimestamp(nanos)),
+    declare('string(duration): string', ({ nanos }: CelDuration) => formatDuration(nanos)),
+    declare('timestamp(string): timestamp', timestampOf),
+    declare('timestamp(int): timestamp', timestampOfSeconds),
+    declare('duration(string): duration', durationOf),
+    declare('duration(int): duration', (nanos: bigint) => new CelDuration(nanos)),
+    declare('dyn(A): dyn', same),
+    declare('type(A): type(A)', (value: Value) => new TypeValue(typeOfValue(value))),
+  ],
+  constants: Object.entries(CONSTANTS).map(([name, type]) => ({ name, type })),
+}

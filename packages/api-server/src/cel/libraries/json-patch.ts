@@ -1,0 +1,23 @@
+/** What patch policies write: `JSONPatch{...}` and the escaping of keys in its paths. */
+import { SHORTER_TEXT } from '../cost.ts'
+import { declare } from '../signature.ts'
+import type { Library } from '../signature.ts'
+import { DYN, STRING, objectType } from '../types.ts'
+import type { ObjectType } from '../types.ts'
+
+export const JSON_PATCH_TYPE: ObjectType = objectType('JSONPatch', {
+  op: STRING,
+  path: STRING,
+  from: STRING,
+  value: DYN,
+})
+
+export const JSON_PATCH: Library = {
+  overloads: [
+    declare(
+      'jsonpatch.escapeKey(string): string',
+      (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1'),
+      SHORTER_TEXT,
+    ),
+  ],
+}

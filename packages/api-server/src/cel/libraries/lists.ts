@@ -1,0 +1,187 @@
+/** Lists and sets of values. */
+import { EACH_ELEMENT, EACH_WITH_EACH, actualSize } from '../cost.ts'
+import { exactly, product, sum, UNKNOWN_SIZE } from '../cost-estimate.ts'
+import { compare, equal } from '../equality.ts'
+import { declare, declareFor } from '../signature.ts'
+import type { Costs, Library } from '../signature.ts'
+import { ArrayList, CelDuration, CelList, CelUint, EvaluationError, MAX_INT, MIN_INT } from '../values.ts'
+import type { Value } from '../values.ts'
+import { int, uint } from './operators.ts'
+
+const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
+
+function isSorted(list: CelList): boolean {
+  for (let index = 1; index < list.length; index++)
+    if (compare(list.at(index - 1), list.at(index)) > 0) return false
+  return true
+}
+
+function total(list: CelList, zero: Value): Value {
+  let result = zero
+  for (const item of list) result = add(result, item)
+  return result
+}
+
+function add(a: Value, b: Value): Value {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return int(a + b)
+  if (typeof a === 'number' && typeof b === 'number') return a + b
+  if (a instanceof CelUint && b instanceof CelUint) return uint(a.value + b.value)
+  if (a instanceof CelDuration && b instanceof CelDuration) {
+    const nanos = a.nanos + b.nanos
+    if (nanos > MAX_INT || nanos < MIN_INT) throw new EvaluationError('integer overflow')
+    return new CelDuration(nanos)
+  }
+  throw new EvaluationError('no such overload')
+}
+
+const ZEROS: readonly (readonly [string, Value])[] = [
+  ['int', 0n],
+  ['uint', new CelUint(0n)],
+  ['double', 0],
+  ['duration', new CelDuration(0n)],
+]
+
+/** Of a list whose static type says nothing, the elements tell what nothing is. */
+function sumFrom(zero: Value): (list: CelList) => Value {
+  return (list) => {
+    if (list.length === 0) return zero
+    return total(new ArrayList([...list].slice(1)), list.at(0))
+  }
+}
+
+function extreme(name: 'min' | 'max'): (list: CelList) => Value {
+  return (list) => {
+    if (list.length === 0) throw new EvaluationError(`${name} called on empty list`)
+    let best = list.at(0)
+    for (const item of list) {
+      const order = compare(item, best)
+      if (name === 'min' ? order < 0 : order > 0) best = item
+    }
+    return best
+  }
+}
+
+function indexOf(list: CelList, item: Value): bigint {
+  for (let index = 0; index < list.length; index++)
+    if (equal(list.at(index), item)) return BigInt(index)
+  return -1n
+}
+
+function lastIndexOf(list: CelList, item: Value): bigint {
+  for (let index = list.length - 1; index >= 0; index--)
+    if (equal(list.at(index), item)) return BigInt(index)
+  return -1n
+}
+
+function slice(list: CelList, start: bigint, end: bigint): CelList {
+  if (start < 0n || end < 0n)
+    throw new EvaluationError(`cannot slice(${start}, ${end}), negative indexes not supported`)
+  if (start > end)
+    throw new EvaluationError(
+      `cannot slice(${start}, ${end}), start index must be less than or equal to end index`,
+    )
+  if (end > BigInt(list.length))
+    throw new EvaluationError(`cannot slice(${start}, ${end}), list is length ${list.length}`)
+  return new ArrayList([...list].slice(Number(start), Number(end)))
+}
+
+function flatten(list: CelList, depth = 1n): CelList {
+  if (depth < 0n) throw new EvaluationError('level must be non-negative')
+  const flat = (value: CelList, levels: bigint): Value[] =>
+    [...value].flatMap((item) =>
+      item instanceof CelList && levels > 0n ? flat(item, levels - 1n) : [item],
+    )
+  return new ArrayList(flat(list, depth))
+}
+
+function distinct(list: CelList): CelList {
+  const kept: Value[] = []
+  for (const item of list) if (!kept.some((other) => equal(other, item))) kept.push(item)
+  return new ArrayList(kept)
+}
+
+const MOST_IN_RANGE = 1_000_000n
+
+function range(count: bigint): CelList {
+  if (count > MOST_IN_RANGE) throw new EvaluationError(`range ${count} exceeds ${MOST_IN_RANGE}`)
+  return new ArrayList(Array.from({ length: Math.max(Number(count), 0) }, (_, n) => BigInt(n)))
+}
+
+function sorted(list: CelList): CelList {
+  return new ArrayList([...list].toSorted(compare))
+}
+
+/** Sorts the first list by the keys at the same places of the second. */
+function sortByKeys(list: CelList, keys: CelList): CelList {
+  const pairs = [...list].map((item, index) => ({ item, key: keys.at(index) }))
+  return new ArrayList(pairs.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item))
+}
+
+const SAME_SIZE: Costs = {
+  cost: (args) => actualSize(args[0]!) + 1,
+  estimate: ([list]) => ({ cost: sum(list!.size, exactly(1)), size: list!.size }),
+}
+const SORT: Costs = {
+  cost: (args) => actualSize(args[0]!) ** 2 + 1,
+  estimate: ([list]) => ({ cost: sum(product(list!.size, list!.size), exactly(1)), size: list!.size }),
+}
+const FLATTEN: Costs = {
+  cost: (_args, result) => actualSize(result) + 1,
+  estimate: ([list]) => ({
+    cost: sum(list!.size, exactly(1)),
+    size: product(list!.size, list!.element?.size ?? UNKNOWN_SIZE),
+  }),
+}
+const RANGE: Costs = {
+  cost: (_args, result) => actualSize(result) + 1,
+  estimate: ([count]) => {
+    const size =
+      typeof count!.literal === 'bigint' ? exactly(Number(count!.literal)) : UNKNOWN_SIZE
+    return { cost: sum(size, exactly(1)), size }
+  },
+}
+
+export const LISTS: Library = {
+  overloads: [
+    ...declareFor(COMPARABLE, 'list(T).isSorted(): bool', isSorted, EACH_ELEMENT),
+    ...ZEROS.map(([type, zero]) =>
+      declare(`list(${type}).sum(): ${type}`, sumFrom(zero), EACH_ELEMENT),
+    ),
+    ...declareFor(COMPARABLE, 'list(T).min(): T', extreme('min'), EACH_ELEMENT),
+    ...declareFor(COMPARABLE, 'list(T).max(): T', extreme('max'), EACH_ELEMENT),
+    declare('list(A).indexOf(A): int', indexOf, EACH_ELEMENT),
+    declare('list(A).lastIndexOf(A): int', lastIndexOf, EACH_ELEMENT),
+    declare('list(A).slice(int, int): list(A)', slice, SAME_SIZE),
+    declare('list(list(A)).flatten(): list(A)', flatten, FLATTEN),
+    declare('list(dyn).flatten(int): list(dyn)', flatten, FLATTEN),
+    declare('list(A).distinct(): list(A)', distinct, SORT),
+    declare(
+      'list(A).reverse(): list(A)',
+      (list: CelList) => new ArrayList([...list].toReversed()),
+      SAME_SIZE,
+    ),
+    ...declareFor(COMPARABLE, 'list(T).sort(): list(T)', sorted, SORT),
+    ...declareFor(COMPARABLE, 'list(A).@sortByAssociatedKeys(list(T)): list(A)', sortByKeys, SORT),
+    declare('lists.range(int): list(int)', range, RANGE),
+  ],
+}
+
+function containsAll(list: CelList, part: CelList): boolean {
+  return [...part].every((item) => indexOf(list, item) >= 0n)
+}
+
+export const SETS: Library = {
+  overloads: [
+    declare('sets.contains(list(A), list(A)): bool', containsAll, EACH_WITH_EACH),
+    declare(
+      'sets.equivalent(list(A), list(A)): bool',
+      (a: CelList, b: CelList) => containsAll(a, b) && containsAll(b, a),
+      EACH_WITH_EACH,
+    ),
+    declare(
+      'sets.intersects(list(A), list(A)): bool',
+      (a: CelList, b: CelList) => [...b].some((item) => indexOf(a, item) >= 0n),
+      EACH_WITH_EACH,
+    ),
+  ],
+}

@@ -1,0 +1,34 @@
+/** Values that may be missing. `or` and `orValue` are evaluated by the evaluator: their argument only when it is needed. */
+import { declare } from '../signature.ts'
+import type { Library } from '../signature.ts'
+import { CelDuration, CelList, CelMap, CelOptional, CelUint, EvaluationError, NONE } from '../values.ts'
+import type { Value } from '../values.ts'
+
+function isZero(value: Value): boolean {
+  if (value === null || value === false || value === '' || value === 0 || value === 0n) return true
+  if (value instanceof CelUint) return value.value === 0n
+  if (value instanceof CelDuration) return value.nanos === 0n
+  if (value instanceof CelList || value instanceof Uint8Array) return value.length === 0
+  return value instanceof CelMap && value.size === 0
+}
+
+function valueOf({ value }: CelOptional): Value {
+  if (value === undefined) throw new EvaluationError('optional.none() dereference')
+  return value
+}
+
+export const OPTIONALS: Library = {
+  overloads: [
+    declare('optional.of(A): optional(A)', (value: Value) => new CelOptional(value)),
+    declare('optional.none(): optional(A)', () => NONE),
+    declare('optional.ofNonZeroValue(A): optional(A)', (value: Value) =>
+      isZero(value) ? NONE : new CelOptional(value),
+    ),
+    declare('optional(A).hasValue(): bool', ({ value }: CelOptional) => value !== undefined),
+    declare('optional(A).value(): A', valueOf),
+    declare('optional(A).or(optional(A)): optional(A)', (a: CelOptional, b: CelOptional) =>
+      a.value === undefined ? b : a,
+    ),
+    declare('optional(A).orValue(A): A', ({ value }: CelOptional, other: Value) => value ?? other),
+  ],
+}

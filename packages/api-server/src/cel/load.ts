@@ -1,0 +1,14 @@
+/**
+ * Loads the language when the first expression is met: a server without rules and policies never pays for it. Validation is
+ * synchronous, so this is, too.
+ */
+import { createRequire } from 'node:module'
+
+type Cel = typeof import('./index.ts')
+
+let loaded: Cel | undefined
+
+export function cel(): Cel {
+  loaded ??= createRequire(import.meta.url)('./index.ts') as Cel
+  return loaded
+}

@@ -1,0 +1,44 @@
+/** Positions in an expression, and the form in which problems with it are shown. */
+
+/** A problem at an offset (in UTF-16 units) of the expression. */
+export interface Problem {
+  readonly offset: number
+  readonly message: string
+}
+
+/** Thrown for an expression that cannot be parsed or has no type. `message` is what the API shows. */
+export class CompileError extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(text: string, problems: readonly Problem[]) {
+    super(showProblems(text, problems))
+    this.name = 'CompileError'
+    this.problems = problems
+  }
+}
+
+/** Each problem with the line it is on and a mark below, in the order of the text. */
+export function showProblems(text: string, problems: readonly Problem[]): string {
+  return problems
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(({ offset, message }) => showProblem(text, offset, message))
+    .join('\n')
+}
+
+function showProblem(text: string, offset: number, message: string): string {
+  const before = text.slice(0, offset)
+  const start = before.lastIndexOf('\n') + 1
+  const end = text.indexOf('\n', offset)
+  const line = text.slice(start, end < 0 ? text.length : end).replaceAll('\t', ' ')
+  const number = before.split('\n').length
+  const leading = [...line.slice(0, offset - start)]
+  // Characters of more than one byte are wide: their dots and marks are too.
+  const dots = leading.map((character) => (isWide(character) ? '．' : '.')).join('')
+  const at = [...line.slice(offset - start)][0]
+  const mark = at !== undefined && isWide(at) ? '＾' : '^'
+  return `ERROR: <input>:${number}:${leading.length + 1}: ${message}\n | ${line}\n | ${dots}${mark}`
+}
+
+function isWide(character: string): boolean {
+  return character.codePointAt(0)! > 0x7f
+}

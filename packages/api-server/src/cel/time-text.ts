@@ -1,0 +1,92 @@
+/** Durations and timestamps as text. */
+import { MAX_INT, MIN_INT } from './values.ts'
+
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+}
+const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y
+export const NANOS_PER_SECOND = 1_000_000_000n
+const NANOS_PER_MILLI = 1_000_000n
+
+/** Years 1 to 9999. */
+const MIN_TIMESTAMP = -62_135_596_800n * NANOS_PER_SECOND
+const MAX_TIMESTAMP = 253_402_300_800n * NANOS_PER_SECOND - 1n
+
+/** Nanoseconds of `1h30m`, `-1.5s`; undefined for what is no duration. */
+export function parseDuration(text: string): bigint | undefined {
+  const sign = /^[-+]?/.exec(text)![0]
+  if (text.slice(sign.length) === '0') return 0n
+  let at = sign.length
+  let nanos = 0n
+  while (at < text.length) {
+    DURATION_PART.lastIndex = at
+    const match = DURATION_PART.exec(text)
+    if (match === null) return undefined
+    const [all, whole = '', fraction = '', unit = ''] = match
+    if (whole === '' && fraction === '') return undefined
+    const scale = UNIT_NANOS[unit]!
+    nanos += BigInt(whole || '0') * scale
+    nanos += (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length)
+    at += all.length
+  }
+  if (at === sign.length) return undefined
+  const signed = sign === '-' ? -nanos : nanos
+  return signed > MAX_INT || signed < MIN_INT ? undefined : signed
+}
+
+/** Seconds with a fraction: `5400s`, `1.5s`. */
+export function formatDuration(nanos: bigint): string {
+  const sign = nanos < 0n ? '-' : ''
+  const positive = nanos < 0n ? -nanos : nanos
+  const fraction = (positive % NANOS_PER_SECOND).toString().padStart(9, '0').replace(/0+$/, '')
+  return `${sign}${positive / NANOS_PER_SECOND}${fraction === '' ? '' : `.${fraction}`}s`
+}
+
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
+
+/** Nanoseconds since the epoch of an RFC 3339 time; undefined for anything else. */
+export function parseTimestamp(text: string): bigint | undefined {
+  const match = TIMESTAMP.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number)
+  const seconds = utcSeconds(year!, month!, day!)
+  if (seconds === undefined || hour! > 23 || minute! > 59 || second! > 59) return undefined
+  const offset = Number(match[9] ?? 0) * 3600 + Number(match[10] ?? 0) * 60
+  const local = seconds + BigInt(hour! * 3600 + minute! * 60 + second!)
+  const utc = local - BigInt(match[8] === '-' ? -offset : offset)
+  const nanos = utc * NANOS_PER_SECOND + BigInt((match[7] ?? '').padEnd(9, '0').slice(0, 9))
+  return isTimestamp(nanos) ? nanos : undefined
+}
+
+export function isTimestamp(nanos: bigint): boolean {
+  return nanos >= MIN_TIMESTAMP && nanos <= MAX_TIMESTAMP
+}
+
+/** Of a day's midnight, or undefined when the calendar has no such day. */
+export function utcSeconds(year: number, month: number, day: number): bigint | undefined {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  return BigInt(date.getTime() / 1000)
+}
+
+export function formatTimestamp(nanos: bigint): string {
+  const millis = floorDivide(nanos, NANOS_PER_MILLI)
+  const seconds = new Date(Number(millis)).toISOString().slice(0, 19)
+  const rest = nanos - floorDivide(nanos, NANOS_PER_SECOND) * NANOS_PER_SECOND
+  const fraction = rest.toString().padStart(9, '0').replace(/0+$/, '')
+  return `${seconds}${fraction === '' ? '' : `.${fraction}`}Z`
+}
+
+export function floorDivide(a: bigint, b: bigint): bigint {
+  const quotient = a / b
+  return a % b < 0n ? quotient - 1n : quotient
+}

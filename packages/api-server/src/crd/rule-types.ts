@@ -1,0 +1,140 @@
+/**
+ * Schemas as types of expressions, with what the schema says of sizes. Contract: docs/behaviour/api-server/custom-resources.md,
+ * CEL rules and Cost.
+ */
+import type { CelType, ObjectField } from '../cel/types.ts'
+import {
+  additionalOf,
+  isEmbedded,
+  isIntOrString,
+  itemsOf,
+  propertiesOf,
+} from './structural-schema.ts'
+import type { Schema } from './structural-schema.ts'
+
+export interface DeclaredType {
+  readonly type: CelType
+  /** Bytes of the shortest JSON text of a value. */
+  readonly minBytes: number
+}
+
+/** No request is larger, so nothing in it is. */
+export const MAX_REQUEST_BYTES = 3 * 1024 * 1024
+const QUOTES = 2
+const LONGEST_TEXT = MAX_REQUEST_BYTES - QUOTES
+const BYTES_PER_CHARACTER = 4
+
+/** Undefined for what expressions cannot see: untyped parts of a schema. */
+export function declaredType(
+  schema: Schema,
+  name: string,
+  isResource: boolean,
+): DeclaredType | undefined {
+  if (isIntOrString(schema))
+    return { type: { kind: 'dyn', maxElements: LONGEST_TEXT }, minBytes: 1 }
+  switch (schema.type) {
+    case 'boolean':
+      return { type: { kind: 'bool' }, minBytes: 4 }
+    case 'integer':
+      return { type: { kind: 'int' }, minBytes: 1 }
+    case 'number':
+      return { type: { kind: 'double' }, minBytes: 1 }
+    case 'string':
+      return textType(schema)
+    case 'array':
+      return listType(schema, name)
+    case 'object':
+      return objectType(schema, name, isResource || isEmbedded(schema))
+    default:
+      return undefined
+  }
+}
+
+function textType(schema: Schema): DeclaredType {
+  const bounded = schema.maxLength === undefined ? undefined : Math.max(schema.maxLength, 0)
+  switch (schema.format) {
+    case 'byte':
+      return { type: { kind: 'bytes', maxElements: bounded ?? LONGEST_TEXT }, minBytes: QUOTES }
+    case 'duration':
+      return { type: { kind: 'duration', maxElements: 32 }, minBytes: 3 }
+    case 'date':
+      return { type: { kind: 'timestamp', maxElements: 12 }, minBytes: 12 }
+    case 'date-time':
+      return { type: { kind: 'timestamp', maxElements: 32 }, minBytes: 21 }
+  }
+  const maxElements =
+    bounded === undefined ? longestChoice(schema) : bounded * BYTES_PER_CHARACTER
+  return { type: { kind: 'string', maxElements }, minBytes: QUOTES }
+}
+
+function longestChoice({ enum: choices }: Schema): number {
+  if (choices === undefined || choices.length === 0) return LONGEST_TEXT
+  return Math.max(...choices.map((choice) => Buffer.byteLength(String(choice))))
+}
+
+function listType(schema: Schema, name: string): DeclaredType | undefined {
+  const items = itemsOf(schema)
+  const element = items && declaredType(items, `${name}.@idx`, false)
+  if (element === undefined) return undefined
+  const maxElements =
+    schema.maxItems ?? Math.floor(LONGEST_TEXT / (element.minBytes + ','.length))
+  const kind = schema['x-kubernetes-list-type']
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const type: CelType = { kind: 'list', element: element.type, maxElements }
+  if (kind === 'set') return { type: { ...type, semantics: { kind } }, minBytes: QUOTES }
+  if (kind === 'map') return { type: { ...type, semantics: { kind, keys } }, minBytes: QUOTES }
+  return { type, minBytes: QUOTES }
+}
+
+function objectType(schema: Schema, name: string, isResource: boolean): DeclaredType | undefined {
+  const additional = additionalOf(schema)
+  if (additional !== undefined && additional !== true && !isResource) {
+    const value = declaredType(additional, `${name}.@elem`, false)
+    if (value === undefined) return undefined
+    const maxElements =
+      schema.maxProperties ?? Math.floor(LONGEST_TEXT / (value.minBytes + '"":,'.length + 2))
+    return {
+      type: { kind: 'map', key: { kind: 'string' }, value: value.type, maxElements },
+      minBytes: QUOTES,
+    }
+  }
+  const fields = new Map<string, ObjectField>()
+  let minBytes = '{}'.length
+  const properties = isResource ? withObjectMeta(schema) : propertiesOf(schema)
+  for (const [jsonName, property] of Object.entries(properties)) {
+    const field = declaredType(property, `${name}.${jsonName}`, false)
+    if (field === undefined) continue
+    const identifier = escapedName(jsonName)
+    if (identifier !== undefined) fields.set(identifier, { type: field.type, jsonName })
+    const required = schema.required?.includes(jsonName) === true && property.default === undefined
+    if (required) minBytes += jsonName.length + field.minBytes + '"":,'.length
+  }
+  return { type: { kind: 'object', name, fields }, minBytes }
+}
+
+const TEXT: Schema = { type: 'string' }
+const METADATA: Schema = { type: 'object', properties: { name: TEXT, generateName: TEXT } }
+
+/** Of the metadata of a resource only the names exist for rules. */
+function withObjectMeta(schema: Schema): Readonly<Record<string, Schema>> {
+  return { ...propertiesOf(schema), kind: TEXT, apiVersion: TEXT, metadata: METADATA }
+}
+
+const KEYWORDS = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+)
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
+
+/** A property's name in expressions. Undefined: it has none. */
+export function escapedName(name: string): string | undefined {
+  if (KEYWORDS.has(name)) return `__${name}__`
+  if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
+  return name.replaceAll(/__|[.\-/]/g, (text) => ESCAPES[text]!)
+}

@@ -1,0 +1,348 @@
+/**
+ * Checks the rules that a definition brings: they compile, give a bool, and cannot cost too much.
+ * Contract: docs/behaviour/api-server/custom-resources.md, CEL rules and Cost.
+ */
+import type { Compiled } from '../cel/index.ts'
+import { cel } from '../cel/load.ts'
+import type { CelType } from '../cel/types.ts'
+import { FieldErrors } from '../schema/field-errors.ts'
+import { MAX_REQUEST_BYTES, declaredType } from './rule-types.ts'
+import { ruleEnvironment, rulesAt, rulesOf } from './rules.ts'
+import type { RuleSource } from './rules.ts'
+import { runRules } from './run-rules.ts'
+import {
+  additionalOf,
+  hasRules,
+  isEmbedded,
+  itemsOf,
+  propertiesOf,
+  propertyOf,
+  simplePath,
+} from './structural-schema.ts'
+import type { Schema } from './structural-schema.ts'
+
+const RULE_LIMIT = 10_000_000
+const DEFINITION_LIMIT = 100_000_000
+const MOST_EXPENSIVE_SHOWN = 4
+const LONGEST_MESSAGE = 2048
+const REASONS = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+]
+
+/** Where in the schema, and how often a value may be there. */
+interface Place {
+  readonly path: string
+  readonly typeName: string
+  readonly isResource: boolean
+  /** Undefined: nothing bounds it but the size of a request. */
+  readonly cardinality: number | undefined
+  /** The nearest list whose items have no counterpart in the old object. */
+  readonly uncorrelatable: string | undefined
+}
+
+/** `stored`: the schema before an update, whose expressions are not judged by their cost again. */
+export function validateRules(
+  schema: Schema,
+  path: string,
+  stored: Schema | undefined,
+  errors: FieldErrors,
+): void {
+  if (!hasRules(schema)) return
+  const check = new RuleCheck(errors, new Set(stored === undefined ? [] : expressionsOf(stored)))
+  check.node(schema, schema, {
+    path,
+    typeName: 'selfType',
+    isResource: true,
+    cardinality: 1,
+    uncorrelatable: undefined,
+  })
+  check.reportTotal(path)
+}
+
+function expressionsOf(schema: Schema): string[] {
+  const own = rulesAt(schema).flatMap(({ rule, messageExpression }) => [
+    rule,
+    messageExpression ?? '',
+  ])
+  const additional = additionalOf(schema)
+  const items = itemsOf(schema)
+  const children = [
+    ...Object.values(propertiesOf(schema)),
+    ...(additional === undefined || additional === true ? [] : [additional]),
+    ...(items === undefined ? [] : [items]),
+    ...(schema.allOf ?? []),
+  ]
+  return [...own, ...children.filter(hasRules).flatMap(expressionsOf)]
+}
+
+class RuleCheck {
+  readonly #errors: FieldErrors
+  readonly #known: ReadonlySet<string>
+  readonly #costs: { readonly path: string; readonly cost: number }[] = []
+  #total = 0
+  /** The part of the total that was accepted before. */
+  #knownCost = 0
+
+  constructor(errors: FieldErrors, known: ReadonlySet<string>) {
+    this.#errors = errors
+    this.#known = known
+  }
+
+  /** `typed` specifies the values, `schema` is it or a part of its allOf. */
+  node(schema: Schema, typed: Schema, place: Place): void {
+    if (!hasRules(schema)) return
+    this.#children(schema, typed, place)
+    for (const [index, branch] of (schema.allOf ?? []).entries())
+      this.node(branch, typed, { ...place, path: `${place.path}.allOf[${index}]` })
+    const rules = rulesAt(schema)
+    if (rules.length === 0) return
+    const before = this.#errors.list.length
+    for (const [index, rule] of rules.entries())
+      this.#texts(rule, typed, `${place.path}.x-kubernetes-validations[${index}]`)
+    if (this.#errors.list.length > before) return
+    const declared = declaredType(typed, place.typeName, place.isResource)
+    if (declared === undefined) {
+      this.#errors.internal(
+        `${place.path}.x-kubernetes-validations`,
+        'internal error: failed to retrieve type information for x-kubernetes-validations',
+      )
+      return
+    }
+    const times = place.cardinality ?? Math.floor(MAX_REQUEST_BYTES / (declared.minBytes + 1))
+    for (const [index, rule] of rules.entries())
+      this.#rule(
+        rule,
+        declared.type,
+        times,
+        `${place.path}.x-kubernetes-validations[${index}]`,
+        place,
+      )
+    if (this.#errors.list.length === before && schema === typed) this.#default(schema, place.path)
+  }
+
+  #children(schema: Schema, typed: Schema, place: Place): void {
+    const { path, typeName, cardinality } = place
+    for (const name of Object.keys(propertiesOf(schema)).toSorted()) {
+      const property = propertyOf(schema, name)!
+      const specified = propertyOf(typed, name) ?? property
+      this.node(property, specified, {
+        ...place,
+        path: `${path}.properties[${name}]`,
+        typeName: `${typeName}.${name}`,
+        isResource: isEmbedded(specified),
+      })
+    }
+    const additional = additionalOf(schema)
+    if (additional !== undefined && additional !== true) {
+      this.node(additional, additional, {
+        ...place,
+        path: `${path}.additionalProperties`,
+        typeName: `${typeName}.@elem`,
+        isResource: isEmbedded(additional),
+        cardinality: times(cardinality, typed.maxProperties),
+      })
+    }
+    const items = itemsOf(schema)
+    if (items === undefined) return
+    const specified = itemsOf(typed) ?? items
+    const correlates = typed['x-kubernetes-list-type'] === 'map'
+    this.node(items, specified, {
+      ...place,
+      path: `${path}.items`,
+      typeName: `${typeName}.@idx`,
+      isResource: isEmbedded(specified),
+      cardinality: times(cardinality, typed.maxItems),
+      uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : `${path}.items`),
+    })
+  }
+
+  #texts(source: RuleSource, typed: Schema, path: string): void {
+    const { message = '', messageExpression = '', reason, fieldPath = '' } = source
+    const rule = (source.rule ?? '').trim()
+    const trimmed = message.trim()
+    const errors = this.#errors
+    if (rule === '') errors.required(`${path}.rule`, 'rule is not specified')
+    else if (message !== '' && trimmed === '')
+      errors.invalid(`${path}.message`, message, 'message must be non-empty if specified')
+    else if (message.length > LONGEST_MESSAGE) {
+      const start = `${message.slice(0, 10)}...`
+      errors.invalid(
+        `${path}.message`,
+        start,
+        `message must have a maximum length of ${LONGEST_MESSAGE} characters`,
+      )
+    } else if (hasLineBreak(trimmed))
+      errors.invalid(`${path}.message`, message, 'message must not contain line breaks')
+    else if (hasLineBreak(rule) && trimmed === '')
+      errors.required(
+        `${path}.message`,
+        'message must be specified if rule contains line breaks',
+      )
+    if (messageExpression !== '' && messageExpression.trim() === '')
+      errors.required(
+        `${path}.messageExpression`,
+        'messageExpression must be non-empty if specified',
+      )
+    if (reason !== undefined && !REASONS.includes(reason))
+      errors.notSupported(`${path}.reason`, reason, REASONS)
+    if (fieldPath === '') return
+    const at = `${path}.fieldPath`
+    if (fieldPath.trim() === '')
+      errors.invalid(at, fieldPath, 'fieldPath must be non-empty if specified')
+    if (hasLineBreak(fieldPath))
+      errors.invalid(at, fieldPath, 'fieldPath must not contain line breaks')
+    const problem = fieldPathProblem(fieldPath, typed)
+    if (problem !== undefined)
+      errors.invalid(at, fieldPath, `fieldPath must be a valid path: ${problem}`)
+  }
+
+  #rule(source: RuleSource, type: CelType, cardinality: number, path: string, place: Place): void {
+    const at = `${path}.rule`
+    const program = this.#compile(source, source.rule, type, at, 'compilation failed: ')
+    if (program === undefined) return
+    if (program.type.kind !== 'bool' && program.type.kind !== 'dyn') {
+      this.#refuse(at, source, 'cel expression must evaluate to a bool')
+      return
+    }
+    const { max } = program.estimate()
+    const cost = max === 0 ? 0 : max * cardinality
+    this.#cost(source.rule, 'estimated rule cost', cost, at)
+    if (program.uses('oldSelf') && place.uncorrelatable !== undefined) {
+      this.#errors.invalid(
+        at,
+        source.rule,
+        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
+      )
+    } else if (source.optionalOldSelf !== undefined && !program.uses('oldSelf')) {
+      this.#errors.invalid(
+        `${path}.optionalOldSelf`,
+        source.optionalOldSelf,
+        'may not be set if oldSelf is not used in rule',
+      )
+    }
+    this.#messageExpression(source, type, path)
+  }
+
+  #messageExpression(source: RuleSource, type: CelType, path: string): void {
+    const text = source.messageExpression
+    if (text === undefined || text === '') return
+    const at = `${path}.messageExpression`
+    const program = this.#compile(source, text, type, at, 'messageExpression compilation failed: ')
+    if (program === undefined) return
+    if (program.type.kind !== 'string')
+      this.#refuse(at, source, 'messageExpression must evaluate to a string')
+    else this.#cost(text, 'estimated messageExpression cost', program.estimate().max, at)
+  }
+
+  #compile(
+    source: RuleSource,
+    text: string,
+    type: CelType,
+    path: string,
+    prefix: string,
+  ): Compiled | undefined {
+    const { compile, CompileError } = cel()
+    try {
+      return compile(text, ruleEnvironment(type, source))
+    } catch (error) {
+      if (!(error instanceof CompileError)) throw error
+      this.#refuse(path, source, prefix + error.message)
+      return undefined
+    }
+  }
+
+  /** The value shown is the whole rule, as the reference server's type of it is encoded. */
+  #refuse(path: string, source: RuleSource, detail: string): void {
+    const shown = {
+      Rule: source.rule,
+      Message: source.message ?? '',
+      MessageExpression: source.messageExpression ?? '',
+      Reason: source.reason ?? null,
+      FieldPath: source.fieldPath ?? '',
+      OptionalOldSelf: source.optionalOldSelf ?? null,
+    }
+    this.#errors.list.push({
+      type: 'FieldValueInvalid',
+      field: path,
+      message: `Invalid value: ${goJson(shown)}: ${detail}`,
+    })
+  }
+
+  #cost(expression: string, what: string, cost: number, path: string): void {
+    if (cost > RULE_LIMIT && !this.#known.has(expression))
+      this.#errors.forbidden(path, costText(what, cost, RULE_LIMIT))
+    this.#costs.push({ path, cost })
+    this.#total += cost
+    if (this.#known.has(expression)) this.#knownCost += cost
+  }
+
+  reportTotal(path: string): void {
+    // What was accepted once goes on to be accepted.
+    if (this.#total <= DEFINITION_LIMIT || this.#knownCost === this.#total) return
+    const expensive = this.#costs.toSorted((a, b) => b.cost - a.cost)
+    for (const entry of expensive.slice(0, MOST_EXPENSIVE_SHOWN)) {
+      this.#errors.forbidden(
+        entry.path,
+        'contributed to estimated rule & messageExpression cost total exceeding cost limit for entire OpenAPIv3 schema',
+      )
+    }
+    const what =
+      'x-kubernetes-validations estimated rule & messageExpression cost total for entire OpenAPIv3 schema'
+    this.#errors.forbidden(path, costText(what, this.#total, DEFINITION_LIMIT))
+  }
+
+  /** A default has to keep the rules of its place. */
+  #default(schema: Schema, path: string): void {
+    const tree = schema.default === undefined ? undefined : rulesOf(schema)
+    if (tree === undefined) return
+    const own = new FieldErrors()
+    runRules(tree, schema.default, undefined, { errors: own, tolerated: own })
+    for (const error of own.list) {
+      const below = error.field === '<nil>' || error.field === '' ? '' : `.${error.field}`
+      this.#errors.list.push({ ...error, field: `${path}.default${below}` })
+    }
+  }
+}
+
+function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
+  return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
+}
+
+function hasLineBreak(text: string): boolean {
+  return /[\n\r]/.test(text)
+}
+
+function goJson(value: unknown): string {
+  const escaped: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
+  return JSON.stringify(value).replaceAll(/[<>&]/g, (character) => escaped[character]!)
+}
+
+/** `exceeds budget by factor of 3.2x`: close to the limit with more digits, far beyond it with none. */
+function costText(what: string, cost: number, limit: number): string {
+  const exceeded = cost / limit
+  const factor =
+    exceeded > 100
+      ? 'more than 100x'
+      : exceeded < 1.5
+        ? `${exceeded.toFixed(6)}x`
+        : `${exceeded.toFixed(1)}x`
+  return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+}
+
+/** Undefined for a path to a field of the schema. */
+function fieldPathProblem(fieldPath: string, schema: Schema): string | undefined {
+  if (!/^[.[]/.test(fieldPath)) {
+    const first = /^[A-Za-z0-9_]+/.exec(fieldPath)?.[0] ?? fieldPath
+    return `expected [ or . but got: ${first}`
+  }
+  let node: Schema | undefined = schema
+  for (const name of simplePath(fieldPath)) {
+    const additional = additionalOf(node)
+    node = propertyOf(node, name) ?? (additional === true ? undefined : additional)
+    if (node === undefined) return 'does not refer to a valid field'
+  }
+  return undefined
+}

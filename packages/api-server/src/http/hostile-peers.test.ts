@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import type { Duplex } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { connect, type TLSSocket } from 'node:tls'
+import { SeededRandom, SystemClock, SystemRandom, integerBetween } from '@gyropilot/foundation'
+import { createClusterCertificates } from '../tls/index.ts'
+import type { Answer } from './answer.ts'
+import { listen, type Listener } from './listener.ts'
+
+const { serving } = createClusterCertificates({
+  clock: new SystemClock(),
+  random: new SystemRandom(),
+})
+const LARGE = Buffer.alloc(8_000_000, 'x')
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const FRAME = { data: 0, headers: 1, settings: 4, continuation: 9 } as const
+const END_STREAM = 1
+const END_HEADERS = 4
+/** GET, /, https, authority "x". */
+const REQUEST_FIELDS = Buffer.from([0x82, 0x84, 0x87, 0x41, 1, 0x78])
+
+let listener: Listener
+/** What the answer of a watch calls when its stream is gone. */
+let watchesStopped = 0
+const watchesOf = new Map<number, () => void>()
+
+function answer(path: string): Answer {
+  if (path === '/large')
+    return { status: 200, body: { kind: 'bytes', bytes: LARGE, contentType: 'text/plain' } }
+  if (path !== '/watch') return { status: 200, body: { kind: 'object', value: { path } } }
+  const watch = {
+    resource: undefined as never,
+    allowBookmarks: false,
+    start: () => () => {
+      watchesStopped++
+      watchesOf.get(watchesStopped)?.()
+    },
+  }
+  return { status: 200, body: { kind: 'watch', watch, transform: undefined } }
+}
+
+before(async () => {
+  listener = await listen('127.0.0.1', 0, {
+    certificatePem: serving.certificatePem,
+    keyPem: serving.privateKeyPem,
+    requestClientCertificates: true,
+    deadlines: { headersMs: 600, requestMs: 600, idleMs: 200 },
+    answer: async ({ path }) => answer(path),
+  })
+})
+after(() => listener.stop(0))
+
+async function open(protocol: 'h2' | 'http/1.1'): Promise<TLSSocket> {
+  const socket = connect({
+    host: '127.0.0.1',
+    port: listener.port,
+    ALPNProtocols: [protocol],
+    rejectUnauthorized: false,
+  })
+  socket.on('error', () => {})
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const SETTINGS = frame(FRAME.settings, 0, 0, Buffer.alloc(0))
+
+/** Also after an error, which `once` would throw. */
+function closed(stream: Duplex): Promise<void> {
+  return new Promise((resolve) => stream.once('close', resolve))
+}
+
+/** What the server sends until it closes the connection. */
+async function untilClosed(socket: TLSSocket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+  if (!socket.closed) await closed(socket)
+  return text
+}
+
+/** A well-behaved client on a connection of its own. */
+async function serves(): Promise<void> {
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  const stream = session.request({ ':path': '/ok' })
+  let text = ''
+  for await (const chunk of stream) text += String(chunk)
+  session.close()
+  assert.equal(text, '{"path":"/ok"}\n')
+}
+
+test('a connection without a request is closed, of either protocol', async () => {
+  await Promise.all([await open('http/1.1'), await open('h2')].map((socket) => untilClosed(socket)))
+  await serves()
+})
+
+test('a head or body that does not end is answered with 408', async () => {
+  const head = await open('http/1.1')
+  head.write('GET / HTTP/1.1\r\nhost: x\r\n')
+  assert.match(await untilClosed(head), /^HTTP\/1\.1 408 /)
+  const body = await open('http/1.1')
+  body.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
+  assert.match(await untilClosed(body), /^HTTP\/1\.1 408 |^$/)
+  await serves()
+})
+
+test('an HTTP/2 body that does not end loses its stream, and the connection goes on', async () => {
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  const slow = session.request({ ':path': '/', ':method': 'POST' })
+  slow.on('error', () => {})
+  slow.write('{')
+  await closed(slow)
+  const next = session.request({ ':path': '/next' })
+  let text = ''
+  for await (const chunk of next) text += String(chunk)
+  assert.equal(text, '{"path":"/next"}\n')
+  session.close()
+})
+
+test('an answer that nobody reads is given up', async () => {
+  const http1 = await open('http/1.1')
+  http1.pause()
+  http1.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
+  const http2 = await open('h2')
+  const path = Buffer.from('/large')
+  const fields = Buffer.concat([Buffer.from([0x82, 0x87, 0x41, 1, 0x78, 0x04, path.length]), path])
+  const request = frame(FRAME.headers, END_STREAM | END_HEADERS, 1, fields)
+  // The window is never opened further.
+  http2.write(Buffer.concat([PREFACE, SETTINGS, request]))
+  assert.ok((await untilClosed(http2)).length < 100_000)
+  // By now the older one was given up as well.
+  http1.resume()
+  assert.ok((await untilClosed(http1)).length < LARGE.length)
+  await serves()
+})
+
+test('a peer that answers no ping is given up', async () => {
+  const socket = await open('h2')
+  socket.write(
+    Buffer.concat([
+      PREFACE,
+      SETTINGS,
+      frame(FRAME.headers, END_STREAM | END_HEADERS, 1, REQUEST_FIELDS),
+    ]),
+  )
+  await untilClosed(socket)
+})
+
+test('headers beyond the limit are refused in both protocols', async () => {
+  const http1 = await open('http/1.1')
+  http1.write(`GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(200_000)}\r\n\r\n`)
+  // Nothing, when the rest of the header met a closed connection.
+  assert.match(await untilClosed(http1), /^(HTTP\/1\.1 431 |$)/)
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, {
+    rejectUnauthorized: false,
+    maxSendHeaderBlockLength: 1_000_000,
+  })
+  session.on('error', () => {})
+  const stream = session.request({ ':path': '/', a: 'x'.repeat(200_000) })
+  let status: number | undefined
+  stream.on('response', (headers) => (status = headers[':status']))
+  stream.on('error', () => {})
+  await closed(stream)
+  assert.ok(status === undefined || status === 431, `${status}`)
+  session.destroy()
+  await serves()
+})
+
+test('random frames, endless CONTINUATIONs and floods of resets end their own connection at most', async () => {
+  const random = new SeededRandom('frames')
+  const sockets: TLSSocket[] = []
+  for (let i = 0; i < 40; i++) {
+    const socket = await open('h2')
+    const frames = Array.from({ length: 30 }, () =>
+      frame(
+        integerBetween(random, 0, 12),
+        integerBetween(random, 0, 256),
+        integerBetween(random, 0, 9),
+        Buffer.from(
+          Array.from({ length: integerBetween(random, 0, 40) }, () =>
+            integerBetween(random, 0, 256),
+          ),
+        ),
+      ),
+    )
+    socket.write(Buffer.concat([PREFACE, SETTINGS, ...frames]))
+    sockets.push(socket)
+  }
+  const endless = await open('h2')
+  const more = frame(FRAME.continuation, 0, 1, Buffer.alloc(1000, 0x82))
+  endless.write(
+    Buffer.concat([PREFACE, SETTINGS, frame(FRAME.headers, END_STREAM, 1, REQUEST_FIELDS)]),
+  )
+  for (let i = 0; i < 500 && !endless.destroyed; i++) endless.write(more)
+  sockets.push(endless)
+  const flood = await open('h2')
+  const resets: Buffer[] = [PREFACE, SETTINGS]
+  for (let stream = 1; stream < 6000; stream += 2) {
+    resets.push(frame(FRAME.headers, END_STREAM | END_HEADERS, stream, REQUEST_FIELDS))
+    resets.push(frame(3, 0, stream, Buffer.from([0, 0, 0, 8])))
+  }
+  flood.write(Buffer.concat(resets))
+  sockets.push(flood)
+  await serves()
+  await Promise.all(sockets.map((socket) => untilClosed(socket)))
+  await serves()
+})
+
+test('watches whose connection is cut are stopped', async () => {
+  const count = 50
+  const before = watchesStopped
+  const allStopped = new Promise<void>((resolve) => watchesOf.set(before + count, resolve))
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  await Promise.all(
+    Array.from({ length: count }, () => {
+      const stream = session.request({ ':path': '/watch' })
+      stream.on('error', () => {})
+      return once(stream, 'response')
+    }),
+  )
+  session.destroy()
+  await allStopped
+})

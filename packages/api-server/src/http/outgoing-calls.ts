@@ -1,0 +1,183 @@
+/** HTTPS calls from the server to webhooks. Failures are worded as clients of kube-apiserver know them. */
+import { Agent, request as httpsRequest } from 'node:https'
+import type { Clock } from '@gyropilot/foundation'
+import { readLimited } from './limited-body.ts'
+
+export interface OutgoingCall {
+  /** As it is shown in errors: with the name that the caller knows. */
+  readonly url: string
+  /** Where to connect, when that is elsewhere: the address behind a service. */
+  readonly connectTo?: { readonly host: string; readonly port: number }
+  /** PEM of the authorities to trust. Absent: those of the platform. */
+  readonly authorityPem?: string
+  readonly timeoutMs: number
+  readonly body: unknown
+}
+
+export interface OutgoingCalls {
+  /** The JSON value of a 2xx answer. Throws OutgoingCallError. */
+  post(call: OutgoingCall): Promise<unknown>
+  /** Closes idle connections. */
+  stop(): void
+}
+
+export class OutgoingCallError extends Error {}
+
+const LARGEST_ANSWER_BYTES = 3 * 1024 * 1024 * 2
+
+export function createOutgoingCalls(clock: Clock): OutgoingCalls {
+  const agents = new Map<string, Agent>()
+  const agentFor = (authorityPem: string | undefined): Agent => {
+    const key = authorityPem ?? ''
+    let agent = agents.get(key)
+    if (agent === undefined) {
+      agent = new Agent({ keepAlive: true, ...(authorityPem ? { ca: authorityPem } : {}) })
+      agents.set(key, agent)
+    }
+    return agent
+  }
+  return {
+    post: (call) => post(call, agentFor(call.authorityPem), clock),
+    stop() {
+      for (const agent of agents.values()) agent.destroy()
+      agents.clear()
+    },
+  }
+}
+
+async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unknown> {
+  const aborted = new AbortController()
+  const timer = clock.after(call.timeoutMs, () => aborted.abort())
+  const fail = (text: string): OutgoingCallError =>
+    new OutgoingCallError(`Post ${JSON.stringify(call.url)}: ${text}`)
+  try {
+    const { status, text } = await exchange(call, agent, aborted.signal)
+    if (status >= 200 && status < 300) return parse(text)
+    throw new OutgoingCallError(statusText(status, text))
+  } catch (error) {
+    if (error instanceof OutgoingCallError) throw error
+    throw fail(aborted.signal.aborted ? 'context deadline exceeded' : networkText(error, call))
+  } finally {
+    timer.cancel()
+  }
+}
+
+function exchange(
+  call: OutgoingCall,
+  agent: Agent,
+  signal: AbortSignal,
+): Promise<{ status: number; text: string }> {
+  const { url, connectTo, body } = call
+  const target = new URL(url)
+  const content = Buffer.from(JSON.stringify(body))
+  const isAddress = /^[\d.]+$|^\[/.test(target.hostname)
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      {
+        method: 'POST',
+        agent,
+        signal,
+        host: connectTo?.host ?? target.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: connectTo?.port ?? (target.port || 443),
+        path: `${target.pathname}${target.search}`,
+        // Names in certificates are those that the configuration uses, wherever the connection leads.
+        ...(isAddress ? {} : { servername: target.hostname }),
+        headers: {
+          host: target.host,
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'content-length': content.length,
+          'user-agent': 'kube-apiserver-admission',
+        },
+      },
+      (response) => {
+        readLimited(response, LARGEST_ANSWER_BYTES).then(
+          (text) => resolve({ status: response.statusCode ?? 0, text }),
+          reject,
+        )
+      },
+    )
+    request.on('error', reject)
+    request.end(content)
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const start = text.trimStart()[0] ?? ''
+    throw new OutgoingCallError(
+      start === ''
+        ? 'unexpected end of JSON input'
+        : `invalid character '${start}' looking for beginning of value`,
+    )
+  }
+}
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+}
+const LONGEST_SHOWN = 2048
+
+function statusText(status: number, text: string): string {
+  if (STATUS_TEXTS[status] !== undefined) return STATUS_TEXTS[status]
+  const shown = text.trim().slice(0, LONGEST_SHOWN)
+  if (status >= 500)
+    return `an error on the server (${JSON.stringify(shown || 'unknown')}) has prevented the request from succeeding`
+  return `the server responded with the status code ${status} but did not return more information`
+}
+
+const UNKNOWN_AUTHORITY = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+])
+
+interface SystemError {
+  readonly code?: string
+  readonly message: string
+  readonly errors?: readonly SystemError[]
+}
+
+function networkText(error: unknown, { url, connectTo }: OutgoingCall): string {
+  const { code, message, errors } = error as SystemError
+  // Several addresses were tried: all failed, the first is told.
+  if (errors?.[0] !== undefined && code !== undefined) return networkText(errors[0], { url, connectTo } as OutgoingCall)
+  const { hostname, port } = new URL(url)
+  const where = connectTo ?? { host: hostname, port: port || '443' }
+  const peer = `${where.host}:${where.port}`
+  if (UNKNOWN_AUTHORITY.has(code ?? ''))
+    return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `dial tcp ${peer}: connect: connection refused`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `dial tcp: lookup ${where.host}: no such host`
+    case 'EHOSTUNREACH':
+      return `dial tcp ${peer}: connect: no route to host`
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'EOF'
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `tls: failed to verify certificate: x509: certificate is not valid for ${hostname}`
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return 'http: server gave HTTP response to HTTPS client'
+    default:
+      return message
+  }
+}

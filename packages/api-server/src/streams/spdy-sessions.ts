@@ -1,0 +1,77 @@
+/** Commands and ports over SPDY/3.1: which streams a client opens, and what flows on them. */
+import { endOf, statusOfEnd } from './command-end.ts'
+import type { SpdyConnection, SpdyStream } from './spdy-connection.ts'
+import type { ConnectionTarget } from './target.ts'
+
+/** In the order of preference; older ones report errors as plain text and are not offered. */
+export const COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
+export const PORT_PROTOCOL = 'portforward.k8s.io'
+
+/** Returns what takes the streams that the client opens; the command runs once all that it asked for are there. */
+export function serveCommand(
+  connection: SpdyConnection,
+  { wanted, run }: Extract<ConnectionTarget, { kind: 'command' }>,
+): (stream: SpdyStream) => void {
+  const expected = ['error']
+  if (wanted.stdin) expected.push('stdin')
+  if (wanted.stdout) expected.push('stdout')
+  if (wanted.stderr && !wanted.tty) expected.push('stderr')
+  const streams = new Map<string, SpdyStream>()
+  let running = false
+  const start = async (): Promise<void> => {
+    const to = (name: string) => async (bytes: Uint8Array) => streams.get(name)?.write(bytes)
+    const end = await endOf(() =>
+      run({
+        stdin: streams.get('stdin')?.input ?? nothing(),
+        stdout: to('stdout'),
+        stderr: to('stderr'),
+        signal: connection.signal,
+      }),
+    )
+    await streams.get('stdout')?.close()
+    await streams.get('stderr')?.close()
+    await streams.get('error')?.write(Buffer.from(statusOfEnd(end)))
+    await streams.get('error')?.close()
+    await streams.get('stdin')?.close()
+    connection.close()
+  }
+  return (stream) => {
+    streams.set(stream.headers.get('streamtype') ?? '', stream)
+    if (running || !expected.every((name) => streams.has(name))) return
+    running = true
+    void start()
+  }
+}
+
+/** Streams come in pairs of one request: data, and an error stream that carries a text when the port cannot be served. */
+export function servePorts(
+  connection: SpdyConnection,
+  { forward }: Extract<ConnectionTarget, { kind: 'ports' }>,
+): (stream: SpdyStream) => void {
+  const waiting = new Map<string, { error?: SpdyStream; data?: SpdyStream }>()
+  const serve = async (port: number, error: SpdyStream, data: SpdyStream): Promise<void> => {
+    const { input } = data
+    const output = (bytes: Uint8Array): Promise<void> => data.write(bytes)
+    let problem: string | undefined
+    try {
+      problem = await forward(port, { input, output, signal: connection.signal })
+    } catch (thrown) {
+      problem = thrown instanceof Error ? thrown.message : String(thrown)
+    }
+    if (problem !== undefined) await error.write(Buffer.from(problem))
+    await data.close()
+    await error.close()
+  }
+  return (stream) => {
+    const id = stream.headers.get('requestid') ?? ''
+    const pair = waiting.get(id) ?? {}
+    waiting.set(id, pair)
+    if (stream.headers.get('streamtype') === 'error') pair.error = stream
+    else pair.data = stream
+    if (pair.error === undefined || pair.data === undefined) return
+    waiting.delete(id)
+    void serve(Number(pair.data.headers.get('port')), pair.error, pair.data)
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,19 @@
+import type { CommandEnd, ContainerStreams, PortStreams } from '../subresources/kubelet.ts'
+
+/** What a client is connected to once its request is accepted and upgraded. */
+export type ConnectionTarget =
+  | {
+      readonly kind: 'command'
+      readonly wanted: {
+        readonly stdin: boolean
+        readonly stdout: boolean
+        readonly stderr: boolean
+        readonly tty: boolean
+      }
+      run(streams: ContainerStreams): Promise<CommandEnd>
+    }
+  | {
+      readonly kind: 'ports'
+      /** Serves one connection; resolves with a text when that is not possible. */
+      forward(port: number, streams: PortStreams): Promise<string | undefined>
+    }

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import { ApiClient } from '@gyropilot/client'
+import type { Transport, TransportRequest } from '@gyropilot/client'
+import { silentLogger } from '@gyropilot/foundation'
+import { FakeServer, testClock } from '@gyropilot/runtime/testing'
+import { ServiceAccountTransports } from './service-account-clients.ts'
+
+const HOUR_MS = 3_600_000
+
+function world() {
+  const server = new FakeServer()
+  const clock = testClock()
+  const asked: string[] = []
+  const sent: string[] = []
+  const state = { failures: 0, lifetimeMs: HOUR_MS, code: 200 }
+  server.onRequest = ({ verb, path }) => {
+    if (verb !== 'create token') return undefined
+    asked.push(`${verb} ${path}`)
+    if (state.failures-- > 0) throw new Error('connection refused')
+    const expirationTimestamp = new Date(clock.nowMs() + state.lifetimeMs).toISOString()
+    return { kind: 'TokenRequest', status: { token: `token-${asked.length}`, expirationTimestamp } }
+  }
+  const anonymous: Transport = {
+    async send({ headers }: TransportRequest) {
+      sent.push(String(headers?.['authorization']))
+      const value = { apiVersion: 'v1', kind: 'Status', code: state.code }
+      return { status: state.code, headers: {}, body: { kind: 'value', value } }
+    },
+    close: async () => {},
+  }
+  const transports = new ServiceAccountTransports({
+    root: server,
+    anonymous,
+    clock,
+    logger: silentLogger,
+  })
+  const client = (account: string) =>
+    new ApiClient({ transport: transports.transport(account), clock, qps: -1 })
+  const ask = (account = 'ttl-controller') =>
+    client(account).raw({ method: 'GET', path: '/healthz' })
+  return { server, clock, asked, sent, state, ask, transports }
+}
+
+test('an account that does not exist is made, with its namespace, and its token is sent', async () => {
+  const { server, asked, sent, ask } = world()
+  await ask()
+  assert.ok(server.get(resources.serviceaccounts, 'kube-system', 'ttl-controller'))
+  assert.ok(server.get(resources.namespaces, undefined, 'kube-system'))
+  assert.equal(asked.length, 1)
+  assert.deepEqual(sent, ['Bearer token-1'])
+})
+
+test('a token is shared by the clients of its account, and renewed when a fifth of its life is left', async () => {
+  const { clock, asked, ask, transports } = world()
+  assert.equal(transports.transport('a'), transports.transport('a'))
+  await Promise.all([ask(), ask()])
+  assert.equal(asked.length, 1)
+  await clock.advance(HOUR_MS * 0.8 - 1)
+  await ask()
+  assert.equal(asked.length, 1)
+  await clock.advance(1)
+  await ask()
+  assert.equal(asked.length, 2)
+  await ask('job-controller')
+  assert.equal(asked.length, 3)
+})
+
+test('a token that is said to live for a minute is kept for eight', async () => {
+  const { clock, asked, ask, state } = world()
+  state.lifetimeMs = 60_000
+  await ask()
+  await clock.advance(8 * 60_000 - 1)
+  await ask()
+  assert.equal(asked.length, 1)
+  await clock.advance(1)
+  await ask()
+  assert.equal(asked.length, 2)
+})
+
+test('asking is tried four times, after half a second, one and two', async () => {
+  const { clock, asked, ask, state } = world()
+  state.failures = 3
+  const asking = ask()
+  const counts: number[] = []
+  for (const ms of [499, 1, 999, 1, 1_999, 1]) {
+    await clock.advance(ms)
+    counts.push(asked.length)
+  }
+  assert.deepEqual(counts, [1, 2, 2, 3, 3, 4])
+  await asking
+  state.failures = 4
+  const other = assert.rejects(ask('job-controller'), /connection refused/)
+  await clock.advance(3_500)
+  await other
+})
+
+test('a token that the server refuses is dropped', async () => {
+  const { asked, ask, state, sent } = world()
+  await ask()
+  state.code = 401
+  await assert.rejects(ask())
+  state.code = 200
+  await ask()
+  assert.ok(asked.length >= 2)
+  assert.notEqual(sent.at(-1), 'Bearer token-1')
+})

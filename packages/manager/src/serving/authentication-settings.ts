@@ -1,0 +1,161 @@
+/**
+ * What the manager believes of certificates: from flags and their files, else from ConfigMap
+ * kube-system/extension-apiserver-authentication; both are followed while it runs. Contract: docs/behaviour/runtime/manager.md, Serving.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { resources } from '@gyropilot/api'
+import type { ConfigMap } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, HostEnvironment, Logger, RandomSource } from '@gyropilot/foundation'
+import { errorText } from '@gyropilot/foundation'
+import { SharedInformer } from '@gyropilot/runtime'
+import { managerErrors } from '../errors.ts'
+import type { Options } from '../options.ts'
+import type { AuthenticationSettings, FrontProxySettings } from './authentication.ts'
+import { certificatesOf } from './client-certificates.ts'
+
+const NAMESPACE = 'kube-system'
+const NAME = 'extension-apiserver-authentication'
+
+export interface AuthenticationSettingsOptions {
+  readonly options: Options
+  readonly host: Pick<HostEnvironment, 'readTextFile'>
+  /** Of --authentication-kubeconfig; undefined: the cluster is not asked. */
+  readonly client?: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+}
+
+type Data = Readonly<Record<string, string>>
+
+export class FollowedAuthenticationSettings {
+  readonly #given: AuthenticationSettingsOptions
+  #settings: AuthenticationSettings = { clientAuthorities: [] }
+  #authoritiesPem = ''
+  #cluster: Data = {}
+
+  private constructor(given: AuthenticationSettingsOptions) {
+    this.#given = given
+  }
+
+  /** Rejects when a file cannot be read, and when the cluster cannot be asked for front proxies, unless that is tolerated. */
+  static async load(given: AuthenticationSettingsOptions): Promise<FollowedAuthenticationSettings> {
+    const loaded = new FollowedAuthenticationSettings(given)
+    if (loaded.#asksCluster) loaded.#cluster = await loaded.#readCluster()
+    await loaded.refresh()
+    return loaded
+  }
+
+  get current(): AuthenticationSettings {
+    return this.#settings
+  }
+
+  /** All authorities, for the list of acceptable ones in the TLS handshake; empty: client certificates are not asked for. */
+  get authoritiesPem(): string {
+    return this.#authoritiesPem
+  }
+
+  /** Follows the ConfigMap until `signal` aborts. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { client, clock, random, logger } = this.#given
+    if (client === undefined || !this.#asksCluster) return
+    const informer = new SharedInformer<ConfigMap>({
+      client,
+      type: resources.configmaps,
+      namespace: NAMESPACE,
+      fieldSelector: `metadata.name=${NAME}`,
+      clock,
+      random,
+      logger,
+    })
+    const take = (configMap: ConfigMap): void => {
+      this.#cluster = configMap.data ?? {}
+      this.refresh().catch((error: unknown) =>
+        logger.error(error, 'Keeping the former authentication settings'),
+      )
+    }
+    informer.addHandler({ onAdd: take, onUpdate: (_, configMap) => take(configMap) })
+    await informer.run(signal)
+  }
+
+  /** Reads the files again. What cannot be read rejects and changes nothing. */
+  async refresh(): Promise<void> {
+    const { options, host } = this.#given
+    const cluster = this.#cluster
+    const clientFile = options.text('client-ca-file')
+    const proxyFile = options.text('requestheader-client-ca-file')
+    const clientPem = clientFile
+      ? await host.readTextFile(clientFile)
+      : (cluster['client-ca-file'] ?? '')
+    const proxyPem = proxyFile
+      ? await host.readTextFile(proxyFile)
+      : (cluster['requestheader-client-ca-file'] ?? '')
+    const frontProxy = this.#frontProxy(proxyFile, proxyPem)
+    this.#settings = {
+      clientAuthorities: authorities(clientPem, clientFile || 'client-ca-file'),
+      ...(frontProxy === undefined ? {} : { frontProxy }),
+    }
+    this.#authoritiesPem = [clientPem, proxyPem].filter(Boolean).join('\n')
+  }
+
+  get #asksCluster(): boolean {
+    const { options, client } = this.#given
+    if (client === undefined || options.flag('authentication-skip-lookup')) return false
+    return (
+      options.text('client-ca-file') === '' || options.text('requestheader-client-ca-file') === ''
+    )
+  }
+
+  async #readCluster(): Promise<Data> {
+    const { client, options, logger } = this.#given
+    try {
+      const configMap = await client!.resource(resources.configmaps, NAMESPACE).get(NAME)
+      return configMap.data ?? {}
+    } catch (error) {
+      const what = `unable to load configmap based request-header-client-ca-file: ${errorText(error)}`
+      const proxyIsGiven = options.text('requestheader-client-ca-file') !== ''
+      // A missing client CA only means that no client certificate is believed yet.
+      if (proxyIsGiven || options.flag('authentication-tolerate-lookup-failure')) {
+        logger.error(error, 'Error looking up in-cluster authentication configuration')
+        logger.info(
+          'Continuing without authentication configuration. This may treat all requests as anonymous.',
+        )
+        return {}
+      }
+      throw managerErrors.make('AUTHENTICATION_LOOKUP_FAILED', what, { cause: error })
+    }
+  }
+
+  #frontProxy(file: string, pem: string): FrontProxySettings | undefined {
+    if (pem === '') return undefined
+    const { options } = this.#given
+    const list = (name: string): readonly string[] => {
+      if (file !== '') return options.list(name)
+      // In the ConfigMap the lists are JSON texts.
+      const parsed: unknown = JSON.parse(this.#cluster[name] || '[]')
+      return Array.isArray(parsed) ? parsed.map(String) : []
+    }
+    const lower = (name: string): readonly string[] => list(name).map((text) => text.toLowerCase())
+    return {
+      authorities: authorities(pem, file || 'requestheader-client-ca-file'),
+      allowedNames: list('requestheader-allowed-names'),
+      usernameHeaders: lower('requestheader-username-headers'),
+      groupHeaders: lower('requestheader-group-headers'),
+      uidHeaders: lower('requestheader-uid-headers'),
+      extraHeaderPrefixes: lower('requestheader-extra-headers-prefix'),
+    }
+  }
+}
+
+function authorities(pem: string, source: string): readonly X509Certificate[] {
+  if (pem.trim() === '') return []
+  try {
+    return certificatesOf(pem)
+  } catch (error) {
+    throw managerErrors.make(
+      'OPTIONS_INVALID',
+      `unable to load client CA provider: error loading ${source}: ${errorText(error)}`,
+    )
+  }
+}

@@ -1,0 +1,30 @@
+/** A request as the manager's handlers see it, and what they answer. */
+import type { X509Certificate } from 'node:crypto'
+
+export interface IncomingRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  /** By lower-case name; each value of a repeated header. */
+  readonly headers: Readonly<Record<string, readonly string[]>>
+  /** As presented, the client's own first; nobody has vouched for them yet. */
+  readonly peerCertificates: readonly X509Certificate[]
+  /** At most 1 MiB. */
+  body(): Promise<string>
+}
+
+export interface PlainAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface Answer extends PlainAnswer {
+  readonly contentType: string
+}
+
+export interface User {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}

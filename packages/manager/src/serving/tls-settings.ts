@@ -1,0 +1,88 @@
+/** The --tls-* flags in OpenSSL's words. Contract: docs/behaviour/runtime/manager.md, Flags. Pure. */
+import type { Options } from '../options.ts'
+
+export interface TlsSettings {
+  readonly minVersion: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
+  /** Colon-separated; absent: the runtime's. */
+  readonly ciphers?: string
+  readonly ecdhCurve?: string
+}
+
+const VERSIONS: Readonly<Record<string, TlsSettings['minVersion']>> = {
+  VersionTLS10: 'TLSv1',
+  VersionTLS11: 'TLSv1.1',
+  VersionTLS12: 'TLSv1.2',
+  VersionTLS13: 'TLSv1.3',
+}
+
+/** IANA's names; those of TLS 1.3 are always offered and are the same in both. */
+const CIPHERS: Readonly<Record<string, string>> = {
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: 'ECDHE-ECDSA-RC4-SHA',
+  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: 'ECDHE-RSA-DES-CBC3-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_RC4_128_SHA: 'ECDHE-RSA-RC4-SHA',
+  TLS_RSA_WITH_3DES_EDE_CBC_SHA: 'DES-CBC3-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'AES128-GCM-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
+  TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
+}
+
+/** By Go's names and by IANA's numbers. */
+const CURVES: Readonly<Record<string, string>> = {
+  23: 'P-256',
+  24: 'P-384',
+  25: 'P-521',
+  29: 'X25519',
+  4588: 'X25519MLKEM768',
+  P256: 'P-256',
+  P384: 'P-384',
+  P521: 'P-521',
+  CurveP256: 'P-256',
+  CurveP384: 'P-384',
+  CurveP521: 'P-521',
+  X25519: 'X25519',
+  X25519MLKEM768: 'X25519MLKEM768',
+}
+
+export function* tlsProblems(options: Options): Generator<string> {
+  const version = options.text('tls-min-version')
+  if (version !== '' && VERSIONS[version] === undefined) {
+    yield `unknown tls version ${JSON.stringify(version)}`
+  }
+  for (const suite of options.list('tls-cipher-suites')) {
+    if (CIPHERS[suite] === undefined) yield `Cipher suite ${suite} not supported or doesn't exist`
+  }
+  for (const curve of options.list('tls-curve-preferences')) {
+    if (CURVES[curve] === undefined)
+      yield `curve preference ${JSON.stringify(curve)} is not supported`
+  }
+}
+
+export function tlsSettings(options: Options): TlsSettings {
+  const ciphers = options.list('tls-cipher-suites').map((suite) => CIPHERS[suite]!)
+  const curves = options.list('tls-curve-preferences').map((curve) => CURVES[curve]!)
+  return {
+    minVersion: VERSIONS[options.text('tls-min-version')] ?? 'TLSv1.2',
+    ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
+    ...(curves.length === 0 ? {} : { ecdhCurve: curves.join(':') }),
+  }
+}

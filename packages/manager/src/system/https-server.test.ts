@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { connect as connectHttp2, constants } from 'node:http2'
+import { connect } from 'node:tls'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { generateKeyPair, issueCertificate, privateKeyPem } from '@gyropilot/foundation/x509'
+import type { IncomingRequest } from '../serving/request.ts'
+import { startHttpsServer } from './https-server.ts'
+import type { HttpsServerOptions } from './https-server.ts'
+
+/** 2020 to 2050: the handshake goes by the machine's clock. */
+const LIFETIME = { notBeforeMs: 1_577_836_800_000, notAfterMs: 2_524_608_000_000 }
+
+function pair(commonName: string, usage: 'server' | 'client') {
+  const { publicKey, privateKey } = generateKeyPair()
+  const subject = { commonName }
+  const serialNumber = Uint8Array.from({ length: 16 }, (_, i) => i + 1)
+  const request = { subject, publicKey, usage, dnsNames: ['localhost'], serialNumber, ...LIFETIME }
+  const certificatePem = issueCertificate(request, { subject, privateKey })
+  return { certificatePem, privateKeyPem: privateKeyPem(privateKey) }
+}
+
+async function serve(t: TestContext, more: Partial<HttpsServerOptions> = {}) {
+  const asked: IncomingRequest[] = []
+  const server = await startHttpsServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: { minVersion: 'TLSv1.2' },
+    material: { certificate: pair('first', 'server'), authoritiesPem: '' },
+    allowHttp2: true,
+    maxStreams: 0,
+    async answer(request) {
+      asked.push(request)
+      return { status: 200, contentType: 'text/plain', body: await request.body() }
+    },
+    ...more,
+  })
+  t.after(() => server.close())
+  return { server, asked }
+}
+
+/** One handshake; what the server showed and chose. */
+async function handshake(port: number, options: object = {}) {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
+  await once(socket, 'secureConnect')
+  const shown = {
+    subject: socket.getPeerCertificate().subject.CN,
+    version: socket.getProtocol(),
+    protocol: socket.alpnProtocol,
+  }
+  socket.destroy()
+  return shown
+}
+
+test('over HTTP/2 headers, body and client certificate arrive', async (t) => {
+  const { server, asked } = await serve(t)
+  const client = pair('alice', 'client')
+  const session = connectHttp2(`https://127.0.0.1:${server.port}`, {
+    rejectUnauthorized: false,
+    cert: client.certificatePem,
+    key: client.privateKeyPem,
+  })
+  const stream = session.request({
+    [constants.HTTP2_HEADER_METHOD]: 'PUT',
+    [constants.HTTP2_HEADER_PATH]: '/debug/flags/v?a=1&a=2',
+    'x-remote-group': ['dev', 'ops'],
+  })
+  stream.end('4')
+  let body = ''
+  for await (const piece of stream) body += String(piece)
+  session.destroy()
+  const [request] = asked
+  assert.equal(body, '4')
+  assert.equal(request?.method, 'PUT')
+  assert.equal(request?.path, '/debug/flags/v')
+  assert.deepEqual(request?.query.getAll('a'), ['1', '2'])
+  assert.deepEqual(request?.headers['x-remote-group'], ['dev', 'ops'])
+  assert.equal(request?.peerCertificates[0]?.subject, 'CN=alice')
+})
+
+test('a replaced certificate is shown from the next handshake on, and an unusable one changes nothing', async (t) => {
+  const { server } = await serve(t)
+  assert.equal((await handshake(server.port)).subject, 'first')
+  server.replace({ certificate: pair('second', 'server'), authoritiesPem: '' })
+  assert.equal((await handshake(server.port)).subject, 'second')
+  const certificate = { certificatePem: 'nothing', privateKeyPem: 'nothing' }
+  assert.throws(() => server.replace({ certificate, authoritiesPem: '' }))
+  assert.equal((await handshake(server.port)).subject, 'second')
+})
+
+test('the TLS settings count: lowest version, and HTTP/2 only when it is allowed', async (t) => {
+  const { server } = await serve(t, { tls: { minVersion: 'TLSv1.3' }, allowHttp2: false })
+  const shown = await handshake(server.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+  assert.equal(shown.version, 'TLSv1.3')
+  assert.equal(shown.protocol, 'http/1.1')
+  await assert.rejects(handshake(server.port, { maxVersion: 'TLSv1.2' }))
+  const other = await serve(t)
+  const asking = { ALPNProtocols: ['h2', 'http/1.1'] }
+  assert.equal((await handshake(other.server.port, asking)).protocol, 'h2')
+})
+
+test('a port that is taken is told', async (t) => {
+  const { server } = await serve(t)
+  await assert.rejects(serve(t, { port: server.port }), {
+    code: 'SERVING_FAILED',
+    message: /failed to create listener: failed to listen on 127.0.0.1:\d+/,
+  })
+})

@@ -1,0 +1,242 @@
+/** What a container finds in its file system and its environment: from its image, its node and the pod's volumes. */
+import { resources } from '@gyropilot/api'
+import type { Container, Pod, TokenRequest, Volume } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import { formatTime } from '@gyropilot/foundation'
+import { absolute } from './file-tree.ts'
+import type { Entry, Mount, Store } from './file-tree.ts'
+
+const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
+
+/** Written by the runtime before a container starts. */
+export function rootStore(pod: Pod, container: Container, nodeName: string): Store {
+  const { name = '', namespace = '' } = pod.metadata ?? {}
+  const hostname = pod.spec?.hostname ?? name
+  const ip = pod.status?.podIP ?? '127.0.0.1'
+  const text = (content: string): Entry => Buffer.from(content)
+  const search = `${namespace}.svc.cluster.local svc.cluster.local cluster.local`
+  return new Map<string, Entry>([
+    ...IMAGE_FOLDERS.map((path): [string, Entry] => [path, null]),
+    ['/etc/hostname', text(`${hostname}\n`)],
+    [
+      '/etc/hosts',
+      text(`# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`),
+    ],
+    [
+      '/etc/os-release',
+      text(`NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`),
+    ],
+    ['/etc/passwd', text('root:x:0:0:root:/root:/bin/sh\n')],
+    ['/etc/resolv.conf', text(`search ${search}\nnameserver 10.0.0.10\noptions ndots:5\n`)],
+    ['/proc/sys/kernel/hostname', text(`${nodeName}\n`)],
+  ])
+}
+
+/** Reads what pods refer to; what is missing is left out, as an optional source is. */
+export class PodSources {
+  readonly #client: Client
+  readonly #pod: Pod
+
+  constructor(client: Client, pod: Pod) {
+    this.#client = client
+    this.#pod = pod
+  }
+
+  async mounts(container: Container, shared: Map<string, Store>): Promise<Mount[]> {
+    const mounts = (container.volumeMounts ?? []).map(async (mount): Promise<Mount | undefined> => {
+      const volume = this.#pod.spec?.volumes?.find(({ name }) => name === mount.name)
+      if (volume === undefined) return undefined
+      const given = await this.#contents(volume)
+      const store = given ?? shared.get(volume.name) ?? new Map<string, Entry>()
+      if (given === undefined) shared.set(volume.name, store)
+      return {
+        path: absolute(mount.mountPath, ''),
+        store,
+        subPath: mount.subPath ?? '',
+        readOnly: mount.readOnly === true || given !== undefined,
+      }
+    })
+    return (await Promise.all(mounts)).filter((mount) => mount !== undefined)
+  }
+
+  /** Undefined: the volume is storage of the pod. */
+  async #contents(volume: Volume): Promise<Store | undefined> {
+    const store: Store = new Map()
+    if (volume.configMap) await this.#addConfigMap(store, volume.configMap)
+    else if (volume.secret)
+      await this.#addSecret(store, { ...volume.secret, name: volume.secret.secretName })
+    else if (volume.downwardAPI) this.#addDownward(store, volume.downwardAPI)
+    else if (volume.projected) {
+      for (const source of volume.projected.sources ?? []) {
+        if (source.configMap) await this.#addConfigMap(store, source.configMap)
+        if (source.secret) await this.#addSecret(store, source.secret)
+        if (source.downwardAPI) this.#addDownward(store, source.downwardAPI)
+        if (source.serviceAccountToken) {
+          const { path, ...request } = source.serviceAccountToken
+          store.set(`/${path}`, () => this.#token(request))
+        }
+      }
+    } else return undefined
+    return store
+  }
+
+  async #addConfigMap(store: Store, source: KeySource): Promise<void> {
+    const data = await this.#configMap(source.name ?? '')
+    addKeys(store, data, source)
+  }
+
+  async #addSecret(store: Store, source: KeySource): Promise<void> {
+    addKeys(store, await this.#secret(source.name ?? ''), source)
+  }
+
+  #addDownward(
+    store: Store,
+    source: { readonly items?: readonly { path: string; fieldRef?: { fieldPath: string } }[] },
+  ): void {
+    for (const { path, fieldRef } of source.items ?? []) {
+      const value = fieldRef === undefined ? '' : fieldOf(this.#pod, fieldRef.fieldPath)
+      store.set(`/${path}`, Buffer.from(value))
+    }
+  }
+
+  async #token(request: {
+    readonly audience?: string
+    readonly expirationSeconds?: number
+  }): Promise<Uint8Array> {
+    const { namespace, name, uid } = this.#pod.metadata ?? {}
+    const account = this.#pod.spec?.serviceAccountName ?? 'default'
+    const answer = await this.#client
+      .resource(resources.serviceaccounts, namespace)
+      .createSubresource<TokenRequest>(account, 'token', {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: {
+          ...(request.audience === undefined ? {} : { audiences: [request.audience] }),
+          expirationSeconds: request.expirationSeconds ?? 3600,
+          boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+        },
+      } as object)
+    return Buffer.from(answer.status?.token ?? '')
+  }
+
+  async #configMap(name: string): Promise<Map<string, Uint8Array>> {
+    const found = await orMissing(
+      this.#client.resource(resources.configmaps, this.#pod.metadata?.namespace).get(name),
+    )
+    return new Map([
+      ...Object.entries(found?.data ?? {}).map(([key, text]): [string, Uint8Array] => [
+        key,
+        Buffer.from(text),
+      ]),
+      ...binary(found?.binaryData),
+    ])
+  }
+
+  async #secret(name: string): Promise<Map<string, Uint8Array>> {
+    const found = await orMissing(
+      this.#client.resource(resources.secrets, this.#pod.metadata?.namespace).get(name),
+    )
+    return new Map(binary(found?.data))
+  }
+
+  /** Of a process in the container, in the order of the kubelet: all of a source, then single values. */
+  async environment(container: Container, nodeName: string): Promise<Map<string, string>> {
+    const environment = new Map<string, string>([
+      ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+      ['HOSTNAME', this.#pod.spec?.hostname ?? this.#pod.metadata?.name ?? ''],
+      ['KUBERNETES_SERVICE_HOST', '10.0.0.1'],
+      ['KUBERNETES_SERVICE_PORT', '443'],
+      ['HOME', '/root'],
+    ])
+    for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
+      const data = configMapRef
+        ? await this.#configMap(configMapRef.name ?? '')
+        : await this.#secret(secretRef?.name ?? '')
+      for (const [key, bytes] of data) environment.set(prefix + key, Buffer.from(bytes).toString())
+    }
+    for (const { name, value, valueFrom } of container.env ?? []) {
+      if (valueFrom === undefined) {
+        environment.set(name, substituted(value ?? '', environment))
+      } else if (valueFrom.fieldRef) {
+        environment.set(name, fieldOf(this.#pod, valueFrom.fieldRef.fieldPath, nodeName))
+      } else if (valueFrom.resourceFieldRef) {
+        environment.set(name, resourceOf(container, valueFrom.resourceFieldRef.resource))
+      } else {
+        const { configMapKeyRef, secretKeyRef } = valueFrom
+        const data = configMapKeyRef
+          ? await this.#configMap(configMapKeyRef.name ?? '')
+          : await this.#secret(secretKeyRef?.name ?? '')
+        const bytes = data.get((configMapKeyRef ?? secretKeyRef)?.key ?? '')
+        if (bytes !== undefined) environment.set(name, Buffer.from(bytes).toString())
+      }
+    }
+    return environment
+  }
+}
+
+interface KeySource {
+  readonly name?: string
+  readonly items?: readonly { readonly key: string; readonly path: string }[]
+}
+
+function addKeys(store: Store, data: ReadonlyMap<string, Uint8Array>, { items }: KeySource): void {
+  const chosen = items ?? [...data.keys()].map((key) => ({ key, path: key }))
+  for (const { key, path } of chosen) {
+    const bytes = data.get(key)
+    if (bytes !== undefined) store.set(`/${path}`, bytes)
+  }
+}
+
+function binary(data: Readonly<Record<string, string>> | undefined): [string, Uint8Array][] {
+  return Object.entries(data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')])
+}
+
+async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** `$(NAME)` of a variable that is set; `$$(NAME)` stays `$(NAME)`. */
+function substituted(value: string, environment: ReadonlyMap<string, string>): string {
+  return value.replace(/\$(\$)?\(([^)]+)\)/g, (all, escaped: string | undefined, name: string) =>
+    escaped === undefined ? (environment.get(name) ?? all) : all.slice(1),
+  )
+}
+
+function resourceOf(container: Container, resource: string): string {
+  const [kind = '', name = ''] = resource.split('.')
+  const amounts = kind === 'limits' ? container.resources?.limits : container.resources?.requests
+  return String(amounts?.[name] ?? '0')
+}
+
+/** A field of the downward API. */
+export function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ?? ''): string {
+  const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
+  if (keyed !== null) return pod.metadata?.[keyed[1] as 'labels' | 'annotations']?.[keyed[2]!] ?? ''
+  const values: Readonly<Record<string, () => string | undefined>> = {
+    'metadata.name': () => pod.metadata?.name,
+    'metadata.namespace': () => pod.metadata?.namespace,
+    'metadata.uid': () => pod.metadata?.uid,
+    'metadata.labels': () => lines(pod.metadata?.labels),
+    'metadata.annotations': () => lines(pod.metadata?.annotations),
+    'metadata.creationTimestamp': () => pod.metadata?.creationTimestamp ?? formatTime(0),
+    'spec.nodeName': () => nodeName,
+    'spec.serviceAccountName': () => pod.spec?.serviceAccountName,
+    'status.hostIP': () => pod.status?.hostIP,
+    'status.podIP': () => pod.status?.podIP,
+    'status.podIPs': () => pod.status?.podIPs?.map(({ ip }) => ip).join(','),
+  }
+  return values[path]?.() ?? ''
+}
+
+function lines(pairs: Readonly<Record<string, string>> | undefined): string {
+  return Object.entries(pairs ?? {})
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .sort()
+    .join('\n')
+}

@@ -1,0 +1,118 @@
+/** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
+import type { Pod } from '@gyropilot/api'
+
+export const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
+
+/** A byte stream to somewhere outside of the simulation. */
+export interface Dialed {
+  readonly input: AsyncIterable<Uint8Array>
+  write(bytes: Uint8Array): Promise<void>
+  /** Nothing more will be written. */
+  end(): void
+  close(): void
+}
+
+/** Rejects when nothing listens there. */
+export type Dial = (host: string, port: number) => Promise<Dialed>
+
+export interface PortStreams {
+  readonly input: AsyncIterable<Uint8Array>
+  output(bytes: Uint8Array): Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+const MOST_REQUEST_BYTES = 65_536
+
+/** `8080=127.0.0.1:3000,9090=[::1]:9`; a part that cannot be read leads nowhere. */
+export function targetOf(pod: Pod, port: number): Target | undefined {
+  const text = pod.metadata?.annotations?.[PORT_FORWARD_ANNOTATION] ?? ''
+  for (const part of text.split(',')) {
+    const match = /^\s*(\d+)\s*=\s*(?:\[([^\]]+)\]|([^:\s]+)):(\d+)\s*$/.exec(part)
+    if (match !== null && Number(match[1]) === port)
+      return { host: match[2] ?? match[3]!, port: Number(match[4]) }
+  }
+  return undefined
+}
+
+/** True when a container of the pod says that it listens there. */
+export function declares(pod: Pod, port: number): boolean {
+  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
+  return containers.some(({ ports = [] }) =>
+    ports.some(({ containerPort }) => containerPort === port),
+  )
+}
+
+/** Serves one connection; resolves with a text when nobody listens. */
+export async function servePort(
+  pod: Pod,
+  port: number,
+  streams: PortStreams,
+  dial: Dial | undefined,
+): Promise<string | undefined> {
+  const { name, namespace, uid } = pod.metadata ?? {}
+  const failed = (why: string): string =>
+    `error forwarding port ${port} to pod ${name}_${namespace}(${uid}): ${why}`
+  const target = targetOf(pod, port)
+  if (target !== undefined && dial !== undefined) {
+    try {
+      await relay(streams, await dial(target.host, target.port))
+      return undefined
+    } catch (error) {
+      return failed(`dial ${target.host}:${target.port}: ${(error as Error).message}`)
+    }
+  }
+  if (declares(pod, port)) {
+    await answerRequests(pod, port, streams)
+    return undefined
+  }
+  return failed(
+    `dial tcp4 127.0.0.1:${port}: connect: connection refused: no container of the simulated pod has this containerPort; ` +
+      `annotation ${PORT_FORWARD_ANNOTATION}: "${port}=127.0.0.1:3000" leads it to a program of yours`,
+  )
+}
+
+async function relay({ input, output, signal }: PortStreams, dialed: Dialed): Promise<void> {
+  const close = (): void => dialed.close()
+  signal.addEventListener('abort', close, { once: true })
+  const sending = (async () => {
+    for await (const chunk of input) await dialed.write(chunk)
+    dialed.end()
+  })()
+  try {
+    for await (const chunk of dialed.input) await output(chunk)
+  } finally {
+    signal.removeEventListener('abort', close)
+    dialed.close()
+    sending.catch(() => {})
+  }
+}
+
+/** HTTP/1.1, as little of it as a browser and curl need: every request gets the same short page. */
+async function answerRequests(pod: Pod, port: number, streams: PortStreams): Promise<void> {
+  let text = ''
+  for await (const chunk of streams.input) {
+    text += Buffer.from(chunk).toString('latin1')
+    if (text.length > MOST_REQUEST_BYTES) return
+    const end = text.indexOf('\r\n\r\n')
+    if (end === -1) continue
+    const [line = ''] = text.split('\r\n', 1)
+    const [method = 'GET', path = '/'] = line.split(' ')
+    const { name, namespace } = pod.metadata ?? {}
+    const page = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
+    const head = [
+      'HTTP/1.1 200 OK',
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(page)}`,
+      'Connection: close',
+    ]
+    await streams.output(
+      Buffer.from(`${head.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : page}`),
+    )
+    return
+  }
+}

@@ -1,0 +1,274 @@
+/** Logs, exec, attach, cp, port-forward and debug of kubectl, against simulated containers. Contract: docs/behaviour/api-server/kubectl.md. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, test } from 'node:test'
+import type { Finished } from './gyro-process.ts'
+import {
+  begin,
+  configMap,
+  deployment,
+  fed,
+  fetched,
+  finish,
+  folder,
+  gyro,
+  startForward,
+} from './kubectl-session.ts'
+
+before(begin)
+after(finish)
+
+describe('streams', () => {
+  const behavior = JSON.stringify({
+    containers: {
+      side: {
+        logs: [
+          { at: 0, text: 'first' },
+          { at: '20ms', text: 'second' },
+        ],
+        exec: [{ command: 'psql -c', stdout: '1 row\n', stderr: 'note\n', exitCode: 3 }],
+      },
+      crash: { runs: [{ duration: '50ms', exitCode: 2 }, { duration: 'forever' }] },
+    },
+  })
+  const shared = [{ name: 'shared', mountPath: '/shared' }]
+  const PASSWORD = [
+    { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'streamed', key: 'password' } } },
+  ]
+  let webPort = 0
+  const web = createServer((request, response) =>
+    response.end(`the user's program: ${request.url}`),
+  )
+  before(async () => {
+    gyro.apply(deployment('read'))
+    gyro.ok('rollout', 'status', 'deploy/read')
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+    webPort = (web.address() as { port: number }).port
+    gyro.apply(configMap('streamed', { 'app.conf': 'color=blue\n' }))
+    gyro.ok('create', 'secret', 'generic', 'streamed', '--from-literal=password=hunter2')
+    gyro.apply({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'p',
+        labels: { app: 'p' },
+        annotations: {
+          'sim.kubelet/behavior': behavior,
+          'sim.kubelet/port-forward': `9000=127.0.0.1:${webPort}`,
+        },
+      },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          {
+            name: 'c',
+            image: 'nginx:1.27',
+            ports: [{ containerPort: 80 }],
+            env: PASSWORD,
+            volumeMounts: [{ name: 'conf', mountPath: '/etc/conf' }, ...shared],
+          },
+          { name: 'side', image: 'busybox', volumeMounts: shared },
+          { name: 'crash', image: 'busybox' },
+          { name: 'says', image: 'busybox', command: ['sh', '-c', 'echo started; sleep 3600'] },
+        ],
+        volumes: [
+          { name: 'conf', configMap: { name: 'streamed' } },
+          { name: 'shared', emptyDir: {} },
+        ],
+      },
+    })
+    gyro.ok(
+      'wait',
+      '--for=jsonpath={.status.containerStatuses[?(@.name=="crash")].restartCount}=1',
+      'pod/p',
+      '--timeout=20s',
+    )
+  })
+  after(() => web.close())
+
+  test('logs: of a container, of the one before, last lines, with times, by label, of a workload', () => {
+    assert.equal(gyro.ok('logs', 'p', '-c', 'side'), 'first\nsecond\n')
+    assert.equal(gyro.ok('logs', 'p', '-c', 'side', '--tail=1'), 'second\n')
+    assert.match(
+      gyro.ok('logs', 'p', '-c', 'side', '--timestamps'),
+      /^\d{4}-\S+Z first\n\d{4}-\S+Z second\n$/,
+    )
+    assert.equal(gyro.ok('logs', 'p', '-c', 'side', '--since=1h'), 'first\nsecond\n')
+    assert.equal(gyro.ok('logs', 'p', '-c', 'says'), 'started\n')
+    assert.match(
+      gyro.ok('logs', 'p', '-c', 'crash', '--previous'),
+      /^simulated container crash of image busybox/,
+    )
+    assert.match(
+      gyro.kubectl('logs', 'p', '-c', 'side', '--previous').stderr,
+      /previous terminated container "side" in pod "p" not found/,
+    )
+    assert.match(
+      gyro.ok('logs', '-l', 'app=p', '-c', 'side', '--prefix'),
+      /^\[pod\/p\/side\] first\n/,
+    )
+    assert.equal(gyro.ok('logs', 'p', '--all-containers').split('\n').length, 6)
+    assert.match(gyro.ok('logs', 'deploy/read'), /^simulated container c/)
+  })
+
+  test('logs -f ends when the container does', () => {
+    const annotations = {
+      'sim.kubelet/behavior': JSON.stringify({
+        containers: {
+          '*': {
+            runs: [{ duration: '1s' }],
+            logs: [
+              { at: 0, text: 'a' },
+              { at: '500ms', text: 'b' },
+            ],
+          },
+        },
+      }),
+    }
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] }
+    gyro.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'short', annotations }, spec })
+    gyro.ok('wait', '--for=jsonpath={.status.phase}=Running', 'pod/short', '--timeout=10s')
+    assert.equal(gyro.ok('logs', '-f', 'short'), 'a\nb\n')
+  })
+
+  const sh = (script: string): string => gyro.ok('exec', 'p', '-c', 'c', '--', 'sh', '-c', script)
+
+  for (const [protocol, websockets] of [
+    ['WebSocket', 'true'],
+    ['SPDY', 'false'],
+  ] as const) {
+    const use = {
+      KUBECTL_REMOTE_COMMAND_WEBSOCKETS: websockets,
+      KUBECTL_PORT_FORWARD_WEBSOCKETS: websockets,
+    }
+
+    test(`exec over ${protocol}: output, errors, input, exit codes`, () => {
+      const exec = (...words: string[]): Finished => fed('typed\n', ['exec', ...words], use)
+      assert.equal(exec('p', '-c', 'c', '--', 'echo', 'hi').stdout, 'hi\n')
+      assert.equal(exec('p', '-c', 'c', '--', 'false').code, 1)
+      const both = exec('p', '-c', 'c', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
+      assert.deepEqual(both, {
+        code: 7,
+        stdout: 'out\n',
+        stderr: 'err\ncommand terminated with exit code 7\n',
+      })
+      assert.equal(exec('-i', 'p', '-c', 'c', '--', 'cat').stdout, 'typed\n')
+      assert.deepEqual(exec('p', '-c', 'side', '--', 'psql', '-c', 'select 1').code, 3)
+    })
+
+    test(`port-forward over ${protocol}`, async () => {
+      const forward = await startForward(['pod/p', ':80', ':9000', ':81'], use)
+      const [page, program, nobody] = forward.ports
+      assert.match(
+        await fetched(page!),
+        /^simulated pod default\/p on node-\d: port 80, GET \/x\n$/,
+      )
+      assert.equal(await fetched(program!), "the user's program: /x")
+      await assert.rejects(fetched(nobody!))
+      assert.match(await forward.ended, /no container of the simulated pod has this containerPort/)
+    })
+  }
+
+  test('exec: files, environment, what is not there', () => {
+    assert.equal(sh('cat /etc/conf/app.conf; echo $PASSWORD; hostname'), 'color=blue\nhunter2\np\n')
+    assert.equal(sh('cat /var/run/secrets/kubernetes.io/serviceaccount/namespace'), 'default')
+    sh('echo kept > /shared/x')
+    assert.equal(gyro.ok('exec', 'p', '-c', 'side', '--', 'cat', '/shared/x'), 'kept\n')
+    assert.match(gyro.ok('exec', 'deploy/read', '--', 'hostname'), /^read-/)
+    assert.match(
+      gyro.kubectl('exec', 'p', '-c', 'c', '--', 'vim').stderr,
+      /executable file not found in \$PATH/,
+    )
+    assert.match(
+      gyro.kubectl('exec', 'p', '-c', 'zz', '--', 'ls').stderr,
+      /container zz is not valid for pod p/,
+    )
+    assert.match(
+      gyro.kubectl('exec', 'p', '-c', 'c', '--as=nobody', '--', 'ls').stderr,
+      /\(Forbidden\)/,
+    )
+  })
+
+  test('cp: files and folders, there and back', () => {
+    mkdirSync(join(folder, 'tree', 'sub'), { recursive: true })
+    const large = 'x'.repeat(1_500_000)
+    writeFileSync(join(folder, 'tree', 'a'), large)
+    writeFileSync(join(folder, 'tree', 'sub', 'b'), 'b\n')
+    gyro.ok('cp', join(folder, 'tree'), 'p:/tmp/tree', '-c', 'c')
+    assert.equal(
+      sh('ls /tmp/tree /tmp/tree/sub; cat /tmp/tree/sub/b'),
+      '/tmp/tree:\na\nsub\n\n/tmp/tree/sub:\nb\nb\n',
+    )
+    gyro.ok('cp', 'p:/tmp/tree', join(folder, 'back'), '-c', 'c')
+    assert.equal(readFileSync(join(folder, 'back', 'a'), 'utf8'), large)
+    assert.equal(readFileSync(join(folder, 'back', 'sub', 'b'), 'utf8'), 'b\n')
+  })
+
+  test('run -i, attach and debug: a shell to type into', () => {
+    const said = fed('hostname; exit 5\n', [
+      'run',
+      'typed',
+      '--image=busybox',
+      '-i',
+      '--rm',
+      '--restart=Never',
+      '-q',
+    ])
+    assert.deepEqual([said.code, said.stdout.includes('typed\n')], [5, true])
+    const echoed = fed('', [
+      'run',
+      'echoed',
+      '--image=busybox',
+      '-i',
+      '--rm',
+      '--restart=Never',
+      '-q',
+      '--',
+      'echo',
+      'hello',
+    ])
+    assert.match(echoed.stdout, /hello\n/)
+    gyro.apply({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'waiting' },
+      spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox', stdin: true }] },
+    })
+    gyro.ok('wait', '--for=condition=Ready', 'pod/waiting', '--timeout=10s')
+    assert.match(fed('echo attached\n', ['attach', '-i', 'waiting', '-q']).stdout, /attached\n/)
+    const debugged = fed('echo from the side\n', [
+      'debug',
+      'p',
+      '-i',
+      '--image=busybox',
+      '--profile=general',
+      '-c',
+      'dbg',
+      '-q',
+    ])
+    assert.match(debugged.stdout, /from the side\n/)
+    gyro.ok(
+      'wait',
+      '--for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0',
+      'pod/p',
+      '--timeout=10s',
+    )
+  })
+
+  test('proxy passes everything through', async () => {
+    const proxy = spawn('kubectl', ['proxy', '--port=0'], {
+      env: { ...process.env, KUBECONFIG: gyro.kubeconfig },
+    })
+    const { value } = await createInterface({ input: proxy.stdout })[Symbol.asyncIterator]().next()
+    const body = await fetched(
+      Number(/:(\d+)$/.exec(value as string)![1]),
+      '/api/v1/namespaces/default',
+    )
+    assert.equal(JSON.parse(body).metadata.name, 'default')
+    proxy.kill()
+  })
+})

@@ -1,0 +1,34 @@
+/** What an answer to a bad request may be. Contract: docs/behaviour/api-server/requests.md. */
+
+/** Answers of 500 and above that the pages tell of: errors that nobody translated, requests for the future, connections that end nowhere. */
+const DOCUMENTED: readonly RegExp[] = [
+  /^Internal Server Error: .*failed to create RequestInfo/s,
+  /resourceVersion should not be set on objects to be created/,
+  /etcdserver: request is too large/,
+  /strconv\.Parse(Uint|Int|Bool|Float)/,
+  /resourceVersion: Invalid value/,
+  /"message":"\[?target\.(name|kind): /,
+  /failed to create typed patch object/,
+  /does not contain declared merge key/,
+  /expected a \[\]interface \{\}, but received a/,
+  /error trying to reach service/,
+  /expected a map\[string\]interface \{\}, but received a/,
+  /Too large resource version/,
+  /request did not complete within the allotted timeout/,
+]
+
+/** Undefined when the answer is one that a server may give. */
+export function objectionTo(status: number, text: string): string | undefined {
+  if (status >= 200 && status < 500) return undefined
+  if (DOCUMENTED.some((pattern) => pattern.test(text))) return undefined
+  return `answered with ${status}: ${text.slice(0, 600)}`
+}
+
+/** Undefined while nobody has written to what all objects inherit. */
+export function pollution(): string | undefined {
+  const seen =
+    ({} as Record<string, unknown>)['polluted'] ?? ([] as unknown as { polluted?: 1 }).polluted
+  if (seen !== undefined) return `Object.prototype.polluted is ${JSON.stringify(seen)}`
+  const added = Object.keys(Object.prototype)
+  return added.length === 0 ? undefined : `Object.prototype has ${added.join(', ')}`
+}
