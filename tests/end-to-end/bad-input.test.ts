@@ -41,7 +41,7 @@ function refused(command: string, args: readonly string[], code: number, line: R
 }
 
 test('gyro: unknown command and flags, values out of range', () => {
-  refused(gyroBinary, ['upp'], 2, /^gyro: unknown command "upp": use up or version/)
+  refused(gyroBinary, ['upp'], 2, /^gyro: unknown command "upp": use up, simulate or version/)
   refused(gyroBinary, ['up', '--nosuch'], 1, /^gyro: unknown flag: --nosuch$/)
   refused(
     gyroBinary,
@@ -113,7 +113,7 @@ test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
     managerBinary,
     ['--controllers=nosuch'],
     1,
-    /^Error: "nosuch" is not in the list of known controllers$/,
+    /"command failed" err="\\"nosuch\\" is not in the list of known controllers"$/,
   )
   refused(
     managerBinary,
@@ -125,21 +125,21 @@ test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
     managerBinary,
     ['--kubeconfig=/no/such/file'],
     1,
-    /^Error: stat \/no\/such\/file: no such file or directory$/,
+    /"command failed" err="stat \/no\/such\/file: no such file or directory"$/,
   )
   const malformed = file('malformed', 'apiVersion: v1\nclusters: [\n')
   refused(
     managerBinary,
     [`--kubeconfig=${malformed}`],
     1,
-    /^Error: error loading config file ".*malformed": /,
+    /"command failed" err="error loading config file .*malformed/,
   )
   const dangling = file('dangling', 'apiVersion: v1\nkind: Config\ncurrent-context: nope\n')
   refused(
     managerBinary,
     [`--kubeconfig=${dangling}`],
     1,
-    /^Error: invalid configuration: .*context was not found for specified context: nope/,
+    /"command failed" err="invalid configuration: .*context was not found for specified context: nope/,
   )
   const noCa = file(
     'no-ca',
@@ -149,7 +149,7 @@ test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
     managerBinary,
     [`--kubeconfig=${noCa}`],
     1,
-    /^Error: invalid configuration: unable to read certificate-authority \/no\/ca for c due to/,
+    /"command failed" err="invalid configuration: unable to read certificate-authority \/no\/ca for c due to/,
   )
 })
 

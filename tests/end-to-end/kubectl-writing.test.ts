@@ -32,7 +32,7 @@ describe('writing', () => {
         'clusterrolebinding.rbac.authorization.k8s.io/made',
       ],
       ['quota made --hard=count/secrets=100 -n made', 'resourcequota/made'],
-      ['pdb made --selector=app=made --min-available=1', 'poddisruptionbudget.policy/made'],
+      ['pdb made --selector=app=nobody --min-available=1', 'poddisruptionbudget.policy/made'],
       ['ingress made --rule=a.example/x=web:80', 'ingress.networking.k8s.io/made'],
       ['priorityclass made --value=5', 'priorityclass.scheduling.k8s.io/made'],
       ['service clusterip made --tcp=80', 'service/made'],
@@ -313,6 +313,27 @@ describe('workloads', () => {
       [1, 'error: timed out waiting for the condition on pods/awaited\n'],
     )
     gyro.ok('delete', 'pod', 'awaited', '--grace-period=1')
+  })
+
+  test('drain says which budget forbids it, and gives up in time', () => {
+    gyro.apply(deployment('kept', 'nginx:1', 1))
+    gyro.ok('create', 'pdb', 'kept', '--selector=app=kept', '--min-available=100%')
+    gyro.ok('rollout', 'status', 'deploy/kept')
+    const [pod] = gyro.json('get', 'pods', '-l', 'app=kept').items
+    const { nodeName } = pod.spec
+    const { code, stderr } = gyro.kubectl(
+      'drain',
+      nodeName,
+      '--pod-selector=app=kept',
+      '--timeout=1s',
+    )
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\./,
+    )
+    gyro.ok('uncordon', nodeName)
+    gyro.ok('delete', 'deploy,pdb', 'kept', '--cascade=foreground')
   })
 
   test('taint, cordon, drain, uncordon', () => {

@@ -5,6 +5,7 @@ import { keyOf, resources } from '@gyropilot/api'
 import type { KeyedController, Reason } from './controller.ts'
 import { create, currentTimeMs, recordEvent, write } from './effects.ts'
 import type { Reconcile } from './effects.ts'
+import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import { runKeyedController } from './keyed-controller.ts'
 import { keysOf, testContext } from './testing/index.ts'
@@ -96,6 +97,30 @@ test('rules are run with what was observed, and their effects reach the world in
     context.events.map(({ component, reason, message }) => ({ component, reason, message })),
     [{ component: 'test-controller', reason: 'Created', message: 'made a-1767225600000' }],
   )
+  stop.abort()
+})
+
+test('a key whose expectations are never met is looked at again when they expire', async () => {
+  const met: boolean[] = []
+  const { context, start, stop } = controllerOf(function* () {}, {
+    also: ({ clock }) => {
+      const expectations = createExpectations(clock)
+      expectations.expectCreations('default/a', 1)
+      return {
+        expectations,
+        *reconcile() {
+          met.push(expectations.satisfied('default/a'))
+        },
+      }
+    },
+  })
+  start()
+  await context.clock.advance(EXPECTATIONS_TIMEOUT_MS)
+  assert.deepEqual(met, [false])
+  await context.clock.advance(1_000)
+  assert.deepEqual(met, [false, true])
+  await context.clock.advance(3_600_000)
+  assert.equal(met.length, 2)
   stop.abort()
 })
 

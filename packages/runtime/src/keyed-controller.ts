@@ -14,6 +14,7 @@ import type {
 import type { Verdict } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
+import { EXPECTATIONS_TIMEOUT_MS } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
@@ -188,6 +189,11 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     if (!verdict.keepsFailures) this.#queue.forget(key)
     if (verdict.requeueAfterMs !== undefined) {
       this.#queue.addAfter(key, verdict.requeueAfterMs, this.#traced({ cause: 'requeue-after' }))
+    }
+    // What is awaited may have come and gone while the watch had a gap: then no event ever asks for another look.
+    if (this.#logic.expectations?.satisfied(key) === false) {
+      const afterMs = EXPECTATIONS_TIMEOUT_MS + 1
+      this.#queue.addAfter(key, afterMs, this.#traced({ cause: 'requeue-after' }))
     }
   }
 

@@ -25,7 +25,7 @@ const UNSHARED_METADATA: ReadonlySet<string> = new Set([
  * Makes equal parts of objects one part: containers of pods of one Deployment, labels, tolerations, node names. Two parts
  * are equal when they have the same keys in the same order and equal values, so that nothing can be told from one but its
  * identity. Tables are of bounded size and forget: equal parts may then exist twice, never wrongly once. Cost per object is
- * linear in its size. Measurements and what was ruled out: docs/decisions/0008-shared-subtrees.md.
+ * linear in its size. Measurements and what was ruled out: docs/decisions/0009-shared-subtrees.md.
  */
 export class SharedSubtrees {
   readonly #strings = new SlotTable<string>()

@@ -62,7 +62,7 @@ export class EventCorrelator {
 
   #aggregate(event: Event, combinedName: string): { event: Event; key: string } {
     const groupKey = groupKeyOf(event)
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.monotonicMs()
     let similar = this.#similar.get(groupKey)
     if (similar === undefined || nowMs - similar.lastMs > SIMILAR_WINDOW_MS) {
       similar = { messages: new Set(), lastMs: nowMs }

@@ -43,6 +43,8 @@ export class SeriesBroadcaster {
   readonly #options: SeriesBroadcasterOptions
   readonly #names: EventNames
   readonly #known = new Map<string, Event>()
+  /** By the monotonic clock: a wall clock that jumps neither ends series nor keeps them. */
+  readonly #lastSeenMs = new Map<string, number>()
   readonly #writes = new Deque<() => Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #timers: readonly Timer[]
@@ -72,7 +74,9 @@ export class SeriesBroadcaster {
     }
     const key = keyOfEvent(event)
     const known = this.#known.get(key)
-    const lastObservedTime = formatMicroTime(this.#options.clock.nowMs())
+    const { clock } = this.#options
+    const lastObservedTime = formatMicroTime(clock.nowMs())
+    this.#lastSeenMs.set(key, clock.monotonicMs())
     if (known === undefined) {
       this.#known.set(key, event)
       this.#enqueue(key)
@@ -97,11 +101,12 @@ export class SeriesBroadcaster {
   }
 
   #finishIdle(): void {
-    const beforeMs = this.#options.clock.nowMs() - IDLE_MS
+    const beforeMs = this.#options.clock.monotonicMs() - IDLE_MS
     for (const [key, event] of this.#known) {
-      if (Date.parse(event.series?.lastObservedTime ?? event.eventTime ?? '') >= beforeMs) continue
+      if ((this.#lastSeenMs.get(key) ?? 0) >= beforeMs) continue
       if (event.series !== undefined) this.#enqueue(key)
       this.#known.delete(key)
+      this.#lastSeenMs.delete(key)
     }
   }
 

@@ -285,3 +285,17 @@ test('only leases can be locks', () => {
   for (const [type, message] of Object.entries(messages))
     assert.throws(() => checkLockType(type), { message })
 })
+
+test('the lease is held from the sending of the last renewal on, whatever the process has not noticed since', async () => {
+  const { elector, clock } = world()
+  const me = elector()
+  assert.equal(me.elector.holdsLease, false)
+  await me.run()
+  assert.equal(me.elector.holdsLease, true)
+  await clock.advance(8_000)
+  assert.equal(me.elector.holdsLease, true)
+  me.stop.abort()
+  await clock.advance(15_000)
+  assert.equal(me.elector.isLeader, true)
+  assert.equal(me.elector.holdsLease, false)
+})

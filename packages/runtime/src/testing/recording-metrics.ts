@@ -35,6 +35,7 @@ export class RecordingMetrics implements MetricsRegistry {
         const series = seriesOf(options.name, labels)
         this.#observations.set(series, [...(this.#observations.get(series) ?? []), value])
       },
+      initialize() {},
     }
   }
 

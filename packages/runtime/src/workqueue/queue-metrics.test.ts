@@ -130,3 +130,11 @@ test('the bounds are exposed under the texts that dashboards select on', () => {
     ],
   )
 })
+
+test('both histograms show their series at 0 when the queue is made', () => {
+  const registry = new PrometheusRegistry()
+  void new RateLimitingQueue({ clock: testClock(), metrics: registry, name: 'fresh' })
+  const text = registry.expose()
+  for (const name of ['queue', 'work'])
+    assert.match(text, new RegExp(`workqueue_${name}_duration_seconds_count\\{name="fresh"\\} 0`))
+})

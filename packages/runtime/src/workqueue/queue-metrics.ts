@@ -49,6 +49,8 @@ export function queueMetrics(
   if (controller === undefined) families.depth.add(0, labels)
   families.adds.increment(labels, 0)
   families.retries.increment(labels, 0)
+  families.queueDuration.initialize(labels)
+  families.workDuration.initialize(labels)
   families.unfinished.set(0, labels)
   families.longestRunning.set(0, labels)
 

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubernetesObject, Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { ApiClient } from '@gyropilot/client'
+import { eventStream, fakeTransport, watchBytes } from '@gyropilot/client/testing'
+import type { TransportResponse } from '@gyropilot/client'
+import { SeededRandom } from '@gyropilot/foundation'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
+import { testClock } from '../testing/index.ts'
+import { SharedInformerFactory } from './informer-factory.ts'
+import { SharedSubtrees } from './shared-subtrees.ts'
+
+interface Shape {
+  readonly metadata: { readonly labels: object }
+  readonly spec: { readonly containers: readonly { readonly env: readonly { value: string }[] }[] }
+}
+
+const take = (subtrees: SharedSubtrees, text: string, previous?: object): Shape => {
+  const object = JSON.parse(text)
+  subtrees.take(object, previous as KubernetesObject)
+  assert.equal(JSON.stringify(object), text, 'sharing shows in nothing')
+  return object
+}
+
+const containers = '[{"name":"web","env":[{"name":"A","value":"a long value of it"}]}]'
+const podText = (name: string, rest = ''): string =>
+  `{"metadata":{"name":"${name}","labels":{"application":"shop"}},"spec":{"containers":${containers},"nodeName":"node-${name}"${rest}}}`
+
+test('equal parts become one from the third time on, at any depth; what differs stays apart', () => {
+  const subtrees = new SharedSubtrees()
+  const [, second, third] = ['a', 'b', 'c'].map((name) => take(subtrees, podText(name))) as [
+    Shape,
+    Shape,
+    Shape,
+  ]
+  assert.equal(third.spec.containers, second.spec.containers)
+  assert.equal(third.metadata.labels, second.metadata.labels)
+  assert.notEqual(third.spec, second.spec)
+  const other = take(subtrees, podText('d').replace('a long value', 'another value'))
+  assert.notEqual(other.spec.containers, second.spec.containers)
+  assert.equal(other.spec.containers[0]!.env[0]!.value, 'another value of it')
+})
+
+test('an update shares what is as before at once', () => {
+  const subtrees = new SharedSubtrees()
+  const before = take(subtrees, podText('a'))
+  const same = take(
+    subtrees,
+    podText('a').replace('"labels"', '"resourceVersion":"2","labels"'),
+    before,
+  )
+  assert.equal(same.spec, before.spec)
+  assert.equal(same.metadata.labels, before.metadata.labels)
+  assert.notEqual(same.metadata, before.metadata)
+})
+
+test('values that look alike are not equal', () => {
+  const subtrees = new SharedSubtrees()
+  const texts = [
+    '{"data":{"x":{"a":1,"b":2}}}',
+    '{"data":{"x":{"b":2,"a":1}}}',
+    '{"data":{"x":{"a":"1","b":"2"}}}',
+    '{"data":{"x":["1","2"]}}',
+    '{"data":{"x":{"0":"1","1":"2"}}}',
+    '{"data":{"x":{"a":true,"b":2}}}',
+    '{"data":{"x":{"a":false,"b":2}}}',
+    '{"data":{"x":{"a":null,"b":2}}}',
+    '{"data":{"x":{}}}',
+    '{"data":{"x":[]}}',
+    '{"data":{"x":{"a":1.5,"b":2}}}',
+    '{"data":{"x":{"a":1.25,"b":2}}}',
+    '{"data":{"x":{"__proto__":{"a":1}}}}',
+    '{"data":{"x":{"constructor":{"a":1}}}}',
+  ]
+  for (let round = 0; round < 4; round++) for (const text of texts) take(subtrees, text)
+  const zero = JSON.parse('{"data":{"x":{"a":-0}}}')
+  for (let round = 0; round < 3; round++) take(subtrees, '{"data":{"x":{"a":0}}}')
+  subtrees.take(zero)
+  assert.ok(Object.is(zero.data.x.a, -0))
+})
+
+test('a hundred thousand different parts, and the tables forget instead of mixing up', () => {
+  const subtrees = new SharedSubtrees()
+  const random = new SeededRandom('parts')
+  for (let i = 0; i < 100_000; i++) {
+    const number = Math.floor(random.next() * 60_000)
+    take(subtrees, `{"data":{"part":{"number":${number},"text":"a text of number ${number}"}}}`)
+  }
+})
+
+test('an object as deep as a parser allows is left alone below a depth', () => {
+  const text = `{"data":${'['.repeat(3_000)}${']'.repeat(3_000)}}`
+  const subtrees = new SharedSubtrees()
+  take(subtrees, text)
+  take(subtrees, text, take(subtrees, text))
+})
+
+async function cachedPods(response: TransportResponse): Promise<readonly Pod[]> {
+  const clock = testClock()
+  const factory = new SharedInformerFactory({
+    client: new ApiClient({ transport: fakeTransport([response]), clock, qps: -1 }),
+    clock,
+    random: new SeededRandom('shared'),
+    logger: new RecordingLogger(),
+  })
+  const stop = new AbortController()
+  const informer = factory.informer(resources.pods)
+  factory.start(stop.signal)
+  await clock.advance(0)
+  const pods = informer.lister.list()
+  stop.abort()
+  await clock.advance(0)
+  return pods
+}
+
+const pod = (name: string): Pod => ({
+  ...(JSON.parse(podText(name)) as Pod),
+  apiVersion: 'v1',
+  kind: 'Pod',
+})
+const bookmark = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
+}
+
+test('an informer shares parts of what it decoded', async () => {
+  const events = ['a', 'b', 'c'].map((name) => ({ type: 'ADDED', object: pod(name) }))
+  const lines = [...events, { type: 'BOOKMARK', object: bookmark }]
+  const pods = await cachedPods(watchBytes(lines.map((event) => JSON.stringify(event)).join('\n')))
+  assert.equal(pods.length, 3)
+  assert.equal(pods[1]!.spec!.containers, pods[2]!.spec!.containers)
+})
+
+test('an informer leaves objects of a server in the same process alone, frozen ones too', async () => {
+  const stream = eventStream()
+  const given = ['a', 'b', 'c'].map(pod)
+  for (const object of given) {
+    Object.freeze(object.spec!.containers)
+    Object.freeze(object.spec)
+    stream.push({ type: 'ADDED', object: Object.freeze(object) })
+  }
+  stream.push({ type: 'BOOKMARK', object: bookmark })
+  const pods = await cachedPods(stream.response)
+  for (const [i, object] of given.entries()) assert.equal(pods[i]!.spec, object.spec)
+})
