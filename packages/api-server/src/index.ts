@@ -14,6 +14,16 @@ export type { Listener } from './http/listener.ts'
 export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
 export { createMemoryStore } from './storage/memory-store.ts'
+export type {
+  CommandEnd,
+  ContainerCommand,
+  ContainerLogRequest,
+  ContainerStreams,
+  Kubelet,
+  Kubelets,
+  PortStreams,
+  UsageSummary,
+} from './subresources/index.ts'
 export type { InitialState } from './storage/revision-log.ts'
 export { openSqliteStore } from './storage/sqlite-store.ts'
 export type {

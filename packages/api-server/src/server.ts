@@ -41,7 +41,7 @@ import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/res
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { serviceAllocation } from './service-ips/index.ts'
 import type { Store } from './storage/store.ts'
-import { subresourceHandlers, type Kubelets } from './subresources/index.ts'
+import { subresourceHandlers, type Kubelets, type SubresourceParts } from './subresources/index.ts'
 
 export interface ApiServerOptions {
   readonly clock: Clock
@@ -56,7 +56,7 @@ export interface ApiServerOptions {
   readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly clientAuthorityPem?: string
   readonly frontProxyAuthorityPem?: string
-  /** Of services; the first family is the cluster's. Default `10.0.0.0/24`. */
+  /** Of services; the first family is the cluster's. Default `10.0.0.0/16`. */
   readonly serviceRanges?: readonly string[]
   /** Where clients outside the process reach this server. Default `127.0.0.1`. */
   readonly advertiseAddress?: string
@@ -187,20 +187,19 @@ class EmbeddedApiServer implements ApiServer {
       }),
       endpoints: new SubresourceEndpoint({ clock, writer, fields, bodies }),
       nonResources: this.#nonResources(openApi, serviceAccountTokens),
-      subresources: [
-        ...subresourceHandlers({
-          clock,
-          authentication,
-          authorizer,
-          serviceAccountTokens,
-          kubelets: options.kubelets,
-        }),
-        ...(options.kubelets === undefined ? [] : resourceMetricsHandlers(options.kubelets)),
-        ...(options.subresources ?? []),
-      ],
+      subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
       flowControlUids: (user) => flowControlUids(store, user),
     })
+  }
+
+  #subresources(parts: Omit<SubresourceParts, 'kubelets'>): SubresourceHandler[] {
+    const { kubelets, subresources = [] } = this.#options
+    return [
+      ...subresourceHandlers({ ...parts, kubelets }),
+      ...(kubelets === undefined ? [] : resourceMetricsHandlers(kubelets)),
+      ...subresources,
+    ]
   }
 
   #definitionController(openApi: OpenApiDocuments): DefinitionController {

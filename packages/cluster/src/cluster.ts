@@ -7,7 +7,7 @@ import type { ApiServer, ClusterCertificates, Store } from '@gyropilot/api-serve
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
-import type { SimulatedNodeConfiguration } from '@gyropilot/simulation'
+import type { Dial, SimulatedNodeConfiguration } from '@gyropilot/simulation'
 import { ADMINISTRATOR, Identities } from './identities.ts'
 import { inProcessConnection } from './in-process-connection.ts'
 import type { Audit } from './in-process-connection.ts'
@@ -26,6 +26,8 @@ export interface ClusterOptions {
   readonly trace?: ReconcileTrace
   /** Told of every request of the parts, not of those from outside. */
   readonly audit?: Audit
+  /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
+  readonly dial?: Dial
 }
 
 export class Cluster {
@@ -50,6 +52,7 @@ export class Cluster {
       clientAuthorityPem: certificates.authority.certificatePem,
       frontProxyAuthorityPem: certificates.frontProxyAuthority.certificatePem,
       tokens: identities.tokens,
+      kubelets: { kubeletOf: (nodeName) => this.#parts.kubeletOf(nodeName) },
     })
     const authorityPem = certificates.authority.certificatePem
     const { server } = this
@@ -61,6 +64,7 @@ export class Cluster {
       logger,
       metrics,
       ...(options.trace === undefined ? {} : { trace: options.trace }),
+      ...(options.dial === undefined ? {} : { dial: options.dial }),
     })
   }
 
@@ -83,6 +87,7 @@ export class Cluster {
   }
 
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
+    this.server.serveResourceMetrics()
     return this.#parts.startNodes(nodes)
   }
 

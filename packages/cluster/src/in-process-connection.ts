@@ -31,7 +31,7 @@ export function inProcessConnection(options: InProcessConnectionOptions): Connec
   }
 }
 
-function userOf(identity: PartIdentity): UserInfo {
+export function userOf(identity: PartIdentity): UserInfo {
   switch (identity.kind) {
     case 'administrator':
       return ADMINISTRATOR

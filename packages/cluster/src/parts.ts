@@ -10,7 +10,7 @@ import { clientBuilder, runControllers } from '@gyropilot/manager'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
 import { SCHEDULER_NAME, Scheduler, SimulatedNodes } from '@gyropilot/simulation'
-import type { SimulatedNodeConfiguration } from '@gyropilot/simulation'
+import type { Dial, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/simulation'
 
 /** Who a part is to the server. */
 export type PartIdentity =
@@ -35,6 +35,8 @@ export interface PartsOptions {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly trace?: ReconcileTrace
+  /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
+  readonly dial?: Dial
 }
 
 /** A part that runs until its cluster stops. */
@@ -58,9 +60,22 @@ export class Parts {
   readonly #options: PartsOptions
   readonly #lifetime = new AbortController()
   readonly #running: Promise<void>[] = []
+  readonly #nodes: SimulatedNodes[] = []
 
   constructor(options: PartsOptions) {
     this.#options = options
+  }
+
+  /** Writes events as this client. `host` is the node of kubelets. */
+  events(client: Client, host?: string): EventBroadcaster {
+    const { clock, random, logger } = this.#options
+    return new EventBroadcaster({
+      client,
+      clock,
+      random: random.fork(`events/${host ?? ''}`),
+      logger: logger.named('events'),
+      ...(host === undefined ? {} : { host }),
+    })
   }
 
   /** Without rate limit. `program` is what the server takes the field manager from. */
@@ -123,7 +138,7 @@ export class Parts {
       clock,
       random: random.fork('scheduler'),
       logger: logger.named('scheduler'),
-      recorder: this.#events(client).recorder(SCHEDULER_NAME),
+      recorder: this.events(client).recorder(SCHEDULER_NAME),
     })
     return this.#start(async (signal, onStarted) => {
       informers.start(signal)
@@ -135,7 +150,7 @@ export class Parts {
   }
 
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
-    const { clock, random, logger } = this.#options
+    const { clock, random, logger, dial } = this.#options
     const client = this.client({ kind: 'administrator' }, 'kubelet')
     const informers = this.#informers(client, 'nodes')
     const simulated = new SimulatedNodes({
@@ -145,8 +160,10 @@ export class Parts {
       clock,
       random: random.fork('nodes'),
       logger: logger.named('nodes'),
-      recorderOf: (host) => this.#events(client, host).recorder('kubelet'),
+      recorderOf: (host) => this.events(client, host).recorder('kubelet'),
+      ...(dial === undefined ? {} : { dial }),
     })
+    this.#nodes.push(simulated)
     return this.#start(async (signal, onStarted) => {
       informers.start(signal)
       if (!(await informers.waitForCacheSync(signal))) return
@@ -154,6 +171,15 @@ export class Parts {
       onStarted()
       await informers.shutdown()
     })
+  }
+
+  /** What answers for a simulated node of these parts. */
+  kubeletOf(nodeName: string): SimulatedKubelet | undefined {
+    for (const nodes of this.#nodes) {
+      const kubelet = nodes.kubeletOf(nodeName)
+      if (kubelet !== undefined) return kubelet
+    }
+    return undefined
   }
 
   /** Resolves when all parts have stopped. */
@@ -183,17 +209,6 @@ export class Parts {
       clock,
       random: random.fork(`${name}/informers`),
       logger: logger.named(name),
-    })
-  }
-
-  #events(client: Client, host?: string): EventBroadcaster {
-    const { clock, random, logger } = this.#options
-    return new EventBroadcaster({
-      client,
-      clock,
-      random: random.fork(`events/${host ?? ''}`),
-      logger: logger.named('events'),
-      ...(host === undefined ? {} : { host }),
     })
   }
 }

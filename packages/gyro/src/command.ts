@@ -9,6 +9,7 @@ Usage:
 
 Commands:
   up        Start a cluster and keep it running: API server, controllers, scheduler, simulated nodes.
+  simulate  Run a cluster on virtual time with faults from a seed, and check that it ends as it must.
   version   Print the version.
 
 Run 'gyro COMMAND --help' for the flags of a command.
@@ -29,6 +30,10 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
       const { up } = await import('./up/up.ts')
       return up(rest)
     }
+    case 'simulate': {
+      const { simulateCommand } = await import('./simulate/simulate.ts')
+      return simulateCommand(rest)
+    }
     case 'version':
       process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
       return
@@ -41,7 +46,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     default:
       throw gyroErrors.make(
         'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}: use up or version, or see gyro --help`,
+        `unknown command ${JSON.stringify(command)}: use up, simulate or version, or see gyro --help`,
       )
   }
 }

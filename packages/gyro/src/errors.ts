@@ -12,6 +12,18 @@ export const gyroErrors = defineErrors({
     meaning: 'A flag of gyro up has a value that cannot be used.',
     remedy: 'Correct the flag named in the message; gyro up --help lists them.',
   },
+  SIMULATE_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro simulate has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro simulate --help lists them.',
+  },
+  SCENARIO_UNUSABLE: {
+    exitCode: 2,
+    meaning:
+      'The scenario is neither a built-in one nor a module whose default export has a name and a play function.',
+    remedy:
+      'Name a file as docs/guides/test-your-controller.md shows, or a part of the name of a built-in scenario.',
+  },
   PORT_IN_USE: {
     exitCode: 1,
     meaning: 'Another process listens on the port.',

@@ -1,28 +1,44 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiClient } from '@gyropilot/client'
-import { testClock } from '@gyropilot/runtime/testing'
+import { TransportError, memoryTransport } from '@gyropilot/client'
+import type { TransportRequest } from '@gyropilot/client'
 import { fencedTransport } from './fenced-transport.ts'
 
-test('without the lease reads pass and writes are refused before they are sent', async () => {
+function fenced(holdsLease: () => boolean) {
   const sent: string[] = []
-  let holdsLease = true
-  const transport = fencedTransport(
-    {
-      async send({ method, path }) {
-        sent.push(`${method} ${path}`)
-        return { status: 200, headers: {}, body: { kind: 'value', value: {} } }
-      },
-      close: async () => {},
-    },
-    () => holdsLease,
-  )
-  const client = new ApiClient({ transport, clock: testClock(), qps: -1 })
-  await client.raw({ method: 'PUT', path: '/a' })
-  holdsLease = false
-  await client.raw({ method: 'GET', path: '/a' })
+  const inner = memoryTransport(async ({ method }) => {
+    sent.push(method)
+    return { status: 200, headers: {}, body: { kind: 'value', value: {} } }
+  })
+  const transport = fencedTransport(inner, holdsLease)
+  const send = (method: TransportRequest['method']) =>
+    transport.send({ method, path: '/api/v1/pods', headers: {} })
+  return { send, sent }
+}
+
+test('every request passes while the lease is held', async () => {
+  const { send, sent } = fenced(() => true)
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) await send(method)
+  assert.deepEqual(sent, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+})
+
+test('without the lease only reads pass, and the server certainly has not seen a refused write', async () => {
+  const { send, sent } = fenced(() => false)
+  await send('GET')
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-    await assert.rejects(client.raw({ method, path: '/a' }), /the leader lease has run out/)
+    await assert.rejects(
+      send(method),
+      (error) => error instanceof TransportError && error.notProcessed,
+    )
   }
-  assert.deepEqual(sent, ['PUT /a', 'GET /a'])
+  assert.deepEqual(sent, ['GET'])
+})
+
+test('the lease is looked at for each write anew', async () => {
+  let held = true
+  const { send, sent } = fenced(() => held)
+  await send('POST')
+  held = false
+  await assert.rejects(send('POST'))
+  assert.deepEqual(sent, ['POST'])
 })

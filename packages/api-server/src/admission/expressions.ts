@@ -139,16 +139,15 @@ export function compileExpression(
   try {
     program = compile(text, environment)
   } catch (error) {
-    if (error instanceof CompileError) throw new ExpressionError(`compilation failed: ${error.message}`)
+    if (error instanceof CompileError)
+      throw new ExpressionError(`compilation failed: ${error.message}`)
     throw error
   }
   const { type } = program
   const isDynamic = results.some(({ kind }) => kind === 'dyn')
   if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return program
   const wanted =
-    results.length === 1
-      ? typeText(results[0]!)
-      : `one of [${results.map(typeText).join(' ')}]`
+    results.length === 1 ? typeText(results[0]!) : `one of [${results.map(typeText).join(' ')}]`
   throw new ExpressionError(`must evaluate to ${wanted} but got ${typeText(type)}`)
 }
 

@@ -25,7 +25,7 @@ export interface BootstrapOptions {
   /** Where pods and nodes reach this server: the endpoint of the service `kubernetes`. */
   readonly advertiseAddress: string
   readonly securePort: number
-  /** Default `10.0.0.0/24`. */
+  /** Default `10.0.0.0/16`. */
   readonly serviceRanges?: readonly string[]
   readonly clientAuthorityPem?: string
   readonly frontProxyAuthorityPem?: string

@@ -77,7 +77,8 @@ export function assignAll(
 }
 
 function assignable(known: Substitution, from: CelType, to: CelType): boolean {
-  if (to.kind === 'parameter') return bind(known, to, from, (bound) => assignable(known, from, bound))
+  if (to.kind === 'parameter')
+    return bind(known, to, from, (bound) => assignable(known, from, bound))
   if (from.kind === 'parameter')
     return bind(known, from, to, (bound) => assignable(known, bound, to))
   if (isDynamic(from) || isDynamic(to)) return true

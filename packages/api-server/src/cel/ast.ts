@@ -78,7 +78,14 @@ export interface Fold extends Located {
 }
 
 export type Expression =
-  Literal | Identifier | Select | Call | ListLiteral | MapLiteral | StructLiteral | Fold
+  | Literal
+  | Identifier
+  | Select
+  | Call
+  | ListLiteral
+  | MapLiteral
+  | StructLiteral
+  | Fold
 
 /** The name that folds give their result. No expression can write it. */
 export const ACCUMULATOR = '@result'

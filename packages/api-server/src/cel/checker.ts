@@ -1,6 +1,14 @@
 /** Finds the type of every part of an expression, and which overloads its calls may mean. */
 import { Substitution, assign, assignAll } from './assignability.ts'
-import type { Call, Expression, Fold, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.ts'
+import type {
+  Call,
+  Expression,
+  Fold,
+  ListLiteral,
+  MapLiteral,
+  Select,
+  StructLiteral,
+} from './ast.ts'
 import { qualifiedName } from './ast.ts'
 import type { Environment } from './environment.ts'
 import { checkLiterals } from './literal-checks.ts'
@@ -128,7 +136,9 @@ class Checker implements Checked {
       case 'literal':
         return this.#literal(expression.value)
       case 'identifier':
-        return this.#name(expression, expression.name) ?? this.#undeclared(expression, expression.name)
+        return (
+          this.#name(expression, expression.name) ?? this.#undeclared(expression, expression.name)
+        )
       case 'select':
         return this.#select(expression)
       case 'call':
@@ -277,7 +287,10 @@ class Checker implements Checked {
     )
   }
 
-  #instantiate({ parameters, result }: Overload): { parameters: readonly CelType[]; result: CelType } {
+  #instantiate({ parameters, result }: Overload): {
+    parameters: readonly CelType[]
+    result: CelType
+  } {
     const fresh = new Substitution()
     const rename = (type: CelType): CelType => {
       for (const name of parameterNames(type)) {
@@ -321,7 +334,8 @@ class Checker implements Checked {
     if (joined === undefined) return type
     if (assign(this.#substitution, type, joined)) return isDynamic(type) ? DYN : joined
     if (assign(this.#substitution, joined, type)) return type
-    return this.#mismatch(at, joined, type)
+    this.#mismatch(at, joined, type)
+    return joined
   }
 
   #mismatch(at: Expression, expected: CelType, found: CelType): CelType {

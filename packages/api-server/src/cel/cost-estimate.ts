@@ -116,9 +116,10 @@ class Estimator {
   }
 
   #call(call: Call): CostRange {
-    const args = this.#checked.isNamespaced(call) || call.target === undefined
-      ? call.args
-      : [call.target, ...call.args]
+    const args =
+      this.#checked.isNamespaced(call) || call.target === undefined
+        ? call.args
+        : [call.target, ...call.args]
     const costs = args.map((argument) => this.cost(argument))
     const special = this.#operator(call, args, costs)
     if (special !== undefined) return special

@@ -1,5 +1,13 @@
 /** What calls cost while they run. Functions that look at every character or element cost by their number. */
-import { PATTERN_FACTOR, STRING_TRAVERSAL, UNKNOWN_SIZE, exactly, product, scaled, sum } from './cost-estimate.ts'
+import {
+  PATTERN_FACTOR,
+  STRING_TRAVERSAL,
+  UNKNOWN_SIZE,
+  exactly,
+  product,
+  scaled,
+  sum,
+} from './cost-estimate.ts'
 import type { Costs } from './signature.ts'
 import { CelList, CelMap, CelOptional, CostExceeded, Opaque, textLength } from './values.ts'
 import type { Value } from './values.ts'

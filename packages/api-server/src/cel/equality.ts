@@ -130,7 +130,8 @@ function compareTexts(a: string, b: string): number {
     const y = b.charCodeAt(index)
     if (x === y) continue
     // Surrogates stand for code points above all others.
-    const high = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+    const high = (unit: number): number =>
+      unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
     return high(x) - high(y)
   }
   return a.length - b.length

@@ -1,8 +1,16 @@
 /** Turns a checked expression into nested functions: names are looked up and overloads are chosen once, not at every run. */
 import { ACCUMULATOR } from './ast.ts'
-import type { Call, Expression, Fold, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.ts'
+import type {
+  Call,
+  Expression,
+  Fold,
+  ListLiteral,
+  MapLiteral,
+  Select,
+  StructLiteral,
+} from './ast.ts'
 import type { Checked } from './checker.ts'
-import { CostMeter } from './cost.ts'
+import type { CostMeter } from './cost.ts'
 import { matchesType } from './runtime-types.ts'
 import type { Overload } from './signature.ts'
 import { mentionsDynamic } from './types.ts'
@@ -119,9 +127,10 @@ class Planner {
   }
 
   #call(call: Call): Step {
-    const args = this.#checked.isNamespaced(call) || call.target === undefined
-      ? call.args
-      : [call.target, ...call.args]
+    const args =
+      this.#checked.isNamespaced(call) || call.target === undefined
+        ? call.args
+        : [call.target, ...call.args]
     const steps = args.map((argument) => this.plan(argument))
     switch (call.function) {
       case '_&&_':
@@ -271,7 +280,8 @@ function attempt(step: Step, run: Run): Value | Failure {
 
 function dottedName(expression: Select): string {
   const { operand, field } = expression
-  const prefix = operand.kind === 'select' ? dottedName(operand) : (operand as { name: string }).name
+  const prefix =
+    operand.kind === 'select' ? dottedName(operand) : (operand as { name: string }).name
   return `${prefix}.${field}`
 }
 

@@ -1,7 +1,14 @@
 /** JSON as values of expressions, by the types that schemas declare, and back. Converted when it is looked at. */
 import { isDynamic } from './types.ts'
 import type { CelType, ObjectType } from './types.ts'
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp, utcSeconds, NANOS_PER_SECOND } from './time-text.ts'
+import {
+  formatDuration,
+  formatTimestamp,
+  parseDuration,
+  parseTimestamp,
+  utcSeconds,
+  NANOS_PER_SECOND,
+} from './time-text.ts'
 import {
   CelDuration,
   CelList,

@@ -4,7 +4,15 @@ import type { Problem } from './source.ts'
 
 export interface Token {
   readonly kind:
-    'identifier' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'keyword' | 'end'
+    | 'identifier'
+    | 'int'
+    | 'uint'
+    | 'double'
+    | 'string'
+    | 'bytes'
+    | 'operator'
+    | 'keyword'
+    | 'end'
   /** As written; of strings and bytes with their quotes. */
   readonly text: string
   readonly offset: number
@@ -42,7 +50,7 @@ export function tokenize(text: string): Token[] {
     if (offset >= text.length) break
     const token = stringAt(text, offset) ?? wordAt(text, offset)
     if (token === undefined) {
-      const rest = [...text.slice(offset)][0]!
+      const rest = String.fromCodePoint(text.codePointAt(offset)!)
       problems.push({
         offset,
         message: `Syntax error: token recognition error at: '${rest === '\n' ? '\\n' : rest}'`,

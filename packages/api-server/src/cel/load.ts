@@ -3,8 +3,9 @@
  * synchronous, so this is, too.
  */
 import { createRequire } from 'node:module'
+import type * as CelModule from './index.ts'
 
-type Cel = typeof import('./index.ts')
+type Cel = typeof CelModule
 
 let loaded: Cel | undefined
 

@@ -52,11 +52,13 @@ const call = (name: string, { offset }: Site, ...args: readonly Expression[]): E
   args,
   offset,
 })
-const literal = (value: boolean | bigint) => (site: Site): Expression => ({
-  kind: 'literal',
-  value,
-  offset: site.offset,
-})
+const literal =
+  (value: boolean | bigint) =>
+  (site: Site): Expression => ({
+    kind: 'literal',
+    value,
+    offset: site.offset,
+  })
 const accumulated = ({ offset }: Site): Expression => ({
   kind: 'identifier',
   name: ACCUMULATOR,
@@ -102,8 +104,7 @@ const all = (variables: 1 | 2): Shape => ({
 const exists = (variables: 1 | 2): Shape => ({
   variables,
   initial: literal(false),
-  condition: (site) =>
-    call('@not_strictly_false', site, call('!_', site, accumulated(site))),
+  condition: (site) => call('@not_strictly_false', site, call('!_', site, accumulated(site))),
   step: (site, [predicate]) => call('_||_', site, accumulated(site), predicate!),
 })
 const existsOne = (variables: 1 | 2): Shape => ({
@@ -116,11 +117,12 @@ const existsOne = (variables: 1 | 2): Shape => ({
   },
   result: (site) => call('_==_', site, accumulated(site), literal(1n)(site)),
 })
-const collecting = (
-  variables: 1 | 2,
-  initial: Shape['initial'],
-  step: Shape['step'],
-): Shape => ({ variables, initial, condition: always, step })
+const collecting = (variables: 1 | 2, initial: Shape['initial'], step: Shape['step']): Shape => ({
+  variables,
+  initial,
+  condition: always,
+  step,
+})
 const variableOf = (site: Site, index: number): Expression => ({
   ...site.args[index]!,
   offset: site.offset,

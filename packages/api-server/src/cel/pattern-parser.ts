@@ -18,7 +18,12 @@ export type PatternNode =
     }
 
 export type Assertion =
-  'text-begin' | 'text-end' | 'line-begin' | 'line-end' | 'word-boundary' | 'no-word-boundary'
+  | 'text-begin'
+  | 'text-end'
+  | 'line-begin'
+  | 'line-end'
+  | 'word-boundary'
+  | 'no-word-boundary'
 
 const MAX_REPEAT = 1000
 const MAX_DEPTH = 1000
@@ -118,6 +123,14 @@ class PatternParser {
     while (this.#at < this.#pattern.length) {
       const next = this.#pattern[this.#at]
       if (next === '|' || next === ')') break
+      const quoted = this.#match(/\\Q((?:(?!\\E)[^])*)(?:\\E|$)/y)
+      if (quoted !== undefined) {
+        // What follows a quotation repeats its last character.
+        const literals = [...quoted[1]!].map((text) => this.#literal(text.codePointAt(0)!))
+        const last = literals.pop()
+        parts.push(...literals, ...(last === undefined ? [] : [this.#repeated(last)]))
+        continue
+      }
       const atom = this.#atom()
       if (atom === undefined) continue
       parts.push(this.#repeated(atom))
@@ -197,11 +210,6 @@ class PatternParser {
   }
 
   #escape(): PatternNode {
-    const quoted = this.#match(/\\Q((?:(?!\\E)[^])*)(?:\\E|$)/y)
-    if (quoted !== undefined) {
-      const parts = [...quoted[1]!].map((text) => this.#literal(text.codePointAt(0)!))
-      return { kind: 'sequence', parts }
-    }
     const assertion = ASSERTIONS[this.#pattern[this.#at + 1] ?? '']
     if (assertion !== undefined) {
       this.#at += 2
@@ -229,8 +237,7 @@ class PatternParser {
     for (const property of [name, `Script=${name}`]) {
       const text = `\\${negative ? 'P' : 'p'}{${property}}`
       try {
-        new RegExp(text, 'u')
-        return text
+        return new RegExp(text, 'u').source
       } catch {
         continue
       }
@@ -240,7 +247,9 @@ class PatternParser {
   }
 
   #characterEscape(): number {
-    const code = this.#match(/\\(?:x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]{1,6})\}|([0-7]{3}|0[0-7]{0,2}))/y)
+    const code = this.#match(
+      /\\(?:x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]{1,6})\}|([0-7]{3}|0[0-7]{0,2}))/y,
+    )
     if (code !== undefined) {
       const value = Number.parseInt(code[1] ?? code[2] ?? code[3]!, code[3] === undefined ? 16 : 8)
       if (value > 0x10ffff) throw new PatternError('invalid escape sequence')

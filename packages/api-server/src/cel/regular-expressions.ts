@@ -84,7 +84,10 @@ function emitRepeat(
   { part, min, max, greedy }: PatternNode & { kind: 'repeat' },
   emit: Emit,
 ): boolean {
-  for (let count = 0; count < min; count++) if (!emit(part)) return false
+  const endless = max === Infinity
+  // Of endless repetitions the last copy is the one that is repeated.
+  const copies = endless ? Math.max(min - 1, 0) : min
+  for (let count = 0; count < copies; count++) if (!emit(part)) return false
   const branch = (): { enter(): void; leave(): void } => {
     const split = { kind: 'split' as const, first: 0, second: 0 }
     program.push(split)
@@ -94,13 +97,15 @@ function emitRepeat(
       leave: () => (split[way[1]] = program.length),
     }
   }
-  if (max === Infinity) {
+  if (endless) {
+    const option = min === 0 ? branch() : undefined
+    option?.enter()
     const start = program.length
-    const loop = branch()
-    loop.enter()
     if (!emit(part)) return false
-    program.push({ kind: 'jump', to: start })
-    loop.leave()
+    const loop = { kind: 'split' as const, first: start, second: program.length + 1 }
+    if (!greedy) [loop.first, loop.second] = [loop.second, loop.first]
+    program.push(loop)
+    option?.leave()
     return true
   }
   const exits: (() => void)[] = []

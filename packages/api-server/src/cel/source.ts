@@ -31,14 +31,14 @@ function showProblem(text: string, offset: number, message: string): string {
   const end = text.indexOf('\n', offset)
   const line = text.slice(start, end < 0 ? text.length : end).replaceAll('\t', ' ')
   const number = before.split('\n').length
-  const leading = [...line.slice(0, offset - start)]
+  const leading = Array.from(line.slice(0, offset - start))
   // Characters of more than one byte are wide: their dots and marks are too.
   const dots = leading.map((character) => (isWide(character) ? '．' : '.')).join('')
-  const at = [...line.slice(offset - start)][0]
-  const mark = at !== undefined && isWide(at) ? '＾' : '^'
+  const mark = isWide(line.slice(offset - start)) ? '＾' : '^'
   return `ERROR: <input>:${number}:${leading.length + 1}: ${message}\n | ${line}\n | ${dots}${mark}`
 }
 
-function isWide(character: string): boolean {
-  return character.codePointAt(0)! > 0x7f
+/** Whether the first character is. */
+function isWide(text: string): boolean {
+  return (text.codePointAt(0) ?? 0) > 0x7f
 }

@@ -67,7 +67,13 @@ export interface SimpleType extends Sized {
 }
 
 export type CelType =
-  SimpleType | ObjectType | ListType | MapType | OpaqueType | TypeOfType | ParameterType
+  | SimpleType
+  | ObjectType
+  | ListType
+  | MapType
+  | OpaqueType
+  | TypeOfType
+  | ParameterType
 
 const simple = (kind: SimpleType['kind']): SimpleType => ({ kind })
 

@@ -90,9 +90,7 @@ function checkType(
       `${at}invalid groupVersion (expected ${desiredApiVersion}, received ${object['apiVersion'] ?? ''})`,
     )
   if (object['kind'] !== original['kind'])
-    throw fail(
-      `${at}invalid kind (expected ${original['kind']}, received ${object['kind'] ?? ''})`,
-    )
+    throw fail(`${at}invalid kind (expected ${original['kind']}, received ${object['kind'] ?? ''})`)
 }
 
 const IDENTITY = ['name', 'namespace', 'uid']

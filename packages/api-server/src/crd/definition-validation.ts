@@ -12,11 +12,7 @@ type Version = Draft
 type Per<T> = { readonly shared: T | undefined; readonly perVersion: boolean }
 
 /** `stored`: the definition before an update. */
-export function validateDefinition(
-  object: Stored,
-  errors: FieldErrors,
-  stored?: Stored,
-): void {
+export function validateDefinition(object: Stored, errors: FieldErrors, stored?: Stored): void {
   const spec: Stored = object['spec'] ?? {}
   const { name } = object['metadata'] ?? {}
   const required = `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`

@@ -62,8 +62,7 @@ function textType(schema: Schema): DeclaredType {
     case 'date-time':
       return { type: { kind: 'timestamp', maxElements: 32 }, minBytes: 21 }
   }
-  const maxElements =
-    bounded === undefined ? longestChoice(schema) : bounded * BYTES_PER_CHARACTER
+  const maxElements = bounded === undefined ? longestChoice(schema) : bounded * BYTES_PER_CHARACTER
   return { type: { kind: 'string', maxElements }, minBytes: QUOTES }
 }
 
@@ -76,8 +75,7 @@ function listType(schema: Schema, name: string): DeclaredType | undefined {
   const items = itemsOf(schema)
   const element = items && declaredType(items, `${name}.@idx`, false)
   if (element === undefined) return undefined
-  const maxElements =
-    schema.maxItems ?? Math.floor(LONGEST_TEXT / (element.minBytes + ','.length))
+  const maxElements = schema.maxItems ?? Math.floor(LONGEST_TEXT / (element.minBytes + ','.length))
   const kind = schema['x-kubernetes-list-type']
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const type: CelType = { kind: 'list', element: element.type, maxElements }

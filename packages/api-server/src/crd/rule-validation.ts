@@ -177,10 +177,7 @@ class RuleCheck {
     } else if (hasLineBreak(trimmed))
       errors.invalid(`${path}.message`, message, 'message must not contain line breaks')
     else if (hasLineBreak(rule) && trimmed === '')
-      errors.required(
-        `${path}.message`,
-        'message must be specified if rule contains line breaks',
-      )
+      errors.required(`${path}.message`, 'message must be specified if rule contains line breaks')
     if (messageExpression !== '' && messageExpression.trim() === '')
       errors.required(
         `${path}.messageExpression`,
@@ -286,11 +283,10 @@ class RuleCheck {
     for (const entry of expensive.slice(0, MOST_EXPENSIVE_SHOWN)) {
       this.#errors.forbidden(
         entry.path,
-        'contributed to estimated rule & messageExpression cost total exceeding cost limit for entire OpenAPIv3 schema',
+        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       )
     }
-    const what =
-      'x-kubernetes-validations estimated rule & messageExpression cost total for entire OpenAPIv3 schema'
+    const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     this.#errors.forbidden(path, costText(what, this.#total, DEFINITION_LIMIT))
   }
 
@@ -316,7 +312,11 @@ function hasLineBreak(text: string): boolean {
 }
 
 function goJson(value: unknown): string {
-  const escaped: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
+  const escaped: Readonly<Record<string, string>> = {
+    '<': '\\u003c',
+    '>': '\\u003e',
+    '&': '\\u0026',
+  }
   return JSON.stringify(value).replaceAll(/[<>&]/g, (character) => escaped[character]!)
 }
 

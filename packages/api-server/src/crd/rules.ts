@@ -3,7 +3,14 @@ import type { Compiled, Environment } from '../cel/index.ts'
 import { cel } from '../cel/load.ts'
 import type { CelType } from '../cel/types.ts'
 import { declaredType } from './rule-types.ts'
-import { additionalOf, hasRules, isEmbedded, itemsOf, propertiesOf, propertyOf } from './structural-schema.ts'
+import {
+  additionalOf,
+  hasRules,
+  isEmbedded,
+  itemsOf,
+  propertiesOf,
+  propertyOf,
+} from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 
 export interface RuleSource {

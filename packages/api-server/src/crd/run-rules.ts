@@ -2,7 +2,7 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Value } from '../cel/index.ts'
 import { cel } from '../cel/load.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { FieldErrors } from '../schema/field-errors.ts'
 import type { CompiledRule, RuleTree } from './rules.ts'
 import { childPath, isObject, itemsOf, simplePath } from './structural-schema.ts'
 import { correlatedItems } from './value-validation.ts'
@@ -26,7 +26,12 @@ export interface RuleFindings {
 }
 
 /** `old`: the stored object, on an update. */
-export function runRules(tree: RuleTree, value: unknown, old: unknown, findings: RuleFindings): void {
+export function runRules(
+  tree: RuleTree,
+  value: unknown,
+  old: unknown,
+  findings: RuleFindings,
+): void {
   try {
     new RuleRun(findings).node(tree, value, old, '')
   } catch (error) {

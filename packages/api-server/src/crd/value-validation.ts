@@ -149,7 +149,10 @@ function checkList(
 }
 
 /** Items of map lists are compared by their keys, wherever they stand; items of other lists with nothing. */
-export function correlatedItems(schema: Schema, old: unknown): ((item: unknown) => unknown) | undefined {
+export function correlatedItems(
+  schema: Schema,
+  old: unknown,
+): ((item: unknown) => unknown) | undefined {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const byKey = new Map<string, unknown>()

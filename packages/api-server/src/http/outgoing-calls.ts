@@ -152,7 +152,8 @@ interface SystemError {
 function networkText(error: unknown, { url, connectTo }: OutgoingCall): string {
   const { code, message, errors } = error as SystemError
   // Several addresses were tried: all failed, the first is told.
-  if (errors?.[0] !== undefined && code !== undefined) return networkText(errors[0], { url, connectTo } as OutgoingCall)
+  if (errors?.[0] !== undefined && code !== undefined)
+    return networkText(errors[0], { url, connectTo } as OutgoingCall)
   const { hostname, port } = new URL(url)
   const where = connectTo ?? { host: hostname, port: port || '443' }
   const peer = `${where.host}:${where.port}`

@@ -30,13 +30,13 @@ import {
 export interface ServiceAllocationOptions {
   readonly store: Store
   readonly random: RandomSource
-  /** One range per family, the cluster's first family first. Default `10.0.0.0/24`. */
+  /** One range per family, the cluster's first family first. Default `10.0.0.0/16`. */
   readonly ranges?: readonly string[]
   /** Default 30000-32767. */
   readonly nodePorts?: PortRange
 }
 
-export const DEFAULT_SERVICE_RANGES: readonly string[] = ['10.0.0.0/24']
+export const DEFAULT_SERVICE_RANGES: readonly string[] = ['10.0.0.0/16']
 
 export function serviceAllocation(options: ServiceAllocationOptions): AllocationHook {
   return new ServiceAllocation(options)

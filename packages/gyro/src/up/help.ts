@@ -1,3 +1,4 @@
+import type { FlagDefinition } from '@gyropilot/manager/flags'
 import { upFlags } from './up-flags.ts'
 
 const INTRODUCTION = `Starts a Kubernetes cluster in this process: an API server that kubectl understands, the control loops, a scheduler and
@@ -18,15 +19,20 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  const width = Math.max(...upFlags.map(({ name, type }) => `--${name} ${type}`.length))
+  return `${INTRODUCTION}${flagLines(upFlags, columns)}`
+}
+
+/** One entry per flag, its help wrapped beside it. */
+export function flagLines(flags: readonly FlagDefinition[], columns: number): string {
+  const width = Math.max(...flags.map(({ name, type }) => `--${name} ${type}`.length))
   const indent = ' '.repeat(width + 8)
-  const lines = upFlags.map(({ name, shorthand, type, default: preset, help }) => {
+  const lines = flags.map(({ name, shorthand, type, default: preset, help }) => {
     const value = type === 'bool' ? '' : ` ${type}`
     const flag = `  ${shorthand ? `-${shorthand}, ` : '    '}--${name}${value}`.padEnd(width + 8)
     const usual = preset === '' || preset === 'false' ? '' : ` Default: ${preset}.`
     return `${flag}${wrapped(`${help}${usual}`, indent, Math.max(columns, 80))}\n`
   })
-  return `${INTRODUCTION}${lines.join('')}`
+  return lines.join('')
 }
 
 function wrapped(text: string, indent: string, columns: number): string {

@@ -16,6 +16,7 @@ import {
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
+import { dial } from './dial.ts'
 import { helpText } from './help.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses } from './manager-processes.ts'
@@ -108,6 +109,7 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     metrics: new PrometheusRegistry(),
     store,
     certificates,
+    dial,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
   const listener = await listen(options, cluster, certificates.serving)

@@ -77,13 +77,18 @@ class Builder {
     }
   }
 
-  #environment(extra: EnvironmentOptions): Environment {
+  #environment(extra: EnvironmentOptions, withVariables: boolean): Environment {
     return policyEnvironment({
       authorizer: true,
       ...this.options,
-      variables: { ...this.#types },
+      ...(withVariables ? { variables: { ...this.#types } } : {}),
       ...extra,
     })
+  }
+
+  /** Conditions decide whether the policy is looked at: its variables come later. */
+  condition({ name, expression }: Stored): NamedProgram | undefined {
+    return this.compile(name, expression, [BOOL], {}, false)
   }
 
   compile(
@@ -91,9 +96,14 @@ class Builder {
     expression: string,
     results: readonly CelType[],
     extra: EnvironmentOptions = {},
+    withVariables = true,
   ): NamedProgram | undefined {
     try {
-      const program = compileExpression(expression, this.#environment(extra), results)
+      const program = compileExpression(
+        expression,
+        this.#environment(extra, withVariables),
+        results,
+      )
       return { name, expression, program }
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
@@ -113,8 +123,8 @@ function base(policy: Stored, builder: Builder): Omit<CompiledPolicy, 'problem'>
     name: policy['metadata'].name,
     criteria: criteriaOf(spec['matchConstraints']),
     failurePolicy: spec['failurePolicy'] ?? 'Fail',
-    conditions: builder.all<Stored>(spec['matchConditions'], ({ name, expression }) =>
-      builder.compile(name, expression, [BOOL]),
+    conditions: builder.all<Stored>(spec['matchConditions'], (condition) =>
+      builder.condition(condition),
     ),
     variables: builder.variables,
   }

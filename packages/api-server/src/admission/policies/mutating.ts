@@ -127,7 +127,8 @@ function applyMutation(
 }
 
 function operationsOf(json: unknown): readonly JsonPatchOperation[] {
-  if (!Array.isArray(json)) throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array')
+  if (!Array.isArray(json))
+    throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array')
   return json as readonly JsonPatchOperation[]
 }
 
@@ -139,14 +140,20 @@ function applyConfiguration(
   info: ResourceInfo,
 ): Stored {
   if (typeof configuration !== 'object' || configuration === null)
-    throw new MutationError('type mismatch: ApplyConfigurationType.expression should evaluate to Object')
+    throw new MutationError(
+      'type mismatch: ApplyConfigurationType.expression should evaluate to Object',
+    )
   const given = configuration as Stored
   for (const field of ['name', 'namespace', 'uid'])
     if (given['metadata']?.[field] !== undefined)
       throw new MutationError(`metadata.${field} may not be changed by an apply configuration`)
   const type = mergeTypeOf(world, info)
   if (type === undefined) throw new MutationError(`no schema for ${info.kind}`)
-  const merged = merge(type, current, { ...given, apiVersion: current['apiVersion'], kind: current['kind'] })
+  const merged = merge(type, current, {
+    ...given,
+    apiVersion: current['apiVersion'],
+    kind: current['kind'],
+  })
   return merged as Stored
 }
 

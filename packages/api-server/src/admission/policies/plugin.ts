@@ -8,10 +8,7 @@ const GROUP = 'admissionregistration.k8s.io'
 
 export function validatingAdmissionPolicies(world: AdmissionWorld): AdmissionPlugin {
   const policies = new ConfigurationIndex(world.store, `validatingadmissionpolicies.${GROUP}`)
-  const bindings = new ConfigurationIndex(
-    world.store,
-    `validatingadmissionpolicybindings.${GROUP}`,
-  )
+  const bindings = new ConfigurationIndex(world.store, `validatingadmissionpolicybindings.${GROUP}`)
   return {
     name: 'ValidatingAdmissionPolicy',
     handles: (request) =>

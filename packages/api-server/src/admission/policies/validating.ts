@@ -97,11 +97,7 @@ function evaluateBinding(world: AdmissionWorld, request: AdmissionRequest, bound
 }
 
 /** A binding that names no rules narrows the policy by its selectors alone. */
-function bindingMatches(
-  world: AdmissionWorld,
-  request: AdmissionRequest,
-  match: Stored,
-): boolean {
+function bindingMatches(world: AdmissionWorld, request: AdmissionRequest, match: Stored): boolean {
   const criteria = criteriaOf(match)
   const everything = {
     apiGroups: ['*'],
@@ -150,7 +146,10 @@ function failuresOf(
   return failures
 }
 
-function messageOf(values: RequestValues, { messageExpression, source }: CompiledValidation): string {
+function messageOf(
+  values: RequestValues,
+  { messageExpression, source }: CompiledValidation,
+): string {
   if (messageExpression !== undefined) {
     const result = outcomeOf(values, messageExpression)
     const text = typeof result === 'string' ? result.trim() : ''
@@ -162,7 +161,10 @@ function messageOf(values: RequestValues, { messageExpression, source }: Compile
   return message === '' ? `failed expression: ${source['expression'].trim()}` : message
 }
 
-function refusalFor(request: AdmissionRequest, { policy, binding, text, reason }: Denial): ApiError {
+function refusalFor(
+  request: AdmissionRequest,
+  { policy, binding, text, reason }: Denial,
+): ApiError {
   const bound = binding === undefined ? '' : ` with binding '${binding}'`
   const message = `ValidatingAdmissionPolicy '${policy}'${bound} denied request: ${text}`
   const error = refusal(request, message)

@@ -57,11 +57,11 @@ export function serviceResolver(store: Store): ServiceResolver {
     const spec = store.get({ collection: 'services', key })?.object['spec'] as Stored | undefined
     if (spec === undefined) throw new Error(`service ${JSON.stringify(name)} not found`)
     if (spec['type'] === 'ExternalName') return { host: spec['externalName'], port }
-    const servicePort = (spec['ports'] ?? []).find((candidate: Stored) => candidate['port'] === port)
+    const servicePort = (spec['ports'] ?? []).find(
+      (candidate: Stored) => candidate['port'] === port,
+    )
     if (servicePort === undefined)
-      throw new Error(
-        `no service port ${port} found for service ${JSON.stringify(name)}`,
-      )
+      throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`)
     return endpointOf(store, namespace, name, servicePort)
   }
 }
@@ -71,7 +71,9 @@ function endpointOf(store: Store, namespace: string, name: string, servicePort: 
   for (const { object } of snapshot === 'expired' ? [] : snapshot.entries) {
     if (object['metadata'].labels?.['kubernetes.io/service-name'] !== name) continue
     const ports: readonly Stored[] = object['ports'] ?? []
-    const port = ports.find((candidate) => (candidate['name'] ?? '') === (servicePort['name'] ?? ''))
+    const port = ports.find(
+      (candidate) => (candidate['name'] ?? '') === (servicePort['name'] ?? ''),
+    )
     const ready = (object['endpoints'] ?? []).find(
       ({ conditions }: Stored) => conditions?.ready !== false,
     )

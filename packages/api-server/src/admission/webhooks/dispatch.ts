@@ -131,7 +131,9 @@ async function guarded(
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error
     if (webhook['failurePolicy'] === 'Ignore') return undefined
-    throw internalError(`failed calling webhook ${JSON.stringify(webhook['name'])}: ${error.message}`)
+    throw internalError(
+      `failed calling webhook ${JSON.stringify(webhook['name'])}: ${error.message}`,
+    )
   }
 }
 

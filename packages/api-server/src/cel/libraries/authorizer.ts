@@ -133,8 +133,7 @@ function asServiceAccount(
   name: string,
 ): AuthorizerValue {
   if (dnsSubdomain(name).length > 0) throw new EvaluationError('Invalid service account name')
-  if (dnsLabel(namespace).length > 0)
-    throw new EvaluationError('Invalid service account namespace')
+  if (dnsLabel(namespace).length > 0) throw new EvaluationError('Invalid service account namespace')
   return new AuthorizerValue(ask, { namespace, name })
 }
 

@@ -35,10 +35,9 @@ import {
   CelTimestamp,
   CelUint,
   EvaluationError,
-  Opaque,
   TypeValue,
 } from '../values.ts'
-import type { Value } from '../values.ts'
+import type { Opaque, Value } from '../values.ts'
 import { int, uint } from './operators.ts'
 
 const INT_RANGE = 2 ** 63
@@ -184,7 +183,9 @@ export const CONVERSIONS: Library = {
     declare('int(uint): int', ({ value }: CelUint) => int(value)),
     declare('int(double): int', intOfDouble),
     declare('int(string): int', parseInteger),
-    declare('int(timestamp): int', ({ nanos }: CelTimestamp) => floorDivide(nanos, NANOS_PER_SECOND)),
+    declare('int(timestamp): int', ({ nanos }: CelTimestamp) =>
+      floorDivide(nanos, NANOS_PER_SECOND),
+    ),
     declare('int(duration): int', ({ nanos }: CelDuration) => nanos),
     declare('uint(int): uint', (value: bigint) => uint(value)),
     declare('uint(double): uint', uintOfDouble),
@@ -193,7 +194,11 @@ export const CONVERSIONS: Library = {
     declare('double(uint): double', ({ value }: CelUint) => Number(value)),
     declare('double(string): double', parseDouble),
     declare('bool(string): bool', parseBool),
-    declare('bytes(string): bytes', (text: string) => Uint8Array.from(Buffer.from(text)), onePass()),
+    declare(
+      'bytes(string): bytes',
+      (text: string) => Uint8Array.from(Buffer.from(text)),
+      onePass(),
+    ),
     declare('string(bool): string', (value: boolean) => String(value)),
     declare('string(int): string', (value: bigint) => String(value)),
     declare('string(uint): string', ({ value }: CelUint) => String(value)),

@@ -55,9 +55,7 @@ function clauseText(verb: string, value: Value, precision: string | undefined): 
 }
 
 function refused(what: string, value: Value): EvaluationError {
-  return new EvaluationError(
-    `error during formatting: ${what}, was given ${typeNameOf(value)}`,
-  )
+  return new EvaluationError(`error during formatting: ${what}, was given ${typeNameOf(value)}`)
 }
 
 function plainText(value: Value): string {
@@ -95,7 +93,8 @@ function specialText(value: number): string {
 function decimal(value: Value): string {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof CelUint) return String(value.value)
-  if (typeof value === 'number') return Number.isFinite(value) ? doubleText(value) : specialText(value)
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? doubleText(value) : specialText(value)
   throw refused('decimal clause can only be used on numbers', value)
 }
 

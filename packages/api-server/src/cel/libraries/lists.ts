@@ -4,7 +4,15 @@ import { exactly, product, sum, UNKNOWN_SIZE } from '../cost-estimate.ts'
 import { compare, equal } from '../equality.ts'
 import { declare, declareFor } from '../signature.ts'
 import type { Costs, Library } from '../signature.ts'
-import { ArrayList, CelDuration, CelList, CelUint, EvaluationError, MAX_INT, MIN_INT } from '../values.ts'
+import {
+  ArrayList,
+  CelDuration,
+  CelList,
+  CelUint,
+  EvaluationError,
+  MAX_INT,
+  MIN_INT,
+} from '../values.ts'
 import type { Value } from '../values.ts'
 import { int, uint } from './operators.ts'
 
@@ -123,7 +131,10 @@ const SAME_SIZE: Costs = {
 }
 const SORT: Costs = {
   cost: (args) => actualSize(args[0]!) ** 2 + 1,
-  estimate: ([list]) => ({ cost: sum(product(list!.size, list!.size), exactly(1)), size: list!.size }),
+  estimate: ([list]) => ({
+    cost: sum(product(list!.size, list!.size), exactly(1)),
+    size: list!.size,
+  }),
 }
 const FLATTEN: Costs = {
   cost: (_args, result) => actualSize(result) + 1,
@@ -135,8 +146,7 @@ const FLATTEN: Costs = {
 const RANGE: Costs = {
   cost: (_args, result) => actualSize(result) + 1,
   estimate: ([count]) => {
-    const size =
-      typeof count!.literal === 'bigint' ? exactly(Number(count!.literal)) : UNKNOWN_SIZE
+    const size = typeof count!.literal === 'bigint' ? exactly(Number(count!.literal)) : UNKNOWN_SIZE
     return { cost: sum(size, exactly(1)), size }
   },
 }

@@ -81,13 +81,15 @@ function validate(format: FormatValue, text: string): CelOptional {
 const VALIDATE: Costs = {
   cost: ([format, text]) => {
     const pattern = (format as FormatValue).patternLength
-    return traversal(text!) * Math.ceil(pattern * PATTERN_FACTOR) + (actualSize(text!) === 0 ? 1 : 0)
+    return (
+      traversal(text!) * Math.ceil(pattern * PATTERN_FACTOR) + (actualSize(text!) === 0 ? 1 : 0)
+    )
   },
   estimate: ([, text]) => ({
-    cost: product(
-      scaled(text!.size, STRING_TRAVERSAL),
-      { min: exactly(1).min, max: Math.ceil(LONGEST_PATTERN * PATTERN_FACTOR) },
-    ),
+    cost: product(scaled(text!.size, STRING_TRAVERSAL), {
+      min: exactly(1).min,
+      max: Math.ceil(LONGEST_PATTERN * PATTERN_FACTOR),
+    }),
   }),
 }
 

@@ -15,14 +15,13 @@ import {
   CelUint,
   EvaluationError,
   GrowingList,
-  GrowingMap,
   MAX_INT,
   MAX_UINT,
   MIN_INT,
   NONE,
   textLength,
 } from '../values.ts'
-import type { Value } from '../values.ts'
+import type { GrowingMap, Value } from '../values.ts'
 
 /** Throws EvaluationError beyond 64 bits. */
 export function int(value: bigint): bigint {

@@ -1,7 +1,15 @@
 /** Values that may be missing. `or` and `orValue` are evaluated by the evaluator: their argument only when it is needed. */
 import { declare } from '../signature.ts'
 import type { Library } from '../signature.ts'
-import { CelDuration, CelList, CelMap, CelOptional, CelUint, EvaluationError, NONE } from '../values.ts'
+import {
+  CelDuration,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelUint,
+  EvaluationError,
+  NONE,
+} from '../values.ts'
 import type { Value } from '../values.ts'
 
 function isZero(value: Value): boolean {

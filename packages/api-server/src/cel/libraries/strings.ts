@@ -1,10 +1,19 @@
 /** Texts. Positions count code points. */
 import { SHORTER_TEXT, actualSize, onePass, PATTERN_MATCH, traversal } from '../cost.ts'
-import { STRING_TRAVERSAL, exactly, product, scaled, sum, union, UNKNOWN_SIZE } from '../cost-estimate.ts'
+import {
+  STRING_TRAVERSAL,
+  exactly,
+  product,
+  scaled,
+  sum,
+  union,
+  UNKNOWN_SIZE,
+} from '../cost-estimate.ts'
 import { compileRegularExpression } from '../regular-expressions.ts'
 import { declare } from '../signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../signature.ts'
-import { ArrayList, CelList, EvaluationError } from '../values.ts'
+import { ArrayList, EvaluationError, textLength } from '../values.ts'
+import type { CelList } from '../values.ts'
 import { formatText } from './format-string.ts'
 
 const TWICE = 2 * STRING_TRAVERSAL
@@ -22,7 +31,7 @@ function indexOf(text: string, part: string, from = 0n): bigint {
     throw new EvaluationError(`index out of range: ${from}`)
   const offset = characters.slice(0, Number(from)).join('').length
   const found = text.indexOf(part, offset)
-  return found < 0 ? -1n : BigInt([...text.slice(0, found)].length)
+  return found < 0 ? -1n : BigInt(textLength(text.slice(0, found)))
 }
 
 function lastIndexOf(text: string, part: string, from?: bigint): bigint {
@@ -30,9 +39,10 @@ function lastIndexOf(text: string, part: string, from?: bigint): bigint {
   if (from !== undefined && (from < 0n || from > BigInt(characters.length)))
     throw new EvaluationError(`index out of range: ${from}`)
   if (part === '') return from ?? BigInt(characters.length)
-  const offset = from === undefined ? text.length : characters.slice(0, Number(from)).join('').length
+  const offset =
+    from === undefined ? text.length : characters.slice(0, Number(from)).join('').length
   const found = text.lastIndexOf(part, offset)
-  return found < 0 ? -1n : BigInt([...text.slice(0, found)].length)
+  return found < 0 ? -1n : BigInt(textLength(text.slice(0, found)))
 }
 
 function substring(text: string, start: bigint, end?: bigint): string {
@@ -60,7 +70,8 @@ function replace(text: string, part: string, by: string, limit = -1n): string {
       result += (index < count ? by : '') + (characters[index] ?? '')
     return result
   }
-  for (const [index, piece] of pieces.slice(1).entries()) result += (index < count ? by : part) + piece
+  for (const [index, piece] of pieces.slice(1).entries())
+    result += (index < count ? by : part) + piece
   return result
 }
 
@@ -82,10 +93,8 @@ function join(list: CelList, separator = ''): string {
   return [...list].join(separator)
 }
 
-const lower = (text: string): string =>
-  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-const upper = (text: string): string =>
-  text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
+const lower = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+const upper = (text: string): string => text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\x07': '\\a',

@@ -2,7 +2,8 @@
 import { declare } from '../signature.ts'
 import type { Library, Overload } from '../signature.ts'
 import { NANOS_PER_SECOND, floorDivide } from '../time-text.ts'
-import { CelDuration, CelTimestamp, EvaluationError } from '../values.ts'
+import { EvaluationError } from '../values.ts'
+import type { CelDuration, CelTimestamp } from '../values.ts'
 
 const NANOS_PER_MILLI = 1_000_000n
 const MILLIS_PER_DAY = 86_400_000

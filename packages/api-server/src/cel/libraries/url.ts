@@ -43,7 +43,11 @@ function parseUrl(text: string): UrlValue | undefined {
   const [, scheme, , host, path = ''] = match
   const absolute = scheme !== undefined
   if (!absolute && !text.startsWith('/')) return undefined
-  if (text.slice(absolute ? scheme.length + 1 : 0).startsWith('//') && host === undefined && absolute)
+  if (
+    text.slice(absolute ? scheme.length + 1 : 0).startsWith('//') &&
+    host === undefined &&
+    absolute
+  )
     return undefined
   if (host !== undefined && /[\s<>"^`{|}\\]/.test(host)) return undefined
   // `mailto:x` has no path but an opaque part.

@@ -1,43 +1,89 @@
-/**
- * A first look at CEL expressions: what can be told without types. Names that are no variable and texts that cannot be read
- * are reported in the compiler's words; the rest is found when the policy is evaluated.
- */
-const VARIABLES = new Set([
-  'object',
-  'oldObject',
-  'request',
-  'params',
-  'namespaceObject',
-  'authorizer',
-  'variables',
-  'true',
-  'false',
-  'null',
-])
+/** Checks the expressions of policies and match conditions with the compiler that will run them. */
+import { createRequire } from 'node:module'
+import type * as ExpressionsModule from '../../admission/expressions.ts'
+import type { CelType } from '../../cel/types.ts'
+import type { Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
 
-/** Undefined when nothing is wrong, else `compilation failed: ...`. */
-export function expressionError(expression: string): string | undefined {
-  const name = /^[A-Za-z_][A-Za-z0-9_]*$/.exec(expression)?.[0]
-  if (name !== undefined && !VARIABLES.has(name)) {
-    return `compilation failed: ${report(expression, `undeclared reference to '${name}' (in container '')`, 1)}`
-  }
-  const problem = syntaxError(expression)
-  return problem === undefined
-    ? undefined
-    : `compilation failed: ${report(expression, problem.message, problem.column)}`
+type Expressions = typeof ExpressionsModule
+
+let loaded: Expressions | undefined
+
+/** Loaded with the first expression; checks are synchronous. */
+function expressions(): Expressions {
+  loaded ??= createRequire(import.meta.url)('../../admission/expressions.ts') as Expressions
+  return loaded
 }
 
-function report(expression: string, message: string, column: number): string {
-  const line = expression.split('\n')[0]!
-  return `ERROR: <input>:1:${column}: ${message}\n | ${line}\n | ${'.'.repeat(column - 1)}^`
+const BOOL: CelType = { kind: 'bool' }
+const STRING: CelType = { kind: 'string' }
+const PATCH = (name: string): CelType => ({ kind: 'object', name, fields: new Map() })
+
+/** What expressions of each place have to give; absent: anything. */
+const RESULTS: Readonly<Record<string, readonly CelType[]>> = {
+  condition: [BOOL],
+  validation: [BOOL],
+  message: [STRING],
+  audit: [STRING, { kind: 'null' }],
+  variable: [{ kind: 'dyn' }],
+  jsonPatch: [{ kind: 'list', element: PATCH('JSONPatch') }],
+  applyConfiguration: [PATCH('Object')],
 }
 
-/** Two values side by side, or a bracket that is never closed. */
-function syntaxError(expression: string): { message: string; column: number } | undefined {
-  const pair = /^([A-Za-z_]\w*)\s+([A-Za-z_]\w*)/.exec(expression)
-  if (pair !== null && pair[2] !== 'in') {
-    const column = expression.indexOf(pair[2]!, pair[1]!.length) + 1
-    return { message: `Syntax error: mismatched input '${pair[2]}' expecting <EOF>`, column }
+export type ExpressionPlace =
+  | 'condition'
+  | 'validation'
+  | 'message'
+  | 'audit'
+  | 'variable'
+  | 'jsonPatch'
+  | 'applyConfiguration'
+
+/** The expressions of one policy or webhook, which see the variables that were declared before them. */
+export class ExpressionCheck {
+  readonly #params: boolean
+  readonly #patches: boolean
+  readonly #variables: Record<string, CelType> = {}
+
+  constructor(spec: Stored, patches = false) {
+    this.#params = Boolean(spec['paramKind'])
+    this.#patches = patches
   }
-  return undefined
+
+  /** Reports an expression that is missing or does not compile. */
+  check(
+    place: ExpressionPlace,
+    expression: string | undefined,
+    errors: FieldErrors,
+    field: string,
+    missing = 'expression is not specified',
+  ): CelType | undefined {
+    const text = (expression ?? '').trim()
+    if (text === '') {
+      errors.required(field, missing)
+      return undefined
+    }
+    const { ExpressionError, compileExpression, policyEnvironment } = expressions()
+    // Conditions decide whether the policy is looked at: its variables come later.
+    const variables = place === 'condition' ? {} : { variables: { ...this.#variables } }
+    const environment = policyEnvironment({
+      params: this.#params,
+      patches: this.#patches,
+      authorizer: place !== 'message',
+      ...variables,
+    })
+    try {
+      return compileExpression(text, environment, RESULTS[place]!).type
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      errors.invalid(field, expression, error.message)
+      return undefined
+    }
+  }
+
+  variable(name: string, expression: string | undefined, errors: FieldErrors, field: string): void {
+    const type = this.check('variable', expression, errors, field)
+    // What is broken is reported once, and may be anything for those who use it.
+    this.#variables[name] = type ?? { kind: 'dyn' }
+  }
 }

@@ -1,7 +1,7 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
-import { expressionError } from './expressions.ts'
+import { ExpressionCheck } from './expressions.ts'
 import {
   defaultMatching,
   defaultRule,
@@ -45,42 +45,31 @@ function validateMatchResources(
   }
 }
 
-function validateExpression(
-  expression: string | undefined,
-  errors: FieldErrors,
-  field: string,
-  missing = 'expression is not specified',
-): void {
-  const text = (expression ?? '').trim()
-  if (text === '') {
-    errors.required(field, missing)
-    return
-  }
-  const problem = expressionError(text)
-  if (problem !== undefined) errors.invalid(field, expression, problem)
-}
-
 function validateParamKind(kind: Stored | undefined, errors: FieldErrors, field: string): void {
   if (!kind) return
   if (!kind.apiVersion) errors.required(`${field}.apiVersion`)
   if (!kind.kind) errors.required(`${field}.kind`)
 }
 
-function validatePolicySpec(spec: Stored, errors: FieldErrors): void {
+function validatePolicySpec(spec: Stored, expressions: ExpressionCheck, errors: FieldErrors): void {
   if (spec.failurePolicy === undefined) errors.required('spec.failurePolicy')
   else if (!['Fail', 'Ignore'].includes(spec.failurePolicy))
     errors.notSupported('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore'])
   validateParamKind(spec.paramKind, errors, 'spec.paramKind')
   if (!spec.matchConstraints) errors.required('spec.matchConstraints')
   else validateMatchResources(spec.matchConstraints, true, errors, 'spec.matchConstraints')
-  validateConditionsAndVariables(spec, errors)
+  validateConditionsAndVariables(spec, expressions, errors)
 }
 
-function validateConditionsAndVariables(spec: Stored, errors: FieldErrors): void {
+function validateConditionsAndVariables(
+  spec: Stored,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
   for (const [index, condition] of (spec.matchConditions ?? []).entries()) {
     const at = `spec.matchConditions[${index}]`
     if (!condition.name) errors.required(`${at}.name`)
-    validateExpression(condition.expression, errors, `${at}.expression`, '')
+    expressions.check('condition', condition.expression, errors, `${at}.expression`, '')
   }
   const names = new Set<string>()
   for (const [index, variable] of (spec.variables ?? []).entries()) {
@@ -90,13 +79,17 @@ function validateConditionsAndVariables(spec: Stored, errors: FieldErrors): void
       errors.invalid(`${at}.name`, variable.name, 'name is not a valid CEL identifier')
     else if (names.has(variable.name)) errors.duplicate(`${at}.name`, variable.name)
     names.add(variable.name)
-    validateExpression(variable.expression, errors, `${at}.expression`)
+    expressions.variable(variable.name, variable.expression, errors, `${at}.expression`)
   }
 }
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
 
-function validateValidations(spec: Stored, errors: FieldErrors): void {
+function validateValidations(
+  spec: Stored,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
   const validations: readonly Stored[] = spec.validations ?? []
   const audits: readonly Stored[] = spec.auditAnnotations ?? []
   if (validations.length === 0 && audits.length === 0) {
@@ -112,13 +105,19 @@ function validateValidations(spec: Stored, errors: FieldErrors): void {
   }
   for (const [index, validation] of validations.entries()) {
     const at = `spec.validations[${index}]`
-    validateExpression(validation.expression, errors, `${at}.expression`)
+    expressions.check('validation', validation.expression, errors, `${at}.expression`)
     if (validation.message?.includes('\n'))
       errors.invalid(`${at}.message`, validation.message, 'message must not contain line breaks')
     if (validation.messageExpression !== undefined && validation.messageExpression !== '') {
       if (validation.messageExpression.trim() === '')
         errors.required(`${at}.messageExpression`, 'must be non-empty if specified')
-      else validateExpression(validation.messageExpression, errors, `${at}.messageExpression`)
+      else
+        expressions.check(
+          'message',
+          validation.messageExpression,
+          errors,
+          `${at}.messageExpression`,
+        )
     }
     if (validation.reason !== undefined && !REASONS.includes(validation.reason))
       errors.notSupported(`${at}.reason`, validation.reason, REASONS)
@@ -129,7 +128,7 @@ function validateValidations(spec: Stored, errors: FieldErrors): void {
     if (!audit.key) errors.required(`${at}.key`)
     else if (keys.has(audit.key)) errors.duplicate(`${at}.key`, audit.key)
     keys.add(audit.key)
-    validateExpression(audit.valueExpression, errors, `${at}.valueExpression`, '')
+    expressions.check('audit', audit.valueExpression, errors, `${at}.valueExpression`, '')
   }
 }
 
@@ -142,8 +141,10 @@ export const validatingAdmissionPolicy: KindRules = {
     defaultMatchResources(spec.matchConstraints)
   },
   validate(object, errors) {
-    validatePolicySpec(object.spec ?? {}, errors)
-    validateValidations(object.spec ?? {}, errors)
+    const spec: Stored = object.spec ?? {}
+    const expressions = new ExpressionCheck(spec)
+    validatePolicySpec(spec, expressions, errors)
+    validateValidations(spec, expressions, errors)
   },
   columns: tableColumns('admissionregistration.k8s.io/validatingadmissionpolicies', {
     Validations: (object) => (object.spec?.validations ?? []).length,
@@ -165,7 +166,8 @@ export const mutatingAdmissionPolicy: KindRules = {
   },
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
-    validatePolicySpec(spec, errors)
+    const expressions = new ExpressionCheck(spec, true)
+    validatePolicySpec(spec, expressions, errors)
     if ((spec.mutations ?? []).length === 0)
       errors.required('spec.mutations', 'mutations must contain at least one item')
     for (const [index, mutation] of (spec.mutations ?? []).entries()) {
@@ -181,7 +183,7 @@ export const mutatingAdmissionPolicy: KindRules = {
           `${at}.${field}`,
           `must be specified when patchType is ${mutation.patchType}`,
         )
-      else validateExpression(mutation[field].expression, errors, `${at}.${field}.expression`)
+      else expressions.check(field, mutation[field].expression, errors, `${at}.${field}.expression`)
     }
     if (!spec.reinvocationPolicy) errors.required('spec.reinvocationPolicy')
     else if (!['IfNeeded', 'Never'].includes(spec.reinvocationPolicy))

@@ -2,8 +2,9 @@ import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { givenValue } from '../../schema/decode.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dns1035Label, fullyQualifiedName } from '../../schema/validation/names.ts'
+import { dns1035Label, fullyQualifiedName, qualifiedName } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { ExpressionCheck } from './expressions.ts'
 import { defaultMatching, defaultRule, validateOperations, validateRule } from './rules.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -120,6 +121,26 @@ function validateWebhook(
   validateLabelSelector(webhook.objectSelector, errors, `${field}.objectSelector`)
   validateClient(webhook.clientConfig ?? {}, errors, `${field}.clientConfig`)
   if (mutating) enumeration(webhook, 'reinvocationPolicy', ['IfNeeded', 'Never'], errors, field)
+  validateConditions(webhook.matchConditions ?? [], errors, `${field}.matchConditions`)
+}
+
+function validateConditions(
+  conditions: readonly Stored[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  const expressions = new ExpressionCheck({})
+  const names = new Set<string>()
+  for (const [index, { name, expression }] of conditions.entries()) {
+    const at = `${field}[${index}]`
+    expressions.check('condition', expression, errors, `${at}.expression`, '')
+    if (!name) errors.required(`${at}.name`)
+    else {
+      if (names.has(name)) errors.duplicate(`${at}.name`, name)
+      invalidAll(errors, `${at}.name`, name, qualifiedName(name))
+    }
+    names.add(name)
+  }
 }
 
 function enumeration(

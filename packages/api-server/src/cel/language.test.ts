@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { problem, result } from './fixtures.ts'
+import { CostExceeded, CostMeter, POLICY_ENVIRONMENT, compile, valueOf } from './index.ts'
+import { DYN, INT, STRING, listType, mapType, objectType } from './types.ts'
+
+/** Each row is an expression and what it gives. */
+function table(title: string, rows: readonly (readonly [string, unknown])[]): void {
+  describe(title, () => {
+    for (const [expression, expected] of rows)
+      test(expression, () => assert.deepEqual(result(expression), expected))
+  })
+}
+
+table('literals', [
+  ['1', 1],
+  ['0x1F', 31],
+  ['-9223372036854775808', -9223372036854775808],
+  ['1.5e3', 1500],
+  ['.5', 0.5],
+  ['5u', 5],
+  [`'it\\'s'`, "it's"],
+  [`"""a\nb"""`, 'a\nb'],
+  [`r'\\d'`, '\\d'],
+  [`'\\u00e9\\x41\\101'`, 'éAA'],
+  [`b'abc' == b'\\x61bc'`, true],
+  ['[1, 2][1]', 2],
+  [`{'a': 1}['a']`, 1],
+  ['[1, 2,]', [1, 2]],
+  ['null == null', true],
+  ['1 // a remark', 1],
+])
+
+table('operators', [
+  ['1 + 2 * 3 - 4 / 2', 5],
+  ['7 % 4', 3],
+  ['-7 / 2', -3],
+  ['--1', 1],
+  ['!!true', true],
+  ['1 < 2 && 2u > 1u', true],
+  ['1 < 1.5', true],
+  ['dyn(1) == 1.0', true],
+  [`dyn('1') == dyn(1)`, false],
+  [`'a' + 'b' < 'ac'`, true],
+  ['[1] + [2]', [1, 2]],
+  [`'a' in ['a', 'b']`, true],
+  [`'b' in {'a': 1}`, false],
+  ['true ? 1 : 2', 1],
+  ['1 / 0', 'error: division by zero'],
+  ['1 % 0', 'error: modulus by zero'],
+  ['1.0 / 0.0 > 1000.0', true],
+  ['9223372036854775807 + 1', 'error: integer overflow'],
+  ['0u - 1u', 'error: unsigned integer overflow'],
+  ['[1][3]', 'error: index out of bounds: 3'],
+  [`{'a': 1}['b']`, 'error: no such key: b'],
+  [`dyn(1) + dyn('a')`, 'error: no such overload'],
+])
+
+table('an error does not matter when the other side decides', [
+  ['1 / 0 == 1 || true', true],
+  ['true || 1 / 0 == 1', true],
+  ['1 / 0 == 1 && false', false],
+  ['1 / 0 == 1 && true', 'error: division by zero'],
+  ['[0, 1].exists(x, 1 / x == 1)', true],
+  ['[0, 2].exists(x, 1 / x == 1)', 'error: division by zero'],
+  ['[0, 2].all(x, 1 / x == 1)', false],
+])
+
+table('macros', [
+  [`has({'a': 1}.a)`, true],
+  [`has({'a': 1}.b)`, false],
+  ['[1, 2].all(x, x > 0)', true],
+  ['[1, 2].exists(x, x > 1)', true],
+  ['[1, 2, 2].exists_one(x, x == 2)', false],
+  ['[1, 2].existsOne(x, x == 2)', true],
+  ['[1, 2].map(x, x * 2)', [2, 4]],
+  ['[1, 2, 3].map(x, x > 1, x * 2)', [4, 6]],
+  ['[1, 2, 3].filter(x, x != 2)', [1, 3]],
+  [`{'a': 1}.all(k, k == 'a')`, true],
+  ['[[1], [2, 3]].map(l, l.map(x, x + 1))', [[2], [3, 4]]],
+  ['[5, 6].all(i, v, v == i + 5)', true],
+  [`{'a': 1, 'b': 2}.exists(k, v, k == 'b' && v == 2)`, true],
+  ['[1, 2].existsOne(i, v, i == 1)', true],
+  ['[1, 2, 3].transformList(i, v, i * v)', [0, 2, 6]],
+  ['[1, 2, 3].transformList(i, v, v != 2, i)', [0, 2]],
+  [`{'a': 1}.transformMap(k, v, v + 1)`, { a: 2 }],
+  [`{'a': 1, 'b': 2}.transformMap(k, v, v > 1, v)`, { b: 2 }],
+  [`['x', 'y'].transformMapEntry(i, v, {v: i})`, { x: 0, y: 1 }],
+  [`['x', 'x'].transformMapEntry(i, v, {v: i})`, 'error: insert failed: key x already exists'],
+  ['[3, 1, 2].sortBy(x, -x)', [3, 2, 1]],
+])
+
+table('optionals', [
+  ['optional.of(1).value()', 1],
+  ['optional.none().hasValue()', false],
+  ['optional.none().value()', 'error: optional.none() dereference'],
+  [`optional.ofNonZeroValue('')`, 'none'],
+  ['optional.ofNonZeroValue(3).orValue(1)', 3],
+  ['optional.none().or(optional.of(2)).value()', 2],
+  ['optional.of(1).orValue(1 / 0)', 1],
+  ['optional.of(1).optMap(x, x + 1).value()', 2],
+  ['optional.of(1).optFlatMap(x, optional.none()).hasValue()', false],
+  [`{'a': {'b': 1}}.?a.?b.value()`, 1],
+  [`{'a': {'b': 1}}.?a.?c.orValue(7)`, 7],
+  [`{'a': {'b': 1}}.?x.b.hasValue()`, false],
+  [`[1][?1].hasValue()`, false],
+  [`{'k': 5}[?'k'].value()`, 5],
+  [`[?optional.none(), ?optional.of(1)]`, [1]],
+  [`{?'a': optional.none(), 'b': 1}`, { b: 1 }],
+])
+
+table('types are values', [
+  ['type(1)', 'type int'],
+  ['type(1) == int', true],
+  [`type('') == int`, false],
+  ['type([]) == list', true],
+  ['type(null) == null_type', true],
+  [`type(timestamp(0)) == google.protobuf.Timestamp`, true],
+])
+
+const SELF = objectType('selfType', {
+  n: INT,
+  s: STRING,
+  list: listType(INT),
+  map: mapType(STRING, STRING),
+})
+const GIVEN = { types: { self: SELF }, values: { self: { n: 1, s: 'a', list: [1], map: {} } } }
+
+describe('what the compiler refuses, and where', () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['self.nope > 1', `1:5: undefined field 'nope'`],
+    ['self.n.x', `1:7: type 'int' does not support field selection`],
+    [`self.n > 'a'`, `1:8: found no matching overload for '_>_' applied to '(int, string)'`],
+    ['nope', `1:1: undeclared reference to 'nope' (in container '')`],
+    ['nope(1)', `1:5: undeclared reference to 'nope' (in container '')`],
+    ['self.s.nope()', `1:12: undeclared reference to 'nope' (in container '')`],
+    [
+      `'a'.startsWith(1)`,
+      `1:15: found no matching overload for 'startsWith' applied to 'string.(int)'`,
+    ],
+    [`[1, 'a']`, `1:5: expected type 'int' but found 'string'`],
+    [`{'a': 1, 'b': ''}`, `1:15: expected type 'int' but found 'string'`],
+    ['self.s == null', `1:8: found no matching overload for '_==_' applied to '(string, null)'`],
+    [
+      'self.n.all(x, true)',
+      `1:5: expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    ],
+    ['[1].all(1, true)', '1:9: argument must be a simple name'],
+    ['has(self)', '1:5: invalid argument to has() macro'],
+    ['for', '1:1: reserved identifier: for'],
+    [`duration('x')`, '1:10: invalid duration argument'],
+    [`timestamp('x')`, '1:11: invalid timestamp argument'],
+    [`self.s.matches('[')`, '1:16: invalid matches argument'],
+    ['9223372036854775808', '1:1: invalid int literal'],
+    ['self.n self.s', `1:8: Syntax error: mismatched input 'self' expecting <EOF>`],
+    ['self.n 1', `1:8: Syntax error: extraneous input '1' expecting <EOF>`],
+    [`'abc`, `1:1: Syntax error: token recognition error at: '''`],
+  ]
+  for (const [expression, expected] of rows)
+    test(expression, () => assert.equal(problem(expression, GIVEN), expected))
+
+  test('the place is marked below the line, dots for what comes before', () => {
+    assert.equal(
+      result('self.nope > 1', GIVEN),
+      "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^",
+    )
+    assert.equal(
+      result('true &&\n  self.nope', GIVEN),
+      "ERROR: <input>:2:7: undefined field 'nope'\n |   self.nope\n | ......^",
+    )
+  })
+
+  test('all problems are told, in the order of the text', () => {
+    const text = String(result('self.a == self.b', GIVEN))
+    assert.deepEqual(text.match(/undefined field '\w'/g), [
+      "undefined field 'a'",
+      "undefined field 'b'",
+    ])
+  })
+
+  test('expressions that nest without end are refused, not followed', () => {
+    assert.match(problem('('.repeat(5000)), /recursion limit exceeded/)
+    assert.match(problem(`a${'.b'.repeat(5000)}`), /recursion limit exceeded/)
+    assert.equal(result(`${'true && '.repeat(2000)}true`), true)
+  })
+})
+
+describe('variables and data', () => {
+  test('untyped data is read as it is: whole numbers are int', () => {
+    const given = { values: { x: { a: [1, 2.5, 'c', null], 'b-c': true } } }
+    assert.equal(result('x.a[0] == 1 && x.a[1] == 2.5 && x.a[3] == null', given), true)
+    assert.equal(result(`x['b-c']`, given), true)
+    assert.equal(result('x.nope', given), 'error: no such key: nope')
+    assert.equal(result('x.a.nope', given), 'error: no such overload')
+    assert.equal(result('has(x.nope) || x.nope == 1', given), 'error: no such key: nope')
+  })
+
+  test('keys that mean something to JavaScript are keys like others', () => {
+    const given = { values: { x: JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown } }
+    assert.equal(result(`x['__proto__'] + x.constructor`, given), 3)
+    assert.equal(result('has(x.toString)', given), false)
+  })
+})
+
+describe('cost', () => {
+  const spent = (text: string, values: Record<string, unknown> = {}): number => {
+    const types = Object.fromEntries(Object.keys(values).map((name) => [name, DYN]))
+    const meter = new CostMeter(1_000_000)
+    const program = compile(text, POLICY_ENVIRONMENT.withVariables(types))
+    program.evaluate((name) => valueOf(values[name], DYN), meter)
+    return meter.spent
+  }
+
+  test('names, selections and calls cost one, texts a tenth of their length', () => {
+    assert.equal(spent('1 + 2'), 1)
+    assert.equal(spent('x.a.b', { x: { a: { b: 1 } } }), 3)
+    assert.equal(spent(`x.contains('1234567890a')`, { x: 'a'.repeat(100) }), 1 + 10 * 2)
+    assert.equal(spent(`x.matches('a+b+')`, { x: 'a'.repeat(99) }), 1 + 10)
+    assert.equal(spent('[1, 2]'), 10)
+    assert.equal(spent(`{'a': 1}`), 30)
+  })
+
+  test('an expression ends where its limit is reached, and nothing absorbs that', () => {
+    const program = compile(
+      'lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0)) || true',
+      POLICY_ENVIRONMENT,
+    )
+    const meter = new CostMeter(10_000)
+    assert.throws(() => program.evaluate(() => undefined, meter), CostExceeded)
+  })
+
+  test('the estimate comes from declared sizes, and is without bound for those that have none', () => {
+    const estimate = (text: string, maxElements?: number) => {
+      const list = {
+        ...listType({ ...STRING, maxElements: 40 }),
+        ...(maxElements && { maxElements }),
+      }
+      return compile(text, POLICY_ENVIRONMENT.withVariables({ self: list })).estimate().max
+    }
+    assert.equal(estimate(`self.all(x, x == 'a')`, 100), 1 + 1 + 100 * (2 + 3))
+    assert.equal(estimate(`self.all(x, x == 'a')`), Infinity)
+    assert.equal(estimate('self.size() > 1'), 3)
+  })
+})

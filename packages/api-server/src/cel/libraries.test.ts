@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { problem, result } from './fixtures.ts'
+import { AuthorizerValue, CostMeter, POLICY_ENVIRONMENT, compile } from './index.ts'
+import type { Question } from './index.ts'
+import { AUTHORIZER_TYPE } from './libraries/authorizer.ts'
+
+/** Each row is an expression and what it gives. */
+function table(title: string, rows: readonly (readonly [string, unknown])[]): void {
+  describe(title, () => {
+    for (const [expression, expected] of rows)
+      test(expression, () => assert.deepEqual(result(expression), expected))
+  })
+}
+
+table('conversions', [
+  [`int('12') + int(3.9) + int(4u)`, 19],
+  [`int('x')`, 'error: strconv.ParseInt: parsing "x": invalid syntax'],
+  ['int(1e30)', 'error: integer overflow'],
+  ['uint(-1)', 'error: unsigned integer overflow'],
+  [`double('1.5') + double(1)`, 2.5],
+  [`string(1) + string(2.5) + string(true) + string(b'z')`, '12.5truez'],
+  [`string(b'\\xff')`, 'error: invalid UTF-8 in bytes, cannot convert to string'],
+  [`bool('true') && !bool('0')`, true],
+  [`bytes('é').size()`, 2],
+  ['string(1e30)', '1e+30'],
+])
+
+table('times', [
+  [`duration('1h30m').getMinutes()`, 90],
+  [`duration('-1.5s').getMilliseconds()`, -500],
+  [`string(duration('90m'))`, '5400s'],
+  [`timestamp('2026-11-21T10:20:30.5Z').getHours()`, 10],
+  [`timestamp('2026-11-21T23:00:00Z').getDate('+02:00')`, 22],
+  [`timestamp('2026-07-01T12:00:00Z').getHours('Europe/Berlin')`, 14],
+  [`timestamp('2026-11-21T10:20:30Z').getDayOfWeek()`, 6],
+  [`timestamp('2026-03-01T00:00:00Z').getDayOfYear()`, 59],
+  [`timestamp('2026-11-21T10:20:30Z').getDayOfMonth()`, 20],
+  [`timestamp('2026-11-21T10:20:30Z') + duration('1h') > timestamp('2026-11-21T11:00:00Z')`, true],
+  [`string(timestamp('2026-01-01T00:00:00Z') - timestamp('2025-12-31T00:00:00Z'))`, '86400s'],
+  [`string(timestamp('2026-01-01T01:00:00.25+01:00'))`, '2026-01-01T00:00:00.25Z'],
+  [`int(timestamp('1970-01-02T00:00:00Z'))`, 86400],
+  [`timestamp('9999-12-31T23:59:59Z') + duration('2s')`, 'error: timestamp overflow'],
+])
+
+table('strings', [
+  [`'héllo'.size()`, 5],
+  [`'𝒳y'.size()`, 2],
+  [`'héllo'.charAt(1)`, 'é'],
+  [`'a'.charAt(2)`, 'error: index out of range: 2'],
+  [`'hello'.indexOf('l')`, 2],
+  [`'hello'.indexOf('l', 3)`, 3],
+  [`'hello'.lastIndexOf('l')`, 3],
+  [`'hello'.lastIndexOf('z')`, -1],
+  [`'ABcÉ'.lowerAscii()`, 'abcÉ'],
+  [`'abç'.upperAscii()`, 'ABç'],
+  [`'aXaXa'.replace('X', '-')`, 'a-a-a'],
+  [`'aXaXa'.replace('X', '-', 1)`, 'a-aXa'],
+  [`'ab'.replace('', '-')`, '-a-b-'],
+  [`'a,b,c'.split(',')`, ['a', 'b', 'c']],
+  [`'a,b,c'.split(',', 2)`, ['a', 'b,c']],
+  [`'a,b'.split(',', 0)`, []],
+  [`'ab'.split('')`, ['a', 'b']],
+  [`['a', 'b'].join('-')`, 'a-b'],
+  [`'tacocat'.substring(4)`, 'cat'],
+  [`'tacocat'.substring(0, 4)`, 'taco'],
+  [`'abc'.substring(2, 1)`, 'error: invalid substring range. start: 2, end: 1'],
+  [`'  a\\u00a0'.trim()`, 'a'],
+  [`'abc'.reverse()`, 'cba'],
+  [`strings.quote('a"\\n')`, '"a\\"\\n"'],
+  [`'abc'.contains('b') && 'abc'.startsWith('a') && 'abc'.endsWith('c')`, true],
+  [`'%s is %d, %.2f, %e'.format([dyn('x'), 2, 1.5, 1200.0])`, 'x is 2, 1.50, 1.200000e+03'],
+  [`'%b %o %x %X %%'.format([dyn(5), 8, 255, 'az'])`, '101 10 ff 617A %'],
+  [`'%s'.format([[dyn(1), {'b': dyn(2), 'a': null}]])`, '[1, {a: null, b: 2}]'],
+  [`'%s %s'.format(['a'])`, 'error: index 1 out of range'],
+  [
+    `'%d'.format(['a'])`,
+    'error: error during formatting: decimal clause can only be used on numbers, was given string',
+  ],
+])
+
+table('lists', [
+  ['[1, 2, 2].isSorted()', true],
+  [`['b', 'a'].isSorted()`, false],
+  ['[1, 2].sum()', 3],
+  ['[1.5, 2.0].sum()', 3.5],
+  [`string([duration('1s'), duration('2s')].sum())`, '3s'],
+  ['[].sum() == 0', true],
+  ['[3, 1].min()', 1],
+  ['[3, 1].max()', 3],
+  ['[1].filter(x, x > 1).max()', 'error: max called on empty list'],
+  ['[1, 2, 1].indexOf(1)', 0],
+  ['[1, 2, 1].lastIndexOf(1)', 2],
+  ['[1, 2, 1].distinct()', [1, 2]],
+  ['[[1], [2, 3]].flatten()', [1, 2, 3]],
+  ['[dyn([[1]])].flatten(2)', [1]],
+  ['lists.range(3)', [0, 1, 2]],
+  ['[1, 2].reverse()', [2, 1]],
+  ['[1, 2, 3].slice(1, 3)', [2, 3]],
+  ['[1].slice(0, 3)', 'error: cannot slice(0, 3), list is length 1'],
+  ['[3, 1, 2].sort()', [1, 2, 3]],
+])
+
+table('sets', [
+  ['sets.contains([1, 2], [2])', true],
+  ['sets.contains([1], [2])', false],
+  ['sets.equivalent([1, 2, 2], [2, 1])', true],
+  ['sets.intersects([1, 2], [3])', false],
+])
+
+table('regular expressions', [
+  [`'abc123'.find('[0-9]+')`, '123'],
+  [`'abc'.find('[0-9]+')`, ''],
+  [`'a1b22'.findAll('[0-9]+')`, ['1', '22']],
+  [`'a1b22'.findAll('[0-9]+', 1)`, ['1']],
+  [`'x'.find(dyn('['))`, 'error: Illegal regex: ['],
+  [`'abc'.matches('^a.c$')`, true],
+  [`matches('abc', 'b')`, true],
+])
+
+table('URLs', [
+  [`url('https://user@example.com:80/a%20b?x=1&x=2&y=%26').getHost()`, 'example.com:80'],
+  [`url('https://example.com:80/').getHostname()`, 'example.com'],
+  [`url('https://[::1]:80/').getHostname()`, '::1'],
+  [`url('https://example.com:80/').getPort()`, '80'],
+  [`url('https://example.com/a b').getEscapedPath()`, '/a%20b'],
+  [`url('/path?q=a&q=b&r=%26').getQuery()`, { q: ['a', 'b'], r: ['&'] }],
+  [`url('HTTPS://a').getScheme()`, 'https'],
+  [`isURL('https://example.com/') && isURL('/x')`, true],
+  [`isURL('https://a:b:c/') || isURL('../x') || isURL('')`, false],
+])
+
+table('quantities', [
+  [`quantity('1Gi').isGreaterThan(quantity('1000Mi'))`, true],
+  [`quantity('500m').isLessThan(quantity('1'))`, true],
+  [`quantity('1k').compareTo(quantity('1000'))`, 0],
+  [`quantity('1000') == quantity('1k')`, true],
+  [`quantity('50k').asInteger()`, 50000],
+  [`quantity('1.5').asInteger()`, 'error: cannot convert value to integer'],
+  [`quantity('1.5').isInteger()`, false],
+  [`quantity('1.5').asApproximateFloat()`, 1.5],
+  [`quantity('-1').sign()`, -1],
+  [`quantity('50k').add(20).sub(quantity('10')) == quantity('50010')`, true],
+  [`isQuantity('1Gi') && !isQuantity('1GG')`, true],
+  [
+    `quantity('x').sign()`,
+    "error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  ],
+])
+
+table('addresses and networks', [
+  [`ip('10.0.0.1').family() + ip('::1').family()`, 10],
+  [`ip('127.0.0.1').isLoopback() && ip('::').isUnspecified()`, true],
+  [`ip('224.0.0.1').isLinkLocalMulticast() && ip('169.254.1.1').isLinkLocalUnicast()`, true],
+  [`ip('10.0.0.1').isGlobalUnicast() && !ip('255.255.255.255').isGlobalUnicast()`, true],
+  [`ip.isCanonical('2001:db8::1') && !ip.isCanonical('2001:DB8::1')`, true],
+  [`isIP('1.2.3.4') && !isIP('1.2.3') && !isIP('01.2.3.4') && !isIP('::ffff:1.2.3.4')`, true],
+  [`string(ip('2001:DB8::0:1'))`, '2001:db8::1'],
+  [`ip('1::1') == ip('1:0::1')`, true],
+  [
+    `cidr('10.0.0.0/8').containsIP('10.1.1.1') && cidr('10.0.0.0/8').containsIP(ip('10.0.0.1'))`,
+    true,
+  ],
+  [`cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16')`, true],
+  [`cidr('10.0.0.0/8').containsCIDR(cidr('0.0.0.0/0'))`, false],
+  [`cidr('10.1.2.3/8').prefixLength()`, 8],
+  [`string(cidr('10.1.2.3/8').masked()) + string(cidr('10.1.2.3/8').ip())`, '10.0.0.0/810.1.2.3'],
+  [`isCIDR('10.0.0.0/8') && !isCIDR('10.0.0.0/33')`, true],
+])
+
+table('named formats', [
+  [`format.dns1123Label().validate('a-b').hasValue()`, false],
+  [`format.dns1123Label().validate('A').value()[0].startsWith('a lowercase RFC 1123 label')`, true],
+  [`format.dns1123LabelPrefix().validate('a-').hasValue()`, false],
+  [`format.dns1123Subdomain().validate('a.b').hasValue()`, false],
+  [`format.dns1035Label().validate('1a').hasValue()`, true],
+  [`format.qualifiedName().validate('a.b/c').hasValue()`, false],
+  [`format.labelValue().validate('a b').hasValue()`, true],
+  [`format.uri().validate('https://a').hasValue()`, false],
+  [`format.uuid().validate('x').value()`, ['does not match the UUID format']],
+  [`format.byte().validate('aGk=').hasValue()`, false],
+  [`format.date().validate('2026-02-30').value()`, ['invalid date']],
+  [`format.datetime().validate('2026-02-03T04:05:06Z').hasValue()`, false],
+  [`format.named('nope').hasValue()`, false],
+  [`format.named('uuid').value() == format.uuid()`, true],
+])
+
+table('semantic versions', [
+  [`semver('1.2.3').major() + semver('1.2.3').minor() + semver('1.2.3').patch()`, 6],
+  [`semver('1.0.0-alpha.1').isLessThan(semver('1.0.0-alpha.beta'))`, true],
+  [`semver('1.0.0').isGreaterThan(semver('1.0.0-rc.1'))`, true],
+  [`semver('1.0.0-rc.2').compareTo(semver('1.0.0-rc.10'))`, -1],
+  [`semver('1.0.0+a') == semver('1.0.0+b')`, true],
+  [`isSemver('v1.0') || isSemver('01.0.0')`, false],
+  [`semver('v01.1', true).minor()`, 1],
+  [`semver('1.0')`, 'error: No Major.Minor.Patch elements found'],
+])
+
+describe('the authorizer', () => {
+  test('is asked for what the chain of calls says', () => {
+    const asked: Question[] = []
+    const authorizer = new AuthorizerValue((question) => {
+      asked.push(question)
+      return { allowed: question.verb === 'get', reason: 'because' }
+    })
+    const ask = (text: string): unknown =>
+      compile(text, POLICY_ENVIRONMENT.withVariables({ authorizer: AUTHORIZER_TYPE })).evaluate(
+        () => authorizer,
+        new CostMeter(1_000_000),
+      )
+    const chain = `authorizer.group('apps').resource('deployments').subresource('scale').namespace('a').name('x')`
+    assert.equal(ask(`${chain}.check('get').allowed()`), true)
+    assert.deepEqual(asked.at(-1), {
+      principal: 'requester',
+      verb: 'get',
+      group: 'apps',
+      resource: 'deployments',
+      subresource: 'scale',
+      namespace: 'a',
+      name: 'x',
+    })
+    assert.equal(ask(`authorizer.path('/healthz').check('post').allowed()`), false)
+    assert.equal(asked.at(-1)?.path, '/healthz')
+    assert.equal(
+      ask(`authorizer.serviceAccount('a', 'b').path('/x').check('get').reason()`),
+      'because',
+    )
+    assert.deepEqual(asked.at(-1)?.principal, { namespace: 'a', name: 'b' })
+    assert.throws(
+      () => ask(`authorizer.path(' ').check('get').allowed()`),
+      /path must not be empty/,
+    )
+  })
+})
+
+table('JSON patches', [[`jsonpatch.escapeKey('a/b~c')`, 'a~1b~0c']])
+
+test('functions are only there for the types they are declared for', () => {
+  assert.equal(
+    problem(`quantity(1)`),
+    `1:9: found no matching overload for 'quantity' applied to '(int)'`,
+  )
+  assert.equal(
+    problem(`[[1]].sum()`),
+    `1:10: found no matching overload for 'sum' applied to 'list(list(int)).()'`,
+  )
+  assert.equal(result(`dyn(1).startsWith('a')`), 'error: no such overload: startsWith(int, string)')
+})

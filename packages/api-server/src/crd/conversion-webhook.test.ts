@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { afterEach, describe, test } from 'node:test'
+import { PATCH, startServer } from '../bootstrap/fixtures.ts'
+import type { TestServer } from '../bootstrap/fixtures.ts'
+import { turn, type AnyValue } from '../testing/test-server.ts'
+import { startWebhook } from '../testing/webhook-server.ts'
+import type { WebhookAnswer, WebhookServer } from '../testing/webhook-server.ts'
+
+const GROUP = 'spec-x.example.com'
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const stops: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+async function served(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn()
+}
+
+/** v1 says `{first, last}`, v2 says `{name: 'first last'}`. */
+function converted(object: AnyValue, version: string): AnyValue {
+  const { spec } = object
+  if (object.apiVersion === version) return object
+  const other = version.endsWith('v2')
+    ? { name: `${spec.first} ${spec.last}` }
+    : { first: spec.name.split(' ')[0], last: spec.name.split(' ')[1] }
+  return { ...object, apiVersion: version, spec: other }
+}
+
+function review(body: AnyValue, response: object = {}): object {
+  const { uid, objects, desiredAPIVersion } = body.request
+  return {
+    kind: 'ConversionReview',
+    apiVersion: body.apiVersion,
+    response: {
+      uid,
+      result: { status: 'Success' },
+      convertedObjects: objects.map((object: AnyValue) => converted(object, desiredAPIVersion)),
+      ...response,
+    },
+  }
+}
+
+const text = { type: 'string' }
+const version = (name: string, properties: object, storage: boolean): object => ({
+  name,
+  served: true,
+  storage,
+  schema: {
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
+  },
+})
+const versions = (stored: 'v1' | 'v2'): readonly object[] => [
+  version('v1', { first: text, last: text }, stored === 'v1'),
+  version('v2', { name: text }, stored === 'v2'),
+]
+
+interface Setup extends TestServer {
+  readonly hook: WebhookServer
+  path(version: string, name?: string): string
+  /** From now on the other version is stored. */
+  store(version: 'v1' | 'v2'): Promise<void>
+}
+
+async function setup(answer: (body: AnyValue) => WebhookAnswer): Promise<Setup> {
+  const hook = await startWebhook(answer)
+  const server = await startServer()
+  stops.push(hook.stop, () => server.server.stop())
+  const { status, body } = await server.call('POST', DEFINITIONS, {
+    metadata: { name: `people.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: { plural: 'people', kind: 'Person' },
+      versions: versions('v1'),
+      conversion: {
+        strategy: 'Webhook',
+        webhook: {
+          conversionReviewVersions: ['v1'],
+          clientConfig: { url: `${hook.url}/convert`, caBundle: hook.caBundle },
+        },
+      },
+    },
+  })
+  assert.equal(status, 201, body.message)
+  await served()
+  return {
+    ...server,
+    hook,
+    path: (name, object) =>
+      `/apis/${GROUP}/${name}/namespaces/default/people${object === undefined ? '' : `/${object}`}`,
+    async store(stored) {
+      const changed = await server.call(
+        'PATCH',
+        `${DEFINITIONS}/people.${GROUP}`,
+        { spec: { versions: versions(stored) } },
+        PATCH,
+      )
+      assert.equal(changed.status, 200, changed.body.message)
+      await served()
+    },
+  }
+}
+
+const person = (name: string, first: string): object => ({
+  apiVersion: `${GROUP}/v1`,
+  kind: 'Person',
+  metadata: { name, labels: { a: 'b' } },
+  spec: { first, last: 'Doe' },
+})
+
+describe('conversion by a webhook', () => {
+  test('objects read and written in the other version', async () => {
+    const { call, path, hook, stored } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    assert.equal(hook.calls.length, 0)
+    const read = await call('GET', path('v2', 'x'))
+    assert.deepEqual([read.body.apiVersion, read.body.spec], [`${GROUP}/v2`, { name: 'Jo Doe' }])
+    const { request } = hook.calls[0]!.body
+    assert.deepEqual(
+      [hook.calls[0]!.path, request.desiredAPIVersion, request.objects.length],
+      ['/convert?timeout=30s', `${GROUP}/v2`, 1],
+    )
+    const patched = await call('PATCH', path('v2', 'x'), { spec: { name: 'Al Roe' } }, PATCH)
+    assert.equal(patched.status, 200, patched.body.message)
+    assert.deepEqual(patched.body.spec, { name: 'Al Roe' })
+    assert.equal(patched.body.metadata.generation, 2)
+    assert.deepEqual(stored(`people.${GROUP}`, 'default/x')?.['spec'], { first: 'Al', last: 'Roe' })
+    const created = await call('POST', path('v2'), {
+      apiVersion: `${GROUP}/v2`,
+      kind: 'Person',
+      metadata: { name: 'y' },
+      spec: { name: 'Bo Poe', unknown: 1 },
+    })
+    assert.deepEqual([created.status, created.body.spec], [201, { name: 'Bo Poe' }])
+    assert.deepEqual(stored(`people.${GROUP}`, 'default/y')?.['spec'], { first: 'Bo', last: 'Poe' })
+  })
+
+  test('a list is one call, with the objects that are not in the version yet', async () => {
+    const { call, path, hook, store } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('a', 'A'))
+    await call('POST', path('v1'), person('b', 'B'))
+    await store('v2')
+    await call('POST', path('v2'), {
+      apiVersion: `${GROUP}/v2`,
+      kind: 'Person',
+      metadata: { name: 'c' },
+      spec: { name: 'C Doe' },
+    })
+    hook.calls.length = 0
+    const { body } = await call('GET', path('v2'))
+    assert.deepEqual(
+      body.items.map(({ spec }: AnyValue) => spec.name),
+      ['A Doe', 'B Doe', 'C Doe'],
+    )
+    assert.deepEqual(
+      hook.calls.map(({ body: { request } }) =>
+        request.objects.map((o: AnyValue) => o.metadata.name),
+      ),
+      [['a', 'b']],
+    )
+  })
+
+  test('of the metadata only labels and annotations are taken', async () => {
+    const { call, path } = await setup((body) => {
+      const objects = body.request.objects.map((object: AnyValue) => ({
+        ...converted(object, body.request.desiredAPIVersion),
+        metadata: { ...object.metadata, labels: { c: 'd' }, generation: 99 },
+      }))
+      return review(body, { convertedObjects: objects })
+    })
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const { body } = await call('GET', path('v2', 'x'))
+    assert.deepEqual([body.metadata.labels, body.metadata.generation], [{ c: 'd' }, 1])
+  })
+
+  test('Webhook down: read of the stored version 200, of another 500 with the message above.', async () => {
+    const { call, path, hook, store } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    await hook.stop()
+    assert.equal((await call('GET', path('v1', 'x'))).status, 200)
+    const { status, body } = await call('GET', path('v2', 'x'))
+    assert.deepEqual(
+      [status, body.message],
+      [
+        500,
+        `conversion webhook for ${GROUP}/v1, Kind=Person failed: Post "${hook.url}/convert?timeout=30s": dial tcp 127.0.0.1:${hook.port}: connect: connection refused`,
+      ],
+    )
+    await store('v2')
+    assert.equal((await call('GET', path('v1', 'x'))).status, 200)
+    assert.equal((await call('DELETE', path('v1', 'x'))).status, 500)
+  })
+
+  const failures: readonly (readonly [string, (body: AnyValue) => object, string])[] = [
+    [
+      'a result that is not Success',
+      (body) => review(body, { result: { status: 'Failed', message: 'cannot' } }),
+      'failed: cannot',
+    ],
+    [
+      'one without a message',
+      (body) => review(body, { result: { status: 'Failed' } }),
+      "failed: response.result.status was 'Failed', not 'Success'",
+    ],
+    [
+      'too few objects',
+      (body) => review(body, { convertedObjects: [] }),
+      'returned 0 objects, expected 1',
+    ],
+    [
+      'the wrong version',
+      (body) => review(body, { convertedObjects: body.request.objects }),
+      `returned invalid converted object at index 0: invalid groupVersion (expected ${GROUP}/v2, received ${GROUP}/v1)`,
+    ],
+    [
+      'another name',
+      (body) =>
+        review(body, {
+          convertedObjects: [
+            { ...converted(body.request.objects[0], `${GROUP}/v2`), metadata: { name: 'y' } },
+          ],
+        }),
+      'returned invalid object: must have the same name: x != y',
+    ],
+  ]
+  for (const [title, answer, why] of failures) {
+    test(title, async () => {
+      const { call, path } = await setup(answer)
+      await call('POST', path('v1'), person('x', 'Jo'))
+      const { status, body } = await call('GET', path('v2', 'x'))
+      assert.deepEqual(
+        [status, body.message],
+        [500, `conversion webhook for ${GROUP}/v1, Kind=Person ${why}`],
+      )
+    })
+  }
+})

@@ -1,0 +1,228 @@
+/**
+ * What must hold once nothing is disturbed any more and everything has come to rest: the world is as its specs say. Written
+ * from the behaviour pages and not from the controllers, so that both cannot be wrong in the same way.
+ */
+import type {
+  Deployment,
+  EndpointSlice,
+  KubernetesObject,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  Service,
+} from '@gyropilot/api'
+import {
+  controllerOf,
+  deepEqual,
+  isPodActive,
+  isPodReady,
+  labelQueryOf,
+  labelQueryOfLabels,
+  resources,
+} from '@gyropilot/api'
+import type { Objects } from '../simulated/objects.ts'
+import { mostReplicas } from './pod-limits.ts'
+
+/** Problems, in words. */
+export type EndStateRule = (objects: Objects) => Iterable<string>
+
+/** By name. Rules of kinds that nobody made find nothing to say. */
+export const endStateRules: Readonly<Record<string, EndStateRule>> = {
+  'nothing is left half deleted': halfDeleted,
+  'every owner exists': ownersExist,
+  'the newest spec was acted on': generationsObserved,
+  'ReplicaSets have the pods they ask for': replicaSets,
+  'Deployments have rolled out': deployments,
+  'EndpointSlices show the pods of their Service': endpointSlices,
+  'namespaces have what every namespace has': namespaces,
+}
+
+function nameOf(object: KubernetesObject): string {
+  const { namespace, name } = object.metadata ?? {}
+  return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
+}
+
+function* halfDeleted(objects: Objects): Iterable<string> {
+  for (const { object } of objects.everything()) {
+    const { deletionTimestamp, finalizers = [] } = object.metadata ?? {}
+    if (deletionTimestamp === undefined) continue
+    // A finalizer of the user's own is the user's matter.
+    const foreign = finalizers.some((text) => text.startsWith('example.com/'))
+    if (!foreign)
+      yield `${nameOf(object)} is being deleted since ${deletionTimestamp} (${finalizers.join(', ') || 'no finalizers'})`
+  }
+}
+
+function* ownersExist(objects: Objects): Iterable<string> {
+  const uids = new Set<string>()
+  const namespaceNames = new Set<string>()
+  const all: KubernetesObject[] = []
+  for (const { collection, object } of objects.everything()) {
+    uids.add(object.metadata?.uid ?? '')
+    if (collection === 'namespaces') namespaceNames.add(object.metadata?.name ?? '')
+    if (collection !== 'events') all.push(object)
+  }
+  for (const object of all) {
+    const { ownerReferences = [], namespace } = object.metadata ?? {}
+    if (namespace !== undefined && !namespaceNames.has(namespace))
+      yield `${nameOf(object)} is left in a namespace that is gone`
+    if (ownerReferences.length > 0 && ownerReferences.every(({ uid }) => !uids.has(uid)))
+      yield `${nameOf(object)} has outlived its owner ${ownerReferences.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`
+  }
+}
+
+function* generationsObserved(objects: Objects): Iterable<string> {
+  for (const { object } of objects.everything()) {
+    const { status } = object as { status?: { observedGeneration?: number } }
+    const { generation } = object.metadata ?? {}
+    if (status?.observedGeneration === undefined || generation === undefined) continue
+    if (status.observedGeneration !== generation)
+      yield `${nameOf(object)} is at generation ${generation}, observed was ${status.observedGeneration}`
+  }
+}
+
+function activePodsOf(objects: Objects, owner: KubernetesObject): readonly Pod[] {
+  return objects
+    .all(resources.pods, owner.metadata?.namespace)
+    .filter((pod) => isPodActive(pod) && controllerOf(pod)?.uid === owner.metadata?.uid)
+}
+
+function* replicaSets(objects: Objects): Iterable<string> {
+  for (const set of objects.all(resources.replicasets)) {
+    const wanted = set.spec?.replicas ?? 1
+    const pods = activePodsOf(objects, set)
+    if (pods.length !== wanted)
+      yield `${nameOf(set)} asks for ${wanted} pods and has ${pods.length}`
+    const selector = labelQueryOf(set.spec?.selector)
+    for (const pod of pods)
+      if (!selector.matches(pod.metadata?.labels))
+        yield `${nameOf(pod)} does not match its ReplicaSet ${set.metadata?.name}`
+    for (const pod of objects.all(resources.pods, set.metadata?.namespace)) {
+      if (
+        controllerOf(pod) === undefined &&
+        isPodActive(pod) &&
+        selector.matches(pod.metadata?.labels)
+      )
+        yield `${nameOf(pod)} matches ${nameOf(set)} and was not adopted`
+    }
+    const { replicas = 0, readyReplicas = 0 } = set.status ?? {}
+    if (replicas !== pods.length)
+      yield `the status of ${nameOf(set)} says ${replicas} pods, there are ${pods.length}`
+    const ready = pods.filter(isPodReady).length
+    if (readyReplicas !== ready)
+      yield `the status of ${nameOf(set)} says ${readyReplicas} ready pods, there are ${ready}`
+  }
+}
+
+function* deployments(objects: Objects): Iterable<string> {
+  for (const deployment of objects.all(resources.deployments)) {
+    const { spec, status, metadata } = deployment
+    const wanted = spec?.replicas ?? 1
+    const owned = objects
+      .all(resources.replicasets, metadata?.namespace)
+      .filter((set) => controllerOf(set)?.uid === metadata?.uid)
+    const total = owned.reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0)
+    if (spec?.paused !== true) {
+      const current = owned.filter((set) => isTemplateOf(set, deployment))
+      if (current.length !== 1)
+        yield `${nameOf(deployment)} has ${current.length} ReplicaSets of its template`
+      const currentReplicas = current[0]?.spec?.replicas ?? 0
+      const isStuck = current.some((set) =>
+        activePodsOf(objects, set).some((pod) => !isPodReady(pod)),
+      )
+      if (!isStuck && (currentReplicas !== wanted || total !== wanted))
+        yield `${nameOf(deployment)} asks for ${wanted}, its newest ReplicaSet for ${currentReplicas}, all together for ${total}`
+      if (!isStuck && (status?.updatedReplicas ?? 0) !== wanted)
+        yield `the status of ${nameOf(deployment)} says ${status?.updatedReplicas ?? 0} updated replicas of ${wanted}`
+      const limit = spec?.revisionHistoryLimit ?? 10
+      const idle = owned.filter(
+        (set) => (set.spec?.replicas ?? 0) === 0 && !isTemplateOf(set, deployment),
+      )
+      if (!isStuck && idle.length > limit)
+        yield `${nameOf(deployment)} keeps ${idle.length} old ReplicaSets, at most ${limit}`
+    } else if (owned.length > 0 && (total < wanted || total > mostReplicas(deployment))) {
+      // Paused in the middle of a rollout it keeps its surge.
+      yield `paused ${nameOf(deployment)} asks for ${wanted}, its ReplicaSets for ${total}`
+    }
+    const pods = owned.reduce((sum, set) => sum + activePodsOf(objects, set).length, 0)
+    if ((status?.replicas ?? 0) !== pods)
+      yield `the status of ${nameOf(deployment)} says ${status?.replicas ?? 0} pods, there are ${pods}`
+  }
+}
+
+const HASH_LABEL = 'pod-template-hash'
+
+function isTemplateOf(set: ReplicaSet, deployment: Deployment): boolean {
+  const template = set.spec?.template
+  const { [HASH_LABEL]: _hash, ...labels } = template?.metadata?.labels ?? {}
+  const bare = { ...template, metadata: { ...template?.metadata, labels } }
+  return deepEqual(bare, deployment.spec?.template)
+}
+
+function* endpointSlices(objects: Objects): Iterable<string> {
+  const bySlice = new Map<string, EndpointSlice[]>()
+  for (const slice of objects.all(resources.endpointslices)) {
+    const { labels, namespace } = slice.metadata ?? {}
+    if (labels?.['endpointslice.kubernetes.io/managed-by'] !== 'endpointslice-controller.k8s.io')
+      continue
+    // A Service that was deleted with Orphan leaves its slices behind, as asked.
+    const isOrphan = slice.metadata?.ownerReferences === undefined
+    const service = `${labels['kubernetes.io/service-name']}`
+    if (isOrphan && objects.find(resources.services, namespace, service) === undefined) continue
+    const key = `${namespace}/${labels['kubernetes.io/service-name']}`
+    bySlice.set(key, [...(bySlice.get(key) ?? []), slice])
+  }
+  for (const service of objects.all(resources.services)) {
+    const { namespace, name } = service.metadata ?? {}
+    const slices = bySlice.get(`${namespace}/${name}`) ?? []
+    bySlice.delete(`${namespace}/${name}`)
+    if (service.spec?.selector != null && service.spec.type !== 'ExternalName')
+      yield* endpointsOf(objects, service, slices)
+  }
+  for (const [key, slices] of bySlice)
+    yield `${slices.length} EndpointSlices are left of Service ${key}`
+}
+
+function* endpointsOf(
+  objects: Objects,
+  service: Service,
+  slices: readonly EndpointSlice[],
+): Iterable<string> {
+  const selector = labelQueryOfLabels(service.spec?.selector)
+  const wanted = new Map<string, boolean>()
+  for (const pod of objects.all(resources.pods, service.metadata?.namespace)) {
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+    if (isOver || !pod.status?.podIP || !selector.matches(pod.metadata?.labels)) continue
+    wanted.set(
+      `${pod.metadata?.name} ${pod.status.podIP}`,
+      isPodReady(pod) && pod.metadata?.deletionTimestamp === undefined,
+    )
+  }
+  const shown = new Map<string, boolean>()
+  for (const slice of slices) {
+    for (const { targetRef, addresses, conditions } of slice.endpoints ?? []) {
+      const key = `${targetRef?.name} ${addresses[0]}`
+      if (shown.has(key)) yield `${nameOf(service)} shows ${key} twice`
+      shown.set(key, conditions?.ready ?? true)
+    }
+  }
+  for (const [key, ready] of wanted) {
+    if (!shown.has(key)) yield `${nameOf(service)} does not show ${key}`
+    else if (shown.get(key) !== ready)
+      yield `${nameOf(service)} shows ${key} as ${ready ? 'not ready' : 'ready'}`
+  }
+  for (const key of shown.keys())
+    if (!wanted.has(key)) yield `${nameOf(service)} shows ${key}, which is none of its pods`
+}
+
+function* namespaces(objects: Objects): Iterable<string> {
+  for (const namespace of objects.all(resources.namespaces) as readonly Namespace[]) {
+    const name = namespace.metadata?.name ?? ''
+    if (namespace.metadata?.deletionTimestamp !== undefined) continue
+    if (objects.find(resources.serviceaccounts, name, 'default') === undefined)
+      yield `namespace ${name} has no service account default`
+    const authority = objects.find(resources.configmaps, name, 'kube-root-ca.crt')
+    if (!authority?.data?.['ca.crt']?.startsWith('-----BEGIN'))
+      yield `namespace ${name} has no kube-root-ca.crt`
+  }
+}

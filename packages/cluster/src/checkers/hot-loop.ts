@@ -1,0 +1,35 @@
+import type { Clock } from '@gyropilot/foundation'
+import type { ClusterObserver } from '../simulated/cluster-observer.ts'
+import type { Report } from './violation.ts'
+
+const MINUTE_MS = 60_000
+const MOST_PER_MINUTE = 30
+const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'nodes'])
+
+/** A key that is worked on again and again although nothing in the cluster changes. */
+export function hotLoop(report: Report, clock: Clock): ClusterObserver {
+  let quietSinceMs = 0
+  const counts = new Map<string, { sinceMs: number; count: number }>()
+  return {
+    committed({ collection }) {
+      if (HEARTBEATS.has(collection)) return
+      quietSinceMs = clock.monotonicMs()
+      counts.clear()
+    },
+    reconciled(controller, key) {
+      const nowMs = clock.monotonicMs()
+      const id = `${controller} ${key}`
+      const entry = counts.get(id)
+      if (entry === undefined || nowMs - entry.sinceMs > MINUTE_MS) {
+        counts.set(id, { sinceMs: nowMs, count: 1 })
+        return
+      }
+      entry.count++
+      if (entry.count === MOST_PER_MINUTE + 1)
+        report(
+          'hot loop',
+          `${id} was reconciled ${entry.count} times within a minute, nothing has changed for ${Math.round(nowMs - quietSinceMs)} ms`,
+        )
+    },
+  }
+}

@@ -1,0 +1,97 @@
+/** Everything that is checked of a simulated cluster: at all times, and at its end. */
+import { isWrite } from '../simulated/request-facts.ts'
+import type { RequestFacts } from '../simulated/request-facts.ts'
+import type { ClusterObserver } from '../simulated/cluster-observer.ts'
+import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
+import { endStateRules } from './end-state.ts'
+import { hotLoop } from './hot-loop.ts'
+import { leadership } from './leadership.ts'
+import { podLimits } from './pod-limits.ts'
+import { revisionOrder } from './revision-order.ts'
+import type { Violation } from './violation.ts'
+
+/** One finding is enough to act on; a broken world repeats itself. */
+const MOST_VIOLATIONS = 20
+
+export interface RestOptions {
+  /** No write for so long is rest. Default 10 minutes. */
+  readonly quietMs?: number
+  /** How long it may take from now until the last write. Default 20 minutes. */
+  readonly limitMs?: number
+}
+
+export class Watchdog {
+  readonly violations: Violation[] = []
+  /** By what the fault was: `crash`, `gap`, ... */
+  readonly faults = new Map<string, number>()
+  writes = 0
+  readonly #cluster: SimulatedCluster
+  #lastWriteMs = 0
+  #lastWrites: string[] = []
+
+  constructor(cluster: SimulatedCluster) {
+    this.#cluster = cluster
+    const report = (checker: string, message: string): void => this.report(checker, message)
+    const { clock, objects } = cluster
+    for (const observer of [
+      revisionOrder(report),
+      leadership(report, objects),
+      hotLoop(report, clock),
+      podLimits(report, clock, objects),
+      this.#counter(),
+    ])
+      cluster.observe(observer)
+  }
+
+  report(checker: string, message: string): void {
+    if (this.violations.length >= MOST_VIOLATIONS) return
+    this.violations.push({ checker, message, atMs: this.#cluster.virtualMs })
+    this.#cluster.history.line(`VIOLATION ${checker}: ${message}`)
+  }
+
+  get faultCount(): number {
+    let total = 0
+    for (const count of this.faults.values()) total += count
+    return total
+  }
+
+  /** Lets the cluster come to rest and judges what it has become. Faults must be over. */
+  async judge({ quietMs = 600_000, limitMs = 1_200_000 }: RestOptions = {}): Promise<
+    readonly Violation[]
+  > {
+    const { clock } = this.#cluster
+    this.#lastWriteMs = clock.monotonicMs()
+    const startMs = clock.monotonicMs()
+    const isQuiet = (): boolean => clock.monotonicMs() - this.#lastWriteMs >= quietMs
+    const isOver = (): boolean => isQuiet() || this.#lastWriteMs - startMs > limitMs
+    await clock.advanceUntil(isOver, limitMs + quietMs)
+    if (!isQuiet())
+      this.report(
+        'rest',
+        `still writing after ${limitMs / 60_000} minutes: ${this.#lastWrites.join('; ')}`,
+      )
+    for (const [name, rule] of Object.entries(endStateRules))
+      for (const problem of rule(this.#cluster.objects)) this.report(name, problem)
+    return this.violations
+  }
+
+  #counter(): ClusterObserver {
+    return {
+      answered: (facts, status) => {
+        if (!isWrite(facts) || facts.isHeartbeat) return
+        this.writes++
+        this.#lastWriteMs = this.#cluster.virtualMs
+        this.#lastWrites.push(describe(facts, status))
+        if (this.#lastWrites.length > 5) this.#lastWrites.shift()
+      },
+      fault: (text) => {
+        const kind = /^[a-z]+/.exec(text)?.[0] ?? text
+        this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1)
+      },
+    }
+  }
+}
+
+function describe({ process, user, method, path }: RequestFacts, status: number): string {
+  return `${process} as ${user} ${method} ${path} ${status}`
+}

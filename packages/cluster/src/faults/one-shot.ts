@@ -1,0 +1,78 @@
+/** One fault at one place: the n-th request or event that counts. What no fault meets is only counted. */
+import { isWrite } from '../simulated/request-facts.ts'
+import type { RequestFacts } from '../simulated/request-facts.ts'
+import type { EventFacts, EventFault, FaultInjector, RequestFault } from './injector.ts'
+
+/** Writes of controllers, their live reads, events that reach them. */
+export type Stage = 'write' | 'read' | 'event'
+
+export type OneShot =
+  | { readonly stage: 'write' | 'read'; readonly position: number; readonly fault: RequestFault }
+  | { readonly stage: 'event'; readonly position: number; readonly fault: EventFault }
+
+export interface OneShotOptions {
+  /** Whose requests and events count. */
+  readonly process: string
+  readonly shot?: OneShot
+  /** What stood at each position. */
+  readonly onPosition?: (stage: Stage, position: number, text: string) => void
+}
+
+export class OneShotFault implements FaultInjector {
+  readonly #options: OneShotOptions
+  readonly #counts: Record<Stage, number> = { write: 0, read: 0, event: 0 }
+  #fired = false
+
+  constructor(options: OneShotOptions) {
+    this.#options = options
+  }
+
+  get counts(): Readonly<Record<Stage, number>> {
+    return this.#counts
+  }
+
+  /** False after a run: its course came out so that the position was never reached. */
+  get fired(): boolean {
+    return this.#fired
+  }
+
+  onRequest(facts: RequestFacts): RequestFault | undefined {
+    const { process, shot } = this.#options
+    if (facts.process !== process || facts.link === 'leader-election') return undefined
+    const stage = stageOf(facts)
+    if (stage === undefined) return undefined
+    const position = this.#count(stage, `${shortUser(facts.user)} ${facts.method} ${facts.path}`)
+    if (shot === undefined || shot.stage === 'event') return undefined
+    return this.#isHit(stage, position) ? shot.fault : undefined
+  }
+
+  onEvent(facts: EventFacts): EventFault | undefined {
+    const { process, shot } = this.#options
+    if (facts.process !== process) return undefined
+    const position = this.#count('event', `${facts.collection} ${facts.type} ${facts.key}`)
+    if (shot?.stage !== 'event') return undefined
+    return this.#isHit('event', position) ? shot.fault : undefined
+  }
+
+  #isHit(stage: Stage, position: number): boolean {
+    const { shot } = this.#options
+    const isHit = !this.#fired && shot?.stage === stage && shot.position === position
+    if (isHit) this.#fired = true
+    return isHit
+  }
+
+  #count(stage: Stage, text: string): number {
+    const position = this.#counts[stage]++
+    this.#options.onPosition?.(stage, position, text)
+    return position
+  }
+}
+
+function stageOf(facts: RequestFacts): Stage | undefined {
+  if (isWrite(facts)) return facts.isHeartbeat ? undefined : 'write'
+  return facts.verb === 'get' || facts.verb === 'list' ? 'read' : undefined
+}
+
+function shortUser(user: string): string {
+  return user.replace(/^system:(serviceaccount:kube-system:)?/, '')
+}

@@ -1,0 +1,7 @@
+import type { Scenario } from './scenario.ts'
+import { surroundingScenarios } from './surroundings.ts'
+import { workloadScenarios } from './workloads.ts'
+
+export type { Scenario } from './scenario.ts'
+
+export const scenarios: readonly Scenario[] = [...workloadScenarios, ...surroundingScenarios]

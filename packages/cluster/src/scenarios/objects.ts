@@ -1,0 +1,105 @@
+/** Smallest valid objects of scenarios. */
+import type {
+  ConfigMap,
+  Deployment,
+  KubernetesObject,
+  LabelSelector,
+  Namespace,
+  Pod,
+  PodTemplateSpec,
+  ReplicaSet,
+  Service,
+} from '@gyropilot/api'
+
+interface Workload {
+  readonly namespace?: string
+  readonly replicas?: number
+  readonly image?: string
+}
+
+interface WorkloadSpec {
+  readonly replicas: number
+  readonly selector: LabelSelector
+  readonly template: PodTemplateSpec
+}
+
+function workloadSpec(name: string, { replicas = 2, image = 'web:1' }: Workload): WorkloadSpec {
+  return {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'web', image, ports: [{ containerPort: 80 }] }] },
+    },
+  }
+}
+
+export function deployment(
+  name: string,
+  given: Workload & { readonly spec?: Partial<NonNullable<Deployment['spec']>> } = {},
+): Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: given.namespace ?? 'default' },
+    spec: { ...workloadSpec(name, given), ...given.spec },
+  }
+}
+
+export function replicaSet(name: string, given: Workload = {}): ReplicaSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name, namespace: given.namespace ?? 'default' },
+    spec: workloadSpec(name, given),
+  }
+}
+
+export function pod(name: string, labels: Record<string, string>, namespace = 'default'): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels },
+    spec: { containers: [{ name: 'web', image: 'web:1', ports: [{ containerPort: 80 }] }] },
+  }
+}
+
+export function service(name: string, app: string, namespace = 'default'): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace },
+    spec: { selector: { app }, ports: [{ port: 80, protocol: 'TCP' }] },
+  }
+}
+
+export function namespace(name: string): Namespace {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+}
+
+export function configMap(
+  name: string,
+  owners: readonly KubernetesObject[] = [],
+  given: { readonly namespace?: string; readonly blocks?: boolean } = {},
+): ConfigMap {
+  const { namespace: place = 'default', blocks = false } = given
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: place,
+      ...(owners.length === 0
+        ? {}
+        : {
+            ownerReferences: owners.map((owner) => ({
+              apiVersion: owner.apiVersion ?? '',
+              kind: owner.kind ?? '',
+              name: owner.metadata?.name ?? '',
+              uid: owner.metadata?.uid ?? '',
+              ...(blocks ? { blockOwnerDeletion: true } : {}),
+            })),
+          }),
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
+
+/**
+ * A small story of a user and a cluster. Its end must be the same whatever goes wrong on the way: what every cluster must
+ * come to is checked by itself, what only this one must come to is said by `ends`.
+ */
+export interface Scenario {
+  readonly name: string
+  /** The controllers it is about. All of them run. */
+  readonly controllers: readonly string[]
+  /** Default 1. */
+  readonly nodes?: number
+  /** The process whose writes, reads and events `explore` disturbs. Default: the controller manager. */
+  readonly subject?: string
+  /** Before anything goes wrong: starts processes of your own, installs what they need. */
+  prepare?(cluster: SimulatedCluster): Promise<void> | void
+  play(cluster: SimulatedCluster): Promise<void>
+  /** Problems, in words. */
+  ends?(cluster: SimulatedCluster): Iterable<string>
+}

@@ -1,0 +1,399 @@
+/**
+ * A whole cluster on virtual time: the same seed, the same history. Nothing in it waits for the real world, so an hour takes
+ * seconds, and everything that can go wrong between its parts can be made to go wrong at a chosen place.
+ */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { createApiServer } from '@gyropilot/api-server'
+import type { ApiServer, Store } from '@gyropilot/api-server'
+import { ApiClient, memoryTransport } from '@gyropilot/client'
+import type { Client, DeleteOptions, Patch, PatchOptions } from '@gyropilot/client'
+import {
+  SeededRandom,
+  VirtualClock,
+  settle,
+  silentLogger,
+  silentMetrics,
+  sleep,
+} from '@gyropilot/foundation'
+import type { Logger, RandomSource } from '@gyropilot/foundation'
+import type { ReconcileTrace } from '@gyropilot/runtime'
+import { noFaults } from '../faults/injector.ts'
+import type { FaultInjector } from '../faults/injector.ts'
+import { RecentRevisions } from '../faults/stale-read.ts'
+import { ADMINISTRATOR, Identities } from '../identities.ts'
+import type { ClusterObserver } from './cluster-observer.ts'
+import { connectionOf } from './connections.ts'
+import { History } from './history.ts'
+import { Network } from './network.ts'
+import type { Latency } from './network.ts'
+import { simulatedNodes } from './nodes.ts'
+import { Objects, resourceOf } from './objects.ts'
+import { prebuiltStore, serverOptions } from './prebuilt-store.ts'
+import { Incarnation, SimulatedProcess } from './process.ts'
+import type { Program } from './process.ts'
+import { managerProgram, nodeProgram, schedulerProgram } from './programs.ts'
+import type { ProgramWorld } from './programs.ts'
+import type { RequestFacts } from './request-facts.ts'
+
+export interface SimulationOptions {
+  readonly seed: string | number
+  /** Simulated nodes. Default 3; with 0 there is no scheduler either, and pods stay pending. */
+  readonly nodes?: number
+  /** Controller managers, of which one leads. Default 1. */
+  readonly managers?: number
+  /** As --controllers. Default `*`. */
+  readonly controllers?: readonly string[]
+  readonly injector?: FaultInjector
+  /** Of each request and each answer. Default 0.2 to 2 ms. */
+  readonly latency?: Latency
+  /** How long a process that ended is down. Default 1 s. */
+  readonly restartDelayMs?: number
+  readonly logger?: Logger
+  /** Keep every line of the history, for finding where two of them part. */
+  readonly keepHistory?: boolean
+}
+
+const DEFAULT_LATENCY: Latency = { minimumMs: 0.2, maximumMs: 2 }
+const RESTART_DELAY_MS = 1_000
+const START_LIMIT_MS = 60_000
+const USER_RETRY_MS = 100
+const USER_PATIENCE_MS = 600_000
+/** More nodes than this share processes. */
+const MOST_NODE_PROCESSES = 10
+
+/** Starts a cluster; resolves when its managers lead and its nodes are registered. */
+export async function createCluster(options: SimulationOptions): Promise<SimulatedCluster> {
+  const clock = new VirtualClock({ settle })
+  const cluster = new SimulatedCluster(options, clock, await prebuiltStore(clock))
+  await cluster.start()
+  return cluster
+}
+
+export class SimulatedCluster {
+  readonly seed: string
+  readonly clock: VirtualClock
+  readonly random: RandomSource
+  readonly store: Store
+  /** The administrator, past the network: no delay and no faults. */
+  readonly client: Client
+  readonly objects: Objects
+  readonly network: Network
+  readonly history: History
+  readonly #options: SimulationOptions
+  readonly #identities: Identities
+  readonly #processes = new Map<string, SimulatedProcess>()
+  readonly #observers: ClusterObserver[] = []
+  readonly #revisions = new RecentRevisions()
+  readonly #logger: Logger
+  #injector: FaultInjector
+  #server: ApiServer | undefined
+  #serverLives = 0
+  #serverLife: Incarnation | undefined
+  #readyNodes = 0
+
+  constructor(options: SimulationOptions, clock: VirtualClock, store: Store) {
+    this.seed = String(options.seed)
+    this.#options = options
+    this.clock = clock
+    this.store = store
+    this.random = new SeededRandom(this.seed)
+    this.objects = new Objects(store)
+    this.history = new History(clock, options.keepHistory)
+    this.#injector = options.injector ?? noFaults
+    this.#logger = options.logger ?? silentLogger
+    this.#identities = new Identities(this.random.fork('identities'))
+    store.onCommit((event) => {
+      this.#revisions.committed(event)
+      this.history.committed(event)
+      for (const observer of this.#observers) observer.committed?.(event)
+    })
+    this.network = new Network({
+      clock,
+      random: this.random.fork('network'),
+      identities: this.#identities,
+      server: () => this.#server,
+      injector: () => this.#injector,
+      revisions: this.#revisions,
+      latency: options.latency ?? DEFAULT_LATENCY,
+      observer: {
+        sent: (facts, life) => this.#tell('sent', facts, life),
+        answered: (facts, status) => this.#answered(facts, status),
+        answeredStale: (facts) => this.#tell('answeredStale', facts),
+        answerLost: (facts, body) => this.#tell('answerLost', facts, body),
+        delivered: (facts, event) => this.#tell('delivered', facts, event),
+        fault: (text) => this.noteFault(text),
+      },
+    })
+    this.client = this.#directClient()
+  }
+
+  /** Called by `createCluster`. */
+  async start(): Promise<void> {
+    await this.#startServer()
+    const { managers = 1, nodes = 3, controllers = ['*'] } = this.#options
+    const world = this.#programWorld()
+    for (let i = 1; i <= managers; i++)
+      this.run(`controller-manager-${i}`, managerProgram(world, controllers))
+    if (nodes > 0) this.run('scheduler', schedulerProgram(world))
+    const configurations = simulatedNodes(nodes)
+    const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
+    for (let i = 0; i < nodes; i += share) {
+      const own = configurations.slice(i, i + share)
+      const ready = () => (this.#readyNodes += own.length)
+      this.run(own[0]!.name, nodeProgram(world, own, ready))
+    }
+    const isUp = () => this.#readyNodes >= nodes && (managers === 0 || this.#isLed())
+    if (!(await this.clock.advanceUntil(isUp, START_LIMIT_MS)))
+      throw new Error(`seed ${this.seed}: the cluster did not start within a minute`)
+  }
+
+  /** Runs a program as a process of this cluster: under its faults, and again after it ended. */
+  run(name: string, program: Program): SimulatedProcess {
+    const process = new SimulatedProcess({
+      name,
+      clock: this.clock,
+      random: this.random.fork(`process/${name}`),
+      restartDelayMs: this.#options.restartDelayMs ?? RESTART_DELAY_MS,
+      program,
+      onEnded: (life, error) => {
+        this.history.line(`ended ${life.id} ${error === undefined ? '' : String(error)}`)
+        this.#tell('processEnded', life, error)
+      },
+    })
+    this.#processes.set(name, process)
+    process.start()
+    return process
+  }
+
+  process(name: string): SimulatedProcess {
+    const process = this.#processes.get(name)
+    if (process === undefined)
+      throw new Error(
+        `no process ${JSON.stringify(name)}: there are ${[...this.#processes.keys()].join(', ')}`,
+      )
+    return process
+  }
+
+  get processes(): readonly SimulatedProcess[] {
+    return [...this.#processes.values()]
+  }
+
+  /** A client over the network of this life of a process, as a part of the cluster has it. */
+  clientOf(life: Incarnation, userAgent: string): Client {
+    const transport = connectionOf(this.network, life).transportAs({ kind: 'administrator' })
+    return this.#clientOver(transport, life.clock, userAgent)
+  }
+
+  observe(observer: ClusterObserver): void {
+    this.#observers.push(observer)
+  }
+
+  set injector(injector: FaultInjector) {
+    this.#injector = injector
+  }
+
+  noteFault(text: string): void {
+    this.history.line(`fault ${text}`)
+    this.#tell('fault', text)
+  }
+
+  // Objects
+
+  /** Answers the object as stored. Needs apiVersion and kind of a built-in type. */
+  async create<T extends KubernetesObject>(object: T): Promise<T> {
+    const type = resourceOf(object)
+    if (type === undefined)
+      throw new Error(`${object.apiVersion} ${object.kind} is not built in: use client`)
+    return this.client.resource(type as ResourceType<T>, object.metadata?.namespace).create(object)
+  }
+
+  get<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    namespace: string | undefined,
+    name: string,
+  ): Promise<T> {
+    return this.client.resource(type, namespace).get(name)
+  }
+
+  async list<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    namespace?: string,
+  ): Promise<readonly T[]> {
+    return (await this.client.resource(type, namespace).list()).items
+  }
+
+  patch<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    namespace: string | undefined,
+    name: string,
+    patch: Patch,
+    options?: PatchOptions,
+  ): Promise<T> {
+    return this.client.resource(type, namespace).patch(name, patch, options)
+  }
+
+  delete(
+    type: ResourceType,
+    namespace: string | undefined,
+    name: string,
+    options?: DeleteOptions,
+  ): Promise<KubernetesObject> {
+    return this.client.resource(type, namespace).delete(name, options)
+  }
+
+  // Time
+
+  /** Lets this much virtual time pass. */
+  advance(byMs: number): Promise<void> {
+    return this.clock.advance(byMs)
+  }
+
+  /** Lets what can happen now happen, and no time pass. */
+  settle(): Promise<void> {
+    return this.clock.advance(0)
+  }
+
+  /** Lets time pass until `predicate` holds, at most `limitMs` (default a minute); answers whether it does. */
+  until(predicate: () => boolean, limitMs = 60_000): Promise<boolean> {
+    return this.clock.advanceUntil(predicate, limitMs)
+  }
+
+  /** Lets time pass while `work` goes on, because some requests wait for something: a restarting server, a service account. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    let isDone = false
+    const result = work().finally(() => (isDone = true))
+    result.catch(() => {})
+    await this.clock.advanceUntil(() => isDone, USER_PATIENCE_MS)
+    if (!isDone) throw new Error(`seed ${this.seed}: nothing came of it within 10 virtual minutes`)
+    return result
+  }
+
+  // The world goes wrong
+
+  /** Every connection breaks; for `downMs` none is accepted. The new server knows what was stored. */
+  async restartServer(downMs: number): Promise<void> {
+    const old = this.#server
+    if (old === undefined) return
+    this.noteFault(`server restarts, down for ${downMs} ms`)
+    this.#server = undefined
+    this.#serverLife?.kill()
+    this.network.resetAll()
+    await old.stop(0)
+    this.clock.after(downMs, () => void this.#startServer())
+  }
+
+  get isServerUp(): boolean {
+    return this.#server !== undefined
+  }
+
+  /** What watches and lists could go back to is forgotten: who asks for it is told 410. */
+  compact(): void {
+    this.noteFault('compaction')
+    this.store.compact(this.store.revision)
+  }
+
+  // Results
+
+  /** Of everything that happened so far. */
+  get historyHash(): string {
+    return this.history.hash
+  }
+
+  get virtualMs(): number {
+    return this.clock.monotonicMs()
+  }
+
+  /** Stops everything in order. Only a cluster whose end matters needs it: an abandoned one holds nothing real. */
+  async stop(): Promise<void> {
+    const stopped = Promise.all([...this.#processes.values()].map((process) => process.stop()))
+    let done = false
+    void stopped.then(() => (done = true))
+    await this.clock.advanceUntil(() => done, 120_000)
+    await this.#server?.stop(0)
+    this.#server = undefined
+  }
+
+  async #startServer(): Promise<void> {
+    const { store } = this
+    // A killed server ends in the middle of what it does: requests that wait for something are not done afterwards.
+    const life = new Incarnation('api-server', this.#serverLives++, this.clock, this.random)
+    this.#serverLife = life
+    const { clock, random } = life
+    const options = { ...serverOptions({ clock, random, store }), tokens: this.#identities.tokens }
+    const server = createApiServer(options)
+    await server.start()
+    this.#server = server
+    this.history.line('server is up')
+  }
+
+  #programWorld(): ProgramWorld {
+    const trace: ReconcileTrace = {
+      started() {},
+      effect() {},
+      finished: (controller, key, verdict) => this.#tell('reconciled', controller, key, verdict),
+    }
+    return {
+      network: this.network,
+      logger: this.#logger,
+      metrics: silentMetrics,
+      trace,
+    }
+  }
+
+  /** Some manager has started to work: its controllers watch. */
+  #isLed(): boolean {
+    return this.#sawControllers
+  }
+
+  #sawControllers = false
+
+  #answered(facts: RequestFacts, status: number): void {
+    const { process, user, method, path, verb, link } = facts
+    if (verb === 'watch' && process.startsWith('controller-manager') && link !== 'leader-election')
+      this.#sawControllers = true
+    this.history.line(`${process} ${user} ${method} ${path} ${status}`)
+    this.#tell('answered', facts, status)
+  }
+
+  #tell<E extends keyof ClusterObserver>(
+    event: E,
+    ...values: Parameters<Required<ClusterObserver>[E]>
+  ): void {
+    for (const observer of this.#observers) {
+      const hear = observer[event] as ((...values: unknown[]) => void) | undefined
+      hear?.apply(observer, values)
+    }
+  }
+
+  #directClient(): Client {
+    const authorization = `Bearer ${this.#identities.tokenOf(ADMINISTRATOR)}`
+    const transport = memoryTransport((request) =>
+      this.during(async () => {
+        // The user waits until there is a server.
+        while (this.#server === undefined) await sleep(this.clock, USER_RETRY_MS)
+        const headers = { ...request.headers, authorization }
+        const answer = await this.#server.handle({ ...request, headers })
+        this.history.line(`user ${request.method} ${request.path} ${answer.status}`)
+        return answer
+      }),
+    )
+    return this.#clientOver(transport, this.clock, 'user')
+  }
+
+  #clientOver(
+    transport: ConstructorParameters<typeof ApiClient>[0]['transport'],
+    clock: VirtualClock | Incarnation['clock'],
+    userAgent: string,
+  ): Client {
+    return new ApiClient({
+      transport,
+      clock,
+      logger: this.#logger,
+      metrics: silentMetrics,
+      host: 'simulated',
+      qps: -1,
+      userAgent,
+      onWarning: () => {},
+    })
+  }
+}

@@ -1,0 +1,28 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { scenarios } from '@gyropilot/cluster'
+import type { Scenario } from '@gyropilot/cluster'
+import { errorText } from '@gyropilot/foundation'
+import { gyroErrors } from '../errors.ts'
+
+/** Built-in scenarios whose name contains the text, or the one of a module. */
+export async function scenariosNamed(text: string): Promise<readonly Scenario[]> {
+  const builtIn = scenarios.filter(({ name }) => name.includes(text))
+  if (builtIn.length > 0) return builtIn
+  let module: { readonly default?: Partial<Scenario> }
+  try {
+    module = (await import(pathToFileURL(resolve(text)).href)) as typeof module
+  } catch (error) {
+    throw gyroErrors.make('SCENARIO_UNUSABLE', `scenario ${text}: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
+  const scenario = module.default
+  if (typeof scenario?.name !== 'string' || typeof scenario.play !== 'function') {
+    throw gyroErrors.make(
+      'SCENARIO_UNUSABLE',
+      `scenario ${text}: the default export needs a name and a play function`,
+    )
+  }
+  return [{ controllers: [], ...scenario } as Scenario]
+}

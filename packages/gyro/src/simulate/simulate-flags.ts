@@ -1,0 +1,68 @@
+/** The flags of `gyro simulate`. Pure. */
+import { FAULT_KINDS } from '@gyropilot/cluster'
+import type { FlagDefinition } from '@gyropilot/manager/flags'
+
+export const simulateFlags: readonly FlagDefinition[] = [
+  {
+    name: 'seed',
+    type: 'string',
+    default: '',
+    help: 'Decides everything that is left to chance: the same seed, the same history. Default: a random one, which is printed.',
+  },
+  {
+    name: 'seeds',
+    type: 'int',
+    default: '1',
+    help: 'How many runs: the seed itself, then the seed with -2, -3, ... behind it.',
+  },
+  {
+    name: 'minutes',
+    type: 'int',
+    default: '10',
+    help: 'Virtual minutes in which the user works and things go wrong. Coming to rest is added to them.',
+  },
+  {
+    name: 'faults',
+    type: 'strings',
+    default: 'all',
+    help: `all, none, or some of ${FAULT_KINDS.join(', ')}.`,
+  },
+  {
+    name: 'intensity',
+    type: 'float',
+    default: '1',
+    help: 'Factor of all fault rates: 1 is a bad day.',
+  },
+  { name: 'nodes', type: 'int', default: '3', help: 'Simulated nodes.' },
+  {
+    name: 'managers',
+    type: 'int',
+    default: '2',
+    help: 'Controller managers, of which one leads.',
+  },
+  {
+    name: 'scenario',
+    type: 'string',
+    default: '',
+    help: 'A module whose default export is a scenario, or a part of the name of a built-in one: played in the place of the random user.',
+  },
+  {
+    name: 'explore',
+    type: 'bool',
+    default: 'false',
+    help: 'Small worlds in the place of one long run: each scenario once for every write with a crash there, every event with that event lost, every read with that read stale.',
+  },
+  {
+    name: 'stride',
+    type: 'int',
+    default: '1',
+    help: 'With --explore: every n-th position only.',
+  },
+  {
+    name: 'output',
+    type: 'string',
+    default: 'text',
+    help: 'text, or json: one object at the end.',
+  },
+  { name: 'help', shorthand: 'h', type: 'bool', default: 'false', help: 'Help for gyro simulate.' },
+]

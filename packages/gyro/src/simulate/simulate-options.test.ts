@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FAULT_KINDS } from '@gyropilot/cluster'
+import { GyropilotError } from '@gyropilot/foundation'
+import { simulateOptions } from './simulate-options.ts'
+
+test('without flags: ten minutes of everything', () => {
+  const { seed, seeds, minutes, faults, intensity, nodes, managers, output } = simulateOptions([])
+  assert.deepEqual(
+    { seed, seeds, minutes, intensity, nodes, managers, output },
+    { seed: '', seeds: 1, minutes: 10, intensity: 1, nodes: 3, managers: 2, output: 'text' },
+  )
+  assert.deepEqual(faults, FAULT_KINDS)
+})
+
+test('faults are chosen by name', () => {
+  assert.deepEqual(simulateOptions(['--faults', 'none']).faults, [])
+  assert.deepEqual(simulateOptions(['--faults', 'gap,crash']).faults, ['gap', 'crash'])
+})
+
+const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--faults', 'rain'], /--faults names "rain": use all, none or some of crash, /],
+  [['--minutes', '-1'], /--minutes=-1 is out of range: use 0 to 10080/],
+  [['--intensity', '101'], /--intensity=101 is out of range: use 0 to 100/],
+  [['--managers', '0'], /--managers=0 is out of range: use 1 to 9/],
+  [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
+]
+for (const [args, wanted] of REFUSED) {
+  test(`${args.join(' ')} is refused with exit code 2`, () => {
+    assert.throws(
+      () => simulateOptions(args),
+      (error) =>
+        error instanceof GyropilotError && error.exitCode === 2 && wanted.test(error.message),
+    )
+  })
+}

@@ -1,0 +1,26 @@
+/** Connections of `kubectl port-forward` to a program on this machine or beyond, by TCP. */
+import { once } from 'node:events'
+import type { Dial } from '@gyropilot/simulation'
+
+const CONNECT_TIMEOUT_MS = 5_000
+
+export const dial: Dial = async (host, port) => {
+  const { connect } = await import('node:net')
+  const socket = connect({ host, port, noDelay: true, allowHalfOpen: true })
+  const timer = setTimeout(() => socket.destroy(new Error('connect timed out')), CONNECT_TIMEOUT_MS)
+  try {
+    await once(socket, 'connect')
+  } finally {
+    clearTimeout(timer)
+  }
+  socket.on('error', () => socket.destroy())
+  return {
+    input: socket,
+    async write(bytes) {
+      if (socket.destroyed || socket.writableEnded) return
+      if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+    },
+    end: () => void socket.end(),
+    close: () => void socket.destroy(),
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Small worlds: every scenario once for each of a sample of fault positions. All positions: `gyro simulate --explore`.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { explore, scenarios } from '@gyropilot/cluster'
+import { controllers } from '@gyropilot/controllers'
+
+/** Every n-th position: the first of each kind always, some dozens of schedules. */
+const STRIDE = 151
+const REST = { quietMs: 120_000 }
+
+for (const scenario of scenarios) {
+  test(`${scenario.name}: the same end after a fault anywhere`, async () => {
+    const report = await explore(scenario, { seed: 'explore', stride: STRIDE, rest: REST })
+    assert.deepEqual(report.baseline, [])
+    const failures = report.failures.map(({ disturbance, position, place, violations }) => ({
+      schedule: `${disturbance} ${position}: ${place}`,
+      violations: violations.map(({ checker, message }) => `${checker}: ${message}`),
+    }))
+    assert.deepEqual(failures, [])
+    assert.ok(report.positions.write > 0 && report.positions.event > 0)
+    assert.equal(report.unreached, 0)
+  })
+}
+
+const covered = new Set(scenarios.flatMap((scenario) => scenario.controllers))
+for (const { name } of controllers) {
+  if (!covered.has(name)) test.todo(`${name} has a scenario of its own`)
+}
