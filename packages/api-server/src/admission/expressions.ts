@@ -159,10 +159,13 @@ export interface NamedProgram {
   readonly program: Compiled
 }
 
+/** Of one evaluation of one expression. */
+const EXPRESSION_LIMIT = 1_000_000
+
 /** What an expression reads for one request. Values are made when they are asked for. */
 export class RequestValues {
   readonly request: AdmissionRequest
-  readonly meter: CostMeter
+  #budget: number
   readonly #world: AdmissionWorld
   readonly #seenAs: ResourceInfo
   readonly #params: Stored | undefined
@@ -184,12 +187,22 @@ export class RequestValues {
     this.#seenAs = options.seenAs
     this.#params = options.params
     this.#variables = options.variables ?? []
-    this.meter = new CostMeter(options.budget)
+    this.#budget = options.budget
+  }
+
+  /** Nothing more may be evaluated for this request. */
+  get exhausted(): boolean {
+    return this.#budget <= 0
   }
 
   /** Throws EvaluationError or CostExceeded. */
   evaluate({ program }: Pick<NamedProgram, 'program'>): Value {
-    return program.evaluate((name) => this.#value(name), this.meter)
+    const meter = new CostMeter(Math.min(EXPRESSION_LIMIT, this.#budget))
+    try {
+      return program.evaluate((name) => this.#value(name), meter)
+    } finally {
+      this.#budget -= meter.spent
+    }
   }
 
   #value(name: string): Value | undefined {
@@ -304,8 +317,8 @@ export function outcomeOf(values: RequestValues, expression: NamedProgram): Valu
   try {
     return values.evaluate(expression)
   } catch (error) {
-    if (error instanceof CostExceeded) return error
-    if (error instanceof EvaluationError)
+    if (error instanceof CostExceeded && values.exhausted) return error
+    if (error instanceof EvaluationError || error instanceof CostExceeded)
       return new EvaluationError(
         `expression '${expression.expression}' resulted in error: ${error.message}`,
       )

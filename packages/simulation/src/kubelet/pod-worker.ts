@@ -3,7 +3,7 @@ import { resources } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { sleep } from '@gyropilot/foundation'
+import { anySignal, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { PodBehavior } from './behavior.ts'
@@ -71,7 +71,8 @@ export class PodWorker {
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
       pod: () => this.#writer.stored,
-      signal: AbortSignal.any([this.#life.signal, this.#course.signal]),
+      // Not AbortSignal.any: Node keeps what it makes alive while somebody listens, also when nobody else knows it any more.
+      signal: anySignal([this.#life.signal, this.#course.signal]).signal,
       changed: () => {
         this.#writer.schedule(COALESCE_MS)
         this.#notify()
