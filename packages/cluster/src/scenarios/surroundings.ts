@@ -116,7 +116,7 @@ export const surroundingScenarios: readonly Scenario[] = [
     },
   })),
   {
-    name: 'a lone pod is nobody’s',
+    name: 'a lone pod belongs to nobody',
     controllers: ['replicaset-controller', 'garbage-collector-controller'],
     async play(cluster) {
       await cluster.create(pod('lone', { app: 'lone' }))
