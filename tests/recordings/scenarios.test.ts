@@ -1,6 +1,6 @@
 /**
  * Scenarios recorded from kube-controller-manager 1.36, played against our controllers: the same states and events at every
- * rest, and no more API writes than upstream took. `trace.mjs` plays them and compares the states.
+ * rest, and no more API writes than upstream tried. `trace.mjs` plays them and compares the states.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -49,16 +49,21 @@ test('the states and events of upstream are reached, with no more writes than it
   const { cluster, server, stop } = await startCluster({ controllers: true, audit: (entry) => audited.push(entry) })
   t.after(stop)
   const differences = await play(server, cluster.administratorToken)
-  const counts = writesByNamespace(audited)
+  const tries = triesByNamespace(audited)
+  const own: TriesByController[] = []
+  const upstream: TriesByController[] = []
   for (const [group, isBuilt] of Object.entries(BUILT)) {
     for (const scenario of recorded(group).filter(({ name }) => isBuilt(name))) {
+      own.push(tries.get(namespaceOf(scenario.name)) ?? new Map())
+      upstream.push(recordedTries(scenario))
       await t.test(`${group}: ${scenario.name}`, () => {
-        const own = differences.filter((text) => text.startsWith(`${group}/${scenario.name} [`))
-        assert.deepEqual(own, [])
-        assertNoMoreWrites(scenario, counts.get(namespaceOf(scenario.name)) ?? new Map())
+        const different = differences.filter((text) => text.startsWith(`${group}/${scenario.name} [`))
+        assert.deepEqual(different, [])
+        assertNoMoreWrites(own.at(-1)!, upstream.at(-1)!, 1)
       })
     }
   }
+  await t.test('all together', () => assertNoMoreWrites(summed(own), summed(upstream), 0))
 })
 
 function play(server: string, token: string): Promise<readonly string[]> {
@@ -83,37 +88,65 @@ function play(server: string, token: string): Promise<readonly string[]> {
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/**
- * Writes per controller, by namespace. Counting ends where the recordings end: when the played scenario is over and its
- * namespace is being emptied. Leases are left out, as in the recordings.
- */
-function writesByNamespace(audited: readonly AuditEntry[]): Map<string, Map<string, number>> {
-  const byNamespace = new Map<string, Map<string, number>>()
+/** Writes of one controller that were tried, refused ones included. */
+interface Tries {
+  all: number
+  /** Status updates that were accepted. */
+  statuses: number
+}
+
+type TriesByController = ReadonlyMap<string, Tries>
+
+/** Counting ends where the recordings end: when the played scenario is over and its namespace is being emptied. Leases are left out, as in the recordings. */
+function triesByNamespace(audited: readonly AuditEntry[]): Map<string, Map<string, Tries>> {
+  const byNamespace = new Map<string, Map<string, Tries>>()
   const over = new Set<string>()
   for (const { user, method, path, status } of audited) {
     const found = /\/namespaces\/(t[0-9a-f]{10})(?:\/([^/?]+))?/.exec(path)
-    if (!WRITES.has(method) || status >= 400 || found === null) continue
+    if (!WRITES.has(method) || found === null) continue
     const [, namespace = '', resource] = found
     const controller = user.replace(/^system:(serviceaccount:kube-system:)?/, '')
     if (controller === 'namespace-controller' && !emptied.has(namespace)) over.add(namespace)
     if (over.has(namespace) || resource === 'leases') continue
-    const counts = byNamespace.get(namespace) ?? new Map<string, number>()
-    byNamespace.set(namespace, counts)
-    counts.set(controller, (counts.get(controller) ?? 0) + 1)
+    const tries = byNamespace.get(namespace) ?? new Map<string, Tries>()
+    byNamespace.set(namespace, tries)
+    const isStatus = /\/status(\?|$)/.test(path) && status < 400
+    addTries(tries, controller, 1, isStatus ? 1 : 0)
   }
   return byNamespace
 }
 
-/** Accepted writes against accepted writes: which try meets a conflict depends on who was faster. */
-function assertNoMoreWrites(scenario: Scenario, counts: ReadonlyMap<string, number>): void {
-  const allowed = new Map<string, number>()
-  for (const [text, count] of Object.entries(scenario.writes ?? {})) {
-    if (/ -> \d+$/.test(text)) continue
-    const controller = text.slice(0, text.indexOf(' '))
-    allowed.set(controller, (allowed.get(controller) ?? 0) + count)
+function recordedTries({ writes = {} }: Scenario): TriesByController {
+  const tries = new Map<string, Tries>()
+  for (const [text, count] of Object.entries(writes)) {
+    const isStatus = text.endsWith('/status')
+    addTries(tries, text.slice(0, text.indexOf(' ')), count, isStatus ? count : 0)
   }
-  const tooMany = [...counts]
-    .filter(([controller, count]) => count > (allowed.get(controller) ?? 0))
-    .map(([controller, count]) => `${controller}: ${count}, upstream ${allowed.get(controller) ?? 0}`)
+  return tries
+}
+
+function addTries(tries: Map<string, Tries>, controller: string, all: number, statuses: number): void {
+  const sum = tries.get(controller) ?? { all: 0, statuses: 0 }
+  tries.set(controller, { all: sum.all + all, statuses: sum.statuses + statuses })
+}
+
+/**
+ * No more tries than upstream. One accepted status more is let pass: whether two pods are counted in one status or in two hangs
+ * on which event was read first, there as here. Over all scenarios together it is not.
+ */
+function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, spare: 0 | 1): void {
+  const tooMany = [...own].flatMap(([controller, { all, statuses }]) => {
+    const limit = upstream.get(controller) ?? { all: 0, statuses: 0 }
+    const excused = Math.min(spare, Math.max(0, statuses - limit.statuses))
+    return all > limit.all + excused ? [`${controller}: ${all}, upstream ${limit.all}`] : []
+  })
   assert.deepEqual(tooMany, [])
+}
+
+function summed(parts: readonly TriesByController[]): TriesByController {
+  const sum = new Map<string, Tries>()
+  for (const part of parts) {
+    for (const [controller, { all, statuses }] of part) addTries(sum, controller, all, statuses)
+  }
+  return sum
 }

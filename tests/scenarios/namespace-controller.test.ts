@@ -79,3 +79,78 @@ scenario(
     assert.ok(left.length <= 10, `${left.length} are left`)
   },
 )
+
+function conditionsOf(namespace: Namespace | undefined): Readonly<Record<string, string>> {
+  const conditions = namespace?.status?.conditions ?? []
+  return Object.fromEntries(
+    conditions.map(({ type, status, reason, message }) => [
+      type,
+      `${status} ${reason}: ${message}`,
+    ]),
+  )
+}
+
+const ENDS_WELL = {
+  NamespaceDeletionDiscoveryFailure:
+    'False ResourcesDiscovered: All resources successfully discovered',
+  NamespaceDeletionGroupVersionParsingFailure:
+    'False ParsedGroupVersions: All legacy kube types successfully parsed',
+  NamespaceDeletionContentFailure:
+    'False ContentDeleted: All content successfully deleted, may be waiting on finalization',
+}
+
+scenario(
+  'Given a pod, then a config map with a finalizer, then the conditions say what the namespace waits for, pods first',
+  async (world) => {
+    const finalizers = ['example.com/hold']
+    await world.of(resources.namespaces).create(namespaceOf('a'))
+    await world.of(resources.pods, 'a').create(pod('p', { namespace: 'a', finalizers }))
+    const configMap = { metadata: { name: 'c', namespace: 'a', finalizers } }
+    await world.of(resources.configmaps, 'a').create(configMap)
+    await world.of(resources.secrets, 'a').create({ metadata: { name: 's', namespace: 'a' } })
+    await world.of(resources.namespaces).delete('a')
+    await world.advance(30_000)
+    assert.ok(await world.find(resources.secrets, 's', 'a'), 'nothing but pods is deleted')
+    const release = { type: 'merge', value: { metadata: { finalizers: null } } } as const
+    await world.of(resources.pods, 'a').patch('p', release)
+    await world.advance(60_000)
+    assert.equal(await world.find(resources.secrets, 's', 'a'), undefined)
+    const waiting = await world.find(resources.namespaces, 'a')
+    assert.equal(waiting?.status?.phase, 'Terminating')
+    assert.deepEqual(conditionsOf(waiting), {
+      ...ENDS_WELL,
+      NamespaceContentRemaining:
+        'True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances',
+      NamespaceFinalizersRemaining:
+        'True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances',
+    })
+    await world.of(resources.configmaps, 'a').patch('c', release)
+    await gone(world, 'a', 30_000)
+  },
+)
+
+scenario(
+  'Given a status that a user patches, then it is kept, and the deletion adds its conditions to it',
+  async (world) => {
+    const namespaces = world.of(resources.namespaces)
+    const finalizers = ['example.com/hold']
+    await namespaces.create({ ...namespaceOf('a'), metadata: { name: 'a', finalizers } })
+    const condition = { type: 'StatusPatch', status: 'True', reason: 'E2E', message: 'patched' }
+    const value = { status: { conditions: [condition] } }
+    await namespaces.patch('a', { type: 'merge', value }, { subresource: 'status' })
+    await world.advance(60_000)
+    const patched = { StatusPatch: 'True E2E: patched' }
+    assert.deepEqual(conditionsOf(await world.find(resources.namespaces, 'a')), patched)
+    await namespaces.delete('a')
+    await world.advance(30_000)
+    const emptied = await world.find(resources.namespaces, 'a')
+    assert.deepEqual([emptied?.status?.phase, emptied?.spec?.finalizers ?? []], ['Terminating', []])
+    assert.deepEqual(conditionsOf(emptied), {
+      ...patched,
+      ...ENDS_WELL,
+      NamespaceContentRemaining: 'False ContentRemoved: All content successfully removed',
+      NamespaceFinalizersRemaining:
+        'False ContentHasNoFinalizers: All content-preserving finalizers finished',
+    })
+  },
+)

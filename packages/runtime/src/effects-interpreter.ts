@@ -171,7 +171,10 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
   if (read.verb === 'get') return resource.get(read.name, options)
   const items: KubernetesObject[] = []
   let metadata: object = {}
-  const { labelSelector, fieldSelector } = read
+  const { labelSelector, fieldSelector, limit } = read
+  if (limit !== undefined) {
+    return (await resource.list({ ...options, labelSelector, fieldSelector, limit })) as object
+  }
   for await (const page of resource.pages({ ...options, labelSelector, fieldSelector })) {
     items.push(...page.items)
     metadata = page.metadata

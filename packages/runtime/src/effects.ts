@@ -70,6 +70,8 @@ export type Read =
       readonly labelSelector?: string
       readonly fieldSelector?: string
       readonly metadataOnly?: boolean
+      /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
+      readonly limit?: number
     }
   /** What the server has at this moment; the outcome's object is a `Discovered`. */
   | { readonly verb: 'discover' }
@@ -160,11 +162,16 @@ export function* getLive<T extends KubernetesObject>(
   return (yield { effect: 'read', read: { verb: 'get', type, namespace, name } }) as Outcome<T>
 }
 
-/** A live list of all pages. */
+/** A live list of all pages, or with `limit` of the first one. */
 export function* listLive<T extends KubernetesObject>(
   type: ResourceType<T>,
   namespace?: string,
-  options: { labelSelector?: string; fieldSelector?: string; metadataOnly?: boolean } = {},
+  options: {
+    labelSelector?: string
+    fieldSelector?: string
+    metadataOnly?: boolean
+    limit?: number
+  } = {},
 ): Reconcile<Outcome<KubernetesObject & { readonly items: readonly T[] }>> {
   return (yield { effect: 'read', read: { verb: 'list', type, namespace, ...options } }) as Outcome<
     KubernetesObject & { readonly items: readonly T[] }

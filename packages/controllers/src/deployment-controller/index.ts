@@ -54,9 +54,10 @@ export function deploymentLogic(
     observe: (key) => observe(key, listers),
     reconcile: (observed) => reconcile(observed, { terminatingReplicas }),
     // Upstream has none here: a ReplicaSet that the cache does not show yet is then not counted, and a template that is
-    // changed in that moment gets a second full set of pods (docs/reliability.md).
+    // changed in that moment gets a second full set of pods (docs/reliability.md). A status written from a Deployment that is
+    // older than the last one is refused, one try for nothing.
     staleGuard: {
-      informers: [replicaSets],
+      informers: [deployments, replicaSets],
       ownerUid: (observed) => observed.deployment.metadata?.uid ?? '',
     },
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubernetesObject } from '@gyropilot/api'
+import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
 import type { Outcome, Read, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import { attemptToDelete } from './attempt-to-delete.ts'
@@ -12,6 +12,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
   blocking,
   found,
+  listed,
   names,
   object,
   owner,
@@ -21,6 +22,7 @@ import {
 } from './fixtures.ts'
 import { identityOfReference } from './identity.ts'
 import { OwnerNamespaceUnknownError, UnknownKindError } from './live-metadata.ts'
+import { OrphanedOwners } from './orphaned-owners.ts'
 
 interface Given {
   /** What the server holds; a read of anything else is NotFound. Read in this order where one name is there twice. */
@@ -28,6 +30,7 @@ interface Given {
   onRead?: (read: Extract<Read, { verb: 'get' }>, index: number) => Outcome | undefined
   onWrite?: (write: Write, index: number) => Outcome | undefined
   cached?: readonly KubernetesObject[]
+  orphanedOwners?: OrphanedOwners
 }
 
 function check(graph: TestGraph, node: GraphNode | string, given: Given = {}) {
@@ -35,9 +38,14 @@ function check(graph: TestGraph, node: GraphNode | string, given: Given = {}) {
   const target = typeof node === 'string' ? graph.node(node) : node
   const driven = drive(attemptToDelete(target, testCollector(graph, given)), {
     onRead(read) {
-      assert.equal(read.verb, 'get')
-      if (read.verb !== 'get') throw new Error('unreachable')
+      if (read.verb === 'discover') throw new Error('nothing here discovers')
       assert.equal(read.metadataOnly, true)
+      if (read.verb === 'list') {
+        reads.push(`list ${read.type.resource} ${read.namespace}`)
+        const isListed = ({ kind, metadata }: KubernetesObject): boolean =>
+          kind === read.type.kind && metadata?.namespace === read.namespace
+        return listed(given.live?.filter(isListed) ?? [])
+      }
       const { group, version, resource } = read.type
       reads.push([group, version, resource, read.namespace, read.name].filter(Boolean).join(' '))
       const answer = given.onRead?.(read, reads.length - 1)
@@ -120,9 +128,54 @@ test('4. a foreground owner waits for its blocking dependents and has those chec
   graph.add(object('one', { owners: [blocking('rc')] }))
   const waiting = { deleting: true, finalizers: ['foregroundDeletion'] }
   graph.add(object('two', { owners: [blocking('rc')], ...waiting }))
-  const { checked } = check(graph, 'rc', { live: [rc] })
+  const { checked, reads } = check(graph, 'rc', { live: [rc] })
   assert.ok(checked.next === 'check-dependents')
   assert.deepEqual(names(checked.dependents), ['one'])
+  assert.deepEqual(reads, ['v1 replicationcontrollers ns1 rc'])
+})
+
+test('4. a blocking dependent that only the server knows holds up a foreground owner', () => {
+  const graph = new TestGraph()
+  const rc = owner('rc', { deleting: true, finalizers: ['foregroundDeletion'] })
+  graph.add(rc)
+  const beside = object('beside', { owners: [blocking('other')] })
+  const outcomes = [ref('rc'), blocking('rc')].map((reference) => {
+    const unseen = object('unseen', { owners: [reference] })
+    return check(graph, 'rc', { live: [rc, beside, unseen] })
+  })
+  assert.deepEqual(
+    outcomes.map(({ checked }) => checked.next),
+    ['remove-finalizer', 'later'],
+  )
+  assert.deepEqual(outcomes[0]?.reads, ['v1 replicationcontrollers ns1 rc', 'list pods ns1'])
+})
+
+test('a dependent that nobody saw when its owner was orphaned loses the reference and stays', () => {
+  const orphanedOwners = new OrphanedOwners(10)
+  orphanedOwners.add(owner('rc', { deleting: true }))
+  const child = (createdAt: string, owners: readonly OwnerReference[]): KubernetesObject => {
+    const { metadata, ...rest } = object('child', { owners })
+    return { ...rest, metadata: { ...metadata, creationTimestamp: createdAt } }
+  }
+  const before = '2025-12-31T23:59:59Z'
+  const cases: readonly (readonly [KubernetesObject, string, string])[] = [
+    [child(before, [ref('rc')]), 'patch', 'done'],
+    [child('2026-01-01T00:00:00Z', [ref('rc')]), 'patch', 'done'],
+    [child('2026-01-01T00:00:01Z', [ref('rc')]), 'delete', 'done'],
+    [child(before, [ref('gone')]), 'delete', 'done'],
+    [child(before, [ref('gone'), ref('rc')]), 'patch', 'later'],
+  ]
+  for (const [live, verb, next] of cases) {
+    const graph = new TestGraph()
+    graph.add(live)
+    const { checked, writes } = check(graph, 'child', { live: [live], orphanedOwners })
+    assert.deepEqual([writes.map((write) => write.verb), checked.next], [[verb], next])
+    const [write] = writes
+    if (write?.verb !== 'patch') continue
+    const ownerReferences = [{ $patch: 'delete', uid: 'rc-uid' }]
+    const value = { metadata: { uid: 'child-uid', ownerReferences } }
+    assert.deepEqual(write.patch, { type: 'strategic', value })
+  }
 })
 
 test('5. an object whose owners were taken away meanwhile stays', () => {

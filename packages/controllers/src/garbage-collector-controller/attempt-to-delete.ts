@@ -9,12 +9,13 @@ import type { AbsentOwners } from './absent-owners.ts'
 import { classifyOwners } from './classify-owners.ts'
 import type { ClassifiedOwners } from './classify-owners.ts'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './config.ts'
-import type { DependencyGraph } from './dependency-graph.ts'
 import type { GraphNode } from './graph-node.ts'
 import type { ObjectIdentity } from './identity.ts'
 import { OwnerNamespaceUnknownError, placeOf, readLive } from './live-metadata.ts'
-import type { CollectorView } from './live-metadata.ts'
+import type { OrphanedOwners } from './orphaned-owners.ts'
 import { patchOwners, withoutBlocking, withoutOwners } from './owner-patches.ts'
+import { lookForDependents } from './unseen-dependents.ts'
+import type { LookView } from './unseen-dependents.ts'
 
 /** What became of a check. */
 export type Checked =
@@ -28,11 +29,13 @@ export type Checked =
   | { readonly next: 'check-dependents'; readonly dependents: readonly GraphNode[] }
   /** No dependent holds up the foreground deletion any longer. */
   | { readonly next: 'remove-finalizer' }
+  /** Nothing is wrong, but more is to be done or seen first. */
+  | { readonly next: 'later' }
   | { readonly next: 'retry'; readonly error: unknown }
 
-export interface Collector extends CollectorView {
-  readonly graph: DependencyGraph
+export interface Collector extends LookView {
   readonly absentOwners: AbsentOwners
+  readonly orphanedOwners: OrphanedOwners
 }
 
 const DONE: Checked = { next: 'done' }
@@ -50,7 +53,7 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
   if (!live.ok) return unread(live.error)
   if (live.object.metadata?.uid !== node.identity.uid) return { next: 'absent' }
   // 4.
-  if (node.isDeletingDependents) return waitForDependents(node)
+  if (node.isDeletingDependents) return yield* waitForDependents(node, collector)
   // 5.
   const references = live.object.metadata.ownerReferences ?? []
   if (references.length === 0) return DONE
@@ -61,6 +64,13 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
   if (!owners.ok) return unjudged(owners.error)
   // 7.
   if (owners.object.solid.length > 0) return yield* dropOthers(node, owners.object, collector)
+  const orphaned = owners.object.dangling.filter(({ uid }) =>
+    collector.orphanedOwners.leftBehind(live.object, uid),
+  )
+  if (orphaned.length > 0) {
+    const freed = yield* dropOwners(node, orphaned, collector)
+    return freed.next === 'done' && orphaned.length < references.length ? { next: 'later' } : freed
+  }
   // 8.
   if (owners.object.waiting.length > 0 && node.dependents.size > 0) {
     const released = yield* breakCycle(node, collector)
@@ -83,21 +93,35 @@ function concluded(outcome: Outcome): Checked {
   return outcome.ok ? DONE : { next: 'retry', error: outcome.error }
 }
 
-function waitForDependents(node: GraphNode): Checked {
+function* waitForDependents(node: GraphNode, collector: Collector): Reconcile<Checked> {
   const blocking = node.blockingDependents()
-  if (blocking.length === 0) return { next: 'remove-finalizer' }
-  const dependents = blocking.filter(({ isDeletingDependents }) => !isDeletingDependents)
-  return { next: 'check-dependents', dependents }
+  if (blocking.length > 0) {
+    const dependents = blocking.filter(({ isDeletingDependents }) => !isDeletingDependents)
+    return { next: 'check-dependents', dependents }
+  }
+  const looked = yield* lookForDependents(node, collector)
+  if (looked.next !== 'found') return looked
+  // The graph will show it soon, and then it is checked as all others are.
+  const isUnseen = looked.dependents.some(({ reference }) => reference.blockOwnerDeletion === true)
+  return { next: isUnseen ? 'later' : 'remove-finalizer' }
 }
 
 /** A solid owner keeps the object, which must not hold up the deletion of the others. */
 function* dropOthers(
-  { identity }: GraphNode,
+  node: GraphNode,
   { dangling, waiting }: ClassifiedOwners,
   collector: Collector,
 ): Reconcile<Checked> {
-  const uids = [...dangling, ...waiting].map(({ uid }) => uid)
-  if (uids.length === 0) return DONE
+  const others = [...dangling, ...waiting]
+  return others.length === 0 ? DONE : yield* dropOwners(node, others, collector)
+}
+
+function* dropOwners(
+  { identity }: GraphNode,
+  owners: readonly OwnerReference[],
+  collector: Collector,
+): Reconcile<Checked> {
+  const uids = owners.map(({ uid }) => uid)
   return concluded(yield* patchOwners(identity, withoutOwners(identity, uids), collector))
 }
 

@@ -2,26 +2,36 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
-import { orphanDependents } from './attempt-to-orphan.ts'
+import { attemptToOrphan } from './attempt-to-orphan.ts'
 import {
   CONFLICT,
   NOT_FOUND,
   TestGraph,
   UNSUPPORTED_MEDIA_TYPE,
   found,
+  listed,
   object,
   owner,
   ref,
+  refused,
   testCollector,
 } from './fixtures.ts'
 
+const DONE = { next: 'remove-finalizer' }
 const WIDGET = { kind: 'Widget', apiVersion: 'example.com/v1' }
 
-function orphan(graph: TestGraph, onWrite?: (write: Write) => Outcome | undefined) {
+function orphan(
+  graph: TestGraph,
+  onWrite?: (write: Write) => Outcome | undefined,
+  pods: Outcome = listed([]),
+) {
   const widget = object('w', { ...WIDGET, resourceVersion: '5', owners: [ref('rc'), ref('b')] })
-  return drive(orphanDependents(graph.node('rc'), testCollector(graph)), {
+  return drive(attemptToOrphan(graph.node('rc'), testCollector(graph)), {
     onWrite,
-    onRead: (read) => (read.verb === 'get' && read.name === 'w' ? found(widget) : NOT_FOUND),
+    onRead(read) {
+      if (read.verb === 'list') return read.type.resource === 'pods' ? pods : listed([])
+      return read.verb === 'get' && read.name === 'w' ? found(widget) : NOT_FOUND
+    },
   })
 }
 
@@ -32,15 +42,15 @@ function graphOf(...dependents: Parameters<TestGraph['add']>[0][]): TestGraph {
   return graph
 }
 
-test('Orphaning patches only dependents known in the graph, in parallel, and leaves their other owners', () => {
+test('Orphaning patches the dependents known in the graph, in parallel, and leaves their other owners', () => {
   const graph = graphOf(
     object('a', { owners: [ref('rc')] }),
     object('b', { owners: [ref('x'), ref('rc')] }),
   )
   const { result, effects, writes } = orphan(graph)
-  assert.deepEqual(result, { ok: true })
-  assert.equal(effects.length, 1)
-  assert.ok(effects[0]?.effect === 'writes' && effects[0].order === 'parallel')
+  assert.deepEqual(result, DONE)
+  assert.equal(effects.length, 2)
+  assert.ok(effects[1]?.effect === 'writes' && effects[1].order === 'parallel')
   const bodies = writes.map((write) => write.verb === 'patch' && [write.name, write.patch])
   const bodyFor = (uid: string) => ({
     type: 'strategic',
@@ -52,9 +62,31 @@ test('Orphaning patches only dependents known in the graph, in parallel, and lea
   ])
 })
 
-test('an owner without dependents needs no request', () => {
+test('an owner without dependents costs a look for them', () => {
   const { result, effects } = orphan(graphOf())
-  assert.deepEqual([result, effects], [{ ok: true }, []])
+  assert.deepEqual([result, effects.map(({ effect }) => effect)], [DONE, ['read']])
+})
+
+test('a dependent that only the server knows is freed too, each once', () => {
+  const known = object('a', { owners: [ref('rc')] })
+  const unseen = object('b', { owners: [ref('x'), ref('rc')] })
+  const stranger = object('c', { owners: [ref('x')] })
+  const { result, writes } = orphan(graphOf(known), undefined, listed([known, unseen, stranger]))
+  assert.deepEqual(result, DONE)
+  assert.deepEqual(
+    writes.map((write) => 'name' in write && write.name),
+    ['a', 'b'],
+  )
+})
+
+test('nobody is released on a look that failed', () => {
+  const failure = refused(503, 'ServiceUnavailable')
+  const { result, writes } = orphan(
+    graphOf(object('a', { owners: [ref('rc')] })),
+    undefined,
+    failure,
+  )
+  assert.deepEqual([result, writes], [{ next: 'retry', error: !failure.ok && failure.error }, []])
 })
 
 test('a dependent that is gone is no error; any other failure is, after all were tried', () => {
@@ -64,9 +96,9 @@ test('a dependent that is gone is no error; any other failure is, after all were
     object('c', { kind: 'Unheard', owners: [ref('rc')] }),
   )
   const gone = graphOf(object('a', { owners: [ref('rc')] }))
-  assert.deepEqual(orphan(gone, () => NOT_FOUND).result, { ok: true })
+  assert.deepEqual(orphan(gone, () => NOT_FOUND).result, DONE)
   const { result, writes } = orphan(graph, () => CONFLICT)
-  assert.equal(result.ok, false)
+  assert.equal(result.next, 'retry')
   assert.equal(writes.length, 2)
 })
 
@@ -75,7 +107,7 @@ test('dependents of types without strategic merge are patched by merge', () => {
   const { result, writes } = orphan(graph, (write) =>
     write.verb === 'patch' && write.patch.type === 'strategic' ? UNSUPPORTED_MEDIA_TYPE : undefined,
   )
-  assert.deepEqual(result, { ok: true })
+  assert.deepEqual(result, DONE)
   const [, write] = writes
   assert.ok(write?.verb === 'patch')
   const value = { metadata: { resourceVersion: '5', ownerReferences: [ref('b')] } }

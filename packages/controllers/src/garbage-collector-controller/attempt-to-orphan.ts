@@ -9,31 +9,53 @@ import type { ObjectIdentity } from './identity.ts'
 import { placeOf } from './live-metadata.ts'
 import type { CollectorView } from './live-metadata.ts'
 import { patchOf, patchOwnersByMerge, withoutOwners } from './owner-patches.ts'
+import { lookForDependents } from './unseen-dependents.ts'
+import type { LookView } from './unseen-dependents.ts'
 
-export type Orphaned = { readonly ok: true } | { readonly ok: false; readonly error: unknown }
+export type Orphaned =
+  | { readonly next: 'remove-finalizer' }
+  /** It is not yet certain that all dependents are known. */
+  | { readonly next: 'later' }
+  | { readonly next: 'retry'; readonly error: unknown }
 
-/** Removes the owner from all dependents known at this moment. Those that fail do not keep the others from being freed. */
-export function* orphanDependents(owner: GraphNode, view: CollectorView): Reconcile<Orphaned> {
-  const { uid } = owner.identity
+/** Removes the owner from all its dependents: those in the graph, and those that a last look finds. */
+export function* attemptToOrphan(owner: GraphNode, view: LookView): Reconcile<Orphaned> {
+  const looked = yield* lookForDependents(owner, view)
+  if (looked.next !== 'found') return looked
+  const dependents = new Map<string, ObjectIdentity>()
+  for (const { identity } of [...owner.dependents, ...looked.dependents]) {
+    dependents.set(identity.uid, identity)
+  }
+  return yield* orphan([...dependents.values()], owner.identity, view)
+}
+
+/** Those that fail do not keep the others from being freed. */
+function* orphan(
+  dependents: readonly ObjectIdentity[],
+  { uid }: ObjectIdentity,
+  view: CollectorView,
+): Reconcile<Orphaned> {
   const errors: unknown[] = []
-  const dependents: ObjectIdentity[] = []
+  const placed: ObjectIdentity[] = []
   const writes: WriteOf<KubernetesObject>[] = []
-  for (const { identity } of owner.dependents) {
-    const place = placeOf(identity, view)
+  for (const dependent of dependents) {
+    const place = placeOf(dependent, view)
     if (!place.ok) {
       errors.push(place.error)
       continue
     }
-    dependents.push(identity)
-    writes.push(patchOf(identity, place.object, withoutOwners(identity, [uid]).strategic))
+    placed.push(dependent)
+    writes.push(patchOf(dependent, place.object, withoutOwners(dependent, [uid]).strategic))
   }
   const outcomes = writes.length === 0 ? [] : yield* writeAll(writes, 'parallel')
-  for (const [index, dependent] of dependents.entries()) {
+  for (const [index, dependent] of placed.entries()) {
     let outcome: Outcome = outcomes[index]!
     if (!outcome.ok && isUnsupportedMediaType(outcome.error)) {
       outcome = yield* patchOwnersByMerge(dependent, withoutOwners(dependent, [uid]), view)
     }
     if (!outcome.ok && !isNotFound(outcome.error)) errors.push(outcome.error)
   }
-  return errors.length === 0 ? { ok: true } : { ok: false, error: aggregateErrors(errors) }
+  return errors.length === 0
+    ? { next: 'remove-finalizer' }
+    : { next: 'retry', error: aggregateErrors(errors) }
 }

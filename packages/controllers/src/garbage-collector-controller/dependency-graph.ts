@@ -6,6 +6,7 @@ import { hasFinalizer, isTerminating } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
 import type { AbsentOwners } from './absent-owners.ts'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './config.ts'
+import { DependentKinds } from './dependent-kinds.ts'
 import { GraphNode } from './graph-node.ts'
 import { identityOfReference, sameCoordinates, sameIdentity } from './identity.ts'
 import type { ObjectIdentity } from './identity.ts'
@@ -44,6 +45,8 @@ export interface Consequences {
 const NO_OWNERS: readonly OwnerReference[] = []
 
 export class DependencyGraph {
+  /** Learned from objects whose owners were seen. */
+  readonly dependentKinds = new DependentKinds()
   readonly #nodes = new Map<string, GraphNode>()
   readonly #absentOwners: AbsentOwners
   #created = 0
@@ -117,6 +120,9 @@ export class DependencyGraph {
       real = this.#replace(node, observed)
     }
     real.markObserved()
+    for (const dependent of real.dependents) {
+      this.dependentKinds.learn(observed, dependent.identity)
+    }
     return real
   }
 
@@ -153,6 +159,9 @@ export class DependencyGraph {
         continue
       }
       owner.dependents.add(dependent)
+      if (!owner.isVirtual) this.dependentKinds.learn(owner.identity, dependent.identity)
+      // It came too late to be checked together with the others.
+      if (owner.isDeletingDependents) consequences.check.add(dependent)
       if (isSuspect || !isSuspectReference(dependent, reference, owner)) continue
       isSuspect = true
       if (!owner.isVirtual && isForeign(dependent, owner.identity)) {

@@ -9,6 +9,8 @@ import { DependencyGraph } from './dependency-graph.ts'
 import type { Consequences } from './dependency-graph.ts'
 import { identityOf } from './identity.ts'
 import type { ObjectIdentity } from './identity.ts'
+import { OrphanedOwners } from './orphaned-owners.ts'
+import { Looks } from './unseen-dependents.ts'
 
 export interface GivenObject {
   readonly kind?: string
@@ -115,7 +117,13 @@ const KINDS: readonly ResourceType[] = [
 
 export function testCollector(
   graph: TestGraph,
-  given: { cached?: readonly KubernetesObject[] } = {},
+  given: {
+    cached?: readonly KubernetesObject[]
+    /** Of every cache. */
+    seenVersion?: string
+    looks?: Looks
+    orphanedOwners?: OrphanedOwners
+  } = {},
 ): Collector {
   return {
     graph: graph.graph,
@@ -127,10 +135,21 @@ export function testCollector(
         ({ kind, metadata }) =>
           kind === type.kind && metadata?.namespace === namespace && metadata?.name === name,
       ),
+    cachedIn: (type, namespace) =>
+      given.cached?.filter(
+        ({ kind, metadata }) => kind === type.kind && metadata?.namespace === namespace,
+      ) ?? [],
+    seenVersion: () => given.seenVersion ?? '',
+    looks: given.looks ?? new Looks(),
+    orphanedOwners: given.orphanedOwners ?? new OrphanedOwners(10),
   }
 }
 
 export const found = (answer: KubernetesObject): Outcome => ({ ok: true, object: answer })
+export const listed = (
+  items: readonly KubernetesObject[],
+  metadata: { readonly resourceVersion?: string; readonly continue?: string } = {},
+): Outcome => ({ ok: true, object: { metadata, items } as KubernetesObject })
 export const refused = (code: number, reason: string): Outcome => ({
   ok: false,
   error: statusError(code, reason),

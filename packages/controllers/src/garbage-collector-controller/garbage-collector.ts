@@ -1,4 +1,4 @@
-import { defaultBackoff, retryOnConflict } from '@gyropilot/client'
+import { defaultBackoff, isConflict, isInvalid, retryOnError } from '@gyropilot/client'
 import { withDeadline } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
 import { InterruptedByShutdown, interpret, runWorkers } from '@gyropilot/runtime'
@@ -13,7 +13,7 @@ import type {
 import { AbsentOwners } from './absent-owners.ts'
 import { attemptToDelete } from './attempt-to-delete.ts'
 import type { Checked, Collector } from './attempt-to-delete.ts'
-import { orphanDependents } from './attempt-to-orphan.ts'
+import { attemptToOrphan } from './attempt-to-orphan.ts'
 import {
   ABSENT_OWNERS_MAX,
   DELETE_QUEUE,
@@ -21,6 +21,7 @@ import {
   FOREGROUND_FINALIZER,
   GRAPH_CHANGES_QUEUE,
   MONITOR_SYNC_TIMEOUT_MS,
+  ORPHANED_OWNERS_MAX,
   ORPHAN_FINALIZER,
   ORPHAN_QUEUE,
 } from './config.ts'
@@ -36,7 +37,10 @@ import { UnknownKindError } from './live-metadata.ts'
 import { resourcesSyncErrors } from './metrics.ts'
 import { Monitors } from './monitors.ts'
 import { NodeQueue } from './node-queue.ts'
+import { OrphanedOwners } from './orphaned-owners.ts'
 import { removeFinalizer } from './remove-finalizer.ts'
+import type { RemovalOptions } from './remove-finalizer.ts'
+import { Looks } from './unseen-dependents.ts'
 
 /** What came of one run over a node. */
 interface Worked {
@@ -90,6 +94,10 @@ export class GarbageCollector implements RunnableController {
       absentOwners,
       typeOf: (kind) => this.#discovery.typeOf(kind),
       cached: (type, namespace, name) => this.#monitors.cached(type, namespace, name),
+      cachedIn: (type, namespace) => this.#monitors.cachedIn(type, namespace),
+      seenVersion: (type) => this.#monitors.seenVersion(type),
+      looks: new Looks(),
+      orphanedOwners: new OrphanedOwners(ORPHANED_OWNERS_MAX),
     }
   }
 
@@ -212,6 +220,8 @@ export class GarbageCollector implements RunnableController {
       case 'absent':
         this.#changes.addEvent({ kind: 'virtual-delete', identity: node.identity })
         return { again: false }
+      case 'later':
+        return { again: true }
       case 'retry':
         return { again: true, error: checked.error }
       case 'remove-finalizer': {
@@ -228,9 +238,12 @@ export class GarbageCollector implements RunnableController {
   }
 
   async #orphan(node: GraphNode, key: string, signal: AbortSignal): Promise<Worked> {
-    const orphaned = await this.#interpret(key, orphanDependents(node, this.#collector), signal)
-    if (!orphaned.ok) return { again: true, error: orphaned.error }
-    const error = await this.#removeFinalizer(node, ORPHAN_FINALIZER, key, signal)
+    const orphaned = await this.#interpret(key, attemptToOrphan(node, this.#collector), signal)
+    if (orphaned.next === 'later') return { again: true }
+    if (orphaned.next === 'retry') return { again: true, error: orphaned.error }
+    const error = await this.#removeFinalizer(node, ORPHAN_FINALIZER, key, signal, {
+      beforeRelease: (live) => this.#collector.orphanedOwners.add(live),
+    })
     return { again: error !== undefined, error }
   }
 
@@ -251,15 +264,17 @@ export class GarbageCollector implements RunnableController {
     finalizer: string,
     key: string,
     signal: AbortSignal,
+    options?: RemovalOptions,
   ): Promise<unknown> {
     const { clock, random } = this.#context
     const attempt = async (): Promise<undefined> => {
-      const rules = removeFinalizer(identity, finalizer, this.#collector)
+      const rules = removeFinalizer(identity, finalizer, this.#collector, options)
       const removal = await this.#interpret(key, rules, signal)
       if (!removal.ok) throw removal.error
     }
+    const isChanged = (error: unknown): boolean => isConflict(error) || isInvalid(error)
     try {
-      return await retryOnConflict({ clock, random, signal }, attempt, defaultBackoff)
+      return await retryOnError({ clock, random, signal }, defaultBackoff, isChanged, attempt)
     } catch (error) {
       if (error instanceof InterruptedByShutdown || signal.aborted) throw error
       return error

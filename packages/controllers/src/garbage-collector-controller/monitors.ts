@@ -90,6 +90,15 @@ export class Monitors {
     return this.#monitors.get(resourceId(type))?.informer.lister.get(namespace, name)
   }
 
+  cachedIn(type: ResourceType, namespace: string | undefined): readonly KubernetesObject[] {
+    return this.#monitors.get(resourceId(type))?.informer.lister.list(namespace) ?? []
+  }
+
+  /** The resourceVersion that the cache has come to; empty when nothing is known. */
+  seenVersion(type: ResourceType): string {
+    return this.#monitors.get(resourceId(type))?.informer.lastSyncResourceVersion() ?? ''
+  }
+
   #monitor(type: ResourceType): Monitor {
     const informer = this.#informers.informer(type)
     const handler = graphEvents(type, this.#onEvent)

@@ -6,6 +6,7 @@ import {
   CONFLICT,
   NOT_FOUND,
   TestGraph,
+  UNSUPPORTED_MEDIA_TYPE,
   found,
   identity,
   owner,
@@ -19,14 +20,28 @@ function attempt(live: Outcome, written?: Outcome) {
   return drive(rules, { onRead: () => live, onWrite: () => written })
 }
 
-test('the finalizer alone is taken away, from the version that was read', () => {
+test('the finalizer alone is taken away, from this object and from where it was read', () => {
   const live = owner('rc', { resourceVersion: '8', finalizers: ['a/b', 'orphan', 'c/d'] })
   const { result, writes } = attempt(found(live))
   assert.equal(result.ok, true)
   const [write] = writes
   assert.ok(write?.verb === 'patch' && write.name === 'rc' && write.namespace === 'ns1')
+  const path = '/metadata/finalizers/1'
+  const operations = [
+    { op: 'test', path: '/metadata/uid', value: 'rc-uid' },
+    { op: 'test', path, value: 'orphan' },
+    { op: 'remove', path },
+  ]
+  assert.deepEqual(write.patch, { type: 'json', operations })
+})
+
+test('a server without JSON patch is sent the whole list and the version it was made from', () => {
+  const live = owner('rc', { resourceVersion: '8', finalizers: ['a/b', 'orphan', 'c/d'] })
+  const { writes } = attempt(found(live), UNSUPPORTED_MEDIA_TYPE)
+  assert.equal(writes.length, 2)
   const value = { metadata: { resourceVersion: '8', finalizers: ['a/b', 'c/d'] } }
-  assert.deepEqual(write.patch, { type: 'merge', value })
+  assert.ok(writes[1]?.verb === 'patch')
+  assert.deepEqual(writes[1].patch, { type: 'merge', value })
 })
 
 test('nothing is written when the object or the finalizer is gone, or a namesake is in its place', () => {

@@ -1,6 +1,8 @@
 /** Releases an object whose deletion policy has been carried out. */
 import { hasFinalizer } from '@gyropilot/api'
-import { isNotFound } from '@gyropilot/client'
+import type { KubernetesObject } from '@gyropilot/api'
+import { isNotFound, isUnsupportedMediaType } from '@gyropilot/client'
+import type { Patch } from '@gyropilot/client'
 import { write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import type { ObjectIdentity } from './identity.ts'
@@ -10,11 +12,20 @@ import { patchOf } from './owner-patches.ts'
 
 export type FinalizerRemoval = { readonly ok: true } | Extract<Outcome, { ok: false }>
 
-/** One attempt. A conflict is an outcome: the caller tries again after a while. */
+export interface RemovalOptions {
+  /** Told what is about to be released, before it can be gone. */
+  readonly beforeRelease?: (live: KubernetesObject) => void
+}
+
+/**
+ * One attempt. The patch holds for this uid with the finalizer where it was read, and for nothing else: a write to the
+ * status meanwhile is no conflict, a change of the finalizers is one. That is an outcome (422 or 409): the caller tries again.
+ */
 export function* removeFinalizer(
   identity: ObjectIdentity,
   finalizer: string,
   view: CollectorView,
+  { beforeRelease }: RemovalOptions = {},
 ): Reconcile<FinalizerRemoval> {
   const place = placeOf(identity, view)
   if (!place.ok) return place
@@ -23,8 +34,25 @@ export function* removeFinalizer(
   // A namesake is not the object that waited.
   if (live.object.metadata?.uid !== identity.uid) return { ok: true }
   if (!hasFinalizer(live.object, finalizer)) return { ok: true }
-  const { resourceVersion, finalizers = [] } = live.object.metadata ?? {}
+  beforeRelease?.(live.object)
+  const removal = yield* write(patchOf(identity, place.object, byPosition(live.object, finalizer)))
+  if (removal.ok || !isUnsupportedMediaType(removal.error)) return removal
+  return yield* write(patchOf(identity, place.object, byVersion(live.object, finalizer)))
+}
+
+function byPosition({ metadata }: KubernetesObject, finalizer: string): Patch {
+  const path = `/metadata/finalizers/${metadata?.finalizers?.indexOf(finalizer)}`
+  const operations = [
+    { op: 'test', path: '/metadata/uid', value: metadata?.uid },
+    { op: 'test', path, value: finalizer },
+    { op: 'remove', path },
+  ]
+  return { type: 'json', operations }
+}
+
+/** For servers that know no JSON patch, as aggregated ones may. */
+function byVersion({ metadata }: KubernetesObject, finalizer: string): Patch {
+  const { resourceVersion, finalizers = [] } = metadata ?? {}
   const left = finalizers.filter((name) => name !== finalizer)
-  const value = { metadata: { resourceVersion, finalizers: left } }
-  return yield* write(patchOf(identity, place.object, { type: 'merge', value }))
+  return { type: 'merge', value: { metadata: { resourceVersion, finalizers: left } } }
 }

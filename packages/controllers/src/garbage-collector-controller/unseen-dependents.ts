@@ -1,0 +1,152 @@
+/**
+ * A live look for dependents before an owner is released for good: what informers have shown may be old. Why it is made the
+ * way it is: docs/decisions/0011-last-look-for-dependents.md.
+ */
+import { apiVersionOf } from '@gyropilot/api'
+import type { KubernetesObject, OwnerReference, ResourceType } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import { listLive } from '@gyropilot/runtime'
+import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import type { DependencyGraph } from './dependency-graph.ts'
+import type { GraphNode } from './graph-node.ts'
+import { identityOf } from './identity.ts'
+import type { ObjectIdentity } from './identity.ts'
+import type { CollectorView } from './live-metadata.ts'
+import { resourceId } from './monitored-resources.ts'
+
+/** More objects of one kind in one place than this are not read as long as the cache is known to be no older. */
+export const LOOK_PAGE_SIZE = 500
+/** By the delays of the queues, about five seconds. */
+export const LOOK_TRIES = 10
+
+export interface LookView extends CollectorView {
+  readonly graph: DependencyGraph
+  readonly looks: Looks
+  /** The monitor's copies of all objects in a namespace, or in the cluster. */
+  cachedIn(type: ResourceType, namespace: string | undefined): readonly KubernetesObject[]
+  /** The resourceVersion that the monitor has come to; empty when it is not known. */
+  seenVersion(type: ResourceType): string
+}
+
+/** What a look that could not be finished goes on with when its node is worked on again. */
+interface Look {
+  tries: number
+  /** By resource: the version that the cache must come to before it is believed. */
+  readonly awaited: Map<string, string>
+}
+
+export class Looks {
+  readonly #looks = new WeakMap<GraphNode, Look>()
+
+  of(node: GraphNode): Look {
+    let look = this.#looks.get(node)
+    if (look === undefined) this.#looks.set(node, (look = { tries: 0, awaited: new Map() }))
+    return look
+  }
+
+  end(node: GraphNode): void {
+    this.#looks.delete(node)
+  }
+}
+
+export interface Dependent {
+  readonly identity: ObjectIdentity
+  /** The reference to the owner. */
+  readonly reference: OwnerReference
+}
+
+export type Looked =
+  | { readonly next: 'found'; readonly dependents: readonly Dependent[] }
+  /** A cache has not yet come to where the server is. */
+  | { readonly next: 'later' }
+  | { readonly next: 'retry'; readonly error: unknown }
+
+/** Objects that refer to the owner, of the kinds that depend on its kind. Cheap: a short list for each of these kinds. */
+export function* lookForDependents(owner: GraphNode, view: LookView): Reconcile<Looked> {
+  const look = view.looks.of(owner)
+  look.tries++
+  const dependents: Dependent[] = []
+  for (const type of typesToLookAt(owner.identity, view)) {
+    const namespace = owner.identity.namespace || undefined
+    const objects = yield* objectsOf(type, namespace, look, view)
+    if (objects === undefined) return { next: 'later' }
+    if (!objects.ok) return { next: 'retry', error: objects.error }
+    dependents.push(...dependentsAmong(objects.object, type, owner.identity.uid))
+  }
+  view.looks.end(owner)
+  return { next: 'found', dependents }
+}
+
+function typesToLookAt({ apiVersion, kind, namespace }: ObjectIdentity, view: LookView) {
+  const types: ResourceType[] = []
+  for (const dependent of view.graph.dependentKinds.of({ apiVersion, kind })) {
+    const type = view.typeOf(dependent)
+    // What is not served is not there. A namespaced owner has no dependents outside of its namespace.
+    if (type !== undefined && (type.namespaced || namespace === '')) types.push(type)
+  }
+  return types
+}
+
+/** Undefined: not yet known. */
+function* objectsOf(
+  type: ResourceType,
+  namespace: string | undefined,
+  look: Look,
+  view: LookView,
+): Reconcile<Outcome<readonly KubernetesObject[]> | undefined> {
+  const id = resourceId(type)
+  const cached = (): Outcome<readonly KubernetesObject[]> => ({
+    ok: true,
+    object: view.cachedIn(type, namespace),
+  })
+  // A kind that cannot be read must not keep owners of other kinds for ever.
+  const isLastTry = look.tries >= LOOK_TRIES
+  let awaited = look.awaited.get(id)
+  if (awaited === undefined) {
+    const first = yield* list(type, namespace, LOOK_PAGE_SIZE)
+    if (!first.ok) {
+      if (isNotFound(first.error)) return { ok: true, object: [] }
+      return isLastTry ? cached() : first
+    }
+    const { resourceVersion = '', continue: more } = first.object.metadata
+    if (!more) return { ok: true, object: first.object.items }
+    look.awaited.set(id, (awaited = resourceVersion))
+  }
+  if (hasComeTo(awaited, view.seenVersion(type))) return cached()
+  if (!isLastTry) return undefined
+  const all = yield* list(type, namespace)
+  return all.ok ? { ok: true, object: all.object.items } : cached()
+}
+
+interface ListOfMetadata {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly items: readonly KubernetesObject[]
+}
+
+function* list(
+  type: ResourceType,
+  namespace: string | undefined,
+  limit?: number,
+): Reconcile<Outcome<ListOfMetadata>> {
+  const options = { metadataOnly: true, ...(limit === undefined ? {} : { limit }) }
+  return (yield* listLive(type, namespace, options)) as Outcome<ListOfMetadata>
+}
+
+/** Versions of one resource are decimal numbers that grow (KEP-5504); of anything else nothing is known. */
+function hasComeTo(wanted: string, seen: string): boolean {
+  const isVersion = (text: string): boolean => /^[1-9][0-9]*$/.test(text)
+  if (!isVersion(wanted) || !isVersion(seen)) return false
+  return seen.length === wanted.length ? seen >= wanted : seen.length > wanted.length
+}
+
+function dependentsAmong(
+  objects: readonly KubernetesObject[],
+  type: ResourceType,
+  ownerUid: string,
+): readonly Dependent[] {
+  const kind = { apiVersion: apiVersionOf(type), kind: type.kind }
+  return objects.flatMap((object) => {
+    const reference = object.metadata?.ownerReferences?.find(({ uid }) => uid === ownerUid)
+    return reference === undefined ? [] : [{ identity: identityOf(object, kind), reference }]
+  })
+}
