@@ -96,7 +96,7 @@ function controllersPage(): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|')
+  return text.replaceAll('|', '\\|').replaceAll('\n', '<br>')
 }
 
 function page(title: string, introduction: string, lines: readonly string[]): string {

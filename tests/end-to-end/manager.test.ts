@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -281,6 +283,35 @@ test('the HTTPS port shows a certificate that was changed', async () => {
     running.log.find((line) => line.includes('Serving with changed certificates')),
   )
   assert.equal((await running.get('/healthz')).status, 200)
+  running.process.kill('SIGKILL')
+})
+
+test('a client is shown the certificate of the name it asks for, and the metric filters count', async () => {
+  const pair = certificateAuthority().client('named.example', [])
+  const [certFile, keyFile] = [join(folder, 'named.crt'), join(folder, 'named.key')]
+  writeFileSync(certFile, pair.cert)
+  writeFileSync(keyFile, pair.key)
+  const running = await manager(
+    `--tls-sni-cert-key=${certFile},${keyFile}`,
+    '--authorization-always-allow-paths=/metrics',
+    '--disabled-metrics=kubernetes_build_info',
+    '--allow-metric-labels=kubernetes_feature_enabled,stage=BETA',
+  )
+  const port = await running.port
+  const shown = async (servername: string): Promise<unknown> => {
+    const socket = connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const { subject } = socket.getPeerCertificate()
+    socket.destroy()
+    return subject.CN
+  }
+  assert.equal(await shown('named.example'), 'named.example')
+  assert.equal(await shown('localhost'), 'localhost')
+  const { body } = await running.get('/metrics')
+  assert.doesNotMatch(body, /kubernetes_build_info/)
+  assert.match(body, /^disabled_metrics_total 1$/m)
+  assert.match(body, /^kubernetes_feature_enabled\{name="PodDeletionCost",stage="BETA"\} 1$/m)
+  assert.match(body, /^kubernetes_feature_enabled\{name="NodeSwap",stage="unexpected"\} 1$/m)
   running.process.kill('SIGKILL')
 })
 

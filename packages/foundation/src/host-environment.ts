@@ -4,6 +4,8 @@ export interface HostEnvironment {
   env(name: string): string | undefined
   /** UTF-8 text. Rejects with FileError. */
   readTextFile(path: string): Promise<string>
+  /** Replaces the content of a file. Rejects with FileError. Absent where nothing may be written. */
+  writeTextFile?(path: string, text: string): Promise<void>
   /** Runs a program without a shell and waits for its end. Rejects with FileError `ENOENT` when there is no such program. */
   runCommand(request: CommandRequest): Promise<CommandResult>
   /** Empty when unknown. */

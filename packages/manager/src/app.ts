@@ -1,9 +1,14 @@
 /** One run of kube-controller-manager, from options to its end. Contract: docs/behaviour/runtime/manager.md, Startup sequence. */
-import { TransportPool, anonymousConfig, loadManagerConfig } from '@gyropilot/client'
+import {
+  TransportPool,
+  anonymousConfig,
+  loadManagerConfig,
+  serverBackoffFrom,
+} from '@gyropilot/client'
 import type { RestConfig, Transport } from '@gyropilot/client'
 import { controllers } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
-import { PrometheusRegistry, errorText, uuid } from '@gyropilot/foundation'
+import { PrometheusRegistry, errorText, silentMetrics, uuid } from '@gyropilot/foundation'
 import type {
   Clock,
   HostEnvironment,
@@ -11,14 +16,13 @@ import type {
   MetricsRegistry,
   RandomSource,
 } from '@gyropilot/foundation'
-import { EventBroadcaster, LeaseCandidate } from '@gyropilot/runtime'
-import type { ControllerDescriptor } from '@gyropilot/runtime'
+import { EventBroadcaster, LeaseCandidate, informerSwitches } from '@gyropilot/runtime'
+import type { ControllerDescriptor, InformerSwitches } from '@gyropilot/runtime'
 import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
 import type { ClientBuilder, ClientRate } from './client-builder.ts'
 import { TOKEN_CONTROLLER } from './controller-names.ts'
 import { controllersConfiguration } from './controllers-configuration.ts'
-import { withoutMetrics } from './disabled-metrics.ts'
 import { createElection } from './election.ts'
 import type { Election, ElectionOptions } from './election.ts'
 import { managerErrors } from './errors.ts'
@@ -26,6 +30,10 @@ import { fencedTransport } from './fenced-transport.ts'
 import { defaultLeaderMigration, lockOf, parseLeaderMigration } from './leader-migration.ts'
 import type { LeaderMigration } from './leader-migration.ts'
 import { loggingRecorder } from './logging-recorder.ts'
+import { metricFilters } from './metric-manifest.ts'
+import { filteredMetrics } from './metric-filters.ts'
+import type { MetricFilters } from './metric-filters.ts'
+import { compatibilityVersions } from './options.ts'
 import type { Options } from './options.ts'
 import { runControllers } from './run-controllers.ts'
 import { ServiceAccountTransports } from './service-account-clients.ts'
@@ -77,7 +85,8 @@ export async function runApp(
     logger,
   )
   const migration = await leaderMigration(options, host)
-  const app = new App(options, world, config, migration)
+  const filters = await metricFilters(options, host, logger)
+  const app = new App(options, world, config, migration, filters)
   const lifetime = new AbortController()
   const close = await app.startServing(lifetime.signal)
   try {
@@ -115,8 +124,8 @@ class App {
   readonly #migration: LeaderMigration | undefined
   readonly #pool: TransportPool
   readonly #metrics: MetricsRegistry
-  readonly #slis: MetricsRegistry = new PrometheusRegistry()
-  readonly #health = new HealthChecks(this.#slis)
+  readonly #slis: MetricsRegistry
+  readonly #health: HealthChecks
   readonly #debugHandlers = new Map<string, DebugHandler>()
   readonly #events: EventBroadcaster[] = []
 
@@ -125,15 +134,18 @@ class App {
     world: AppWorld,
     config: RestConfig,
     migration: LeaderMigration | undefined,
+    filters: MetricFilters,
   ) {
     const { host, clock, logger } = world
     this.#options = options
     this.#world = world
     this.#config = config
     this.#migration = migration
-    this.#metrics = withoutMetrics(new PrometheusRegistry(), options.list('disabled-metrics'))
+    this.#metrics = filteredMetrics(new PrometheusRegistry(), filters)
+    this.#slis = filteredMetrics(new PrometheusRegistry(), filters, silentMetrics)
+    this.#health = new HealthChecks(this.#slis)
     this.#pool = new TransportPool({ host, clock, logger, metrics: this.#metrics })
-    registerBinaryMetrics(this.#metrics, world, options.gates())
+    registerBinaryMetrics(this.#metrics, world, options.gates(), compatibilityVersions(options))
   }
 
   async startServing(signal: AbortSignal): Promise<() => void> {
@@ -297,10 +309,22 @@ class App {
         metrics: this.#metrics,
         health: this.#health,
         debugHandlers: this.#debugHandlers,
+        informers: this.#informerDetectors(),
       },
       signal,
       onStarted,
     )
+  }
+
+  #informerDetectors(): Pick<InformerSwitches, 'onAltered' | 'onInconsistentList'> {
+    const { host, logger } = this.#world
+    // Ends the process with a trace of the stack, as upstream's panic does.
+    const crash = (error: Error): void =>
+      queueMicrotask(() => {
+        throw error
+      })
+    const { onAltered, onInconsistentList } = informerSwitches(host, crash, logger)
+    return { onAltered, onInconsistentList }
   }
 
   #rootClients(holdsLease?: () => boolean): ClientBuilder {
@@ -327,7 +351,7 @@ class App {
     suffixPrefix: string,
     rate?: ClientRate,
   ): ClientBuilder {
-    const { clock, logger, platform, version, commit } = this.#world
+    const { clock, logger, host, platform, version, commit } = this.#world
     return clientBuilder({
       transport,
       clock,
@@ -338,6 +362,7 @@ class App {
         qps: this.#options.number('kube-api-qps'),
         burst: this.#options.number('kube-api-burst'),
       },
+      backoff: serverBackoffFrom(host),
       userAgent: { program: PROGRAM, version, commit, ...platform },
       suffixPrefix,
     })

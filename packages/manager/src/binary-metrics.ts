@@ -9,10 +9,17 @@ export interface Build {
   readonly platform: { readonly os: string; readonly arch: string }
 }
 
+/** `1.36` each. */
+export interface CompatibilityVersions {
+  readonly emulation: string
+  readonly minCompatibility: string
+}
+
 export function registerBinaryMetrics(
   metrics: MetricsRegistry,
   { version, commit, platform }: Build,
   gates: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions,
 ): void {
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.')
   metrics
@@ -30,6 +37,7 @@ export function registerBinaryMetrics(
         'minor',
         'platform',
       ],
+      stability: 'BETA',
     })
     .set(1, {
       build_date: '',
@@ -42,6 +50,18 @@ export function registerBinaryMetrics(
       minor,
       platform: `${platform.os}/${platform.arch}`,
     })
+  metrics
+    .gauge({
+      name: 'version_info',
+      help: 'Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.',
+      labels: ['binary', 'component', 'emulation', 'min_compat'],
+    })
+    .set(1, {
+      binary: `${major}.${minor}`,
+      component: 'kube',
+      emulation: versions.emulation,
+      min_compat: versions.minCompatibility,
+    })
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
     help: 'This metric records the data about the stage and enablement of a k8s feature.',
@@ -49,7 +69,7 @@ export function registerBinaryMetrics(
     stability: 'BETA',
   })
   for (const [name, isOn] of Object.entries(gateValues(gates))) {
-    const stage = featureGates[name]!.stage
+    const { stage } = featureGates.get(name)!
     enabled.set(isOn ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
   }
 }

@@ -3,7 +3,7 @@
  * identity. Contract: docs/behaviour/runtime/manager.md, Client identities.
  */
 import { ApiClient, userAgent } from '@gyropilot/client'
-import type { Client, Transport, UserAgentParts } from '@gyropilot/client'
+import type { Client, ServerBackoffSettings, Transport, UserAgentParts } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry } from '@gyropilot/foundation'
 
 export interface ClientRate {
@@ -32,6 +32,7 @@ export interface ClientBuilderOptions {
   readonly metrics: MetricsRegistry
   readonly host: string
   readonly rate: ClientRate
+  readonly backoff?: ServerBackoffSettings
   /** Without suffix. */
   readonly userAgent: UserAgentParts
   /** `system:serviceaccount:kube-system:` in front of the suffix when identities are service accounts. */
@@ -50,6 +51,7 @@ export function clientBuilder(options: ClientBuilderOptions): ClientBuilder {
         host,
         qps: rate.qps * qpsFactor,
         burst: rate.burst * burstFactor,
+        backoff: options.backoff,
         requestTimeoutMs,
         userAgent: userAgent({
           ...options.userAgent,

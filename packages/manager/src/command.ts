@@ -15,12 +15,13 @@ import {
 import type { Logger } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
 import type { AppWorld, ServedPages } from './app.ts'
+import { gateWarnings } from './feature-gates.ts'
 import { helpText, USAGE } from './flags/help.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { flagTexts } from './manager-pages.ts'
 import { Options, validate, validateGates } from './options.ts'
-import { servingCertificate } from './serving-certificate.ts'
+import { namedCertificates, servingCertificate } from './serving-certificate.ts'
 import { tlsSettings } from './serving/tls-settings.ts'
 import { writeCertificateFiles } from './system/certificate-files.ts'
 import { startHttpsServer } from './system/https-server.ts'
@@ -55,6 +56,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const stop = stopSignal()
   try {
     validate(options)
+    for (const warning of gateWarnings(options.gates())) logger.info(warning)
     logger.info('Starting', { version: asked.version })
     await runApp(options, worldFrom(options, logger, verbosity, asked.version), stop)
   } catch (error) {
@@ -173,8 +175,10 @@ async function serve(
     random,
     write: writeCertificateFiles,
   })
+  const named = options.list('tls-sni-cert-key')
   let material: ServingMaterial = {
     certificate: certificate.pair,
+    named: await namedCertificates(host, named),
     authoritiesPem: await authorities(),
   }
   const server = await startHttpsServer({
@@ -188,7 +192,11 @@ async function serve(
   })
   logger.info('Serving securely', { address: bindAddress, port: server.port })
   const reload = async (): Promise<void> => {
-    const now = { certificate: await certificate.reload(), authoritiesPem: await authorities() }
+    const now = {
+      certificate: await certificate.reload(),
+      named: await namedCertificates(host, named),
+      authoritiesPem: await authorities(),
+    }
     if (JSON.stringify(now) === JSON.stringify(material)) return
     server.replace(now)
     material = now

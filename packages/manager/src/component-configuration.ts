@@ -2,7 +2,7 @@
  * What /configz shows: the flags as KubeControllerManagerConfiguration, with the field names and order that upstream prints.
  * Contract: docs/behaviour/runtime/manager.md, Serving. Pure.
  */
-import { formatDuration } from './flags/duration.ts'
+import { formatGoDuration } from '@gyropilot/foundation'
 import type { LeaderMigration } from './leader-migration.ts'
 import type { Options } from './options.ts'
 
@@ -19,7 +19,7 @@ export function componentConfiguration(options: Options, migration?: LeaderMigra
 }
 
 function duration(options: Options, name: string): string {
-  return formatDuration(options.number(name))
+  return formatGoDuration(options.number(name))
 }
 
 function generic(options: Options, migration: LeaderMigration | undefined): unknown {

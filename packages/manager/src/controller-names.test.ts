@@ -46,8 +46,9 @@ test('names are identifiers: well-formed, unique, and no alias is a name', () =>
 
 test('Given every gate off or on, when names are listed, then the list is identical', () => {
   for (const value of [true, false]) {
-    const gates = Object.keys(featureGates).filter((gate) => !featureGates[gate]!.locked)
-    const args = gates.map((gate) => `--feature-gates=${gate}=${value}`)
+    const args = [...featureGates]
+      .filter(([, { locked }]) => !locked)
+      .map(([gate]) => `--feature-gates=${gate}=${value}`)
     const options = new Options(parseFlags(flagDefinitions, args))
     validateGates(options)
     // Every name stays known: an item for a controller whose gate is off is no error.

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gateWarnings } from './feature-gates.ts'
+import { helpText } from './flags/help.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { Options, validate, validateGates } from './options.ts'
@@ -51,6 +53,35 @@ test('Given `--controllers=-*` or `nosuch`, when started, then exit 1 naming the
   }
 })
 
+test("kubeadm's arguments are valid as they are", () => {
+  const folder = '/etc/kubernetes'
+  const given = [
+    '--allocate-node-cidrs=true',
+    `--authentication-kubeconfig=${folder}/controller-manager.conf`,
+    `--authorization-kubeconfig=${folder}/controller-manager.conf`,
+    '--bind-address=127.0.0.1',
+    `--client-ca-file=${folder}/pki/ca.crt`,
+    '--cluster-cidr=10.244.0.0/16,fd00:10:244::/56',
+    '--cluster-name=kubernetes',
+    `--cluster-signing-cert-file=${folder}/pki/ca.crt`,
+    `--cluster-signing-key-file=${folder}/pki/ca.key`,
+    '--controllers=*,bootstrapsigner,tokencleaner',
+    `--kubeconfig=${folder}/controller-manager.conf`,
+    '--leader-elect=true',
+    `--requestheader-client-ca-file=${folder}/pki/front-proxy-ca.crt`,
+    `--root-ca-file=${folder}/pki/ca.crt`,
+    `--service-account-private-key-file=${folder}/pki/sa.key`,
+    '--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112',
+    '--use-service-account-credentials=true',
+  ]
+  assert.doesNotThrow(() => checkGates(...given))
+  assert.doesNotThrow(() => check(...given))
+  const options = optionsOf(...given)
+  assert.equal(options.given.size, given.length)
+  assert.equal(options.text('bind-address'), '127.0.0.1')
+  assert.deepEqual(options.list('controllers'), ['*', 'bootstrapsigner', 'tokencleaner'])
+})
+
 test('all problems are told at once', () => {
   assert.throws(() => check('--concurrent-job-syncs=0', '--max-endpoints-per-slice=1001'), {
     message:
@@ -58,12 +89,29 @@ test('all problems are told at once', () => {
   })
 })
 
-test('unknown feature gates and locked ones set otherwise are refused', () => {
+test('versions are read as major.minor of kube, once', () => {
+  const refused = {
+    '--emulated-version=new': 'could not parse "new" as version',
+    '--emulated-version=kube=1.35.2': 'patch version not allowed, got: kube=1.35.2',
+    '--emulated-version=1.34,kube=1.35': 'duplicate version flag, kube=1.34 and kube=1.35',
+    '--min-compatibility-version=other=1.34': 'component not registered: other',
+  }
+  for (const [arg, message] of Object.entries(refused))
+    assert.throws(() => checkGates(arg), { exitCode: 1, message })
+  assert.doesNotThrow(() => checkGates('--emulated-version=v1.35'))
+})
+
+test('an unknown feature gate, and locked ones set otherwise, are refused in one line', () => {
+  assert.throws(() => checkGates('--feature-gates=NoSuchGate=true'), {
+    message: 'unrecognized feature gate: NoSuchGate',
+  })
+  assert.throws(() => checkGates('--feature-gates=VolumeAttributesClass=false'), {
+    message: 'cannot set feature gate VolumeAttributesClass to false, feature is locked to true',
+  })
   assert.throws(
-    () => checkGates('--feature-gates=NoSuchGate=true'),
-    /unrecognized feature gate: NoSuchGate/,
+    () => checkGates('--feature-gates=AllowOverwriteTerminationGracePeriodSeconds=true'),
+    /feature is locked to false/,
   )
-  assert.throws(() => checkGates('--feature-gates=VolumeAttributesClass=false'), /locked to true/)
   assert.doesNotThrow(() =>
     checkGates('--feature-gates=VolumeAttributesClass=true,PodDeletionCost=false'),
   )
@@ -72,9 +120,32 @@ test('unknown feature gates and locked ones set otherwise are refused', () => {
 test('gates of other components are accepted: one value is often given to a whole control plane', () => {
   assert.doesNotThrow(() =>
     checkGates(
-      '--feature-gates=KubeletTracing=true,kube:NodeSwap=false,:InPlacePodVerticalScaling=true',
+      '--feature-gates=KubeletTracing=true,kube:MemoryQoS=true,:GracefulNodeShutdown=false,KMSv1=true',
     ),
   )
+})
+
+test('gates that are settled or on their way out are told', () => {
+  assert.deepEqual(
+    gateWarnings(
+      optionsOf('--feature-gates=KMSv1=true,NodeSwap=true,PodDeletionCost=true').gates(),
+    ),
+    [
+      'Setting deprecated feature gate KMSv1=true. It will be removed in a future release.',
+      'Setting GA feature gate NodeSwap=true. It will be removed in a future release.',
+    ],
+  )
+})
+
+test('--help lists the alpha and beta gates, one to a line', () => {
+  const lines = helpText(100).split('\n')
+  for (const line of [
+    'kube:AllAlpha=true|false (ALPHA - default=false)',
+    'kube:MaxUnavailableStatefulSet=true|false (BETA - default=false)',
+    'kube:StaleControllerConsistencyJob=true|false (BETA - default=true)',
+  ])
+    assert.ok(lines.includes(`${' '.repeat(16)}${line}`), line)
+  assert.ok(!lines.some((line) => line.includes('kube:NodeSwap=')))
 })
 
 test('a gate has its default, its stage of AllAlpha or AllBeta, or what is set', () => {
@@ -92,6 +163,8 @@ test('a gate has its default, its stage of AllAlpha or AllBeta, or what is set',
 
 const valid: readonly (readonly string[])[] = [
   ['--emulated-version=1.35', '--min-compatibility-version=kube=1.34'],
+  ['--show-hidden-metrics-for-version=1.35'],
+  ['--allow-metric-labels=a_total,code=200,404', '--allow-metric-labels=b_total,code=200'],
   ['--tls-min-version=VersionTLS13', '--tls-curve-preferences=29,P256'],
   ['--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256'],
   ['--vmodule=garbage*=4,job_controller=2'],
@@ -105,11 +178,15 @@ for (const args of valid)
 
 const invalid: readonly (readonly [readonly string[], RegExp])[] = [
   [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36\]/],
-  [['--emulated-version=new'], /"new" is not a version of kube/],
   [
     ['--emulated-version=1.34', '--min-compatibility-version=1.35'],
-    /minCompatibility version 1.35 is not between \[1.33, 1.34\]/,
+    /minCompatibilityVersion version 1.35 is not between \[1.33, 1.34\]/,
   ],
+  [
+    ['--show-hidden-metrics-for-version=1.34'],
+    /--show-hidden-metrics-for-version must be omitted or have the value '1.35'/,
+  ],
+  [['--allow-metric-labels=a_total=200'], /--allow-metric-labels must have a list of kv pair/],
   [['--tls-min-version=TLS13'], /unknown tls version "TLS13"/],
   [['--tls-cipher-suites=AES'], /Cipher suite AES not supported or doesn't exist/],
   [['--tls-curve-preferences=7'], /curve preference "7" is not supported/],

@@ -1,8 +1,10 @@
 /** Typed options from flags, and what is wrong with them together. Contract: docs/behaviour/runtime/manager.md. Pure. */
 import type { FlagValue, ParsedFlags } from './flags/pflag.ts'
+import type { CompatibilityVersions } from './binary-metrics.ts'
 import { managerErrors } from './errors.ts'
 import { unknownItems } from './controller-names.ts'
 import { gateProblems, gateValues } from './feature-gates.ts'
+import { allowedLabelsProblem } from './metric-filters.ts'
 import { tlsProblems } from './serving/tls-settings.ts'
 import { moduleProblems } from './verbosity.ts'
 
@@ -28,6 +30,10 @@ export class Options {
 
   list(name: string): readonly string[] {
     return this.#value(name) as readonly string[]
+  }
+
+  mapping(name: string): ReadonlyMap<string, string> {
+    return this.#value(name) as ReadonlyMap<string, string>
   }
 
   gates(): ReadonlyMap<string, boolean> {
@@ -78,8 +84,10 @@ const RANGES: readonly (readonly [string, number, number])[] = [
   ['secure-port', 0, 65535],
 ]
 
-/** Throws one error that names every gate that cannot be set so. */
+/** Throws for versions that cannot be read, and one error that names every gate that cannot be set so. */
 export function validateGates(options: Options): void {
+  const versions = VERSION_FLAGS.flatMap((flag) => versionsOf(options, flag).problem ?? [])
+  if (versions.length > 0) throw managerErrors.make('OPTIONS_INVALID', versions[0]!)
   const gates = gateProblems(options.gates())
   if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregate(gates))
 }
@@ -125,6 +133,12 @@ function* problemsOf(options: Options): Generator<string> {
     if (path.slice(0, -1).includes('*'))
       yield `${JSON.stringify(path)}: * is allowed only at the end of a path`
   }
+  const labels = allowedLabelsProblem(options.mapping('allow-metric-labels'))
+  if (labels !== undefined) yield labels
+  const hidden = options.text('show-hidden-metrics-for-version')
+  if (hidden !== '' && hidden !== `1.${NEWEST_MINOR - 1}`) {
+    yield `--show-hidden-metrics-for-version must be omitted or have the value '1.${NEWEST_MINOR - 1}'. Only the previous minor version is allowed`
+  }
   yield* tlsProblems(options)
   yield* versionProblems(options)
   yield* moduleProblems(options.list('vmodule'))
@@ -140,24 +154,45 @@ function* problemsOf(options: Options): Generator<string> {
 const OLDEST_MINOR = 33
 const NEWEST_MINOR = 36
 
-/** `1.35` or `kube=1.35`. */
-function minorOf(text: string): number | undefined {
-  const minor = /^(?:kube=)?v?1\.(\d+)(?:\.\d+)?$/.exec(text)?.[1]
-  return minor === undefined ? undefined : Number(minor)
+const VERSION_FLAGS = ['emulated-version', 'min-compatibility-version']
+
+/** Of `1.35` or `kube=1.35`, given once. */
+function versionsOf(
+  options: Options,
+  flag: string,
+): { readonly minor?: number; readonly problem?: string } {
+  let seen: string | undefined
+  let minor: number | undefined
+  for (const text of options.list(flag)) {
+    const named = text.includes('=') ? text : `kube=${text}`
+    const [component = '', version = ''] = named.split('=')
+    if (component !== 'kube') return { problem: `component not registered: ${component}` }
+    const [, digits, patch] = /^v?1\.(\d+)(?:\.(\d+))?$/.exec(version) ?? []
+    if (digits === undefined)
+      return { problem: `could not parse ${JSON.stringify(version)} as version` }
+    if (patch !== undefined) return { problem: `patch version not allowed, got: ${named}` }
+    if (seen !== undefined) return { problem: `duplicate version flag, ${seen} and ${named}` }
+    seen = named
+    minor = Number(digits)
+  }
+  return minor === undefined ? {} : { minor }
+}
+
+/** What --emulated-version and --min-compatibility-version say. The loops are those of 1.36 all the same. */
+export function compatibilityVersions(options: Options): CompatibilityVersions {
+  const emulated = versionsOf(options, 'emulated-version').minor ?? NEWEST_MINOR
+  const compatible =
+    versionsOf(options, 'min-compatibility-version').minor ?? Math.max(emulated - 1, OLDEST_MINOR)
+  return { emulation: `1.${emulated}`, minCompatibility: `1.${compatible}` }
 }
 
 function* versionProblems(options: Options): Generator<string> {
-  let newest = NEWEST_MINOR
-  for (const flag of ['emulated-version', 'min-compatibility-version']) {
-    const what = flag === 'emulated-version' ? 'emulation' : 'minCompatibility'
-    for (const text of options.list(flag)) {
-      const minor = minorOf(text)
-      if (minor === undefined) yield `--${flag}: ${JSON.stringify(text)} is not a version of kube`
-      else if (minor < OLDEST_MINOR || minor > newest) {
-        yield `${what} version 1.${minor} is not between [1.${OLDEST_MINOR}, 1.${newest}]`
-      } else if (flag === 'emulated-version') newest = minor
-    }
-  }
+  const emulated = versionsOf(options, 'emulated-version').minor ?? NEWEST_MINOR
+  const compatible = versionsOf(options, 'min-compatibility-version').minor ?? OLDEST_MINOR
+  if (emulated < OLDEST_MINOR || emulated > NEWEST_MINOR)
+    yield `emulation version 1.${emulated} is not between [1.${OLDEST_MINOR}, 1.${NEWEST_MINOR}]`
+  if (compatible < OLDEST_MINOR || compatible > emulated)
+    yield `minCompatibilityVersion version 1.${compatible} is not between [1.${OLDEST_MINOR}, 1.${emulated}]`
 }
 
 const SIGNERS = ['kubelet-serving', 'kubelet-client', 'kube-apiserver-client', 'legacy-unknown']

@@ -7,6 +7,7 @@ import type {
   ControllerContext,
   ControllerDescriptor,
   InformerFactory,
+  InformerSwitches,
   ReconcileTrace,
   RunnableController,
 } from '@gyropilot/runtime'
@@ -41,6 +42,8 @@ export interface RunControllersOptions {
   /** Filled with the pages of controllers that have any. */
   readonly debugHandlers?: Map<string, DebugHandler>
   readonly trace?: ReconcileTrace
+  /** Detectors of edited caches and of wrong streamed lists, for tests. */
+  readonly informers?: Pick<InformerSwitches, 'onAltered' | 'onInconsistentList'>
 }
 
 interface Built {
@@ -207,6 +210,7 @@ function informerFactory(
     random,
     logger: logger.named(clientName),
     metadataOnly,
+    ...options.informers,
     resyncMs: () => resyncMs,
     ...(metadataOnly ? {} : { metrics: { registry: metrics, name: INFORMERS_NAME } }),
   })

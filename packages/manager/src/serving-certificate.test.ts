@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
 import { FakeHost } from '@gyropilot/foundation/testing'
 import { testClock } from '@gyropilot/runtime/testing'
-import { servingCertificate } from './serving-certificate.ts'
+import { namedCertificates, servingCertificate } from './serving-certificate.ts'
 import type { ServingCertificateOptions } from './serving-certificate.ts'
 
 function world(more: Partial<ServingCertificateOptions> = {}) {
@@ -75,4 +75,18 @@ test('--tls-cert-file wins over --cert-dir, is read again, and must be there', a
   assert.deepEqual(pair, { certificatePem: 'one', privateKeyPem: 'key' })
   host.files.set('/tls.crt', 'two')
   assert.equal((await reload()).certificatePem, 'two')
+})
+
+test('--tls-sni-cert-key names further pairs, which must be there', async () => {
+  const { host } = world()
+  const uses = ['/a.crt,/a.key', '/b.crt,/b.key:b.example']
+  await assert.rejects(namedCertificates(host, uses), {
+    code: 'SERVING_FAILED',
+    message: /failed to load SNI cert and key: open \/a.crt: no such file/,
+  })
+  host.files.set('/a.crt', 'a').set('/a.key', 'A').set('/b.crt', 'b').set('/b.key', 'B')
+  assert.deepEqual(await namedCertificates(host, uses), [
+    { certificatePem: 'a', privateKeyPem: 'A', names: [] },
+    { certificatePem: 'b', privateKeyPem: 'B', names: ['b.example'] },
+  ])
 })

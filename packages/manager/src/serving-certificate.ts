@@ -4,6 +4,8 @@ import { FileError, errorText, integerBetween } from '@gyropilot/foundation'
 import { generateKeyPair, issueCertificate, privateKeyPem } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from './errors.ts'
+import { parseCertificateFiles } from './serving/named-certificates.ts'
+import type { NamedCertificate } from './system/https-server.ts'
 
 const YEAR_MS = 365 * 24 * 3600 * 1000
 const FILE_NAME = 'kube-controller-manager'
@@ -18,6 +20,28 @@ export interface ServingCertificateOptions {
   readonly clock: Clock
   readonly random: RandomSource
   write(certFile: string, keyFile: string, pair: CertificateAndKey): Promise<void>
+}
+
+/** The pairs of --tls-sni-cert-key, read anew with each call. Rejects with SERVING_FAILED. */
+export async function namedCertificates(
+  host: Pick<HostEnvironment, 'readTextFile'>,
+  uses: readonly string[],
+): Promise<readonly NamedCertificate[]> {
+  try {
+    return await Promise.all(
+      uses.map(parseCertificateFiles).map(async ({ certFile, keyFile, names }) => ({
+        certificatePem: await host.readTextFile(certFile),
+        privateKeyPem: await host.readTextFile(keyFile),
+        names,
+      })),
+    )
+  } catch (error) {
+    throw managerErrors.make(
+      'SERVING_FAILED',
+      `failed to load SNI cert and key: ${errorText(error)}`,
+      { cause: error },
+    )
+  }
 }
 
 /** The pair to serve now, and how to read it again later. */

@@ -15,6 +15,8 @@ export type { RunnableKeyedController } from './keyed-controller.ts'
 export { SharedInformerFactory } from './cache/informer-factory.ts'
 export type { InformerFactoryOptions } from './cache/informer-factory.ts'
 export { informerMetrics } from './cache/informer-metrics.ts'
+export { informerSwitches } from './cache/informer-switches.ts'
+export type { InformerSwitches } from './cache/informer-switches.ts'
 export { MutationDetector } from './cache/mutation-detector.ts'
 export type { MutationDetectorOptions } from './cache/mutation-detector.ts'
 export { SharedInformer } from './cache/shared-informer.ts'
@@ -23,7 +25,12 @@ export { NAMESPACE_INDEX, Store } from './cache/store.ts'
 export { getOrNotFound, listMatching, notFound } from './cache/lister.ts'
 export { LeaderElectionHealthCheck } from './leader-election/health-check.ts'
 export { LeaderElector } from './leader-election/leader-elector.ts'
-export type { LeaderCallbacks, LeaderElectorOptions } from './leader-election/leader-elector.ts'
+export { timingProblem } from './leader-election/elector-options.ts'
+export type {
+  ElectionTiming,
+  LeaderCallbacks,
+  LeaderElectorOptions,
+} from './leader-election/elector-options.ts'
 export { LeaseLock, checkLockType } from './leader-election/lease-lock.ts'
 export type { LeaseLockOptions } from './leader-election/lease-lock.ts'
 export { LeaseCandidate, leaseCandidates } from './leader-election/lease-candidate.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatAge, formatShortDuration } from '../printing/ages.ts'
-import { parseDuration } from './go-duration.ts'
 import { goJsonError } from './go-json-error.ts'
 import { Warnings } from './warnings.ts'
 
@@ -25,20 +24,6 @@ const JSON_ERRORS: readonly (readonly [text: string, message: string])[] = [
 for (const [text, message] of JSON_ERRORS) {
   test(`JSON ${JSON.stringify(text)}: ${message}`, () => assert.equal(goJsonError(text), message))
 }
-
-test('durations are read as Go reads them', () => {
-  assert.deepEqual(
-    ['32s', '1m30s', '1.5h', '0', '-1ms', '.5s'].map(parseDuration),
-    [32_000, 90_000, 5_400_000, 0, -1, 500],
-  )
-  assert.deepEqual(['abc', '5', '', '1x', '1s2'].map(parseDuration), [
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ])
-})
 
 test('ages are short', () => {
   const seconds: readonly (readonly [number, string])[] = [

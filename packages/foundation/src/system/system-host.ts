@@ -34,6 +34,18 @@ export class SystemHost implements HostEnvironment {
     }
   }
 
+  async writeTextFile(path: string, text: string): Promise<void> {
+    try {
+      const { writeFile } = await import('node:fs/promises')
+      // Only the owner's, where it is new: what is written by this program has credentials in it.
+      await writeFile(path, text, { mode: 0o600 })
+    } catch (error) {
+      throw new FileError('open', path, (error as NodeJS.ErrnoException).code ?? 'EIO', {
+        cause: error,
+      })
+    }
+  }
+
   async runCommand(request: CommandRequest): Promise<CommandResult> {
     const { spawn } = await import('node:child_process')
     return new Promise((resolve, reject) => {

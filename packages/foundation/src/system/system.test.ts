@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FileError } from '../host-environment.ts'
+import { PrometheusRegistry } from '../metrics-registry.ts'
+import { exposeProcessMetrics } from './process-metrics.ts'
 import { SystemClock } from './system-clock.ts'
 import { SystemHost } from './system-host.ts'
 import { SystemRandom } from './system-random.ts'
@@ -55,4 +57,26 @@ test('a program gets arguments and variables, and gives its output and exit code
 
 test('reads files', async () => {
   assert.match(await new SystemHost().readTextFile(import.meta.filename), /reads files/)
+})
+
+test('the process shows its time, memory and files under the usual names', () => {
+  const registry = new PrometheusRegistry()
+  exposeProcessMetrics(registry)
+  const valueOf = (name: string): number => {
+    const line = registry
+      .expose()
+      .split('\n')
+      .find((text) => text.startsWith(`${name} `))
+    return Number(line?.split(' ')[1])
+  }
+  assert.ok(valueOf('process_resident_memory_bytes') > 10_000_000)
+  const before = valueOf('process_cpu_seconds_total')
+  assert.ok(before > 0)
+  for (const until = performance.now() + 20; performance.now() < until;);
+  const spent = valueOf('process_cpu_seconds_total') - before
+  assert.ok(spent > 0.01 && spent < 5, String(spent))
+  const ageSeconds = Date.now() / 1000 - valueOf('process_start_time_seconds')
+  assert.ok(ageSeconds > 0 && ageSeconds < 600, String(ageSeconds))
+  assert.ok(valueOf('process_open_fds') > 2)
+  assert.ok(valueOf('process_max_fds') >= valueOf('process_open_fds'))
 })

@@ -30,6 +30,10 @@ export class FakeHost implements HostEnvironment {
     return text
   }
 
+  async writeTextFile(path: string, text: string): Promise<void> {
+    this.files.set(path, text)
+  }
+
   async runCommand(request: CommandRequest): Promise<CommandResult> {
     this.commands.push(request)
     if (this.onCommand === undefined) throw new FileError('exec', request.command, 'ENOENT')

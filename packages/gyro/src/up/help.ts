@@ -8,7 +8,7 @@ Examples:
   gyro up                                        a cluster on port 6443, gone when it ends
   gyro up --port 0 --kubeconfig ./kubeconfig     any free port; the kubeconfig tells which
   gyro up --data-dir ./cluster                   the same cluster again next time
-  gyro up --managers 3                           three controller managers that elect a leader
+  gyro up --managers 3                           three controller managers that elect a leader; kill it and see
   gyro up --components api-server                the API server alone
 
 Usage:
@@ -35,7 +35,8 @@ export function flagLines(flags: readonly FlagDefinition[], columns: number): st
   return lines.join('')
 }
 
-function wrapped(text: string, indent: string, columns: number): string {
+/** Lines behind the first begin with `indent`, which also stands before the first. */
+export function wrapped(text: string, indent: string, columns: number): string {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {

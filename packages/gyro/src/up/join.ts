@@ -1,8 +1,8 @@
 /** `gyro up` without an API server of its own: its parts work on the cluster that the kubeconfig names. */
 import { TransportPool, loadClientConfig } from '@gyropilot/client'
 import type { RestConfig } from '@gyropilot/client'
-import { Parts } from '@gyropilot/cluster'
-import type { Connection } from '@gyropilot/cluster'
+import { Parts } from '@gyropilot/cluster/live'
+import type { Connection } from '@gyropilot/cluster/live'
 import { PrometheusRegistry, SystemHost } from '@gyropilot/foundation'
 import type { World } from './world.ts'
 import type { UpOptions } from './up-options.ts'

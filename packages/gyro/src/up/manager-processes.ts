@@ -3,21 +3,16 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { errorText } from '@gyropilot/foundation'
+import { errorText, formatGoDuration } from '@gyropilot/foundation'
+import type { ElectionTiming } from '@gyropilot/runtime'
 import type { Terminal } from './terminal.ts'
 
 /** What a manager logs when it becomes the leader. */
 const WON_THE_LEASE = '"Successfully acquired lease"'
 
-/** Shorter than kube-controller-manager's defaults: whoever kills a leader here wants to see the next one soon. */
-const ELECTION_FLAGS = [
-  '--leader-elect-lease-duration=5s',
-  '--leader-elect-renew-deadline=3s',
-  '--leader-elect-retry-period=500ms',
-]
-
 export interface ManagerProcessesOptions {
   readonly count: number
+  readonly election: ElectionTiming
   readonly kubeconfig: string
   readonly controllers: readonly string[]
   readonly verbosity: number
@@ -30,7 +25,7 @@ export interface ManagerProcesses {
 }
 
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
-  const { count, kubeconfig, controllers, verbosity, terminal } = options
+  const { count, election, kubeconfig, controllers, verbosity, terminal } = options
   const entry = createRequire(import.meta.url).resolve('@gyropilot/manager/main')
   const args = [
     '--disable-warning=ExperimentalWarning',
@@ -41,7 +36,9 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     `--controllers=${controllers.join(',')}`,
     '--use-service-account-credentials=true',
     '--secure-port=0',
-    ...ELECTION_FLAGS,
+    `--leader-elect-lease-duration=${formatGoDuration(election.leaseDurationMs)}`,
+    `--leader-elect-renew-deadline=${formatGoDuration(election.renewDeadlineMs)}`,
+    `--leader-elect-retry-period=${formatGoDuration(election.retryPeriodMs)}`,
     `--v=${verbosity}`,
   ]
   let stopping = false

@@ -1,7 +1,7 @@
 /** Follows the cluster's events and leases and tells what is worth a line. */
 import { resources } from '@gyropilot/api'
 import type { Event } from '@gyropilot/api'
-import type { Cluster } from '@gyropilot/cluster'
+import type { Cluster } from '@gyropilot/cluster/live'
 import type { Clock } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
 import { lineOf } from './narrator.ts'

@@ -1,6 +1,8 @@
 /** What `gyro up` was asked for. Pure. */
 import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
 import { parseFlags } from '@gyropilot/manager/flags'
+import { timingProblem } from '@gyropilot/runtime'
+import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
 import { COMPONENTS, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
@@ -13,6 +15,8 @@ export interface UpOptions {
   readonly nodes: number
   readonly components: ReadonlySet<Component>
   readonly managers: number
+  /** Of the managers, when there are several. */
+  readonly election: ElectionTiming
   readonly controllers: readonly string[]
   readonly token: string
   readonly output: 'text' | 'json'
@@ -33,6 +37,11 @@ export function upOptions(args: readonly string[]): UpOptions {
     nodes: values.get('nodes') as number,
     components: new Set(values.get('components') as readonly Component[]),
     managers: values.get('managers') as number,
+    election: {
+      leaseDurationMs: values.get('leader-elect-lease-duration') as number,
+      renewDeadlineMs: values.get('leader-elect-renew-deadline') as number,
+      retryPeriodMs: values.get('leader-elect-retry-period') as number,
+    },
     controllers: values.get('controllers') as readonly string[],
     token: values.get('token') as string,
     output: values.get('output') as 'text' | 'json',
@@ -47,6 +56,8 @@ function check(options: UpOptions): void {
   inRange('port', options.port, 0, 65_535)
   inRange('nodes', options.nodes, 0, MOST_NODES)
   inRange('managers', options.managers, 1, MOST_MANAGERS)
+  const problem = timingProblem(options.election)
+  if (problem !== undefined) throw invalid(`--leader-elect-*: ${problem}`)
   if (options.output !== 'text' && options.output !== 'json') {
     throw invalid(`--output=${String(options.output)} is not known: use text or json`)
   }

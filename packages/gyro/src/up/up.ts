@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
-import { Cluster } from '@gyropilot/cluster'
-import type { Parts } from '@gyropilot/cluster'
+import { Cluster } from '@gyropilot/cluster/live'
+import type { Parts } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
+  exposeProcessMetrics,
   SystemClock,
   SystemRandom,
   errorText,
@@ -102,11 +103,13 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     ...(files === undefined ? {} : { files }),
     serverNames: [options.bindAddress],
   })
+  const metrics = new PrometheusRegistry()
+  exposeProcessMetrics(metrics)
   const cluster = new Cluster({
     clock,
     random,
     logger,
-    metrics: new PrometheusRegistry(),
+    metrics,
     store,
     certificates,
     dial,
@@ -191,14 +194,21 @@ async function startParts(
   parts: Pick<Parts, 'startControllerManager' | 'startScheduler' | 'startNodes'>,
   kubeconfig: string,
 ): Promise<ManagerProcesses | undefined> {
-  const { components, controllers, managers, nodes, verbosity } = options
+  const { components, controllers, election, managers, nodes, verbosity } = options
   const ready: Promise<void>[] = []
   let processes: ManagerProcesses | undefined
   if (components.has('controller-manager') && managers === 1) {
     ready.push(parts.startControllerManager(controllers).ready)
   } else if (components.has('controller-manager')) {
     const { terminal } = world
-    processes = startManagers({ count: managers, kubeconfig, controllers, verbosity, terminal })
+    processes = startManagers({
+      count: managers,
+      election,
+      kubeconfig,
+      controllers,
+      verbosity,
+      terminal,
+    })
   }
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
   if (components.has('nodes')) ready.push(parts.startNodes(simulatedNodes(nodes)).ready)

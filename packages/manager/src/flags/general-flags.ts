@@ -1,5 +1,6 @@
 /** Contract: docs/behaviour/runtime/manager.md, Flags. */
 import { knownControllers } from '../controller-names.ts'
+import { listedGates } from '../feature-gates.ts'
 import { group } from './flag-group.ts'
 import type { FlagGroup } from './flag-group.ts'
 
@@ -74,7 +75,7 @@ export const generalFlags: readonly FlagGroup[] = [
       'feature-gates',
       'mapStringBool',
       '',
-      'Feature gates: pairs of name and true or false, Name=true,Other=false. A name that no component of 1.36 knows is refused; /metrics shows the gates of these loops as kubernetes_feature_enabled.',
+      `Feature gates: pairs of name and true or false, Name=true,kube:Other=false; repeatable. /metrics shows them as kubernetes_feature_enabled. Options are:\n${listedGates.join('\n')}`,
     ],
     ['kube-api-burst', 'int', '30', 'Burst of requests to the API server, per client.'],
     [
@@ -150,21 +151,24 @@ export const generalFlags: readonly FlagGroup[] = [
     ['profiling', 'bool', 'true', 'Profiling over /debug/pprof.', 'Go profiles do not exist here'],
   ]),
   group('Metrics', [
-    ['allow-metric-labels', 'strings', '', 'Allowed values of metric labels.', 'no such filter'],
+    [
+      'allow-metric-labels',
+      'stringToString',
+      '',
+      "Values that a metric's label may have, metric,label=value,value; others are shown as unexpected. One use for each.",
+    ],
     [
       'allow-metric-labels-manifest',
       'string',
       '',
-      'File with allowed values of metric labels.',
-      'no such filter',
+      'YAML file with the same under allowListMapping; unused with --allow-metric-labels.',
     ],
-    ['disabled-metrics', 'strings', '', 'Metrics that are not exposed.'],
+    ['disabled-metrics', 'strings', '', 'Full names of metrics that are not exposed.'],
     [
       'show-hidden-metrics-for-version',
       'string',
       '',
-      'Show metrics that were hidden since this version.',
-      'no hidden metrics',
+      'Show metrics that were hidden since this version: 1.35, or empty. None of these loops is hidden.',
     ],
   ]),
   group('Logs', [

@@ -30,7 +30,15 @@ function shownDefault(flag: FlagDefinition): string {
   return flag.type === 'strings' ? `[${flag.default}]` : flag.default
 }
 
+/** Every line of `text` begins a line. */
 function wrap(text: string, indent: number, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, indent, columns))
+    .join('')
+}
+
+function wrapLine(text: string, indent: number, columns: number): string {
   let out = ''
   let line = ' '.repeat(indent)
   for (const word of text.split(' ')) {

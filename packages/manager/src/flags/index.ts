@@ -1,3 +1,2 @@
-export { formatDuration, parseDurationMs } from './duration.ts'
 export { flagValueText, parseFlags } from './pflag.ts'
 export type { FlagDefinition, FlagType, FlagValue, ParsedFlags } from './pflag.ts'

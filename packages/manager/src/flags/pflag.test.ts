@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { flagDefinitions } from './kube-controller-manager-flags.ts'
-import { formatDuration, parseDurationMs } from './duration.ts'
 import { flagValueText, parseFlags } from './pflag.ts'
 
 const parse = (...args: string[]) => parseFlags(flagDefinitions, args)
@@ -53,6 +52,32 @@ test('feature gates are pairs', () => {
   )
 })
 
+test('maps of texts: one pair in a use, or several as CSV', () => {
+  const pairs = (...args: string[]) => [
+    ...(valueOf('allow-metric-labels', ...args) as ReadonlyMap<string, string>),
+  ]
+  assert.deepEqual(pairs(), [])
+  assert.deepEqual(
+    pairs('--allow-metric-labels=a,code=200,404', '--allow-metric-labels', 'b,code='),
+    [
+      ['a,code', '200,404'],
+      ['b,code', ''],
+    ],
+  )
+  assert.deepEqual(pairs('--allow-metric-labels="a,code=200,404","b,verb=get"'), [
+    ['a,code', '200,404'],
+    ['b,verb', 'get'],
+  ])
+})
+
+test('certificates by name: one to a use', () => {
+  const uses = ['a.crt,a.key', 'b.crt,b.key:*.b,c']
+  assert.deepEqual(
+    valueOf('tls-sni-cert-key', ...uses.map((use) => `--tls-sni-cert-key=${use}`)),
+    uses,
+  )
+})
+
 const refused: readonly (readonly [readonly string[], string])[] = [
   [['--nosuch'], 'unknown flag: --nosuch'],
   [['--nosuch=1'], 'unknown flag: --nosuch'],
@@ -73,6 +98,21 @@ const refused: readonly (readonly [readonly string[], string])[] = [
   [
     ['--leader-elect-retry-period=soon'],
     'invalid argument "soon" for "--leader-elect-retry-period" flag: time: invalid duration "soon"',
+  ],
+  [
+    ['--allow-metric-labels=a'],
+    'invalid argument "a" for "--allow-metric-labels" flag: a must be formatted as key=value',
+  ],
+  ...['', 'a', 'a,b,c'].map(
+    (use) =>
+      [
+        [`--tls-sni-cert-key=${use}`],
+        `invalid argument "${use}" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths`,
+      ] as const,
+  ),
+  [
+    ['--tls-sni-cert-key=a,b:'],
+    'invalid argument "a,b:" for "--tls-sni-cert-key" flag: empty names list is not allowed',
   ],
   [
     ['--feature-gates=A'],
@@ -126,6 +166,14 @@ test('values are shown as Go prints them', () => {
   assert.equal(shown('leader-elect-retry-period', '--leader-elect-retry-period=1500ms'), '1.5s')
   assert.equal(shown('controllers'), '[*]')
   assert.equal(shown('allow-metric-labels'), '[]')
+  assert.equal(
+    shown('allow-metric-labels', '--allow-metric-labels=b,c=d', '--allow-metric-labels=a,c=d,e'),
+    '["a,c=d,e","b,c=d"]',
+  )
+  assert.equal(
+    shown('tls-sni-cert-key', '--tls-sni-cert-key=a,b', '--tls-sni-cert-key=c,d:e'),
+    '[a,b;c,d:e]',
+  )
   assert.equal(shown('kube-api-qps'), '20')
   assert.equal(shown('node-eviction-rate'), '0.1')
   assert.equal(
@@ -139,10 +187,4 @@ test('values are shown as Go prints them', () => {
 
 test('gates of a component that does not exist are refused', () => {
   assert.throws(() => parse('--feature-gates=other:A=true'), /component not registered: other/)
-})
-
-test('durations are read and printed in the same words', () => {
-  for (const text of ['0s', '100ms', '1.5s', '1m0s', '8760h0m0s', '-2s', '500µs', '5ns']) {
-    assert.equal(formatDuration(parseDurationMs(text) as number), text)
-  }
 })

@@ -2,9 +2,8 @@
  * Command-line flags as spf13/pflag reads them: `--name=value`, `--name value`, bare booleans, `_` for `-`, repeated lists.
  * Contract: docs/behaviour/runtime/manager.md, Startup sequence. Pure.
  */
-import { compareStrings, goFloat } from '@gyropilot/foundation'
+import { compareStrings, formatGoDuration, goFloat, parseGoDuration } from '@gyropilot/foundation'
 import { managerErrors } from '../errors.ts'
-import { formatDuration, parseDurationMs } from './duration.ts'
 
 export type FlagType =
   | 'string'
@@ -16,10 +15,20 @@ export type FlagType =
   | 'strings'
   /** `a=true,b=false`, repeatable. */
   | 'mapStringBool'
+  /** `a=x`, repeatable; several pairs in one use are separated by commas, and quoted where a value has one. */
+  | 'stringToString'
+  /** `cert,key` or `cert,key:name,name`, repeatable. */
+  | 'namedCertKey'
   /** `--version` or `--version=raw`. */
   | 'optionalString'
 
-export type FlagValue = string | boolean | number | readonly string[] | ReadonlyMap<string, boolean>
+export type FlagValue =
+  | string
+  | boolean
+  | number
+  | readonly string[]
+  | ReadonlyMap<string, boolean>
+  | ReadonlyMap<string, string>
 
 export interface FlagDefinition {
   readonly name: string
@@ -48,7 +57,7 @@ export function parseFlags(
   const byShorthand = new Map(
     definitions.flatMap((f) => (f.shorthand ? [[f.shorthand, f] as const] : [])),
   )
-  const values = new Map(definitions.map((flag) => [flag.name, convert(flag, flag.default)]))
+  const values = new Map(definitions.map((flag) => [flag.name, presetOf(flag)]))
   const given = new Set<string>()
   const queue = [...args]
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
@@ -70,6 +79,11 @@ export function parseFlags(
     given.add(flag.name)
   }
   return { values, given }
+}
+
+/** No pairs of files are a default that cannot be written. */
+function presetOf(flag: FlagDefinition): FlagValue {
+  return flag.type === 'namedCertKey' ? [] : convert(flag, flag.default)
 }
 
 function invalid(message: string): Error {
@@ -106,10 +120,8 @@ function implicitValue(flag: FlagDefinition): string | undefined {
 function merged(flag: FlagDefinition, before: FlagValue | undefined, text: string): FlagValue {
   const value = convert(flag, text)
   if (before === undefined) return value
-  if (flag.type === 'strings') return [...(before as string[]), ...(value as string[])]
-  if (flag.type === 'mapStringBool') {
-    return new Map([...(before as Map<string, boolean>), ...(value as Map<string, boolean>)])
-  }
+  if (Array.isArray(value)) return [...(before as string[]), ...value]
+  if (value instanceof Map) return new Map([...(before as Map<string, string>), ...value])
   return value
 }
 
@@ -136,15 +148,50 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
       return Number(text)
     }
     case 'duration': {
-      const durationMs = parseDurationMs(text)
+      const durationMs = parseGoDuration(text)
       if (typeof durationMs === 'string') throw problem(durationMs)
       return durationMs
     }
     case 'strings':
       return text === '' ? [] : text.split(',')
+    case 'stringToString':
+      return parseStringToString(text, problem)
+    case 'namedCertKey':
+      return [checkedCertKey(text, problem)]
     case 'mapStringBool':
       return new Map(text === '' ? [] : text.split(',').map((pair) => parsePair(pair, problem)))
   }
+}
+
+/** As pflag: with one `=` the whole text is a pair; otherwise it is a line of CSV with a pair in each field. */
+function parseStringToString(
+  text: string,
+  problem: (detail: string) => Error,
+): ReadonlyMap<string, string> {
+  if (text === '') return new Map()
+  const isOne = text.split('=').length === 2
+  const fields = isOne ? [text.replace(/^"+|"+$/g, '')] : csvFields(text)
+  return new Map(
+    fields.map((field) => {
+      const equals = field.indexOf('=')
+      if (equals < 0) throw problem(`${field} must be formatted as key=value`)
+      return [field.slice(0, equals), field.slice(equals + 1)]
+    }),
+  )
+}
+
+function csvFields(line: string): readonly string[] {
+  const fields = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)
+  return [...fields].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '')
+}
+
+function checkedCertKey(text: string, problem: (detail: string) => Error): string {
+  const [files = '', ...names] = text.split(':')
+  if (names.length > 0 && names.join(':').trim() === '')
+    throw problem('empty names list is not allowed')
+  if (files.split(',').length !== 2)
+    throw problem('expected comma separated certificate and key file paths')
+  return text
 }
 
 function parseBool(text: string, problem: (detail: string) => Error): boolean {
@@ -176,12 +223,23 @@ function componentAndName(text: string): readonly [component: string, name: stri
 
 /** A value as `FLAG:` lines and /flagz show it: what Go prints for it. */
 export function flagValueText(flag: FlagDefinition, value: FlagValue): string {
+  if (flag.type === 'stringToString') {
+    const pairs = [...(value as ReadonlyMap<string, string>)].map((pair) => pair.join('='))
+    const fields = pairs
+      .sort(compareStrings)
+      .map((pair) => (/[",]/.test(pair) ? csvQuoted(pair) : pair))
+    return `[${fields.join(',')}]`
+  }
   if (value instanceof Map) {
     const pairs = [...(value as ReadonlyMap<string, boolean>)].map(([name, on]) => `:${name}=${on}`)
     return pairs.sort(compareStrings).join(',')
   }
-  if (Array.isArray(value)) return `[${value.join(',')}]`
-  if (flag.type === 'duration') return formatDuration(value as number)
+  if (Array.isArray(value)) return `[${value.join(flag.type === 'namedCertKey' ? ';' : ',')}]`
+  if (flag.type === 'duration') return formatGoDuration(value as number)
   if (flag.type === 'optionalString') return value === '' ? 'false' : String(value)
   return flag.type === 'float' ? goFloat(value as number) : String(value)
+}
+
+function csvQuoted(field: string): string {
+  return `"${field.replaceAll('"', '""')}"`
 }

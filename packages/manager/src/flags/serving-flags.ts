@@ -50,10 +50,9 @@ export const servingFlags: readonly FlagGroup[] = [
     ['tls-private-key-file', 'string', '', 'PEM key of the HTTPS server.'],
     [
       'tls-sni-cert-key',
-      'strings',
+      'namedCertKey',
       '',
-      'Further certificate and key pairs by server name.',
-      'one certificate is served',
+      'A further certificate for clients that ask for its names: cert,key, or cert,key:*.example.com,example.com for other names. One use for each.',
     ],
   ]),
   group('Authentication', [

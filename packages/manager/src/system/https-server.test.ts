@@ -27,7 +27,7 @@ async function serve(t: TestContext, more: Partial<HttpsServerOptions> = {}) {
     host: '127.0.0.1',
     port: 0,
     tls: { minVersion: 'TLSv1.2' },
-    material: { certificate: pair('first', 'server'), authoritiesPem: '' },
+    material: { certificate: pair('first', 'server'), named: [], authoritiesPem: '' },
     allowHttp2: true,
     maxStreams: 0,
     async answer(request) {
@@ -82,11 +82,41 @@ test('over HTTP/2 headers, body and client certificate arrive', async (t) => {
 test('a replaced certificate is shown from the next handshake on, and an unusable one changes nothing', async (t) => {
   const { server } = await serve(t)
   assert.equal((await handshake(server.port)).subject, 'first')
-  server.replace({ certificate: pair('second', 'server'), authoritiesPem: '' })
+  server.replace({ certificate: pair('second', 'server'), named: [], authoritiesPem: '' })
   assert.equal((await handshake(server.port)).subject, 'second')
   const certificate = { certificatePem: 'nothing', privateKeyPem: 'nothing' }
-  assert.throws(() => server.replace({ certificate, authoritiesPem: '' }))
+  assert.throws(() => server.replace({ certificate, named: [], authoritiesPem: '' }))
   assert.equal((await handshake(server.port)).subject, 'second')
+})
+
+test('a client is shown the certificate of the name it asks for, over HTTP/2 and HTTP/1.1', async (t) => {
+  for (const allowHttp2 of [true, false]) {
+    const material = {
+      certificate: pair('default', 'server'),
+      named: [
+        { ...pair('own.example', 'server'), names: [] },
+        { ...pair('patterns', 'server'), names: ['*.flag.example'] },
+      ],
+      authoritiesPem: '',
+    }
+    const { server } = await serve(t, { material, allowHttp2, tls: { minVersion: 'TLSv1.3' } })
+    const shown = async (servername: string) =>
+      (await handshake(server.port, { servername })).subject
+    assert.equal(await shown('own.example'), 'own.example')
+    assert.equal(await shown('a.flag.example'), 'patterns')
+    assert.equal(await shown('elsewhere.example'), 'default')
+    assert.equal((await handshake(server.port)).subject, 'default')
+    // The settings count for all of them.
+    await assert.rejects(
+      handshake(server.port, { servername: 'own.example', maxVersion: 'TLSv1.2' }),
+    )
+    const named = [{ certificatePem: 'nothing', privateKeyPem: 'nothing', names: ['x.example'] }]
+    assert.throws(() => server.replace({ ...material, named }))
+    assert.equal(await shown('own.example'), 'own.example')
+    server.replace({ ...material, named: [{ ...pair('new', 'server'), names: ['own.example'] }] })
+    assert.equal(await shown('own.example'), 'new')
+    assert.equal(await shown('a.flag.example'), 'default')
+  }
 })
 
 test('the TLS settings count: lowest version, and HTTP/2 only when it is allowed', async (t) => {

@@ -6,10 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttp1Server } from 'node:https'
 import type { Server as Http1Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import { createSecureContext } from 'node:tls'
+import type { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls'
 import { errorText } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
+import { byName, chosen } from '../serving/named-certificates.ts'
 import type { Answer, IncomingRequest } from '../serving/request.ts'
 import type { TlsSettings } from '../serving/tls-settings.ts'
 
@@ -20,9 +22,16 @@ const IDLE_TIMEOUT_MS = 90_000
 const DEFAULT_MAX_STREAMS = 100
 const MOST_CHAIN_LENGTH = 10
 
+export interface NamedCertificate extends CertificateAndKey {
+  /** Empty: those of the certificate. */
+  readonly names: readonly string[]
+}
+
 /** What the handshake shows; may be replaced while the server runs. */
 export interface ServingMaterial {
   readonly certificate: CertificateAndKey
+  /** Shown instead of it to clients that ask for one of their names. */
+  readonly named: readonly NamedCertificate[]
   /** The authorities named as acceptable; empty: any certificate is asked for. */
   readonly authoritiesPem: string
 }
@@ -51,8 +60,10 @@ type AnyServer = Http2SecureServer | Http1Server
 
 export async function startHttpsServer(options: HttpsServerOptions): Promise<HttpsServer> {
   let server: AnyServer
+  const contexts = { named: new Map() as NamedContexts }
   try {
-    server = createServer(options)
+    contexts.named = namedContexts(options.tls, options.material)
+    server = createServer(options, contexts)
   } catch (error) {
     const message = `unable to serve TLS: ${errorText(error)}`
     throw managerErrors.make('SERVING_FAILED', message, { cause: error })
@@ -60,13 +71,21 @@ export async function startHttpsServer(options: HttpsServerOptions): Promise<Htt
   server.setTimeout(IDLE_TIMEOUT_MS)
   // Both belong to HTTP/1.1 connections, which the types of an HTTP/2 server do not mention.
   Object.assign(server, { headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS })
-  return listening(server, options)
+  return listening(server, contexts, options)
 }
 
-function createServer(options: HttpsServerOptions): AnyServer {
+function createServer(
+  options: HttpsServerOptions,
+  contexts: { readonly named: NamedContexts },
+): AnyServer {
   const { tls, material, allowHttp2, maxStreams } = options
   const common = {
-    ...secureContext(tls, material),
+    ...secureContext(tls, material.certificate, material.authoritiesPem),
+    // Without a match the certificate of the server itself is shown.
+    SNICallback: (
+      serverName: string,
+      done: (error: Error | null, context?: SecureContext) => void,
+    ): void => done(null, chosen(contexts.named, serverName)),
     requestCert: true,
     // Who may ask is decided per request; a certificate nobody vouches for is answered 401, not cut off.
     rejectUnauthorized: false,
@@ -92,7 +111,23 @@ function createServer(options: HttpsServerOptions): AnyServer {
   return server
 }
 
-function secureContext(tls: TlsSettings, { certificate, authoritiesPem }: ServingMaterial) {
+type NamedContexts = ReadonlyMap<string, SecureContext>
+
+/** Throws when a certificate and its key do not fit. */
+function namedContexts(
+  tls: TlsSettings,
+  { named, authoritiesPem }: ServingMaterial,
+): NamedContexts {
+  return byName(
+    named.map((pair) => ({
+      names: pair.names,
+      certificatePem: pair.certificatePem,
+      choice: createSecureContext(secureContext(tls, pair, authoritiesPem)),
+    })),
+  )
+}
+
+function secureContext(tls: TlsSettings, certificate: CertificateAndKey, authoritiesPem: string) {
   return {
     ...tls,
     cert: certificate.certificatePem,
@@ -101,7 +136,11 @@ function secureContext(tls: TlsSettings, { certificate, authoritiesPem }: Servin
   }
 }
 
-function listening(server: AnyServer, options: HttpsServerOptions): Promise<HttpsServer> {
+function listening(
+  server: AnyServer,
+  contexts: { named: NamedContexts },
+  options: HttpsServerOptions,
+): Promise<HttpsServer> {
   const { host, port, tls } = options
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -116,7 +155,11 @@ function listening(server: AnyServer, options: HttpsServerOptions): Promise<Http
     server.listen(port, host, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
-        replace: (material) => server.setSecureContext(secureContext(tls, material)),
+        replace(material) {
+          const named = namedContexts(tls, material)
+          server.setSecureContext(secureContext(tls, material.certificate, material.authoritiesPem))
+          contexts.named = named
+        },
         close() {
           server.close()
           for (const socket of connections) socket.destroy()

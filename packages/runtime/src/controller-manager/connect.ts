@@ -1,11 +1,18 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Client and cache, Config. */
-import { ApiClient, TransportPool, inClusterConfig, loadClientConfig } from '@gyropilot/client'
+import {
+  ApiClient,
+  TransportPool,
+  inClusterConfig,
+  loadClientConfig,
+  serverBackoffFrom,
+} from '@gyropilot/client'
 import type { Client, RestConfig } from '@gyropilot/client'
 import { silentLogger } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 
+/** Only host and clock are needed. */
 export interface ConnectOptions {
   readonly host: HostEnvironment
   readonly clock: Clock
@@ -19,6 +26,7 @@ export interface ConnectOptions {
   readonly burst?: number
 }
 
+/** A client and what it rests on; to be closed when nobody uses the client any more. */
 export interface Connection {
   readonly client: Client
   /** Of the pod, where this runs in one. */
@@ -41,6 +49,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       userAgent,
       qps,
       burst,
+      backoff: serverBackoffFrom(host),
     }),
     namespace: await podNamespace(host),
     close: () => transports.close(),

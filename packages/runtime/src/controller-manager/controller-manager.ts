@@ -1,4 +1,5 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Manager. */
+import { RestMapper } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { silentLogger, silentMetrics, sleep } from '@gyropilot/foundation'
@@ -18,6 +19,7 @@ import type { Runnable } from './runnable.ts'
 
 const DEFAULT_GRACEFUL_SHUTDOWN_MS = 30_000
 
+/** Client, clock and random source are needed. */
 export interface ControllerManagerOptions {
   /** Talks to the API server; best without a rate limit of its own (`qps: -1`). */
   readonly client: Client
@@ -51,6 +53,8 @@ export class ControllerManager {
   readonly client: Client
   /** Reads from the API server too. */
   readonly live: Client
+  /** From kinds to resources, for types known by name only. One for all controllers: discovery is read once. */
+  readonly mapper: RestMapper
   /** Resolves when this process leads, or at the start where nobody is elected. */
   readonly elected: Promise<void>
   readonly #options: ControllerManagerOptions
@@ -76,6 +80,7 @@ export class ControllerManager {
     this.logger = logger
     this.metrics = metrics
     this.live = client
+    this.mapper = new RestMapper({ client, clock })
     this.cache = new ObjectCache({ ...options.cache, client, clock, random, logger })
     this.client = new CachedClient({ ...options.reads, cache: this.cache, live: client })
     this.#events = new EventBroadcaster({ client, clock, random: random.fork('events'), logger })

@@ -1,6 +1,7 @@
 /** Answers why it is not well, or undefined. A rejection is an answer too. */
 export type HealthCheck = () => Error | undefined | void | Promise<Error | undefined | void>
 
+/** For whoever listens: status code, content type and text. */
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string

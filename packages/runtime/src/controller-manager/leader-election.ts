@@ -4,9 +4,10 @@ import { uuid } from '@gyropilot/foundation'
 import { controllerErrors } from '../builder/errors.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { LeaderElector } from '../leader-election/leader-elector.ts'
-import type { LeaderCallbacks } from '../leader-election/leader-elector.ts'
+import type { LeaderCallbacks } from '../leader-election/elector-options.ts'
 import { LeaseLock } from '../leader-election/lease-lock.ts'
 
+/** Contract: docs/behaviour/runtime/leader-election.md. */
 export interface LeaderElectionOptions {
   /** The name of the Lease: the same for all replicas, no other program's. */
   readonly id: string

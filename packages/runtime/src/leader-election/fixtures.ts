@@ -1,10 +1,11 @@
 import type { Lease } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, RecordingMetrics, testClock } from '../testing/index.ts'
 import { LeaderElector } from './leader-elector.ts'
-import type { LeaderElectorOptions } from './leader-elector.ts'
+import type { LeaderElectorOptions } from './elector-options.ts'
 import { LeaseLock } from './lease-lock.ts'
 
 /** The moment at which test clocks start. */
@@ -20,6 +21,8 @@ export const lease = (spec: Lease['spec'], metadata: Lease['metadata'] = {}): Le
 
 interface Setup extends Partial<Omit<LeaderElectorOptions, 'lock'>> {
   readonly identity?: string
+  /** What the lock talks through. Default: the server itself. */
+  readonly client?: Client
   readonly labels?: Record<string, string>
   readonly lease?: Lease
 }
@@ -37,13 +40,13 @@ export function world() {
 }
 
 function electing(server: FakeServer, clock: ReturnType<typeof testClock>, setup: Setup) {
-  const { identity = 'me', labels, lease: existing, callbacks, ...options } = setup
+  const { identity = 'me', client = server, labels, lease: existing, callbacks, ...options } = setup
   if (existing !== undefined) server.put(resources.leases, existing)
   const metrics = new RecordingMetrics()
   const events: string[] = []
   const log: string[] = []
   const lock = new LeaseLock({
-    client: server,
+    client,
     namespace: 'kube-system',
     name: 'kcm',
     identity,

@@ -1,47 +1,18 @@
 /** Contract: docs/behaviour/runtime/leader-election.md. */
 import { isNotFound } from '@gyropilot/client'
-import type {
-  Clock,
-  Counter,
-  Gauge,
-  Logger,
-  MetricsRegistry,
-  RandomSource,
-} from '@gyropilot/foundation'
-import { formatMicroTime, jitter, sleep, withDeadline } from '@gyropilot/foundation'
-import type { LeaseLock } from './lease-lock.ts'
+import type { Counter, Gauge } from '@gyropilot/foundation'
+import { anySignal, formatMicroTime, jitter, sleep, withDeadline } from '@gyropilot/foundation'
+import { JITTER_FACTOR, validate } from './elector-options.ts'
+import type { LeaderElectorOptions } from './elector-options.ts'
 import { fingerprintOf } from './lease-record.ts'
 import type { LeaseRecord } from './lease-record.ts'
+import { LeaseWatch } from './lease-watch.ts'
 
-/** Acquire tries are up to so many retry periods longer than one, and the renew deadline must leave room for one. */
-const JITTER_FACTOR = 1.2
-
-export interface LeaderCallbacks {
-  /** Starts the work. Not awaited; `signal` aborts when leadership ends. */
-  onStartedLeading(signal: AbortSignal): Promise<void> | void
-  /** When the run ends, also when leadership was never held. */
-  onStoppedLeading(): void
-  /** Each time another holder is seen, oneself and `""` included. */
-  onNewLeader?(identity: string): void
-}
-
-export interface LeaderElectorOptions {
-  readonly lock: LeaseLock
-  readonly leaseDurationMs: number
-  readonly renewDeadlineMs: number
-  readonly retryPeriodMs: number
-  readonly callbacks: LeaderCallbacks
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  /** Label of metrics: `kube-controller-manager`. */
-  readonly name: string
-  readonly metrics?: MetricsRegistry
-  /** Give the lease back when the run is cancelled and the work has ended. */
-  readonly releaseOnCancel?: boolean
-  /** A controller in the API server chooses; this elector only renews what it was given. */
-  readonly coordinated?: boolean
-}
+/**
+ * Contenders that see a lease run out at the same moment try within so many retry periods of it. The rest of a retry period is
+ * left for what the last renewal takes to be seen and the try to be answered: docs/decisions/0010-fail-over-bound.md.
+ */
+const SPREAD_FACTOR = 0.1
 
 /**
  * Contends for a lease, leads while it can renew it, and ends when it cannot: it never contends again. No fence: a paused
@@ -56,6 +27,9 @@ export class LeaderElector {
   #observedMs = 0
   #reportedLeader = ''
   #lastTryMs = 0
+  /** When the watch gave a reason to try that no try has looked into yet. */
+  #calledMs: number | undefined
+  #onCall = (): void => {}
   /** When the write was sent that made or kept the lease ours. */
   #sentMs = -Infinity
 
@@ -128,9 +102,18 @@ export class LeaderElector {
 
   /** Tries until success (true) or until `signal` aborts. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
-    const { lock, logger, clock, random, retryPeriodMs } = this.#options
+    const { lock, logger, clock, retryPeriodMs } = this.#options
     logger.info('Attempting to acquire leader lease...', { lock: lock.description })
+    using watch = new LeaseWatch({
+      lock,
+      clock,
+      logger,
+      retryPeriodMs,
+      onChange: (record) => this.#observeChange(record),
+      onEnd: () => this.#call(),
+    })
     while (!signal.aborted) {
+      const known = this.#fingerprint
       const acquired = await this.#try(signal)
       this.#reportLeader()
       if (acquired) {
@@ -140,9 +123,52 @@ export class LeaderElector {
         return true
       }
       logger.verbosity(4).info('Failed to acquire lease', { lock: lock.description })
-      await sleep(clock, jitter(random, retryPeriodMs, JITTER_FACTOR), signal).catch(() => {})
+      // A change that was not told of: the watch lags or has stalled.
+      if (this.#fingerprint !== known) watch.close()
+      if (this.#observed !== undefined) watch.open()
+      await this.#untilNextTry(signal)
     }
     return false
+  }
+
+  /** Until the lease can be had, and at most for a jittered retry period while that is unknown or far. */
+  async #untilNextTry(signal: AbortSignal): Promise<void> {
+    const { clock, random, retryPeriodMs } = this.#options
+    const pollMs = clock.monotonicMs() + jitter(random, retryPeriodMs, JITTER_FACTOR)
+    const spreadMs = random.next() * SPREAD_FACTOR * retryPeriodMs
+    while (!signal.aborted) {
+      const waitMs = this.#nextTryMs(pollMs, spreadMs) - clock.monotonicMs()
+      if (waitMs <= 0) return
+      const changed = new AbortController()
+      this.#onCall = () => changed.abort()
+      using either = anySignal([signal, changed.signal])
+      await sleep(clock, waitMs, either.signal).catch(() => {})
+    }
+  }
+
+  #nextTryMs(pollMs: number, spreadMs: number): number {
+    if (this.#calledMs !== undefined) return this.#calledMs + spreadMs
+    const isForeign = this.leader !== '' && !this.isLeader
+    // What the last try found free and did not get is left to the poll.
+    if (this.#options.coordinated || !isForeign || this.#expiryMs <= this.#lastTryMs) return pollMs
+    const takeoverMs = this.#expiryMs + spreadMs
+    // A poll shortly before would be a request more and tell nothing that this try does not.
+    return takeoverMs < pollMs + this.#options.retryPeriodMs ? takeoverMs : pollMs
+  }
+
+  #call(): void {
+    this.#calledMs = this.#options.clock.monotonicMs()
+    this.#onCall()
+  }
+
+  /** What the watch tells. Without a holder there is something to gain; where the server chooses, when it chose us. */
+  #observeChange(record: LeaseRecord | undefined): void {
+    const { coordinated, lock } = this.#options
+    if (record !== undefined) this.#observeRead(record)
+    const holder = record?.holderIdentity ?? ''
+    this.#calledMs = undefined
+    if (coordinated ? holder === lock.identity : holder === '') this.#call()
+    else this.#onCall()
   }
 
   /** Renews until a whole renew deadline passes without success, or until `signal` aborts. */
@@ -179,6 +205,7 @@ export class LeaderElector {
   /** One try to get or to keep the lease. Never throws: every failure is `false`. */
   async #try(signal: AbortSignal): Promise<boolean> {
     this.#lastTryMs = this.#options.clock.monotonicMs()
+    this.#calledMs = undefined
     try {
       return await untilAborted(
         this.#options.coordinated ? this.#tryCoordinated(signal) : this.#tryAcquire(signal),
@@ -330,10 +357,13 @@ export class LeaderElector {
     this.#observedMs = this.#options.clock.monotonicMs()
   }
 
-  /** By the local time of the last change seen and by the lease's own duration: remote clocks are not trusted. */
   #isLeaseValid(): boolean {
-    const durationMs = (this.#observed?.leaseDurationSeconds ?? 0) * 1000
-    return this.#observedMs + durationMs > this.#lastTryMs
+    return this.#expiryMs > this.#lastTryMs
+  }
+
+  /** By the local time of the last change seen and by the lease's own duration: remote clocks are not trusted. */
+  get #expiryMs(): number {
+    return this.#observedMs + (this.#observed?.leaseDurationSeconds ?? 0) * 1000
   }
 
   #nowText(): string {
@@ -364,23 +394,4 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', onAbort!)
   }
-}
-
-function validate(options: LeaderElectorOptions): void {
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, callbacks, lock } = options
-  const rules: readonly (readonly [boolean, string])[] = [
-    [leaseDurationMs > renewDeadlineMs, 'leaseDuration must be greater than renewDeadline'],
-    [
-      renewDeadlineMs > JITTER_FACTOR * retryPeriodMs,
-      'renewDeadline must be greater than retryPeriod*JitterFactor',
-    ],
-    [leaseDurationMs >= 1, 'leaseDuration must be greater than zero'],
-    [renewDeadlineMs >= 1, 'renewDeadline must be greater than zero'],
-    [retryPeriodMs >= 1, 'retryPeriod must be greater than zero'],
-    [callbacks?.onStartedLeading !== undefined, 'OnStartedLeading callback must not be nil'],
-    [callbacks?.onStoppedLeading !== undefined, 'OnStoppedLeading callback must not be nil'],
-    [lock !== undefined && lock !== null, 'Lock must not be nil.'],
-    [lock?.identity !== '', 'Lock identity is empty'],
-  ]
-  for (const [holds, message] of rules) if (!holds) throw new Error(message)
 }

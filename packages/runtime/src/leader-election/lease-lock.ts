@@ -1,6 +1,7 @@
 /** Contract: docs/behaviour/runtime/leader-election.md, Lease object. */
 import type { Lease } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
+import { StatusError } from '@gyropilot/client'
 import type { Client, ResourceClient } from '@gyropilot/client'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { recordOf, specOf } from './lease-record.ts'
@@ -44,6 +45,24 @@ export class LeaseLock {
   async read(signal?: AbortSignal): Promise<LeaseRecord> {
     this.#lease = await this.#leases.get(this.#options.name, { signal })
     return recordOf(this.#lease.spec)
+  }
+
+  /**
+   * The record after each change since the last read or write, undefined when the Lease was deleted. Ends when the server
+   * ends the watch or `signal` aborts; reads and writes do not take notice of it.
+   */
+  async *changes(signal: AbortSignal): AsyncGenerator<LeaseRecord | undefined> {
+    const { name } = this.#options
+    const events = await this.#leases.watch({
+      fieldSelector: `metadata.name=${name}`,
+      resourceVersion: this.#lease?.metadata?.resourceVersion,
+      signal,
+    })
+    for await (const event of events) {
+      if (event.type === 'ERROR') throw new StatusError(event.object)
+      if (event.type === 'BOOKMARK' || event.object.metadata?.name !== name) continue
+      yield event.type === 'DELETED' ? undefined : recordOf(event.object.spec)
+    }
   }
 
   async create(record: LeaseRecord, signal?: AbortSignal): Promise<void> {

@@ -39,15 +39,7 @@ export function specOf(record: LeaseRecord): LeaseSpec {
   }
 }
 
-/** Two reads are the same state when these texts are equal. Times count in whole seconds, metadata not at all. */
+/** Two reads are the same state when these texts are equal. Metadata does not count. */
 export function fingerprintOf(record: LeaseRecord): string {
-  return JSON.stringify({
-    ...record,
-    acquireTime: wholeSeconds(record.acquireTime),
-    renewTime: wholeSeconds(record.renewTime),
-  })
-}
-
-function wholeSeconds(time: string): string {
-  return time.replace(/\.\d+/, '')
+  return JSON.stringify(record)
 }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GyropilotError } from '@gyropilot/foundation'
+import { upOptions } from './up-options.ts'
+
+test('managers elect as kube-controller-manager does, unless told otherwise', () => {
+  assert.deepEqual(upOptions([]).election, {
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+  })
+  const args = [
+    '--leader-elect-lease-duration=5s',
+    '--leader-elect-renew-deadline=3s',
+    '--leader-elect-retry-period=500ms',
+  ]
+  assert.deepEqual(upOptions(args).election, {
+    leaseDurationMs: 5_000,
+    renewDeadlineMs: 3_000,
+    retryPeriodMs: 500,
+  })
+})
+
+const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--managers', '10'], /--managers=10 is out of range: use 1 to 9/],
+  [['--nodes', '-1'], /--nodes=-1 is out of range: use 0 to 5000/],
+  [['--components', 'etcd'], /--components names "etcd": use api-server, /],
+  [['--components='], /--components is empty/],
+  [['--controllers', '-nosuch'], /--controllers: "nosuch" is not in the list/],
+  [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
+  [
+    ['--leader-elect-lease-duration', '5s'],
+    /--leader-elect-\*: leaseDuration must be greater than renewDeadline/,
+  ],
+]
+for (const [args, wanted] of REFUSED) {
+  test(`${args.join(' ')} is refused with exit code 2`, () => {
+    assert.throws(
+      () => upOptions(args),
+      (error) =>
+        error instanceof GyropilotError && error.exitCode === 2 && wanted.test(error.message),
+    )
+  })
+}
