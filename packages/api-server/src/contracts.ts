@@ -144,9 +144,25 @@ export interface SubresourceCall {
   /** The decoded body, defaulted, or undefined. */
   readonly body?: Draft
   readonly dryRun: boolean
+  /** Of proxies: what is to be passed on. */
+  readonly passed?: PassedCall
   /** Who the fields written on behalf of this request belong to (managedFields). */
   readonly manager?: string
+  /** Server-side apply to a view: the managedFields that it left on the view. */
+  readonly appliedFields?: readonly Draft[]
   readonly server: ServerInternals
+}
+
+/** The request behind `.../proxy`. */
+export interface PassedCall {
+  /** Behind `/proxy`, as it was sent: empty, or with a leading slash. */
+  readonly path: string
+  /** With its question mark, or empty. */
+  readonly query: string
+  /** Up to and with `/proxy`. */
+  readonly ownPath: string
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: Uint8Array | undefined
 }
 
 export interface SubresourceAnswer {
@@ -224,6 +240,8 @@ export interface ServerInternals {
       as?: UserInfo
       /** Whose fields the write sets become in managedFields. Absent: the server's own, with `internal` nobody's. Empty: not recorded. */
       manager?: string
+      /** Ownership was decided by apply on the subresource's view; `manager` says only that it is recorded. */
+      appliedFields?: readonly Draft[]
     },
   ): Promise<Stored>
   delete(

@@ -13,6 +13,7 @@ export type { ServerRequest, ServerResponse, ServerResponseBody } from './http/e
 export type { Listener } from './http/listener.ts'
 export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
+export type { RuntimeConfig } from './registry/runtime-config.ts'
 export { createMemoryStore } from './storage/memory-store.ts'
 export type {
   CommandEnd,

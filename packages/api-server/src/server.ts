@@ -11,23 +11,22 @@ import {
   ServiceAccountTokens,
 } from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
-import type {
-  AdmissionPlugin,
-  AllocationHook,
-  ServerInternals,
-  SubresourceHandler,
-  UserInfo,
-} from './contracts.ts'
+import type { AdmissionPlugin, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
 import { NonResources } from './discovery/non-resource-handler.ts'
 import { OpenApiDocuments } from './discovery/openapi.ts'
 import { VERSION } from './discovery/version.ts'
+import { AdmissionChain } from './handlers/admission-chain.ts'
+import { Allocations } from './handlers/allocations.ts'
 import { Deleter } from './handlers/deletion.ts'
+import { DeletionHandler } from './handlers/deletion-handler.ts'
 import { ExpirySweeper } from './handlers/expiry.ts'
 import { flowControlUids } from './handlers/flow-control.ts'
+import { IN_FLIGHT_LIMITS, InFlight, type InFlightLimits } from './handlers/in-flight.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/object-writer.ts'
-import { Pipeline } from './handlers/pipeline.ts'
+import { Pipeline, type PipelineParts } from './handlers/pipeline.ts'
 import { RequestBodies } from './handlers/request-bodies.ts'
+import { exposeServerState, RequestMetrics } from './handlers/request-metrics.ts'
 import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
@@ -36,9 +35,12 @@ import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls.t
 import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
+import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from './protobuf/index.ts'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
+import { featureEnabled } from './registry/feature-gates.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
+import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
 import { serviceAllocation } from './service-ips/index.ts'
 import type { Store } from './storage/store.ts'
 import { subresourceHandlers, type Kubelets, type SubresourceParts } from './subresources/index.ts'
@@ -68,6 +70,10 @@ export interface ApiServerOptions {
   readonly admission?: readonly AdmissionPlugin[]
   /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
   readonly kubelets?: Kubelets
+  /** How many requests may be worked on at once; members of system:masters are never refused. Default 400 and 200. */
+  readonly inFlight?: InFlightLimits
+  /** Versions served beyond the default: `{ 'coordination.k8s.io/v1beta1': true }`, and with it the server elects leaders. */
+  readonly runtimeConfig?: RuntimeConfig
   /** Replace the server's own. */
   readonly subresources?: readonly SubresourceHandler[]
 }
@@ -105,10 +111,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 class EmbeddedApiServer implements ApiServer {
   readonly store: Store
   readonly registry: ResourceRegistry
-  readonly internals: ServerInternals
+  readonly internals: Internals
   readonly #pipeline: Pipeline
   readonly #expiry: ExpirySweeper
   readonly #definitions: DefinitionController
+  readonly #elections: ElectingController | undefined
   readonly #listeners: Listener[] = []
   readonly #calls: OutgoingCalls
   readonly #resolveService: ServiceResolver
@@ -124,10 +131,12 @@ class EmbeddedApiServer implements ApiServer {
     this.#calls = createOutgoingCalls(clock)
     this.#resolveService = options.resolveService ?? serviceResolver(store)
     this.store = store
-    this.registry = new ResourceRegistry((group, kind) =>
-      group === definitionRules.group && kind === definitionRules.kind
-        ? definitionRules
-        : rulesFor(group, kind),
+    this.registry = new ResourceRegistry(
+      (group, kind) =>
+        group === definitionRules.group && kind === definitionRules.kind
+          ? definitionRules
+          : rulesFor(group, kind),
+      servedTable(options.runtimeConfig),
     )
     const authorizer = createAuthorizer({ store })
     const serviceAccountTokens = new ServiceAccountTokens({
@@ -147,24 +156,27 @@ class EmbeddedApiServer implements ApiServer {
       resolveService: this.#resolveService,
       server: () => this.internals,
     }
-    const allocations: AllocationHook[] = [
-      serviceAllocation({ store, random, ranges: options.serviceRanges }),
-    ]
+    const allocations = new Allocations(
+      [serviceAllocation({ store, random, ranges: options.serviceRanges })],
+      clock,
+    )
+    const admission = new AdmissionChain([...admissionPlugins(world), ...(options.admission ?? [])])
     const writer = new ObjectWriter({
       store,
       clock,
       random,
-      admission: [...admissionPlugins(world), ...(options.admission ?? [])],
+      admission,
       allocations,
       fields: fieldManagement,
-      featureEnabled: () => true,
+      featureEnabled,
     })
     const { registry } = this
-    const deleter = new Deleter(store, clock, writer)
+    const deleter = new Deleter(store, clock, admission, allocations)
     this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
     this.#expiry = new ExpirySweeper(store, clock)
     const openApi = new OpenApiDocuments(registry, clock)
     this.#definitions = this.#definitionController(openApi)
+    this.#elections = this.#electingController()
     const bodies = new RequestBodies(registry, decodeProtobuf)
     const fields = fieldManagement
     this.#pipeline = new Pipeline({
@@ -180,17 +192,27 @@ class EmbeddedApiServer implements ApiServer {
         random: random.fork('watches'),
         registry,
         writer,
-        deleter,
         fields,
         authorizer,
         bodies,
       }),
-      endpoints: new SubresourceEndpoint({ clock, writer, fields, bodies }),
+      deletions: new DeletionHandler({ store, clock, deleter, bodies }),
+      endpoints: new SubresourceEndpoint({ clock, admission, fields, bodies }),
       nonResources: this.#nonResources(openApi, serviceAccountTokens),
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
-      flowControlUids: (user) => flowControlUids(store, user),
+      ...this.#load(),
     })
+  }
+
+  /** How much is going on: counted, bounded, shown. */
+  #load(): Pick<PipelineParts, 'flowControlUids' | 'inFlight' | 'metrics'> {
+    const { store, clock, metrics, inFlight: limits = IN_FLIGHT_LIMITS } = this.#options
+    const inFlight = new InFlight(limits)
+    const base = { flowControlUids: (user: UserInfo) => flowControlUids(store, user), inFlight }
+    if (metrics === undefined) return base
+    exposeServerState(metrics, store, inFlight)
+    return { ...base, metrics: new RequestMetrics(metrics, clock) }
   }
 
   #subresources(parts: Omit<SubresourceParts, 'kubelets'>): SubresourceHandler[] {
@@ -219,6 +241,19 @@ class EmbeddedApiServer implements ApiServer {
     })
   }
 
+  /** Leaders are elected where candidates can announce themselves. */
+  #electingController(): ElectingController | undefined {
+    const { clock, logger } = this.#options
+    const server = this.internals
+    if (server.resource('coordination.k8s.io', 'leasecandidates') === undefined) return undefined
+    return new ElectingController({
+      server,
+      clock,
+      logger: logger.named('leader-election-controller'),
+      user: SERVER_IDENTITY,
+    })
+  }
+
   #nonResources(openApi: OpenApiDocuments, tokens: ServiceAccountTokens): NonResources {
     return new NonResources({
       registry: this.registry,
@@ -242,7 +277,7 @@ class EmbeddedApiServer implements ApiServer {
 
   async start(): Promise<void> {
     const { clock, random, advertiseAddress = '127.0.0.1', serviceRanges } = this.#options
-    const { clientAuthorityPem, frontProxyAuthorityPem, identity } = this.#options
+    const { clientAuthorityPem, frontProxyAuthorityPem, identity, runtimeConfig } = this.#options
     this.#expiry.start()
     const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
     const server = this.internals
@@ -256,9 +291,11 @@ class EmbeddedApiServer implements ApiServer {
       clientAuthorityPem,
       frontProxyAuthorityPem,
       identity,
+      runtimeConfig,
     }
     this.#bootstrapped = await bootstrap(options)
     await this.#definitions.start()
+    this.#elections?.start()
     this.#ready = true
   }
 
@@ -294,6 +331,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry.stop()
     this.#bootstrapped?.stop()
     this.#definitions.stop()
+    this.#elections?.stop()
     this.#calls.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
   }

@@ -14,6 +14,8 @@ function escape(character: string): string {
 
 function write(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`
+  // Integers beyond what numbers hold are bigints.
+  if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const fields = value as Readonly<Record<string, unknown>>
   const parts: string[] = []

@@ -1,5 +1,10 @@
 export type * from './generated/types.ts'
-export { resources, resourceTable } from './generated/resource-types.ts'
+export {
+  resources,
+  resourcesOnRequest,
+  resourceTable,
+  resourceTableOnRequest,
+} from './generated/resource-types.ts'
 export type { DiscoveredResource, DiscoveredSubresource } from './discovered-resource.ts'
 export type {
   JsonValue,

@@ -43,7 +43,7 @@ export function applyJsonPatch(
     }
     if (operation.op === 'copy') {
       const value = read(result, operation.from, refuse) ?? null
-      copiedBytes += JSON.stringify(value).length
+      copiedBytes += JSON.stringify(value, withoutBigInts).length
       if (copiedBytes > maxCopiedBytes) {
         refuse(
           `Unable to complete the copy, the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
@@ -192,4 +192,9 @@ function existingIndex(list: readonly unknown[], key: string, refuse: Refuse): n
   if (index >= list.length || index < -list.length)
     refuse(`Unable to access invalid index: ${index}`)
   return index < 0 ? index + list.length : index
+}
+
+/** Integers beyond what numbers hold are bigints, which JSON.stringify refuses. */
+function withoutBigInts(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceTable, resources } from './generated/resource-types.ts'
+import {
+  resourceTable,
+  resourceTableOnRequest,
+  resources,
+  resourcesOnRequest,
+} from './generated/resource-types.ts'
 import { schemaNamed, schemaOf } from './schema.ts'
 
 test('every kind of discovery has a schema with apiVersion, kind and metadata', () => {
-  for (const { group, version, kind, subresources } of resourceTable) {
+  for (const { group, version, kind, subresources } of [
+    ...resourceTable,
+    ...resourceTableOnRequest,
+  ]) {
     for (const type of [{ group, version, kind }, ...subresources]) {
       // Options of connect subresources travel as query parameters; no schema is published for them.
       if (/^(Pod|Node|Service).*Options$/.test(type.kind)) continue
@@ -64,6 +72,17 @@ test('clashing plurals keep the core group and the preferred version under the p
   assert.equal(resources.horizontalpodautoscalers.version, 'v2')
   assert.equal(resources.horizontalpodautoscalersV1.version, 'v1')
   assert.equal(resourceTable.length, Object.keys(resources).length)
+})
+
+test('what is served on request only is not in the table of what is served', () => {
+  assert.deepEqual(
+    resourceTableOnRequest.map(({ group, version, kind }) => `${group}/${version} ${kind}`),
+    ['coordination.k8s.io/v1beta1 LeaseCandidate'],
+  )
+  assert.equal(resourcesOnRequest.leasecandidates.namespaced, true)
+  const served = new Set(resourceTable.map(({ group, version }) => `${group}/${version}`))
+  for (const { group, version } of resourceTableOnRequest)
+    assert.equal(served.has(`${group}/${version}`), false)
 })
 
 test('kinds of subresources say where they come from', () => {

@@ -8,6 +8,7 @@ import { defaultIngressClass } from './default-ingress-class.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { defaultTolerationSeconds, taintNodesByCondition } from './node-defaults.ts'
+import { podResizeValidator } from './pod-resize-validator.ts'
 import { podSecurity } from './pod-security/plugin.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
 import { mutatingAdmissionPolicies, validatingAdmissionPolicies } from './policies/plugin.ts'
@@ -48,6 +49,7 @@ export function admissionPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     certificateSubjectRestriction(),
     defaultIngressClass(world),
     podTopologyLabels(world),
+    podResizeValidator(world),
     mutatingAdmissionPolicies(world),
     mutatingWebhooks(world),
     validatingAdmissionPolicies(world),

@@ -33,7 +33,7 @@ function checkScalar(
   path: string,
   problems: string[],
 ): void {
-  if (scalar === 'numeric' && typeof value !== 'number') {
+  if (scalar === 'numeric' && typeof value !== 'number' && typeof value !== 'bigint') {
     report(problems, path, `expected numeric (int or float), got ${goTypeName(value)}`)
   } else if (scalar === 'string' && typeof value !== 'string') {
     report(

@@ -55,7 +55,7 @@ export const fieldManagement: FieldManagement = {
     if (kind === undefined) throw new Error(`no schema for ${body.apiVersion} ${body.kind}`)
     const { object } = applyPatch({
       kind,
-      live: call.current,
+      live: call.parent === undefined ? call.current : withParentsOwners(call, call.parent),
       configuration: (call.configuration ?? {}) as Stored,
       manager: call.manager,
       force: call.force,
@@ -70,14 +70,25 @@ export const fieldManagement: FieldManagement = {
 }
 
 /** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */
-function updateThroughScale(
-  { resource, draft, manager, nowMs }: FieldManagementCall,
+function updateThroughScale(call: FieldManagementCall, before: Stored): void {
+  const { resource, draft } = call
+  const path = replicasPathOf(resource)
+  const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
+  const onScale =
+    (call.appliedFields as readonly ManagedFieldsEntry[] | undefined) ??
+    entriesAfterUpdate(call, before, path)
+  const { apiVersion } = bodyTypeOf(resource, '')
+  const entries = parentEntries(stored, onScale, apiVersion, () => path)
+  if (entries.length === 0) delete draft['metadata'].managedFields
+  else draft['metadata'].managedFields = entries
+}
+
+/** Who owns what of the Scale after a write that is no apply. */
+function entriesAfterUpdate(
+  { draft, manager, nowMs }: FieldManagementCall,
   before: Stored,
-): void {
-  const path = (resource.definition as OwnershipSource | undefined)?.replicasPath ?? [
-    'f:spec',
-    'f:replicas',
-  ]
+  path: readonly string[],
+): readonly ManagedFieldsEntry[] | undefined {
   const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
   const scaleOf = (object: Stored): Draft => {
     const replicas: unknown = path.reduce<unknown>(
@@ -106,10 +117,18 @@ function updateThroughScale(
     filter: {},
     nowMs,
   })
-  const { apiVersion } = bodyTypeOf(resource, '')
-  const entries = parentEntries(stored, updated['metadata'].managedFields, apiVersion, () => path)
-  if (entries.length === 0) delete draft['metadata'].managedFields
-  else draft['metadata'].managedFields = entries
+  return updated['metadata'].managedFields
+}
+
+/** The Scale that apply merges into, with the owners of the parent's replicas. */
+function withParentsOwners({ resource, current }: ApplyCall, parent: Stored): Stored {
+  const path = replicasPathOf(resource)
+  const managedFields = scaleEntries(parent['metadata'].managedFields, () => path)
+  return { ...current, metadata: { ...current!['metadata'], managedFields } }
+}
+
+function replicasPathOf({ definition }: ServedResource): readonly string[] {
+  return (definition as OwnershipSource | undefined)?.replicasPath ?? ['f:spec', 'f:replicas']
 }
 
 interface BodyType {

@@ -4,6 +4,7 @@
  * node does without saying. Trees are immutable and shared between stored objects, so an update that touches two fields
  * builds only the nodes above them. Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
+import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export interface FieldSet {
   readonly [element: string]: FieldSet
@@ -232,16 +233,20 @@ function inOrder(node: MutableFieldSet): MutableFieldSet {
 export function compareElements(a: string, b: string): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
-  if (a.startsWith('f:') || a === SELF) return a < b ? -1 : a > b ? 1 : 0
-  return compareJson(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)))
+  if (a === b) return 0
+  if (a.startsWith('f:') || a === SELF) return a < b ? -1 : 1
+  return compareJson(parseExact(a.slice(2)), parseExact(b.slice(2)))
 }
 
+const KINDS = '.fkvi'
+
 function kindRank(element: string): number {
-  return ['.', 'f', 'k', 'v', 'i'].indexOf(element[0]!)
+  return KINDS.indexOf(element[0]!)
 }
 
 /** Keys have their fields in order of name, so two of them compare field by field. */
 function compareJson(a: unknown, b: unknown): number {
+  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0
   if (isRecord(a) && isRecord(b)) {
     const left = Object.entries(a)
     const right = Object.entries(b)
@@ -254,9 +259,13 @@ function compareJson(a: unknown, b: unknown): number {
     }
     return left.length - right.length
   }
-  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : a > b ? 1 : 0
   const [left, right] = typeof a === typeof b ? [String(a), String(b)] : [typeof a, typeof b]
   return left < right ? -1 : left > right ? 1 : 0
+}
+
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -285,7 +294,7 @@ function canonicalElement(element: string): string | undefined {
   const text = element.slice(2)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExact(text)
   } catch {
     return undefined
   }
@@ -298,13 +307,13 @@ function canonicalElement(element: string): string | undefined {
 export function keyElement(fields: readonly (readonly [string, unknown])[]): string {
   const sorted = fields.length < 2 ? fields : [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   const parts: string[] = []
-  for (const [name, value] of sorted) parts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  for (const [name, value] of sorted) parts.push(`${JSON.stringify(name)}:${stringifyExact(value)}`)
   return `k:{${parts.join(',')}}`
 }
 
 /** `v:"a.example.com/finalizer"` */
 export function valueElement(value: unknown): string {
-  return `v:${JSON.stringify(value)}`
+  return `v:${stringifyExact(value)}`
 }
 
 /** As messages print paths: `.spec.ports[port=81,protocol="TCP"].name`, `.metadata.finalizers[="x"]`. */
@@ -320,8 +329,8 @@ export function formatElement(element: string): string {
     case 'f':
       return `.${rest}`
     case 'k': {
-      const fields = Object.entries(JSON.parse(rest) as Record<string, unknown>)
-      return `[${fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`
+      const fields = Object.entries(parseExact(rest) as Record<string, unknown>)
+      return `[${fields.map(([name, value]) => `${name}=${stringifyExact(value)}`).join(',')}]`
     }
     case 'v':
       return `[=${rest}]`

@@ -8,6 +8,7 @@ import { EMPTY, difference, setOf, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { fieldsOf } from './fields-of.ts'
 import type { MergeType } from './merge-type.ts'
+import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export const KUBECTL_MANAGER = 'kubectl'
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -19,7 +20,7 @@ export function fieldsLastApplied(type: MergeType, live: Stored, apiVersion: str
   if (typeof text !== 'string' || text === '') return EMPTY
   let applied: Record<string, unknown>
   try {
-    applied = JSON.parse(text)
+    applied = parseExact(text) as Record<string, unknown>
   } catch {
     return EMPTY
   }
@@ -40,7 +41,7 @@ export function recordLastApplied(object: Draft, configuration: Stored): void {
   >
   const metadata = { ...configuration.metadata, annotations: others }
   if (configuration.metadata?.annotations === undefined) delete metadata.annotations
-  const text = `${JSON.stringify(withSortedKeys({ ...configuration, metadata }))}\n`
+  const text = `${stringifyExact(withSortedKeys({ ...configuration, metadata }))}\n`
   const rewritten = { ...annotations, [ANNOTATION]: text }
   if (sizeBytes(rewritten) > ANNOTATIONS_SIZE_MAX_BYTES)
     delete (rewritten as Record<string, string | undefined>)[ANNOTATION]

@@ -1,6 +1,7 @@
 /** How an item of a list is named in paths: by its keys in a map list, by its value in a set. */
 import { keyElement, valueElement } from './field-set.ts'
 import type { ListShape } from './merge-type.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 /** The path element of an item, or why it has none. */
 export function elementOfItem(
@@ -22,7 +23,7 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
     const value = keyValue(list, record, list.keys[0]!)
     return value === undefined
       ? missingKey(list.keys[0]!)
-      : `k:{${JSON.stringify(list.keys[0]!)}:${JSON.stringify(value)}}`
+      : `k:{${JSON.stringify(list.keys[0]!)}:${stringifyExact(value)}}`
   }
   const fields: [string, unknown][] = []
   for (const key of list.keys) {

@@ -1,5 +1,10 @@
 /** APIService objects of the built-in groups, all served by this server. */
 import type { Stored } from '../registry/kind-rules.ts'
+import {
+  isServedOnRequest,
+  isVersionOnRequest,
+  type RuntimeConfig,
+} from '../registry/runtime-config.ts'
 
 /** Group -> priority among groups, and its versions with their priorities. */
 const PRIORITIES: readonly (readonly [
@@ -22,14 +27,32 @@ const PRIORITIES: readonly (readonly [
   ['admissionregistration.k8s.io', 16700, { v1: 15 }],
   ['apiextensions.k8s.io', 16700, { v1: 15 }],
   ['scheduling.k8s.io', 16600, { v1: 15 }],
-  ['coordination.k8s.io', 16500, { v1: 15 }],
+  ['coordination.k8s.io', 16500, { v1: 15, v1beta1: 13 }],
   ['node.k8s.io', 16300, { v1: 15 }],
   ['discovery.k8s.io', 16200, { v1: 15 }],
   ['resource.k8s.io', 16200, { v1: 15 }],
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
 ]
 
-export function builtInApiServices(time: string): Stored[] {
+/** Of what is served: `apps/v1`, ... */
+export function builtInApiServices(time: string, config: RuntimeConfig = {}): Stored[] {
+  return allApiServices(time).filter((service) => {
+    const name = groupVersionOf(service)
+    return !isVersionOnRequest(name) || isServedOnRequest(name, config)
+  })
+}
+
+/** What an earlier start may have left behind that this one does not serve. */
+export function unservedApiServices(time: string, config: RuntimeConfig = {}): Stored[] {
+  const served = new Set(builtInApiServices(time, config).map(groupVersionOf))
+  return allApiServices(time).filter((service) => !served.has(groupVersionOf(service)))
+}
+
+function groupVersionOf({ spec }: Stored): string {
+  return spec.group === undefined ? spec.version : `${spec.group}/${spec.version}`
+}
+
+function allApiServices(time: string): Stored[] {
   return PRIORITIES.flatMap(([group, groupPriorityMinimum, versions]) =>
     Object.entries(versions).map(([version, versionPriority]) => ({
       metadata: {

@@ -8,10 +8,11 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import type { ServerInternals } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
+import type { RuntimeConfig } from '../registry/runtime-config.ts'
 import { parseCidr } from '../schema/validation/ip.ts'
 import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
 import { ServiceRange } from '../service-ips/service-ranges.ts'
-import { builtInApiServices } from './api-services.ts'
+import { builtInApiServices, unservedApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { Keeper } from './keeper.ts'
@@ -29,6 +30,8 @@ export interface BootstrapOptions {
   readonly serviceRanges?: readonly string[]
   readonly clientAuthorityPem?: string
   readonly frontProxyAuthorityPem?: string
+  /** Versions served beyond the default. */
+  readonly runtimeConfig?: RuntimeConfig
   /** Keeps the Lease of this server, `apiserver-<identity>`, renewed. Absent: none. */
   readonly identity?: string
 }
@@ -79,8 +82,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   keepRbac(keeper)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
   keepFlowControl(keeper, clock)
-  for (const object of builtInApiServices(formatTime(clock.nowMs())))
-    keeper.ensure(KIND.apiServices, object)
+  keepApiServices(keeper, options)
   keepServiceCidr(keeper, options)
   keepConfigMaps(keeper, options)
   await keepKubernetesService(keeper, options)
@@ -110,6 +112,14 @@ function kept(group: string, version: string, resource: string, kind: string): K
   return group === ''
     ? { collection: resource, apiVersion: version, kind }
     : { collection: `${resource}.${group}`, apiVersion: `${group}/${version}`, kind }
+}
+
+function keepApiServices(keeper: Keeper, { clock, runtimeConfig }: BootstrapOptions): void {
+  const time = formatTime(clock.nowMs())
+  for (const object of builtInApiServices(time, runtimeConfig))
+    keeper.ensure(KIND.apiServices, object)
+  for (const object of unservedApiServices(time, runtimeConfig))
+    if (keeper.get(KIND.apiServices, object) !== undefined) keeper.delete(KIND.apiServices, object)
 }
 
 function keepNamespaces(keeper: Keeper): void {

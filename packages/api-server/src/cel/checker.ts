@@ -1,5 +1,5 @@
 /** Finds the type of every part of an expression, and which overloads its calls may mean. */
-import { Substitution, assign, assignAll } from './assignability.ts'
+import { Substitution, assign } from './assignability.ts'
 import type {
   Call,
   Expression,
@@ -10,8 +10,10 @@ import type {
   StructLiteral,
 } from './ast.ts'
 import { qualifiedName } from './ast.ts'
+import type { Checked, Reference } from './checked.ts'
 import type { Environment } from './environment.ts'
 import { checkLiterals } from './literal-checks.ts'
+import { resolveOverloads } from './overload-resolution.ts'
 import type { Overload } from './signature.ts'
 import { CompileError } from './source.ts'
 import type { Problem } from './source.ts'
@@ -36,25 +38,6 @@ import {
 import type { CelType, ObjectType } from './types.ts'
 import { CelList, CelMap, CelUint } from './values.ts'
 import type { Value } from './values.ts'
-
-/** What a name means: a variable of the environment, one of a fold, or a type. */
-export type Reference =
-  | { readonly kind: 'variable'; readonly name: string }
-  | { readonly kind: 'type'; readonly type: CelType }
-
-export interface Checked {
-  readonly text: string
-  readonly expression: Expression
-  readonly type: CelType
-  typeOf(expression: Expression): CelType
-  overloadsOf(call: Call): readonly Overload[]
-  /** Of names and dotted names that are no names of folds. */
-  referenceOf(expression: Expression): Reference | undefined
-  /** True when the receiver of the call is only part of the function's name: `sets.contains(a, b)`. */
-  isNamespaced(call: Call): boolean
-  /** Whether a variable of the environment is named anywhere. */
-  usesVariable(name: string): boolean
-}
 
 /** Throws CompileError. */
 export function check(text: string, expression: Expression, environment: Environment): Checked {
@@ -266,18 +249,14 @@ class Checker implements Checked {
     member: boolean,
   ): CelType {
     if (args.some(({ kind }) => kind === 'error')) return ERROR
-    const found: Overload[] = []
-    let result: CelType | undefined
-    for (const overload of overloads) {
-      if (overload.member !== member || overload.parameters.length !== args.length) continue
-      const instance = this.#instantiate(overload)
-      if (!assignAll(this.#substitution, args, instance.parameters)) continue
-      found.push(overload)
-      const type = this.#substitution.apply(instance.result)
-      if (result === undefined) result = type
-      else if (typeText(result) !== typeText(type)) result = DYN
-    }
-    this.#overloads.set(call, found)
+    const { candidates, result } = resolveOverloads(
+      overloads,
+      args,
+      member,
+      this.#substitution,
+      () => this.#newVariable(),
+    )
+    this.#overloads.set(call, candidates)
     if (result !== undefined) return result
     const shown = args.map((type) => typeText(this.#substitution.apply(type, true)))
     const receiver = member ? `${shown.shift()}.` : ''
@@ -285,21 +264,6 @@ class Checker implements Checked {
       call,
       `found no matching overload for '${name}' applied to '${receiver}(${shown.join(', ')})'`,
     )
-  }
-
-  #instantiate({ parameters, result }: Overload): {
-    parameters: readonly CelType[]
-    result: CelType
-  } {
-    const fresh = new Substitution()
-    const rename = (type: CelType): CelType => {
-      for (const name of parameterNames(type)) {
-        if (fresh.get({ kind: 'parameter', name }) === undefined)
-          fresh.set({ kind: 'parameter', name }, this.#newVariable())
-      }
-      return fresh.apply(type)
-    }
-    return { parameters: parameters.map(rename), result: rename(result) }
   }
 
   #list({ elements, optional }: ListLiteral): CelType {
@@ -414,21 +378,4 @@ function isOptional(
   type: CelType,
 ): type is CelType & { kind: 'opaque'; parameters: readonly CelType[] } {
   return type.kind === 'opaque' && type.name === 'optional_type'
-}
-
-function parameterNames(type: CelType): string[] {
-  switch (type.kind) {
-    case 'parameter':
-      return [type.name]
-    case 'list':
-      return parameterNames(type.element)
-    case 'map':
-      return [...parameterNames(type.key), ...parameterNames(type.value)]
-    case 'opaque':
-      return type.parameters.flatMap(parameterNames)
-    case 'type':
-      return type.of === undefined ? [] : parameterNames(type.of)
-    default:
-      return []
-  }
 }

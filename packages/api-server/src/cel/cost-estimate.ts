@@ -3,7 +3,7 @@
  * much are refused. Contract: docs/behaviour/api-server/custom-resources.md, Cost.
  */
 import type { Call, Expression, Fold } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { Checked } from './checked.ts'
 import type { CallEstimate, EstimatedArgument, Overload } from './signature.ts'
 import type { CelType } from './types.ts'
 import { CelList, textLength } from './values.ts'

@@ -9,7 +9,7 @@ import type {
   Select,
   StructLiteral,
 } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { Checked } from './checked.ts'
 import type { CostMeter } from './cost.ts'
 import { matchesType } from './runtime-types.ts'
 import type { Overload } from './signature.ts'

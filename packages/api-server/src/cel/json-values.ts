@@ -19,6 +19,7 @@ import {
   EvaluationError,
 } from './values.ts'
 import type { ListSemantics, Value } from './values.ts'
+import { exactInteger, isInteger } from '../schema/exact-json.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -37,10 +38,10 @@ export function valueOf(json: unknown, type: CelType): Value {
       if (isJsonObject(json)) return new JsonRecord(json, type)
       break
     case 'int':
-      if (typeof json === 'number' && Number.isInteger(json)) return BigInt(json)
+      if (isInteger(json)) return BigInt(json)
       break
     case 'double':
-      if (typeof json === 'number') return json
+      if (typeof json === 'number' || typeof json === 'bigint') return Number(json)
       break
     case 'bool':
       if (typeof json === 'boolean') return json
@@ -82,6 +83,7 @@ function dynamicValue(json: unknown): Value {
   switch (typeof json) {
     case 'number':
       return Number.isInteger(json) ? BigInt(json) : json
+    case 'bigint':
     case 'string':
     case 'boolean':
       return json
@@ -178,8 +180,9 @@ class JsonRecord extends CelMap {
 /** As JSON, for patches. Throws EvaluationError for what JSON cannot say. */
 export function jsonOf(value: Value): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
-  if (value instanceof CelUint) return Number(value.value)
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return exactInteger(value)
+  if (value instanceof CelUint) return exactInteger(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof CelTimestamp) return formatTimestamp(value.nanos)
   if (value instanceof CelDuration) return formatDuration(value.nanos)

@@ -15,7 +15,7 @@ function table(title: string, rows: readonly (readonly [string, unknown])[]): vo
 table('literals', [
   ['1', 1],
   ['0x1F', 31],
-  ['-9223372036854775808', -9223372036854775808],
+  ['-9223372036854775808', -9223372036854775808n],
   ['1.5e3', 1500],
   ['.5', 0.5],
   ['5u', 5],

@@ -1,6 +1,6 @@
 /** Arguments that are written out are checked with the expression: durations, timestamps and patterns. */
 import type { Call, Expression } from './ast.ts'
-import type { Checked } from './checker.ts'
+import type { Checked } from './checked.ts'
 import { compileRegularExpression } from './regular-expressions.ts'
 import type { Problem } from './source.ts'
 import { parseDuration, parseTimestamp } from './time-text.ts'

@@ -1,4 +1,4 @@
-/** Reads patterns in the syntax of RE2. https://github.com/google/re2/wiki/Syntax */
+/** Reads patterns in the syntax of RE2 as Go's regexp has it. https://pkg.go.dev/regexp/syntax */
 
 /** Whether one character, given by its code point, is meant. */
 export type CharacterTest = (code: number) => boolean
@@ -15,6 +15,8 @@ export type PatternNode =
       /** Infinity: without end. */
       readonly max: number
       readonly greedy: boolean
+      /** Written with braces: nested ones multiply. */
+      readonly counted: boolean
     }
 
 export type Assertion =
@@ -35,10 +37,10 @@ interface Flags {
   readonly U: boolean
 }
 
-/** Thrown for what RE2 refuses; nobody sees the text. */
+/** Thrown for what Go refuses; nobody sees the text. */
 class PatternError extends Error {}
 
-/** Undefined for patterns that RE2 refuses: broken ones, look-around, back references. */
+/** Undefined for patterns that Go refuses: broken ones, look-around, back references. */
 export function parsePattern(pattern: string): PatternNode | undefined {
   try {
     return new PatternParser(pattern).parse()
@@ -66,6 +68,8 @@ const POSIX: Readonly<Record<string, string>> = {
 }
 const PERL: Readonly<Record<string, string>> = { d: '0-9', s: '\\t\\n\\f\\r ', w: '0-9A-Za-z_' }
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }
+/** Properties of characters that are neither categories nor scripts. */
+const OWN_PROPERTIES = new Set(['Any', 'ASCII', 'Assigned'])
 const ASSERTIONS: Readonly<Record<string, Assertion>> = {
   A: 'text-begin',
   z: 'text-end',
@@ -139,24 +143,31 @@ class PatternParser {
   }
 
   #repeated(atom: PatternNode): PatternNode {
-    const match = this.#match(/(?:([*+?])|\{(\d+)(,(\d*))?\})(\?)?/y)
+    const match = this.#match(/(?:([*+?])|\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\})(\?)?/y)
     if (match === undefined) return atom
     const [, sign, low, comma, high, lazy] = match
     const min = sign === undefined ? Number(low) : sign === '+' ? 1 : 0
-    const open = sign === '*' || sign === '+' || (comma !== undefined && high === '')
+    const open = sign === '*' || sign === '+' || (comma !== undefined && high === undefined)
     const max = open ? Infinity : sign === '?' ? 1 : Number(comma === undefined ? low : high)
     if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT) || max < min)
       throw new PatternError('invalid repeat count')
-    if (/^(?:[*+?]|\{\d+(?:,\d*)?\})/.test(this.#rest()))
-      throw new PatternError('invalid nested repetition operator')
-    return { kind: 'repeat', part: atom, min, max, greedy: (lazy === undefined) !== this.#flags.U }
+    if (this.#atRepetition()) throw new PatternError('invalid nested repetition operator')
+    const greedy = (lazy === undefined) !== this.#flags.U
+    const counted = sign === undefined
+    const repeat: PatternNode = { kind: 'repeat', part: atom, min, max, greedy, counted }
+    if (counted && !repeatsAtMost(repeat, MAX_REPEAT))
+      throw new PatternError('invalid repeat count')
+    return repeat
+  }
+
+  #atRepetition(): boolean {
+    return /^(?:[*+?]|\{(?:0|[1-9]\d*)(?:,(?:0|[1-9]\d*)?)?\})/.test(this.#rest())
   }
 
   /** Undefined for what only sets flags. */
   #atom(): PatternNode | undefined {
     const next = this.#pattern[this.#at]!
-    if (/^(?:[*+?]|\{\d+(?:,\d*)?\})/.test(this.#rest()))
-      throw new PatternError('missing argument to repetition operator')
+    if (this.#atRepetition()) throw new PatternError('missing argument to repetition operator')
     switch (next) {
       case '(':
         return this.#group()
@@ -192,7 +203,6 @@ class PatternParser {
     const modifiers = this.#match(/\?([imsU]*)(?:-([imsU]+))?([:)])/y)
     if (modifiers !== undefined) {
       const [, on = '', off = '', end] = modifiers
-      if (on === '' && off === '' && end === ')') throw new PatternError('missing flags')
       const set = (flag: keyof Flags): boolean =>
         on.includes(flag) || (flags[flag] && !off.includes(flag))
       this.#flags = { i: set('i'), m: set('m'), s: set('s'), U: set('U') }
@@ -215,7 +225,6 @@ class PatternParser {
       this.#at += 2
       return { kind: 'assertion', assertion }
     }
-    if (this.#take('\\C')) return { kind: 'character', test: () => true }
     const group = this.#classEscape()
     if (group !== undefined)
       return { kind: 'character', test: classTest(group, false, this.#flags.i) }
@@ -234,7 +243,8 @@ class PatternParser {
     const [, sign, caret, long, short] = unicode
     const name = long ?? short!
     const negative = (sign === 'P') !== (caret === '^')
-    for (const property of [name, `Script=${name}`]) {
+    const properties = OWN_PROPERTIES.has(name) ? [name] : [`gc=${name}`, `Script=${name}`]
+    for (const property of properties) {
       const text = `\\${negative ? 'P' : 'p'}{${property}}`
       try {
         return new RegExp(text, 'u').source
@@ -242,13 +252,12 @@ class PatternParser {
         continue
       }
     }
-    if (name === 'Any') return negative ? '' : '\\u{0}-\\u{10FFFF}'
     throw new PatternError('invalid character class')
   }
 
   #characterEscape(): number {
     const code = this.#match(
-      /\\(?:x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]{1,6})\}|([0-7]{3}|0[0-7]{0,2}))/y,
+      /\\(?:x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]+)\}|([1-7][0-7]{1,2}|0[0-7]{0,2}))/y,
     )
     if (code !== undefined) {
       const value = Number.parseInt(code[1] ?? code[2] ?? code[3]!, code[3] === undefined ? 16 : 8)
@@ -257,10 +266,10 @@ class PatternParser {
     }
     const control = this.#match(/\\([aftnrv])/y)?.[1]
     if (control !== undefined) return CONTROLS[control]!
-    const literal = this.#match(/\\([^0-9A-Za-z])/uy)?.[1]
-    // Letters without a meaning, and back references.
-    if (literal === undefined) throw new PatternError('invalid escape sequence')
-    return literal.codePointAt(0)!
+    const literal = this.#match(/\\([^0-9A-Za-z])/uy)?.[1]?.codePointAt(0)
+    // Letters without a meaning, back references, and characters beyond ASCII.
+    if (literal === undefined || literal >= 0x80) throw new PatternError('invalid escape sequence')
+    return literal
   }
 
   #set(): PatternNode {
@@ -270,12 +279,12 @@ class PatternParser {
     // A bracket that comes first is a member.
     for (let first = true; first || !this.#take(']'); first = false) {
       if (this.#at >= this.#pattern.length) throw new PatternError('missing ]')
-      inside += this.#setMember(first)
+      inside += this.#setMember()
     }
     return { kind: 'character', test: classTest(inside, negative, this.#flags.i) }
   }
 
-  #setMember(first: boolean): string {
+  #setMember(): string {
     const posix = this.#match(/\[:(\^?)(\w+):\]/y)
     if (posix !== undefined) {
       const [, caret, name] = posix
@@ -286,8 +295,6 @@ class PatternParser {
     const group = this.#classEscape()
     if (group !== undefined) return group
     const low = this.#setCharacter()
-    if (!first && low === 0x2d && !this.#rest().startsWith(']') && this.#rest().startsWith('-'))
-      throw new PatternError('invalid character class range')
     if (!/^-[^\]]/.test(this.#rest())) return escapeForClass(low)
     this.#at++
     const high = this.#setCharacter()
@@ -301,6 +308,26 @@ class PatternParser {
     if (code === undefined) throw new PatternError('missing ]')
     this.#at += String.fromCodePoint(code).length
     return code
+  }
+}
+
+/** Whether nested counted repetitions multiply to no more than `most`. */
+function repeatsAtMost(node: PatternNode, most: number): boolean {
+  switch (node.kind) {
+    case 'character':
+    case 'assertion':
+      return true
+    case 'sequence':
+    case 'choice':
+      return node.parts.every((part) => repeatsAtMost(part, most))
+    case 'repeat': {
+      if (!node.counted) return repeatsAtMost(node.part, most)
+      const { min, max, part } = node
+      if (max === 0) return true
+      const count = max === Infinity ? min : max
+      if (count > most) return false
+      return repeatsAtMost(part, count > 0 ? Math.floor(most / count) : most)
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compileRegularExpression } from './regular-expressions.ts'
+import { compileRegularExpression, TooMuchToMatch } from './regular-expressions.ts'
 
 describe('patterns of RE2', () => {
   const rows: readonly (readonly [pattern: string, text: string, found: string | undefined])[] = [
@@ -41,6 +41,20 @@ describe('patterns of RE2', () => {
     ['(a*)*', 'aa', 'aa'],
     ['(|a)+', 'aa', ''],
     ['\\.', 'a.b', '.'],
+    ['a{02}', 'aa a{02}', 'a{02}'],
+    ['\\12', 'a\nb', '\n'],
+    ['\\x{0000041}', 'A', 'A'],
+    ['[+--]+', 'a+,-b', '+,-'],
+    ['(?)a', 'a', 'a'],
+    ['\\p{Letter}+', '1ab', 'ab'],
+    ['\\p{Any}', '1', '1'],
+    ['(a{10}){100}', 'a'.repeat(1000), 'a'.repeat(1000)],
+    ['^(?i)(abort|warn)?$', 'ABORT', 'ABORT'],
+    ['^((?i)january|may|[1-9])x$', 'MAYx', 'MAYx'],
+    ['^((?i)january|may|[1-9])x$', 'MAYX', undefined],
+    ['^[[:alpha:]_-]+$', 'a_-', 'a_-'],
+    ['^[^:/[]+$', 'a[b', undefined],
+    ['^a\\-b$', 'a-b', 'a-b'],
   ]
   for (const [pattern, text, found] of rows)
     test(`${pattern} in ${JSON.stringify(text)}`, () =>
@@ -64,6 +78,20 @@ describe('patterns of RE2', () => {
     '\\p{Nope}',
     '[[:nope:]]',
     'a{1000}{1000}',
+    '(a{11}){100}',
+    '((a{1,10}){1,10}){1,11}',
+    '\\C',
+    '\\é',
+    '\\Z',
+    '\\k<a>',
+    '\\p{Alphabetic}',
+    '\\p{Emoji}',
+    '\\x{110000}',
+    '(?<a>x)(?<a>y)',
+    '(?i-)a',
+    'a++',
+    '\\u0041',
+    '[\\b]',
   ]
   for (const pattern of refused)
     test(`${pattern} is refused`, () => assert.equal(compileRegularExpression(pattern), undefined))
@@ -77,4 +105,17 @@ test('matches follow each other without overlap; empty ones stand alone', () => 
 test('no pattern takes longer than text and pattern are long', () => {
   const expression = compileRegularExpression('^(a+)+(b|a+)*c$')
   assert.equal(expression?.test('a'.repeat(20_000)), false)
+})
+
+test('what would still take long is given up, and the next text is not affected', () => {
+  const expression = compileRegularExpression('^(a|b)*a(a|b){900}$')!
+  assert.throws(() => expression.test('ab'.repeat(100_000)), TooMuchToMatch)
+  assert.equal(expression.test('a'.repeat(1000)), true)
+})
+
+test('megabytes of text are matched against common patterns', () => {
+  const label = compileRegularExpression(
+    '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+  )!
+  assert.equal(label.test('abc-def.'.repeat(200_000)), false)
 })

@@ -14,6 +14,7 @@ type Instruction =
   | { readonly kind: 'jump'; to: number }
   | { readonly kind: 'match' }
 
+/** All methods throw TooMuchToMatch. */
 export interface RegularExpression {
   test(text: string): boolean
   /** The first match, as text; undefined: none. */
@@ -22,7 +23,12 @@ export interface RegularExpression {
   findAll(text: string, limit?: number): string[]
 }
 
-/** Larger programs come from nested counted repetitions. RE2 refuses them, too. */
+/** A large pattern and a large text: the time is bounded by their product, and that is too much. */
+export class TooMuchToMatch extends Error {}
+
+/** About a second. Megabytes of text and common patterns take a tenth of it. */
+const MOST_STEPS = 30_000_000
+/** Larger programs come from nested counted repetitions. */
 const MAX_INSTRUCTIONS = 50_000
 const CACHED = 1000
 const compiled = new Map<string, RegularExpression | undefined>()
@@ -129,6 +135,7 @@ class Machine implements RegularExpression {
   /** When each instruction was last reached: once per position is enough. */
   readonly #seen: Int32Array
   #generation = 0
+  #steps = 0
 
   constructor(program: readonly Instruction[]) {
     this.#program = program
@@ -136,16 +143,19 @@ class Machine implements RegularExpression {
   }
 
   test(text: string): boolean {
+    this.#steps = 0
     return this.#run([...text].map(codeOf), 0, true) !== undefined
   }
 
   find(text: string): string | undefined {
+    this.#steps = 0
     const characters = [...text]
     const match = this.#run(characters.map(codeOf), 0, false)
     return match && characters.slice(match.start, match.end).join('')
   }
 
   findAll(text: string, limit = Infinity): string[] {
+    this.#steps = 0
     const characters = [...text]
     const codes = characters.map(codeOf)
     const found: string[] = []
@@ -172,6 +182,7 @@ class Machine implements RegularExpression {
       const current: Thread[] = []
       for (const thread of threads) this.#follow(thread, position, codes, current)
       if (best === undefined) this.#follow({ at: 0, start: position }, position, codes, current)
+      if (this.#steps > MOST_STEPS) throw new TooMuchToMatch()
       const next: Thread[] = []
       for (const { at, start } of current) {
         const instruction = this.#program[at]!
@@ -200,6 +211,7 @@ class Machine implements RegularExpression {
     const stack = [thread.at]
     while (stack.length > 0) {
       const at = stack.pop()!
+      this.#steps++
       if (this.#seen[at] === this.#generation) continue
       this.#seen[at] = this.#generation
       const instruction = this.#program[at]!

@@ -3,6 +3,7 @@ import { nameColumn } from '../kinds/columns.ts'
 import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
 import { isObject } from './structural-schema.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 /** Name, and what the definition says; with nothing said, Name and Age. */
 export function columnsOf(definitions: readonly Stored[] | undefined): readonly PrinterColumn[] {
@@ -28,9 +29,13 @@ function cellOf(type: string, value: unknown, nowMs: number): unknown {
   if (value === undefined || value === null) return null
   switch (type) {
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null
+      return typeof value === 'number'
+        ? Math.trunc(value)
+        : typeof value === 'bigint'
+          ? value
+          : null
     case 'number':
-      return typeof value === 'number' ? value : null
+      return typeof value === 'number' || typeof value === 'bigint' ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     case 'date': {
@@ -39,7 +44,7 @@ function cellOf(type: string, value: unknown, nowMs: number): unknown {
       return Number.isNaN(timeMs) ? '<invalid>' : formatShortDuration(nowMs - timeMs)
     }
     default:
-      return typeof value === 'string' ? value : JSON.stringify(value)
+      return typeof value === 'string' ? value : stringifyExact(value)
   }
 }
 

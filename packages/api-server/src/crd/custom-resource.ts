@@ -26,6 +26,7 @@ import { customScale } from './scale.ts'
 import { hasRules, isObject, simplePath, valueAt } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { validateListTypes, validateValue } from './value-validation.ts'
+import { isInteger } from '../schema/exact-json.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
@@ -263,6 +264,7 @@ function rulesOf(facts: VersionFacts): KindRules {
     validate: (object, errors) => validateObject(facts, object, undefined, errors),
     validateUpdate,
     status: { validateUpdate },
+    subresources: { scale: { validateUpdate } },
     warnings: (object) => toleratedErrors.get(object) ?? [],
     selectableFields: selectableFields(version),
   }
@@ -344,7 +346,7 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
   if (scale === undefined) return
   for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
     const value = valueAt(object, path)
-    if (typeof value === 'number' && value < 0)
+    if (isInteger(value) && value < 0)
       errors.invalid(path, value, 'should be a non-negative integer')
   }
 }

@@ -237,6 +237,20 @@ test('Strategic merge patch 415; scale subresource drives the object and its gen
   assert.deepEqual([spec.replicas, metadata.generation], [4, 3])
 })
 
+test('a scale that the schema does not allow is refused as a write of the object', async () => {
+  const replicas = { type: 'integer', maximum: 3 }
+  const spec = { type: 'object', properties: { replicas } }
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+  const server = await serverWith(definition('things', {}, [version('v1', { schema })]))
+  await server.request('POST', THINGS, thing('a', { replicas: 1 }))
+  const scale = `${THINGS}/a/scale`
+  const refused = await server.request('PATCH', scale, { spec: { replicas: 4 } }, JSON_MERGE)
+  assert.equal(
+    refused.value.message,
+    'Thing.spec-x.example.com "a" is invalid: spec.replicas: Invalid value: 4: spec.replicas in body should be less than or equal to 3',
+  )
+})
+
 test('Storage version switch: storedVersions gets the new one; removing the old version 422 until status is patched.', async () => {
   const server = await serverWith(definition('things', {}, [version('v1'), version('v2')]))
   const path = `${DEFINITIONS}/things.spec-x.example.com`

@@ -46,6 +46,9 @@ test('a small definition is valid and gets its defaults', () => {
   assert.deepEqual(status.storedVersions, ['v1'])
 })
 
+const LABEL =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+
 test('each rule of names and versions has its message', () => {
   const cases: readonly [string, (object: Draft) => void, readonly string[]][] = [
     [
@@ -75,6 +78,58 @@ test('each rule of names and versions has its message', () => {
       'scope',
       (o) => (o['spec'].scope = ''),
       ['spec.scope: Unsupported value: "": supported values: "Cluster", "Namespaced"'],
+    ],
+    [
+      'no kind',
+      (o) => Object.assign(o['spec'].names, { kind: '', listKind: '' }),
+      [
+        'spec.names.singular: Required value',
+        'spec.names.kind: Required value',
+        'spec.names.listKind: Required value',
+      ],
+    ],
+    [
+      'bad names',
+      (o) =>
+        Object.assign(o['spec'].names, {
+          singular: 'a',
+          kind: 'A b',
+          listKind: 'L',
+          shortNames: ['X'],
+        }),
+      [
+        `spec.names.kind: Invalid value: "A b": may have mixed case, but should otherwise match: ${LABEL}`,
+        `spec.names.shortNames[0]: Invalid value: "X": ${LABEL}`,
+      ],
+    ],
+    [
+      'protected group without a good reason',
+      (o) => {
+        o['spec'].group = 'x.k8s.io'
+        o['metadata'] = {
+          name: 'things.x.k8s.io',
+          annotations: { 'api-approved.kubernetes.io': 'yes' },
+        }
+      },
+      [
+        'metadata.annotations[api-approved.kubernetes.io]: Invalid value: "yes": protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111',
+      ],
+    ],
+    [
+      'webhook without encryption',
+      (o) =>
+        (o['spec'].conversion = {
+          strategy: 'Webhook',
+          webhook: {
+            clientConfig: { url: 'http://x' },
+            conversionReviewVersions: ['v1', 'v1', 'V'],
+          },
+        }),
+      [
+        'spec.conversion.webhookClientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
+        'spec.conversion.conversionReviewVersions[1]: Invalid value: "v1": duplicate version',
+        `spec.conversion.conversionReviewVersions[2]: Invalid value: "V": ${LABEL}`,
+      ],
     ],
     [
       'equal kinds',
@@ -120,7 +175,7 @@ test('each rule of names and versions has its message', () => {
         ]),
       [
         'spec.additionalPrinterColumns[0].type: Invalid value: "foo": must be one of boolean,date,integer,number,string',
-        'spec.additionalPrinterColumns[0].jsonPath: Invalid value: "spec": must be a simple json path starting with .',
+        'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
       ],
     ],
     [

@@ -3,6 +3,7 @@ import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { FieldErrors } from '../schema/field-errors.ts'
 import { dns1035Label, dnsSubdomain } from '../schema/validation/names.ts'
+import { validateConversion } from './conversion-validation.ts'
 import { validateRules } from './rule-validation.ts'
 import { validateSchema } from './schema-validation.ts'
 import { itemsOf, propertyOf, simplePath } from './structural-schema.ts'
@@ -18,31 +19,47 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   const required = `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`
   if (name && name !== required)
     errors.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')
-  validateGroup(object, errors)
+  validateGroup(spec['group'] ?? '', errors)
   validateScope(spec, errors)
+  requireSchemas(spec, errors)
+  validateVersionParts(spec, 'perVersion', errors, stored?.['spec'])
   validateVersions(spec, errors)
-  validatePreserveUnknown(spec, errors)
+  requireNames(spec['names'] ?? {}, errors)
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
-  validateVersionParts(spec, errors, stored?.['spec'])
-  validateConversion(spec, errors)
+  validateVersionParts(spec, 'shared', errors, stored?.['spec'])
+  validateConversion(spec['conversion'] ?? {}, errors)
   validateStoredVersions(object, errors)
+  validateApproval(object, stored, errors)
+  validatePreserveUnknown(spec, errors)
 }
 
-function validateGroup(object: Stored, errors: FieldErrors): void {
-  const group: string = object['spec']?.group ?? ''
+function validateGroup(group: string, errors: FieldErrors): void {
   if (group === '') {
     errors.required('spec.group')
     return
   }
-  for (const message of dnsSubdomain(group)) errors.invalid('spec.group', group, message)
-  if (!group.includes('.'))
+  const messages = dnsSubdomain(group)
+  if (messages.length > 0) errors.invalid('spec.group', group, messages.join(','))
+  else if (!group.includes('.'))
     errors.invalid('spec.group', group, 'should be a domain with at least one dot')
-  if (!isProtected(group)) return
-  const approval = object['metadata']?.annotations?.[APPROVAL_ANNOTATION]
-  if (approval === undefined || approval === '') {
-    errors.required(
-      `metadata.annotations[${APPROVAL_ANNOTATION}]`,
-      `protected groups must have approval annotation "${APPROVAL_ANNOTATION}", see https://github.com/kubernetes/enhancements/pull/1111`,
+}
+
+/** What was so before an update may stay so. */
+function validateApproval(object: Stored, stored: Stored | undefined, errors: FieldErrors): void {
+  if (!isProtected(object['spec']?.group ?? '')) return
+  const approvalOf = (definition: Stored | undefined): string =>
+    definition?.['metadata']?.annotations?.[APPROVAL_ANNOTATION] ?? ''
+  const approval = approvalOf(object)
+  if (stored !== undefined && approval === approvalOf(stored)) return
+  const field = `metadata.annotations[${APPROVAL_ANNOTATION}]`
+  const wanted = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`
+  const seeAlso = 'see https://github.com/kubernetes/enhancements/pull/1111'
+  if (approval === '') errors.required(field, `${wanted}, ${seeAlso}`)
+  else if (!approval.startsWith('unapproved') && !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(approval)) {
+    errors.invalid(
+      field,
+      approval,
+      `${wanted} with either a URL or a reason starting with "unapproved", ${seeAlso}`,
     )
   }
 }
@@ -65,25 +82,20 @@ function validateScope(spec: Stored, errors: FieldErrors): void {
   }
 }
 
+function requireSchemas(spec: Stored, errors: FieldErrors): void {
+  for (const [index, version] of ((spec['versions'] ?? []) as readonly Version[]).entries()) {
+    if (version['schema']?.openAPIV3Schema === undefined)
+      errors.required(`spec.versions[${index}].schema.openAPIV3Schema`)
+  }
+}
+
 function validateVersions(spec: Stored, errors: FieldErrors): void {
   const versions: readonly Version[] = spec['versions'] ?? []
   const names = versions.map(({ name }) => name)
   const storing = versions.filter(({ storage }) => storage === true)
-  if (new Set(names).size !== names.length)
-    errors.invalid('spec.versions', internalVersions(spec), 'must contain unique version names')
-  for (const [index, version] of versions.entries()) {
-    for (const message of dns1035Label(version['name'] ?? '')) {
-      errors.invalid(`spec.versions[${index}].name`, version['name'] ?? '', message)
-    }
-    validateDeprecation(version, `spec.versions[${index}]`, errors)
-  }
-  if (storing.length !== 1) {
-    errors.invalid(
-      'spec.versions',
-      internalVersions(spec),
-      'must have exactly one version marked as storage version',
-    )
-  }
+  const refuse = (why: string): void => errors.invalid('spec.versions', internalVersions(spec), why)
+  if (new Set(names).size !== names.length) refuse('must contain unique version names')
+  if (storing.length !== 1) refuse('must have exactly one version marked as storage version')
 }
 
 function validateDeprecation(version: Version, path: string, errors: FieldErrors): void {
@@ -113,19 +125,21 @@ function internalVersions(spec: Stored): unknown {
   const subresources = partOf(spec, 'subresources')
   const columns = partOf(spec, 'additionalPrinterColumns')
   const selectable = partOf(spec, 'selectableFields')
-  return (spec['versions'] ?? []).map((version: Version) => ({
-    Name: version['name'] ?? '',
-    Served: version['served'] ?? false,
-    Storage: version['storage'] ?? false,
-    Deprecated: version['deprecated'] ?? false,
-    DeprecationWarning: version['deprecationWarning'] ?? null,
-    Schema: schema.perVersion ? (version['schema'] ?? null) : null,
-    Subresources: subresources.perVersion ? (version['subresources'] ?? null) : null,
-    AdditionalPrinterColumns: columns.perVersion
-      ? (version['additionalPrinterColumns'] ?? null)
-      : null,
-    SelectableFields: selectable.perVersion ? (version['selectableFields'] ?? null) : null,
-  }))
+  return (
+    (spec['versions'] as readonly Version[] | undefined)?.map((version) => ({
+      Name: version['name'] ?? '',
+      Served: version['served'] ?? false,
+      Storage: version['storage'] ?? false,
+      Deprecated: version['deprecated'] ?? false,
+      DeprecationWarning: version['deprecationWarning'] ?? null,
+      Schema: schema.perVersion ? (version['schema'] ?? null) : null,
+      Subresources: subresources.perVersion ? (version['subresources'] ?? null) : null,
+      AdditionalPrinterColumns: columns.perVersion
+        ? (version['additionalPrinterColumns'] ?? null)
+        : null,
+      SelectableFields: selectable.perVersion ? (version['selectableFields'] ?? null) : null,
+    })) ?? null
+  )
 }
 
 /** What all versions have in common is reported, and checked, once. */
@@ -144,16 +158,20 @@ function validatePreserveUnknown(spec: Stored, errors: FieldErrors): void {
   )
 }
 
+function requireNames(names: Stored, errors: FieldErrors): void {
+  for (const name of ['plural', 'singular', 'kind', 'listKind'])
+    if (!names[name]) errors.required(`spec.names.${name}`)
+}
+
 export function validateNames(names: Stored, path: string, errors: FieldErrors): void {
   const label = (field: string, value: string, mixedCase: boolean): void => {
-    const text = mixedCase ? value.toLowerCase() : value
-    for (const message of dns1035Label(text)) {
-      errors.invalid(
-        field,
-        value,
-        mixedCase ? `may have mixed case, but should otherwise match: ${message}` : message,
-      )
-    }
+    const message = dns1035Label(mixedCase ? value.toLowerCase() : value).join(',')
+    if (message === '') return
+    errors.invalid(
+      field,
+      value,
+      mixedCase ? `may have mixed case, but should otherwise match: ${message}` : message,
+    )
   }
   const {
     plural = '',
@@ -163,9 +181,9 @@ export function validateNames(names: Stored, path: string, errors: FieldErrors):
     shortNames = [],
     categories = [],
   } = names
-  label(`${path}.plural`, plural, false)
+  if (plural !== '') label(`${path}.plural`, plural, false)
   if (singular !== '') label(`${path}.singular`, singular, false)
-  label(`${path}.kind`, kind, true)
+  if (kind !== '') label(`${path}.kind`, kind, true)
   if (listKind !== '') label(`${path}.listKind`, listKind, true)
   for (const [index, name] of shortNames.entries())
     label(`${path}.shortNames[${index}]`, name, false)
@@ -175,48 +193,57 @@ export function validateNames(names: Stored, path: string, errors: FieldErrors):
     label(`${path}.categories[${index}]`, name, false)
 }
 
-function validateVersionParts(spec: Stored, errors: FieldErrors, stored: Stored | undefined): void {
+/** What each version has for itself comes first, what they share after the names. */
+function validateVersionParts(
+  spec: Stored,
+  which: 'perVersion' | 'shared',
+  errors: FieldErrors,
+  stored: Stored | undefined,
+): void {
   const versions: readonly Version[] = spec['versions'] ?? []
-  const schema = partOf(spec, 'schema')
-  const subresources = partOf(spec, 'subresources')
-  const columns = partOf(spec, 'additionalPrinterColumns')
-  const selectable = partOf(spec, 'selectableFields')
+  const [schema, subresources, columns, selectable] = (
+    ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
+  ).map((field) => partOf(spec, field)) as [Per<unknown>, Per<unknown>, Per<unknown>, Per<unknown>]
+  const isShared = which === 'shared'
   for (const [index, version] of versions.entries()) {
-    const own = `spec.versions[${index}]`
-    const first = index === 0
+    if (isShared && index > 0) return
+    const own = isShared ? 'spec' : `spec.versions[${index}]`
+    const isMine = (part: Per<unknown>): boolean => part.perVersion !== isShared
+    if (!isShared) validateVersion(version, own, errors)
     const openApi: Schema | undefined = version['schema']?.openAPIV3Schema
-    if (openApi === undefined) errors.required(`${own}.schema.openAPIV3Schema`)
-    else if (schema.perVersion || first) {
-      const base = schema.perVersion ? `${own}.schema` : 'spec.validation'
-      const path = `${base}.openAPIV3Schema`
+    if (isMine(schema) && openApi !== undefined) {
+      const path = `${isShared ? 'spec.validation' : `${own}.schema`}.openAPIV3Schema`
       const known = errors.list.length
       validateSchema(openApi, path, version['subresources']?.status !== undefined, errors)
       // Of a broken schema the types are not known.
       if (errors.list.length === known)
         validateRules(openApi, path, schemaOfVersion(stored, version['name']), errors)
     }
-    const at = (part: Per<unknown>, field: string): string | undefined =>
-      part.perVersion ? `${own}.${field}` : first ? `spec.${field}` : undefined
-    const subresourcesPath = at(subresources, 'subresources')
-    if (subresourcesPath !== undefined)
-      validateSubresources(version['subresources'], subresourcesPath, errors)
-    const columnsPath = at(columns, 'additionalPrinterColumns')
-    if (columnsPath !== undefined)
-      validateColumns(version['additionalPrinterColumns'] ?? [], columnsPath, errors)
-    const selectablePath = at(selectable, 'selectableFields')
-    if (selectablePath === undefined) continue
-    if (selectable.perVersion && !schema.perVersion && version['selectableFields'] !== undefined) {
+    if (isMine(subresources))
+      validateSubresources(version['subresources'], `${own}.subresources`, errors)
+    if (isMine(columns))
+      validateColumns(
+        version['additionalPrinterColumns'] ?? [],
+        `${own}.additionalPrinterColumns`,
+        errors,
+      )
+    if (!isMine(selectable) || version['selectableFields'] === undefined) continue
+    const path = `${own}.selectableFields`
+    if (selectable.perVersion && !schema.perVersion)
       errors.invalid(
-        selectablePath,
+        path,
         '',
         'may only be set when `version.schema.openAPIV3Schema` is not included',
       )
-    } else
-      validateSelectableFields(version['selectableFields'] ?? [], openApi, selectablePath, errors)
+    else validateSelectableFields(version['selectableFields'], openApi, path, errors)
   }
 }
 
-const SIMPLE_JSON_PATH = /^(\.[A-Za-z0-9_-]+|\.[^.[\]]+|\['[^']+'\]|\[[^\]]*\])+$/
+function validateVersion(version: Version, path: string, errors: FieldErrors): void {
+  const message = dns1035Label(version['name'] ?? '').join(',')
+  if (message !== '') errors.invalid(`${path}.name`, version['name'] ?? '', message)
+  validateDeprecation(version, path, errors)
+}
 
 function schemaOfVersion(spec: Stored | undefined, name: string): Schema | undefined {
   const versions: readonly Version[] = spec?.['versions'] ?? []
@@ -241,7 +268,6 @@ function validateSubresources(
       errors.invalid(at, value, 'must be a simple json path starting with .')
     else if (!roots.some((root) => value.startsWith(`${root}.`)))
       errors.invalid(at, value, `should be a json path under ${where}`)
-    else if (value.includes('[')) errors.invalid(at, value, 'array notation is not allowed')
   }
   check('specReplicasPath', ['.spec'], '.spec')
   check('statusReplicasPath', ['.status'], '.status')
@@ -270,9 +296,10 @@ function validateColumns(columns: readonly Stored[], path: string, errors: Field
     if (format !== '' && !COLUMN_FORMATS.includes(format)) {
       errors.invalid(`${at}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`)
     }
-    if (jsonPath === '') errors.required(`${at}.jsonPath`)
-    else if (!SIMPLE_JSON_PATH.test(jsonPath))
-      errors.invalid(`${at}.jsonPath`, jsonPath, 'must be a simple json path starting with .')
+    // The path is that of the server's own form.
+    if (jsonPath === '') errors.required(`${at}.JSONPath`)
+    else if (!jsonPath.startsWith('.'))
+      errors.invalid(`${at}.JSONPath`, jsonPath, 'must be a simple json path starting with .')
   }
 }
 
@@ -309,46 +336,6 @@ function validateSelectableFields(
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
       )
     }
-  }
-}
-
-function validateConversion(spec: Stored, errors: FieldErrors): void {
-  const conversion: Stored = spec['conversion'] ?? {}
-  const strategy: string = conversion['strategy'] ?? ''
-  const webhook: Stored | undefined = conversion['webhook']
-  if (strategy !== 'None' && strategy !== 'Webhook') {
-    errors.notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])
-    return
-  }
-  if (strategy === 'None') {
-    if (webhook?.['clientConfig'] !== undefined) {
-      errors.forbidden(
-        'spec.conversion.webhookClientConfig',
-        'should not be set when strategy is not set to Webhook',
-      )
-    }
-    if ((webhook?.['conversionReviewVersions'] ?? []).length > 0) {
-      errors.forbidden(
-        'spec.conversion.conversionReviewVersions',
-        'should not be set when strategy is not set to Webhook',
-      )
-    }
-    return
-  }
-  if (webhook?.['clientConfig'] === undefined) {
-    errors.required(
-      'spec.conversion.webhookClientConfig',
-      'required when strategy is set to Webhook',
-    )
-  }
-  const versions: readonly string[] = webhook?.['conversionReviewVersions'] ?? []
-  if (versions.length === 0) errors.required('spec.conversion.conversionReviewVersions')
-  else if (!versions.some((version) => version === 'v1' || version === 'v1beta1')) {
-    errors.invalid(
-      'spec.conversion.conversionReviewVersions',
-      versions,
-      'must include at least one of v1, v1beta1',
-    )
   }
 }
 

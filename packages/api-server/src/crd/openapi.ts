@@ -4,14 +4,6 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { isEmbedded, isObject } from './structural-schema.ts'
 
-const API_VERSION_TEXT =
-  'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources'
-const KIND_TEXT =
-  'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds'
-const METADATA_TEXT =
-  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
-const LIST_METADATA_TEXT =
-  'Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds'
 const META = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 
 /** `com.example.spec-x.v1.Thing` */
@@ -37,18 +29,16 @@ export function openApiSchemas(
   }
   schema['x-kubernetes-group-version-kind'] = [{ group, kind, version: version['name'] }]
   const list: JsonObject = {
-    description: `${listKind} is a list of ${kind}`,
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { type: 'string', description: API_VERSION_TEXT },
-      kind: { type: 'string', description: KIND_TEXT },
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
       items: {
         type: 'array',
-        description: `List of ${definition['status'].acceptedNames.plural}. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md`,
         items: { allOf: [{ $ref: `#/components/schemas/${name}` }] },
       },
-      metadata: { description: LIST_METADATA_TEXT, allOf: [{ $ref: `${META}.ListMeta` }] },
+      metadata: { allOf: [{ $ref: `${META}.ListMeta` }] },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: listKind, version: version['name'] }],
   }
@@ -57,9 +47,9 @@ export function openApiSchemas(
 
 function typeProperties(): JsonObject {
   return {
-    apiVersion: { type: 'string', description: API_VERSION_TEXT },
-    kind: { type: 'string', description: KIND_TEXT },
-    metadata: { description: METADATA_TEXT, allOf: [{ $ref: `${META}.ObjectMeta` }] },
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { allOf: [{ $ref: `${META}.ObjectMeta` }] },
   }
 }
 

@@ -20,6 +20,7 @@ import {
   simplePath,
 } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 const RULE_LIMIT = 10_000_000
 const DEFINITION_LIMIT = 100_000_000
@@ -317,7 +318,7 @@ function goJson(value: unknown): string {
     '>': '\\u003e',
     '&': '\\u0026',
   }
-  return JSON.stringify(value).replaceAll(/[<>&]/g, (character) => escaped[character]!)
+  return stringifyExact(value).replaceAll(/[<>&]/g, (character) => escaped[character]!)
 }
 
 /** `exceeds budget by factor of 3.2x`: close to the limit with more digits, far beyond it with none. */

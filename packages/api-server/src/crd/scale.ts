@@ -24,6 +24,7 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
         dryRun: call.dryRun,
         as: call.user,
         ...(manager === undefined ? {} : { manager }),
+        appliedFields: call.appliedFields,
       }
       const written = await call.server.update(
         group,

@@ -152,3 +152,27 @@ test('the root is an object, and with a status subresource says so first', () =>
     ],
   )
 })
+
+test('patterns that Go refuses are refused, those that it takes are taken', () => {
+  for (const pattern of [
+    '(?=a)',
+    '(?<!a)',
+    '(a)\\1',
+    'a**',
+    'a{1001}',
+    '(a{11}){100}',
+    '\\C',
+    '\\p{Emoji}',
+  ])
+    assert.equal(texts(withSpec({ type: 'string', pattern })).length, 1, pattern)
+  for (const pattern of [
+    '(?i)a',
+    '(?P<year>\\d{4})',
+    '(?<n>a)',
+    '\\pL',
+    '[[:alpha:]]',
+    '\\Aa\\z',
+    '^[+--]$',
+  ])
+    assert.deepEqual(texts(withSpec({ type: 'string', pattern })), [], pattern)
+})

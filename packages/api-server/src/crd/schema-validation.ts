@@ -7,7 +7,7 @@ import { cloneJson } from '../registry/equality.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { applyDefaults } from './defaults.ts'
 import { checkListType } from './list-type-validation.ts'
-import { compilePattern } from './patterns.ts'
+import { compileRegularExpression } from '../cel/regular-expressions.ts'
 import { prune } from './prune.ts'
 import {
   additionalOf,
@@ -231,7 +231,7 @@ function checkExtensions(schema: Schema, path: string, errors: FieldErrors): voi
 
 function checkRegularExpression(schema: Schema, path: string, errors: FieldErrors): void {
   const { pattern } = schema
-  if (pattern !== undefined && pattern !== '' && compilePattern(pattern) === undefined) {
+  if (pattern !== undefined && pattern !== '' && compileRegularExpression(pattern) === undefined) {
     errors.invalid(`${path}.pattern`, pattern, 'must be a valid regular expression')
   }
 }

@@ -187,3 +187,13 @@ test('parts that did not change are tolerated: by name, by list key, and other l
   for (const [name, schema, value, old, count] of cases)
     assert.equal(texts(schema, value, old).length, count, name)
 })
+
+test('no pattern and no text keep the server busy: what matches too slowly is refused', () => {
+  assert.deepEqual(
+    texts({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length,
+    1,
+  )
+  const slow = { type: 'string', pattern: '^(a|b)*a(a|b){900}$' }
+  const [text = ''] = texts(slow, 'ab'.repeat(500_000))
+  assert.match(text, / v in body takes too long to match '\^\(a\|b\)\*a\(a\|b\)\{900\}\$'$/)
+})

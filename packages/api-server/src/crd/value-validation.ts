@@ -3,9 +3,9 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, Value validation and Ratcheting.
  */
 import { deepEqual } from '@gyropilot/api'
+import { compileRegularExpression, TooMuchToMatch } from '../cel/regular-expressions.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { matchesFormat } from './formats.ts'
-import { compilePattern } from './patterns.ts'
 import {
   additionalOf,
   childPath,
@@ -16,6 +16,7 @@ import {
   propertyOf,
 } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
+import { isInteger, stringifyExact } from '../schema/exact-json.ts'
 
 /** A problem that has no field of its own: oneOf, anyOf, allOf, not. */
 const NO_FIELD = '<nil>'
@@ -36,7 +37,8 @@ export function validateValue(
   checkType(value, schema, path, errors)
   checkCombinations(value, old, schema, path, errors)
   if (typeof value === 'string') checkString(value, schema, path, errors)
-  else if (typeof value === 'number') checkNumber(value, schema, path, errors)
+  else if (typeof value === 'number' || typeof value === 'bigint')
+    checkNumber(value, schema, path, errors)
   else if (Array.isArray(value)) checkList(value, old, schema, path, errors)
   checkEnum(value, schema, path, errors)
   if (isObject(value)) checkObject(value, old, schema, path, errors)
@@ -45,7 +47,7 @@ export function validateValue(
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  if (isInteger(value)) return 'integer'
   return typeof value
 }
 
@@ -69,13 +71,8 @@ function checkString(value: string, schema: Schema, path: string, errors: FieldE
   if (schema.minLength !== undefined && length < schema.minLength) {
     errors.invalid(path, value, `${path} in body should be at least ${schema.minLength} chars long`)
   }
-  if (
-    schema.pattern !== undefined &&
-    schema.pattern !== '' &&
-    compilePattern(schema.pattern)?.test(value) === false
-  ) {
-    errors.invalid(path, value, `${path} in body should match '${schema.pattern}'`)
-  }
+  if (schema.pattern !== undefined && schema.pattern !== '')
+    checkPattern(value, schema.pattern, path, errors)
   const { format } = schema
   if (format !== undefined && !matchesFormat(format, value)) {
     errors.invalid(
@@ -86,9 +83,30 @@ function checkString(value: string, schema: Schema, path: string, errors: FieldE
   }
 }
 
-function checkNumber(value: number, schema: Schema, path: string, errors: FieldErrors): void {
+/** Definitions hold no pattern that does not compile. */
+function checkPattern(value: string, pattern: string, path: string, errors: FieldErrors): void {
+  try {
+    if (compileRegularExpression(pattern)?.test(value) === false)
+      errors.invalid(path, value, `${path} in body should match '${pattern}'`)
+  } catch (error) {
+    if (!(error instanceof TooMuchToMatch)) throw error
+    errors.invalid(path, value, `${path} in body takes too long to match '${pattern}'`)
+  }
+}
+
+function isMultipleOf(value: number | bigint, of: number): boolean {
+  if (typeof value === 'bigint' && Number.isInteger(of)) return value % BigInt(of) === 0n
+  return Number.isInteger(Number((Number(value) / of).toPrecision(12)))
+}
+
+function checkNumber(
+  value: number | bigint,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): void {
   const { minimum, maximum, multipleOf, format } = schema
-  if (multipleOf !== undefined && !Number.isInteger(Number((value / multipleOf).toPrecision(12)))) {
+  if (multipleOf !== undefined && !isMultipleOf(value, multipleOf)) {
     errors.invalid(path, value, `${path} in body should be a multiple of ${multipleOf}`)
   }
   if (
@@ -161,7 +179,7 @@ export function correlatedItems(
 }
 
 export function listKey(item: unknown, keys: readonly string[]): string {
-  return JSON.stringify(keys.map((key) => (isObject(item) ? (item[key] ?? null) : null)))
+  return stringifyExact(keys.map((key) => (isObject(item) ? (item[key] ?? null) : null)))
 }
 
 function checkEnum(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
@@ -173,7 +191,7 @@ function checkEnum(value: unknown, schema: Schema, path: string, errors: FieldEr
   )
     return
   const texts = allowed.map((choice) =>
-    typeof choice === 'string' ? choice : JSON.stringify(choice),
+    typeof choice === 'string' ? choice : stringifyExact(choice),
   )
   errors.notSupported(path === '' ? NO_FIELD : path, value, texts)
 }
@@ -307,7 +325,7 @@ function reportDuplicates(
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const seen = new Set<string>()
   for (const [index, item] of value.entries()) {
-    const key = listType === 'set' ? JSON.stringify(item) : listKey(item, keys)
+    const key = listType === 'set' ? stringifyExact(item) : listKey(item, keys)
     if (seen.has(key)) {
       const shown =
         listType === 'set'

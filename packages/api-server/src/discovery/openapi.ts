@@ -5,6 +5,7 @@ import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { parseAccept } from '../http/negotiation.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 import type { OpenApiV3 } from './openapi-v2.ts'
 
 interface Document {
@@ -24,8 +25,8 @@ export class OpenApiDocuments {
   readonly #clock: Clock
   /** Recorded documents; they never change. */
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
-  /** Published for groups of custom resources. */
-  readonly #custom = new Map<string, Document>()
+  /** Published for groups of custom resources; made into bytes when somebody asks. */
+  readonly #custom = new Map<string, object | Promise<Document>>()
   #v2: Promise<{ readonly json: Document; readonly protobuf: Document }> | undefined
 
   constructor(registry: ResourceRegistry, clock: Clock) {
@@ -36,7 +37,7 @@ export class OpenApiDocuments {
   /** Publishes the document of a group and version of custom resources (`apis/example.com/v1`), or takes it back. */
   publish(path: string, document: object | undefined): void {
     if (document === undefined) this.#custom.delete(path)
-    else this.#custom.set(path, documentOf(document))
+    else this.#custom.set(path, document)
     this.#v2 = undefined
   }
 
@@ -161,7 +162,11 @@ export class OpenApiDocuments {
 
   #document(name: string): Promise<Document | undefined> {
     const custom = this.#custom.get(name)
-    if (custom !== undefined) return Promise.resolve(custom)
+    if (custom !== undefined) {
+      const document = custom instanceof Promise ? custom : describedDocument(custom)
+      this.#custom.set(name, document)
+      return document as Promise<Document>
+    }
     if (!this.#names().includes(name)) return Promise.resolve(undefined)
     let document = this.#builtIn.get(name)
     if (document === undefined) {
@@ -181,22 +186,26 @@ function urlOf(name: string, document: Document): string {
 }
 
 function documentOf(value: object): Document {
-  return documentOfBytes(Buffer.from(JSON.stringify(value)))
+  return documentOfBytes(Buffer.from(stringifyExact(value)))
 }
 
 function documentOfBytes(bytes: Uint8Array): Document {
   return { bytes, hash: hash('sha512', bytes).toUpperCase() }
 }
 
+async function describedDocument(value: object): Promise<Document> {
+  const { withDescriptions } = await import('./descriptions.ts')
+  return documentOf(withDescriptions(value))
+}
+
 /** Groups of custom resources have no recorded document. */
 async function readRecorded(name: string): Promise<Document | undefined> {
   const file = `${name.replaceAll('/', '__')}.json`
+  let recorded: { readonly default: object }
   try {
-    const module = (await import(`@gyropilot/api/openapi/${file}`, { with: { type: 'json' } })) as {
-      default: object
-    }
-    return documentOf(module.default)
+    recorded = await import(`@gyropilot/api/openapi/${file}`, { with: { type: 'json' } })
   } catch {
     return undefined
   }
+  return describedDocument(recorded.default)
 }

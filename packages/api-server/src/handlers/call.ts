@@ -5,12 +5,14 @@ import type { NegotiatedType } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { Warnings } from '../http/warnings.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
+import type { Deadline } from './deadline.ts'
 
 export interface Call {
   readonly request: ServerRequest
   readonly info: RequestInfo
   readonly user: UserInfo
   readonly warnings: Warnings
+  readonly deadline: Deadline
 }
 
 /** A call to a resource, after the route was found and the answer's type negotiated. */

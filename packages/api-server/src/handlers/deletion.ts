@@ -7,8 +7,13 @@ import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { withRevision } from '../storage/revision-log.ts'
 import type { Store, StoredEntry } from '../storage/store.ts'
-import { storageKey, type ObjectWriter, type Target, type WriteContext } from './object-writer.ts'
+import type { AdmissionChain } from './admission-chain.ts'
+import type { Allocations } from './allocations.ts'
+import { checkDeadline } from './deadline.ts'
 import type { DeleteOptions } from './options.ts'
+import { storageKey, type Target, type WriteContext } from './writes.ts'
+
+const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 
 export interface Deleted {
   /** The object as it was last, in the stored version. */
@@ -21,12 +26,14 @@ export interface Deleted {
 export class Deleter {
   readonly #store: Store
   readonly #clock: Clock
-  readonly #writer: ObjectWriter
+  readonly #admission: AdmissionChain
+  readonly #allocations: Allocations
 
-  constructor(store: Store, clock: Clock, writer: ObjectWriter) {
+  constructor(store: Store, clock: Clock, admission: AdmissionChain, allocations: Allocations) {
     this.#store = store
     this.#clock = clock
-    this.#writer = writer
+    this.#admission = admission
+    this.#allocations = allocations
   }
 
   async delete(target: Target, options: DeleteOptions, context: WriteContext): Promise<Deleted> {
@@ -35,7 +42,7 @@ export class Deleter {
       collection: resource.storage.collection,
       key: storageKey(resource, namespace, name),
     }
-    await this.#writer.admitDelete(target, context, undefined)
+    await this.#admission.admitDelete(target, context, undefined)
     for (;;) {
       const entry = this.#store.get(key)
       if (entry === undefined) throw notFound(resource.info, name)
@@ -43,11 +50,12 @@ export class Deleter {
       // A deletion is a write, too: what cannot be converted cannot be deleted.
       await resource.storage.conversion?.prepare([entry.object])
       await resource.storage.conversion?.checkStorable(entry.object)
-      await this.#writer.admitDelete(
+      await this.#admission.admitDelete(
         target,
         context,
         resource.storage.fromStored?.(entry.object) ?? entry.object,
       )
+      checkDeadline(context.deadline)
       // Admission may have taken its time: the decision below is made on what is there now.
       if (this.#store.get(key) === entry) return this.#decide(target, entry, options, context)
     }
@@ -123,7 +131,7 @@ export class Deleter {
       { collection: resource.storage.collection, key },
       () => undefined,
     )
-    this.#writer.afterDelete(resource, event.object)
+    this.#allocations.released(resource, event.object)
     return { object: event.object, removed: true, entry: undefined }
   }
 }
@@ -171,19 +179,24 @@ function gracefully(
     if (running === undefined) return 'none'
     const asked = options.gracePeriodSeconds
     if (asked === undefined || asked >= running) return 'pending'
-    const requestedMs = Date.parse(metadata['deletionTimestamp']) - running * 1000
-    const dueMs = requestedMs + asked * 1000
-    metadata['deletionTimestamp'] = formatTime(Math.max(dueMs, nowMs))
+    const requestedMs = Date.parse(metadata['deletionTimestamp']) - Number(running) * 1000
+    const dueMs = requestedMs + Number(asked) * 1000
+    metadata['deletionTimestamp'] = timeText(Math.max(dueMs, nowMs))
     // Time that has passed already does not make a shortened period an immediate one.
     metadata['deletionGracePeriodSeconds'] = dueMs < nowMs && asked !== 0 ? 1 : asked
     return 'started'
   }
   const seconds = rules.gracePeriodSeconds(draft, options.gracePeriodSeconds)
   if (seconds === undefined) return 'none'
-  metadata['deletionTimestamp'] = formatTime(nowMs + seconds * 1000)
+  metadata['deletionTimestamp'] = timeText(nowMs + Number(seconds) * 1000)
   metadata['deletionGracePeriodSeconds'] = seconds
   if (metadata['generation'] > 0) metadata['generation']++
   return 'started'
+}
+
+/** A grace period may be as long as an int64 is large: no later than the last year that is written with four digits. */
+function timeText(timeMs: number): string {
+  return formatTime(Math.min(timeMs, LAST_TIME_MS))
 }
 
 /** The finalizers that the propagation policy leaves: the two of the garbage collector are taken away, then added as asked. */

@@ -13,6 +13,8 @@ export interface FieldManagementCall {
   readonly nowMs: number
   /** A patch made metadata.managedFields an empty list: from now on nobody's fields are tracked. A PUT cannot say so. */
   readonly emptyListResets?: boolean
+  /** The managedFields that apply left on the subresource's view of the object. */
+  readonly appliedFields?: readonly Draft[]
   warn(message: string): void
 }
 
@@ -23,6 +25,8 @@ export interface ApplyCall {
   readonly name: string
   /** In the served version; undefined when the object does not exist. */
   readonly current: Stored | undefined
+  /** The stored object, where `current` is only a view of it: the view has its owners. */
+  readonly parent?: Stored
   /** The applied configuration as sent. */
   readonly configuration: unknown
   readonly manager: string

@@ -6,9 +6,11 @@ import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
 import { decodeValue } from './decoding.ts'
+import type { Deadline } from './deadline.ts'
 import type { Deleter } from './deletion.ts'
 import { namespacePrefix } from './list.ts'
-import { storageKey, type ObjectWriter, type Target, type WriteContext } from './object-writer.ts'
+import type { ObjectWriter } from './object-writer.ts'
+import { storageKey, type Target, type WriteContext } from './writes.ts'
 import { deleteOptionsFromBody } from './options.ts'
 
 export interface InternalsParts {
@@ -18,6 +20,8 @@ export interface InternalsParts {
   readonly deleter: Deleter
   /** In whose name the server writes when nobody else is named. */
   readonly self: UserInfo
+  /** Absent: the server's own writes have no bound. */
+  readonly deadline?: Deadline
 }
 
 /** The manager of fields that the server writes. */
@@ -30,6 +34,11 @@ export class Internals implements ServerInternals {
   constructor(parts: InternalsParts) {
     this.#parts = parts
     this.store = parts.store
+  }
+
+  /** The same for what is written on behalf of one request: nothing is after its deadline. */
+  within(deadline: Deadline): ServerInternals {
+    return new Internals({ ...this.#parts, deadline })
   }
 
   resource(group: string, resource: string): ResourceInfo | undefined {
@@ -68,7 +77,7 @@ export class Internals implements ServerInternals {
     const written = await this.#parts.writer.create(
       target,
       decoded.object,
-      contextOf(as, options.dryRun === true, SERVER_MANAGER),
+      this.#context(as, options.dryRun === true, SERVER_MANAGER),
     )
     return written.object
   }
@@ -85,6 +94,7 @@ export class Internals implements ServerInternals {
       dryRun?: boolean
       as?: UserInfo
       manager?: string
+      appliedFields?: readonly Draft[]
     } = {},
   ): Promise<Stored> {
     const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
@@ -94,13 +104,14 @@ export class Internals implements ServerInternals {
       target,
       {
         internal,
+        appliedFields: options.appliedFields,
         makeDraft(current) {
           const draft = cloneJson(current) as Draft
           change(draft)
           return draft
         },
       },
-      contextOf(as, dryRun, manager),
+      this.#context(as, dryRun, manager),
     )
     return written.object
   }
@@ -123,7 +134,7 @@ export class Internals implements ServerInternals {
     const deleted = await this.#parts.deleter.delete(
       target,
       parsed,
-      contextOf(as, parsed.dryRun, undefined),
+      this.#context(as, parsed.dryRun, undefined),
     )
     return deleted.object
   }
@@ -133,8 +144,9 @@ export class Internals implements ServerInternals {
     if (served === undefined) throw routeNotFound()
     return served
   }
-}
 
-function contextOf(user: UserInfo, dryRun: boolean, manager: string | undefined): WriteContext {
-  return { user, dryRun, options: {}, manager, bodyBytes: 0, warn() {} }
+  #context(user: UserInfo, dryRun: boolean, manager: string | undefined): WriteContext {
+    const { deadline } = this.#parts
+    return { user, dryRun, options: {}, manager, bodyBytes: 0, deadline, warn() {} }
+  }
 }

@@ -6,8 +6,9 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { lowerBound } from '../storage/sorted-entries.ts'
 import type { Store, StoredEntry, StoreSnapshot } from '../storage/store.ts'
-import type { FieldMatcher, LabelMatcher } from './field-selector.ts'
-import { parseVersion, type ListOptions } from './options.ts'
+import type { ResourceCall } from './call.ts'
+import { selectionOf, type FieldMatcher, type LabelMatcher } from './field-selector.ts'
+import { listOptions, parseVersion, type ListOptions } from './options.ts'
 import { decodeContinue, encodeContinue, encodeStart } from './pages.ts'
 import { reachRevision } from './revisions.ts'
 
@@ -22,6 +23,13 @@ export interface ListRequest {
   readonly namespace: string
   readonly options: ListOptions
   readonly selection: Selection
+}
+
+/** Throws for options that cannot be read. */
+export function listRequestOf(call: ResourceCall, watch: boolean): ListRequest {
+  const { resource, namespace, name, info } = call
+  const options = listOptions(info.query, watch)
+  return { resource, namespace, options, selection: selectionOf(resource, options, name) }
 }
 
 export interface ListedPage {

@@ -2,7 +2,6 @@
  * Creates and updates objects: the steps from a decoded draft to a committed revision, the same for clients, in-process
  * callers and the server itself. Contract: docs/behaviour/api-server/requests.md, "Order of checks" 12-15.
  */
-import type { AdmissionPlugin, AdmissionRequest, AllocationHook, UserInfo } from '../contracts.ts'
 import { keepTimesOfNoop } from '../apply/index.ts'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { integerBetween, uuid } from '@gyropilot/foundation'
@@ -10,11 +9,11 @@ import {
   alreadyExists,
   conflict,
   generateNameExhausted,
-  invalid,
   notFound,
   STALE,
   unclassified,
 } from '../http/errors.ts'
+import type { AdmissionRequest } from '../contracts.ts'
 import { cloneJson, shareUnchanged } from '../registry/equality.ts'
 import type { Draft, RuleContext, Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -25,68 +24,35 @@ import {
   validateUpdate,
 } from '../registry/strategy.ts'
 import type { Store, StoredEntry } from '../storage/store.ts'
+import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
+import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
+import { checkDeadline } from './deadline.ts'
 import type { FieldManagement } from './field-management.ts'
-import { parseVersion } from './options.ts'
-
-/** The request on whose behalf an object is written. */
-export interface WriteContext {
-  readonly user: UserInfo
-  readonly dryRun: boolean
-  /** The options of the request, for admission. */
-  readonly options: Readonly<Record<string, unknown>>
-  /** Undefined: ownership of fields is not recorded (bindings, the server's own resets). */
-  readonly manager: string | undefined
-  /** Patches: an empty list of managedFields asks for no tracking. */
-  readonly emptyListResets?: boolean
-  /** Bytes of the request body; 0 within the process. */
-  readonly bodyBytes: number
-  warn(message: string): void
-}
-
-export interface Target {
-  readonly resource: ServedResource
-  readonly namespace: string
-  readonly name: string
-  /** Empty for the object itself. */
-  readonly subresource: string
-}
-
-export interface Written {
-  /** In the stored version. */
-  readonly object: Stored
-  /** Undefined for dry runs and removed objects. */
-  readonly entry: StoredEntry | undefined
-  readonly created: boolean
-}
-
-export interface UpdateRequest {
-  /** Makes the wanted object from the current one, both in the served version. Called again when another write came first. */
-  makeDraft(current: Stored | undefined): Draft | Promise<Draft>
-  /** Called when the object is absent and may be created: throws when the user may not. Absent: 404. */
-  readonly beforeCreate?: () => void
-  /** PUT: a foreign uid is a conflict. Patches leave it to validation. */
-  readonly put?: boolean
-  /** Ownership was decided by server-side apply, or is not to be recorded. */
-  readonly fieldsManaged?: boolean
-  /** Skips the endpoint's resets and the generation (bindings). */
-  readonly internal?: boolean
-}
+import {
+  checkSize,
+  checkUid,
+  checkVersion,
+  deduplicateOwners,
+  storageError,
+} from './write-checks.ts'
+import {
+  storageKey,
+  type Target,
+  type UpdateRequest,
+  type WriteContext,
+  type Written,
+} from './writes.ts'
 
 const GENERATED_ATTEMPTS = 8
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const LONGEST_PREFIX = 58
-/** etcd's limit for one request, which the server's clients know. */
-const LARGEST_OBJECT_BYTES = 1_572_864
-/** Smaller requests cannot make an object that large, short of thousands of them. */
-const SIZE_CHECK_FROM_BYTES = 65_536
-
 export interface ObjectWriterParts {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource
-  readonly admission: readonly AdmissionPlugin[]
-  readonly allocations: readonly AllocationHook[]
+  readonly admission: AdmissionChain
+  readonly allocations: Allocations
   readonly fields: FieldManagement
   readonly featureEnabled: (gate: string) => boolean
 }
@@ -116,8 +82,8 @@ export class ObjectWriter {
     deduplicateOwners(metadata, context)
     if (context.manager !== undefined && !fieldsManaged)
       this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
-    const request = this.#admissionRequest('CREATE', target, context, draft, undefined)
-    await this.#mutate(request)
+    const request = admissionRequest('CREATE', target, context, draft, undefined)
+    await this.#parts.admission.mutate(request)
     for (let attempt = 1; ; attempt++) {
       const generated = !metadata['name'] && Boolean(metadata['generateName'])
       const last = !generated || attempt === GENERATED_ATTEMPTS
@@ -148,13 +114,17 @@ export class ObjectWriter {
     const rules = this.#ruleContext(context, target.subresource)
     const version: string = draft['metadata'].resourceVersion ?? ''
     prepareCreate(resource, draft, { ...rules, uid: uuid(this.#uids) })
-    const settle = this.#allocate(resource, draft, undefined, context)
+    const settle = this.#parts.allocations.begin(resource, draft, undefined, context.dryRun)
     let stored = false
     try {
       validateCreate(resource, draft, rules)
       warnOf(resource, draft, undefined, context)
       const name: string = draft['metadata'].name
-      await this.#validate({ ...request, name, object: servedView(resource, draft) as Draft })
+      await this.#parts.admission.validate({
+        ...request,
+        name,
+        object: servedView(resource, draft) as Draft,
+      })
       const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
       if (version !== '' && version !== '0')
         throw unclassified('resourceVersion should not be set on objects to be created')
@@ -173,6 +143,7 @@ export class ObjectWriter {
       }
       if (context.dryRun) return { object: encoded, entry: undefined, created: true }
       checkSize(encoded, context)
+      checkDeadline(context.deadline)
       const event = store.commit(key, (revision) => withVersion(encoded, revision))
       stored = true
       return { object: event.object, entry: event.entry, created: true }
@@ -234,21 +205,27 @@ export class ObjectWriter {
     if (request.put === true) checkUid(target, metadata, stored)
     deduplicateOwners(metadata, context)
     if (context.manager !== undefined && request.fieldsManaged !== true) {
-      this.#parts.fields.update(this.#fieldsCall(target, current, servedDraft, context))
+      const call = this.#fieldsCall(target, current, servedDraft, context)
+      this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
     }
-    const admission = this.#admissionRequest('UPDATE', target, context, servedDraft, current)
-    await this.#mutate(admission)
+    const admission = admissionRequest('UPDATE', target, context, servedDraft, current)
+    await this.#parts.admission.mutate(admission)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
     const rules = this.#ruleContext(context, target.subresource)
     if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
     const settle =
-      target.subresource === '' ? this.#allocate(resource, draft, stored, context) : NOTHING_TAKEN
+      target.subresource === ''
+        ? this.#parts.allocations.begin(resource, draft, stored, context.dryRun)
+        : NOTHING_TAKEN
     let committed = false
     try {
       validateUpdate(resource, draft, stored, rules)
       if (target.subresource === '') warnOf(resource, draft, stored, context)
-      await this.#validate({ ...admission, object: servedView(resource, draft) as Draft })
+      await this.#parts.admission.validate({
+        ...admission,
+        object: servedView(resource, draft) as Draft,
+      })
       const encoded = (await conversion?.encode(draft)) ?? draft
       const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
       if (now !== entry) {
@@ -277,8 +254,9 @@ export class ObjectWriter {
     draft['metadata'].resourceVersion = stored['metadata'].resourceVersion
     if (isFinished(resource, draft, stored)) {
       if (!context.dryRun) {
+        checkDeadline(context.deadline)
         store.commit(key, () => undefined)
-        this.afterDelete(resource, stored)
+        this.#parts.allocations.released(resource, stored)
       }
       return { object: draft, entry: undefined, created: false }
     }
@@ -288,84 +266,9 @@ export class ObjectWriter {
     if (shared === stored) return { object: stored, entry, created: false }
     if (context.dryRun) return { object: shared, entry: undefined, created: false }
     checkSize(draft, context)
+    checkDeadline(context.deadline)
     const event = store.commit(key, (revision) => withVersion(shared, revision))
     return { object: event.object, entry: event.entry, created: false }
-  }
-
-  afterDelete(resource: ServedResource, stored: Stored): void {
-    for (const hook of this.#hooksOf(resource)) hook.released(stored)
-  }
-
-  /** Asks admission about a deletion; `stored` is absent before the object was read. */
-  async admitDelete(
-    target: Target,
-    context: WriteContext,
-    stored: Stored | undefined,
-  ): Promise<void> {
-    const request = this.#admissionRequest('DELETE', target, context, undefined, stored)
-    if (stored === undefined) await this.#mutate(request)
-    else await this.#validate(request)
-  }
-
-  /** The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. */
-  async admitBody(target: Target, context: WriteContext, body: Draft): Promise<void> {
-    const request = this.#admissionRequest('CREATE', target, context, body, undefined)
-    await this.#mutate(request)
-    await this.#validate(request)
-  }
-
-  async admitConnect(target: Target, context: WriteContext): Promise<void> {
-    const request = this.#admissionRequest('CONNECT', target, context, undefined, undefined)
-    await this.#mutate(request)
-    await this.#validate(request)
-  }
-
-  async #mutate(request: AdmissionRequest): Promise<void> {
-    if (await this.#mutateOnce(request)) await this.#mutateOnce({ ...request, reinvocation: true })
-  }
-
-  /** Whether a plug-in asked for another run of all. */
-  async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
-    let again = false
-    for (const plugin of this.#parts.admission) {
-      if (plugin.mutate === undefined || !plugin.handles(request)) continue
-      const pending = plugin.mutate(request)
-      if (pending !== undefined && (await pending) === 'reinvoke') again = true
-    }
-    return again
-  }
-
-  async #validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#parts.admission) {
-      if (plugin.validate === undefined || !plugin.handles(request)) continue
-      const pending = plugin.validate(request)
-      if (pending !== undefined) await pending
-    }
-  }
-
-  #admissionRequest(
-    operation: AdmissionRequest['operation'],
-    { resource, subresource, namespace, name }: Target,
-    { user, dryRun, options, warn }: WriteContext,
-    object: Draft | undefined,
-    oldObject: Stored | undefined,
-  ): AdmissionRequest {
-    const objectName: string = name === '' ? (object?.['metadata']?.name ?? '') : name
-    const scope =
-      resource.info.resource === 'namespaces' && resource.info.group === '' ? objectName : namespace
-    return {
-      operation,
-      resource: resource.info,
-      subresource,
-      namespace: scope,
-      name: objectName,
-      object,
-      oldObject,
-      user,
-      dryRun,
-      options,
-      warn,
-    }
   }
 
   #fieldsCall(target: Target, before: Stored | undefined, draft: Draft, context: WriteContext) {
@@ -393,46 +296,12 @@ export class ObjectWriter {
     }
   }
 
-  #hooksOf({ info }: ServedResource): readonly AllocationHook[] {
-    return this.#parts.allocations.filter(
-      (hook) => hook.group === info.group && hook.resource === info.resource,
-    )
-  }
-
-  /** Takes what the object needs (addresses, ports). To be called once with whether the object was stored. */
-  #allocate(
-    resource: ServedResource,
-    object: Draft,
-    oldObject: Stored | undefined,
-    context: WriteContext,
-  ): (stored: boolean) => void {
-    const hooks = this.#hooksOf(resource)
-    if (hooks.length === 0) return NOTHING_TAKEN
-    const settles: ((stored: boolean) => void)[] = []
-    const settleAll = (stored: boolean): void => {
-      for (const settle of settles.splice(0)) settle(stored)
-    }
-    try {
-      const nowMs = this.#parts.clock.nowMs()
-      for (const hook of hooks)
-        settles.push(hook.begin({ object, oldObject, nowMs, dryRun: context.dryRun }))
-    } catch (error) {
-      settleAll(false)
-      throw error
-    }
-    return settleAll
-  }
-
   #generateName(prefix: string): string {
     let suffix = ''
     for (let i = 0; i < SUFFIX_LENGTH; i++)
       suffix += SUFFIX_ALPHABET[integerBetween(this.#suffixes, 0, SUFFIX_ALPHABET.length)]!
     return Buffer.from(prefix).subarray(0, LONGEST_PREFIX).toString() + suffix
   }
-}
-
-export function storageKey({ info }: ServedResource, namespace: string, name: string): string {
-  return info.namespaced ? `${namespace}/${name}` : name
 }
 
 /** Kinds that are kept in another version get their defaults after the conversion: their rules know only that form. */
@@ -448,8 +317,6 @@ function servedView({ storage }: ServedResource, object: Stored): Stored {
   if (storage.conversion !== undefined) return object
   return storage.fromStored?.(object) ?? object
 }
-
-const NOTHING_TAKEN = (): void => {}
 
 function warnOf(
   resource: ServedResource,
@@ -473,83 +340,4 @@ export function isFinished({ info }: ServedResource, draft: Draft, stored: Store
   return (
     info.kind !== 'Namespace' || info.group !== '' || (draft['spec']?.finalizers ?? []).length === 0
   )
-}
-
-function checkUid(target: Target, metadata: Draft, stored: Stored): void {
-  const sent = metadata['uid']
-  const current = stored['metadata'].uid
-  if (!sent || sent === current) return
-  const text = `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${current}`
-  throw conflict(target.resource.info, target.name, storageError(target, text))
-}
-
-function storageError({ resource, namespace, name }: Target, text: string): string {
-  const { info, custom } = resource
-  const prefix = custom
-    ? `${info.group}/${info.resource}`
-    : (STORAGE_PREFIXES[info.resource] ?? info.resource)
-  const key = `/registry/${prefix}/${storageKey(resource, namespace, name)}`
-  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${text}`
-}
-
-const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
-  services: 'services/specs',
-  endpoints: 'services/endpoints',
-  nodes: 'minions',
-  ingresses: 'ingress',
-}
-
-/** Whether the request insists on the version it named; throws when that is not the current one. */
-function checkVersion(
-  { resource, name }: Target,
-  draft: Draft,
-  entry: StoredEntry,
-  put: boolean,
-): boolean {
-  const text: string = draft['metadata'].resourceVersion ?? ''
-  const version = text === '' ? 0 : parseVersion(text)
-  if (typeof version === 'object') throw unclassified(version.error)
-  if (version === 0) {
-    if (resource.rules.unconditionalUpdate !== false && !resource.custom) return false
-    const { group, resource: plural } = resource.info
-    throw invalid(group, plural, name, [
-      {
-        type: 'FieldValueInvalid',
-        field: 'metadata.resourceVersion',
-        message: 'Invalid value: 0: must be specified for an update',
-      },
-    ])
-  }
-  if (version !== entry.revision) throw conflict(resource.info, name, STALE)
-  return put
-}
-
-/** Owner references with one uid count once. */
-function deduplicateOwners(metadata: Draft, context: WriteContext): void {
-  const owners = metadata['ownerReferences'] as Draft[] | undefined
-  if (owners === undefined || owners.length < 2) return
-  const seen = new Map<string, Draft>()
-  const repeated = new Set<string>()
-  for (const owner of owners) {
-    if (seen.has(owner['uid'])) repeated.add(owner['uid'])
-    else seen.set(owner['uid'], owner)
-  }
-  if (repeated.size === 0) return
-  metadata['ownerReferences'] = [...seen.values()]
-  context.warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
-  )
-}
-
-/** Objects beyond etcd's limit are refused; book-keeping of fields is given up first. */
-function checkSize(draft: Draft, context: WriteContext): void {
-  if (context.bodyBytes < SIZE_CHECK_FROM_BYTES || encodedSize(draft) <= LARGEST_OBJECT_BYTES)
-    return
-  delete draft['metadata'].managedFields
-  if (encodedSize(draft) > LARGEST_OBJECT_BYTES)
-    throw unclassified('etcdserver: request is too large')
-}
-
-function encodedSize(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }

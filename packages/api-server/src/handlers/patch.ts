@@ -19,6 +19,7 @@ import { parseJson, type Occurrences } from '../schema/json.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { DecodeError } from '../schema/index.ts'
 import { decodeValue, type Decoding } from './decoding.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
@@ -79,11 +80,11 @@ export function patchObject(
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error.message))
-    throw invalidPatch(JSON.stringify(patched), error.message)
+    throw invalidPatch(stringifyExact(patched), error.message)
   }
   problems.push(...decoded.problems)
   if (problems.length > 0 && decoding.validation === 'Strict') {
-    throw invalidPatch(JSON.stringify(patched), `strict decoding error: ${problems.join(', ')}`)
+    throw invalidPatch(stringifyExact(patched), `strict decoding error: ${problems.join(', ')}`)
   }
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   return decoded.object
@@ -169,7 +170,7 @@ function unconverted(decodeError: string): string {
 
 /** The result of a patch is blamed on the patch: no kind and no name. */
 function invalidPatch(shown: string, why: string): ApiError {
-  const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`
+  const message = `Invalid value: ${stringifyExact(shown)}: ${why}`
   return new ApiError(422, 'Invalid', ` "" is invalid: patch: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
   })

@@ -8,21 +8,30 @@ import {
   type Authenticator,
   type Authorizer,
   type RequestAttributes,
-  type ServerInternals,
   type SubresourceHandler,
   type UserInfo,
 } from '../contracts.ts'
 import { text, type Answer } from '../http/answer.ts'
-import { badRequest, internalError, methodNotAllowed } from '../http/errors.ts'
+import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { parseDuration } from '../http/go-duration.ts'
 import { errorMediaType, negotiate } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
 import { parseRequestInfo, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import type { ResourceCall } from './call.ts'
+import type { Call, ResourceCall } from './call.ts'
+import {
+  isMutating,
+  isStreamOfBytes,
+  timeBoundOf,
+  type Deadline,
+  type TimeBound,
+} from './deadline.ts'
+import type { DeletionHandler } from './deletion-handler.ts'
 import { pinnedName } from './field-selector.ts'
+import { tooManyRequests, type InFlight } from './in-flight.ts'
+import type { Internals } from './internals.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import type { ResourceHandler } from './resource-handler.ts'
 import type { SubresourceEndpoint } from './subresource-endpoint.ts'
 import { findRoute, isObjectSubresource, objectSubresourceOperation, type Route } from './routes.ts'
@@ -44,18 +53,20 @@ export interface PipelineParts {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly resources: ResourceHandler
+  readonly deletions: DeletionHandler
   readonly endpoints: SubresourceEndpoint
   readonly nonResources: NonResourceHandler
   readonly subresources: readonly SubresourceHandler[]
-  readonly internals: ServerInternals
+  readonly internals: Internals
   /** Uids of the flow schema and priority level that a request is counted under. */
   flowControlUids(
     user: UserInfo,
   ): { readonly flowSchema: string; readonly priorityLevel: string } | undefined
+  readonly inFlight: InFlight
+  readonly metrics?: RequestMetrics
 }
 
-const LONG_RUNNING_SUBRESOURCES = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
-const REQUEST_TIMEOUT_MS = 60_000
+const NO_DEADLINE: Deadline = { passed: false }
 const NOT_FOUND = '404 page not found\n'
 
 export class Pipeline {
@@ -125,7 +136,7 @@ export class Pipeline {
         `Internal Server Error: ${JSON.stringify(request.path)}: failed to create RequestInfo: ${why}\n`,
       )
     }
-    const timeoutMs = requestTimeout(info)
+    const bound = timeBoundOf(info)
     const shown = this.#parts.authenticator.authenticate(request)
     const caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
     const user = impersonate(request, attributesOf(info, caller), this.#parts.authorizer)
@@ -134,23 +145,28 @@ export class Pipeline {
       headers['x-kubernetes-pf-flowschema-uid'] = uids.flowSchema
       headers['x-kubernetes-pf-prioritylevel-uid'] = uids.priorityLevel
     }
-    const attributes = attributesOf(info, user)
-    const { allowed, reason } = this.#parts.authorizer.authorize(attributes)
-    if (!allowed) throw forbiddenRequest(attributes, reason)
-    const answer = this.#routed(request, info, user, warnings)
-    return timeoutMs === undefined ? answer : this.#withDeadline(answer, timeoutMs)
+    if (bound === undefined) return this.#authorized(request, info, user, warnings, NO_DEADLINE)
+    const { inFlight } = this.#parts
+    const mutating = isMutating(info)
+    if (!inFlight.enter(mutating, user)) return tooManyRequests()
+    const deadline = { passed: false }
+    const answer = this.#authorized(request, info, user, warnings, deadline)
+    const left = (): void => inFlight.leave(mutating)
+    // What is still being done after its time is still being done.
+    answer.then(left, left)
+    return this.#inTime(answer, bound, deadline)
   }
 
-  /** What a request that takes too long is answered; the work goes on unseen. */
-  async #withDeadline(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> {
+  /** What takes too long is answered without it; the work goes on unseen until it would store something. */
+  async #inTime(
+    answer: Promise<Answer>,
+    bound: TimeBound,
+    deadline: { passed: boolean },
+  ): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
-    const timer = this.#parts.clock.after(timeoutMs, () => {
-      const { kind: _kind, apiVersion: _apiVersion, ...status } = timedOut().toStatus()
-      resolve({
-        status: 504,
-        contentType: 'text/plain; charset=utf-8',
-        body: { kind: 'object', value: status },
-      })
+    const timer = this.#parts.clock.after(bound.afterMs, () => {
+      deadline.passed = true
+      resolve(bound.answer())
     })
     try {
       return await Promise.race([answer, promise])
@@ -159,48 +175,52 @@ export class Pipeline {
     }
   }
 
-  async #routed(
+  async #authorized(
     request: ServerRequest,
     info: RequestInfo,
     user: UserInfo,
     warnings: Warnings,
+    deadline: Deadline,
   ): Promise<Answer> {
-    const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
-    if (!info.isResourceRequest) {
-      const answer = info.malformed
-        ? undefined
-        : await this.#parts.nonResources.answer(request, info, pretty)
-      return answer ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
-    }
+    const attributes = attributesOf(info, user)
+    const { allowed, reason } = this.#parts.authorizer.authorize(attributes)
+    if (!allowed) throw forbiddenRequest(attributes, reason)
+    if (!info.isResourceRequest) return this.#nonResource(request, info)
     const route = findRoute(this.#parts.registry, request.method, info)
     if (route === undefined) return text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
     if (route.resource.deprecationWarning !== undefined)
       warnings.add(route.resource.deprecationWarning)
+    const answer = this.#routed({ request, info, user, warnings, deadline }, route)
+    return this.#parts.metrics?.measure(info, request, answer) ?? answer
+  }
+
+  async #nonResource(request: ServerRequest, info: RequestInfo): Promise<Answer> {
+    const { nonResources, metrics } = this.#parts
+    const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
+    const found = info.malformed ? undefined : nonResources.answer(request, info, pretty)
+    if (metrics !== undefined) return metrics.measure(info, request, orNotFound(found))
+    return orNotFound(found)
+  }
+
+  async #routed(call: Call, route: Route): Promise<Answer> {
+    const { request, info } = call
     const watch = route.operation === 'watch'
     const collection = watch || route.operation === 'list'
     const watchable = collection && route.resource.info.verbs.includes('watch')
     const accept = headerOf(request.headers, 'accept')
     // Streams of bytes (logs, proxies, connections) are not negotiated.
-    const raw = LONG_RUNNING_SUBRESOURCES.has(route.subresource)
+    const raw = isStreamOfBytes(route.subresource)
     const output = negotiate(raw ? undefined : accept, { watch, watchable, transformable: true })
     const { resource, namespace, name, subresource } = route
-    const call: ResourceCall = {
-      request,
-      info,
-      user,
-      warnings,
-      resource,
-      namespace,
-      name,
-      subresource,
-      output,
-      pretty,
-    }
-    return this.#dispatch(call, route)
+    const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
+    return this.#dispatch(
+      { ...call, resource, namespace, name, subresource, output, pretty },
+      route,
+    )
   }
 
   #dispatch(call: ResourceCall, route: Route): Promise<Answer> | Answer {
-    const { resources, endpoints, internals } = this.#parts
+    const { resources, deletions, endpoints, internals } = this.#parts
     const { group, resource } = route.resource.info
     const own = route.resource.subresources?.find(
       ({ subresource }) => subresource === route.subresource,
@@ -209,7 +229,7 @@ export class Pipeline {
     if (handler !== undefined) {
       if (!(handler.methods as readonly string[]).includes(call.request.method))
         throw methodNotAllowed()
-      return endpoints.answer(call, handler, internals)
+      return endpoints.answer(call, handler, internals.within(call.deadline))
     }
     let { operation } = route
     if (operation === 'subresource') {
@@ -232,38 +252,17 @@ export class Pipeline {
       case 'patch':
         return resources.patch(call)
       case 'delete':
-        return resources.delete(call)
+        return deletions.delete(call)
       default:
-        return resources.deleteCollection(call)
+        return deletions.deleteCollection(call)
     }
   }
 }
 
-function timedOut(): ApiError {
-  return new ApiError(
-    504,
-    'Timeout',
-    'Timeout: request did not complete within the allotted timeout',
-    { details: {} },
-  )
-}
-
-/** Undefined for long-running requests. Throws 400 for a parameter that is no duration. */
-function requestTimeout(info: RequestInfo): number | undefined {
-  if (
-    info.verb === 'watch' ||
-    info.verb === 'proxy' ||
-    LONG_RUNNING_SUBRESOURCES.has(info.subresource)
-  )
-    return undefined
-  const asked = info.query.get('timeout')
-  if (asked === null || asked === '') return REQUEST_TIMEOUT_MS
-  const durationMs = parseDuration(asked)
-  if (durationMs === undefined)
-    throw badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(asked)}`,
-    )
-  return durationMs <= 0 || durationMs > REQUEST_TIMEOUT_MS ? REQUEST_TIMEOUT_MS : durationMs
+async function orNotFound(
+  found: Answer | undefined | Promise<Answer | undefined>,
+): Promise<Answer> {
+  return (await found) ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
 }
 
 function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {

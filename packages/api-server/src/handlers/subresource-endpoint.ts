@@ -1,31 +1,38 @@
 /** Endpoints with a handler of their own: subresources that are not the object, and virtual resources. */
 import type { Clock } from '@gyropilot/foundation'
-import { ApiError, type SubresourceCall, type SubresourceHandler } from '../contracts.ts'
+import {
+  ApiError,
+  type PassedCall,
+  type SubresourceCall,
+  type SubresourceHandler,
+} from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { badRequest } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { AdmissionChain } from './admission-chain.ts'
 import { listAnswer, objectAnswer } from './answers.ts'
 import { applyPatchBody } from './apply-body.ts'
 import type { ResourceCall } from './call.ts'
 import { decodeDraft, type ExpectedKind } from './decoding.ts'
 import type { FieldManagement } from './field-management.ts'
-import type { ObjectWriter } from './object-writer.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { patchObject } from './patch.ts'
 import {
+  checkName,
   expectedKind,
   patchTypeOfCall,
   patchValueOf,
   type RequestBodies,
 } from './request-bodies.ts'
 import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './write-context.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 export interface SubresourceEndpointParts {
   readonly clock: Clock
-  readonly writer: ObjectWriter
+  readonly admission: AdmissionChain
   readonly fields: FieldManagement
   readonly bodies: RequestBodies
 }
@@ -43,6 +50,38 @@ const RECORDED_BODIES = new Set([
 
 /** Options are in the query; what a body holds is for the other end. */
 const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy'])
+
+/** Calls the handler; `appliedFields` are those of server-side apply. */
+type Invoke = (
+  options: WriteOptions,
+  body: Draft | undefined,
+  verb?: SubresourceCall['method'],
+  appliedFields?: readonly Draft[],
+) => ReturnType<SubresourceHandler['handle']>
+
+/** Larger bodies were not read to their end. Throws 413. */
+function passedCallOf({ request, info }: ResourceCall): PassedCall {
+  checkBodySize(request)
+  const questionMark = request.path.indexOf('?')
+  const whole = questionMark < 0 ? request.path : request.path.slice(0, questionMark)
+  // Behind the name and `proxy` of the URL; counted from the front, since names may be escaped.
+  const rest = info.parts.length - 2
+  const segments = (whole.endsWith('/') ? whole.slice(0, -1) : whole).split('/')
+  const ownPath = segments.slice(0, segments.length - rest).join('/')
+  const { body } = request
+  return {
+    path: whole.slice(ownPath.length),
+    query: questionMark < 0 ? '' : request.path.slice(questionMark),
+    ownPath,
+    headers: request.headers,
+    body:
+      body === undefined
+        ? undefined
+        : 'bytes' in body
+          ? body.bytes
+          : Buffer.from(stringifyExact(body.json)),
+  }
+}
 
 export class SubresourceEndpoint {
   readonly #parts: SubresourceEndpointParts
@@ -72,17 +111,22 @@ export class SubresourceEndpoint {
       nowMs: this.#parts.clock.nowMs(),
       server,
     }
-    const invoke = async (options: WriteOptions, body: Draft | undefined, verb = method) =>
+    const invoke: Invoke = async (options, body, verb = method, appliedFields) =>
       handler.handle({
         ...common,
+        appliedFields,
         method: verb,
         body,
         dryRun: options.dryRun,
+        ...(call.subresource === 'proxy' ? { passed: passedCallOf(call) } : {}),
         manager: managerOf(call, options),
       })
+    const { group, resource } = call.resource.info
+    const parentOf = (): Stored | undefined =>
+      server.get(group, resource, call.namespace, call.name)
     const connects = CONNECTIONS.has(call.subresource)
     if (connects)
-      await this.#parts.writer.admitConnect(
+      await this.#parts.admission.admitConnect(
         targetOf(call),
         writeContextOf(call, NO_WRITE_OPTIONS, undefined),
       )
@@ -90,7 +134,7 @@ export class SubresourceEndpoint {
       return this.#handlerAnswer(call, await invoke(NO_WRITE_OPTIONS, undefined))
     }
     if (method === 'PATCH')
-      return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke))
+      return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
     const type = inputType(headerOf(call.request.headers, 'content-type'))
     checkBodySize(call.request)
     const options = writeOptions(
@@ -99,10 +143,11 @@ export class SubresourceEndpoint {
     )
     const parsed = await this.#parts.bodies.parse(call, type, expected.kind)
     const body = decodeDraft(parsed, this.#parts.bodies.decoding(call, expected, options))
+    if (method === 'PUT') checkName(call, body)
     if (method === 'POST' && RECORDED_BODIES.has(expected.kind))
       this.#recordOwnership(call, options, body)
     if (method === 'POST')
-      await this.#parts.writer.admitBody(
+      await this.#parts.admission.admitBody(
         targetOf(call),
         writeContextOf(call, options, parsed),
         body,
@@ -131,11 +176,8 @@ export class SubresourceEndpoint {
   async #patchThrough(
     call: ResourceCall,
     expected: ExpectedKind,
-    invoke: (
-      options: WriteOptions,
-      body: Draft | undefined,
-      verb?: SubresourceCall['method'],
-    ) => ReturnType<SubresourceHandler['handle']>,
+    invoke: Invoke,
+    parentOf: () => Stored | undefined,
   ): ReturnType<SubresourceHandler['handle']> {
     const type = patchTypeOfCall(call)
     checkBodySize(call.request)
@@ -145,6 +187,7 @@ export class SubresourceEndpoint {
       const { body: current } = await invoke(NO_WRITE_OPTIONS, undefined, 'GET')
       const version = (current as Stored)['metadata']?.resourceVersion
       let draft: Draft
+      let appliedFields: readonly Draft[] | undefined
       if (type === 'apply') {
         const configuration = await applyPatchBody(call.request, options.fieldValidation, (text) =>
           call.warnings.add(text),
@@ -155,15 +198,17 @@ export class SubresourceEndpoint {
           namespace: call.namespace,
           name: call.name,
           current: current as Stored,
+          parent: parentOf(),
           configuration,
           manager: options.fieldManager,
           force: options.force === true,
           nowMs: this.#parts.clock.nowMs(),
           warn: (text) => call.warnings.add(text),
         })
+        appliedFields = draft['metadata'].managedFields ?? []
       } else draft = patchObject(type, patchValueOf(call, type), current as Stored, decoding)
       try {
-        return await invoke(options, draft, 'PATCH')
+        return await invoke(options, draft, 'PATCH', appliedFields)
       } catch (error) {
         const own = draft['metadata']?.resourceVersion !== version
         if (

@@ -3,7 +3,7 @@ import { managerName } from '../apply/index.ts'
 import { headerOf } from '../http/exchange.ts'
 import { bodySize, type ParsedBody } from '../http/request-body.ts'
 import type { ResourceCall } from './call.ts'
-import type { Target, WriteContext } from './object-writer.ts'
+import type { Target, WriteContext } from './writes.ts'
 import type { WriteOptions } from './options.ts'
 
 /** Of reads and deletes through subresources. */
@@ -28,13 +28,14 @@ export function writeContextOf(
   options: WriteOptions,
   body: ParsedBody | undefined,
 ): WriteContext {
-  const { request, user, warnings } = call
+  const { request, user, warnings, deadline } = call
   return {
     user,
     dryRun: options.dryRun,
     options: admissionOptions(call, options),
     manager: managerOf(call, options),
     bodyBytes: body?.bytes.length ?? bodySize(request),
+    deadline,
     warn: (text) => warnings.add(text),
   }
 }

@@ -2,6 +2,7 @@
 import type { Stored } from '../registry/kind-rules.ts'
 import { encodedItem, encodedObject } from '../storage/encoding.ts'
 import type { AnswerBody } from './answer.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 
@@ -17,7 +18,7 @@ export async function encodeBody(
   if (mediaType === 'application/json' && !pretty) {
     if (body.kind === 'list') return encodeList(body)
     const json =
-      body.stored === true ? encodedObject(body.value as Stored) : JSON.stringify(body.value)
+      body.stored === true ? encodedObject(body.value as Stored) : stringifyExact(body.value)
     return [Buffer.from(`${json}\n`)]
   }
   const value =
@@ -39,7 +40,7 @@ export async function encodeValue(
     const { formatYaml } = await import('./yaml.ts')
     return formatYaml(value)
   }
-  return `${pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`
+  return `${stringifyExact(value, pretty ? 2 : undefined)}\n`
 }
 
 function encodeList({
@@ -79,7 +80,7 @@ let lastLine: Buffer | undefined
 export function encodeEvent(type: string, object: Stored, shown: unknown): Buffer {
   if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine
   const json =
-    shown === object && Object.isFrozen(object) ? encodedObject(object) : JSON.stringify(shown)
+    shown === object && Object.isFrozen(object) ? encodedObject(object) : stringifyExact(shown)
   const line = Buffer.from(`{"type":"${type}","object":${json}}\n`)
   lastType = type
   lastObject = shown

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import type { Duplex } from 'node:stream'
@@ -14,6 +15,10 @@ const { serving } = createClusterCertificates({
   random: new SystemRandom(),
 })
 const LARGE = Buffer.alloc(8_000_000, 'x')
+/** Many chunks that compression does not make smaller. */
+const ITEMS = Array.from({ length: 400 }, () =>
+  Object.freeze({ text: randomBytes(30_000).toString('latin1') }),
+)
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const FRAME = { data: 0, headers: 1, settings: 4, continuation: 9 } as const
 const END_STREAM = 1
@@ -29,6 +34,11 @@ const watchesOf = new Map<number, () => void>()
 function answer(path: string): Answer {
   if (path === '/large')
     return { status: 200, body: { kind: 'bytes', bytes: LARGE, contentType: 'text/plain' } }
+  if (path === '/list')
+    return {
+      status: 200,
+      body: { kind: 'list', head: { kind: 'List' }, items: ITEMS, selfDescribing: true },
+    }
   if (path !== '/watch') return { status: 200, body: { kind: 'object', value: { path } } }
   const watch = {
     resource: undefined as never,
@@ -230,4 +240,24 @@ test('watches whose connection is cut are stopped', async () => {
   )
   session.destroy()
   await allStopped
+})
+
+test('a peer that leaves in the middle of a compressed list leaves nothing behind: the server can stop at once', async () => {
+  const other = await listen('127.0.0.1', 0, {
+    certificatePem: serving.certificatePem,
+    keyPem: serving.privateKeyPem,
+    requestClientCertificates: false,
+    answer: async ({ path }) => answer(path),
+  })
+  const session = connectHttp2(`https://127.0.0.1:${other.port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  const stream = session.request({ ':path': '/list', 'accept-encoding': 'gzip' })
+  stream.on('error', () => {})
+  const [head] = await once(stream, 'response')
+  assert.equal(head['content-encoding'], 'gzip')
+  stream.pause()
+  const startMs = performance.now()
+  session.destroy()
+  await other.stop(20_000)
+  assert.ok(performance.now() - startMs < 10_000, 'no request is waited for')
 })

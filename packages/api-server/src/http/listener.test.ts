@@ -44,7 +44,7 @@ interface Answer {
 
 function send(
   path: string,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   method = 'GET',
   body?: string,
 ): Promise<Answer> {
@@ -62,7 +62,7 @@ function send(
 
 function sendHttp1(
   path: string,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   tls: object = {},
 ): Promise<{ status: number; text: string; version: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{
@@ -94,6 +94,17 @@ function sendHttp1(
 test('one port speaks HTTP/2 and HTTP/1.1', async () => {
   assert.equal((await send('/healthz')).bytes.toString(), 'ok')
   assert.deepEqual(await sendHttp1('/healthz'), { status: 200, text: 'ok', version: '1.1' })
+})
+
+test('each Impersonate-Group of a request is a group, on either protocol', async () => {
+  const asMember = (groups: string[]): [string, Record<string, string | string[]>] => [
+    '/api/v1/namespaces',
+    { ...AUTHORIZATION, 'impersonate-user': 'jane', 'impersonate-group': groups },
+  ]
+  const { headers } = await send(...asMember(['devs', 'system:masters']))
+  assert.equal(headers[':status'], 200)
+  assert.equal((await sendHttp1(...asMember(['devs', 'system:masters']))).status, 200)
+  assert.equal((await sendHttp1(...asMember(['devs, system:masters']))).status, 403)
 })
 
 test('objects go out compact with one newline, indented for curl and for ?pretty', async () => {

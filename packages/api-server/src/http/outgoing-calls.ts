@@ -2,6 +2,7 @@
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Clock } from '@gyropilot/foundation'
 import { readLimited } from './limited-body.ts'
+import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export interface OutgoingCall {
   /** As it is shown in errors: with the name that the caller knows. */
@@ -69,7 +70,7 @@ function exchange(
 ): Promise<{ status: number; text: string }> {
   const { url, connectTo, body } = call
   const target = new URL(url)
-  const content = Buffer.from(JSON.stringify(body))
+  const content = Buffer.from(stringifyExact(body))
   const isAddress = /^[\d.]+$|^\[/.test(target.hostname)
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
@@ -104,7 +105,7 @@ function exchange(
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     const start = text.trimStart()[0] ?? ''
     throw new OutgoingCallError(

@@ -1,5 +1,6 @@
 /** YAML in and out. Loaded when a request first needs it. */
 import { LineCounter, parseDocument, stringify } from 'yaml'
+import { exactInteger, mayHoldLongNumbers } from '../schema/exact-json.ts'
 
 export interface ParsedYaml {
   readonly value: unknown
@@ -13,6 +14,7 @@ export interface ParsedYaml {
 const MOST_ALIASES = 100
 
 export function parseYamlText(text: string): ParsedYaml {
+  const exact = mayHoldLongNumbers(text)
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -20,6 +22,7 @@ export function parseYamlText(text: string): ParsedYaml {
     version: '1.1',
     schema: 'core',
     merge: true,
+    intAsBigInt: exact,
   })
   const broken = document.errors[0]
   if (broken !== undefined) {
@@ -33,10 +36,19 @@ export function parseYamlText(text: string): ParsedYaml {
   const problems: string[] = []
   reportRepeated(document.contents, lines, problems)
   try {
-    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), problems, error: undefined }
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
+    return { value: exact ? withNumbers(value) : value, problems, error: undefined }
   } catch {
     return { value: undefined, problems: [], error: 'yaml: document contains excessive aliasing' }
   }
+}
+
+/** Only integers that no number holds stay bigints. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return exactInteger(value)
+  if (Array.isArray(value)) return value.map(withNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withNumbers(child)]))
 }
 
 function reportRepeated(node: unknown, lines: LineCounter, problems: string[]): void {

@@ -21,9 +21,11 @@ import { cronJob } from './batch/cron-job.ts'
 import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { lease } from './coordination/lease.ts'
+import { leaseCandidate } from './coordination/lease-candidate.ts'
 import { configMap } from './core/config-map.ts'
 import { endpoints } from './core/endpoints.ts'
 import { event, eventsEvent } from './core/event.ts'
+import { componentStatus } from './core/component-status.ts'
 import { namespace } from './core/namespace.ts'
 import { node } from './core/node.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
@@ -59,6 +61,7 @@ import {
 } from './storage/index.ts'
 
 const all: readonly KindRules[] = [
+  componentStatus,
   namespace,
   pod,
   podTemplate,
@@ -96,6 +99,7 @@ const all: readonly KindRules[] = [
   certificateSigningRequest,
   priorityClass,
   lease,
+  leaseCandidate,
   eventsEvent,
   runtimeClass,
   storageClass,

@@ -1,10 +1,12 @@
 /** Kinds with few rules: one table row each. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceTable } from '@gyropilot/api'
+import { resourceTable, resourceTableOnRequest } from '@gyropilot/api'
 import type { Draft } from '../registry/kind-rules.ts'
 import { createErrors, created, decoded, updateErrors } from './fixtures.ts'
 import { rulesFor } from './index.ts'
+
+const KINDS = [...resourceTable, ...resourceTableOnRequest]
 
 const named = (text: string) => {
   const [group = '', version = '', kind = '', scope = ''] = text.split(' ')
@@ -178,8 +180,34 @@ test('rules', () => {
         ports: [{ name: 'a' }, { name: 'a' }],
       },
       [
-        'endpoints[0].addresses: Required value: must contain at least 1 address',
         'ports[1].name: Duplicate value: "a"',
+        'endpoints[0].addresses: Required value: must contain at least 1 address',
+      ],
+    ],
+    [
+      'discovery.k8s.io v1 EndpointSlice',
+      {
+        addressType: 'FQDN',
+        endpoints: [{ addresses: ['a'], hints: { forZones: [{ name: 'a' }, { name: 'a' }] } }],
+      },
+      [
+        'endpoints[0].addresses[0]: Invalid value: "a": should be a domain with at least two segments separated by dots',
+        'endpoints[0].hints.forZones[1].name: Duplicate value: "a"',
+      ],
+    ],
+    [
+      'apiregistration.k8s.io v1 APIService cluster',
+      {
+        metadata: { name: 'v1.g' },
+        spec: { version: 'v1', group: 'h', versionPriority: 1001, service: { port: 0 } },
+      },
+      [
+        'metadata.name: Invalid value: "v1.g": must be `spec.version+"."+spec.group`: "v1.h"',
+        'spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000',
+        'spec.versionPriority: Invalid value: 1001: must be positive and less than 1000',
+        'spec.service.namespace: Required value',
+        'spec.service.name: Required value',
+        'spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
       ],
     ],
     [
@@ -314,15 +342,15 @@ test('what may not change', () => {
 })
 
 test('every stored built-in kind has rules, but those whose rules live elsewhere', () => {
-  const stored = resourceTable.filter(({ verbs }) => verbs.includes('get'))
+  const stored = KINDS.filter(({ verbs }) => verbs.includes('get'))
   const missing = stored
     .filter(({ group, kind }) => rulesFor(group, kind) === undefined)
     .map(({ kind }) => kind)
-  assert.deepEqual(missing.toSorted(), ['ComponentStatus', 'CustomResourceDefinition'])
+  assert.deepEqual(missing.toSorted(), ['CustomResourceDefinition'])
 })
 
 test('every cell of every table can be made of an empty object', () => {
-  for (const { group, kind } of resourceTable) {
+  for (const { group, kind } of KINDS) {
     for (const { name, cell } of rulesFor(group, kind)?.columns ?? [])
       assert.notEqual(cell({}, 0), undefined, `${kind} ${name}`)
   }

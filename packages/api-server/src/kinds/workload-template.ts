@@ -46,6 +46,7 @@ export function validateMatchingTemplate(
   matches: boolean,
   errors: FieldErrors,
   field: string,
+  owner = 'ReplicaSet',
 ): void {
   if (!matches) {
     errors.invalid(
@@ -61,7 +62,7 @@ export function validateMatchingTemplate(
   if (template.spec?.activeDeadlineSeconds !== undefined) {
     errors.forbidden(
       `${field}.spec.activeDeadlineSeconds`,
-      'activeDeadlineSeconds in ReplicaSet is not Supported',
+      `activeDeadlineSeconds in ${owner} is not Supported`,
     )
   }
 }
@@ -95,13 +96,38 @@ function sortKeys(_key: string, value: unknown): unknown {
   )
 }
 
-/** Status counters of ReplicaSets, Deployments and ReplicationControllers. */
+/** Status counters of workloads. */
 export function validateReplicaCounters(
   status: Stored,
   names: readonly string[],
   errors: FieldErrors,
 ): void {
   for (const name of names) validateNonNegative(status[name], errors, `status.${name}`)
+}
+
+/** Status of ReplicaSets and ReplicationControllers: no part is more than the whole. `more`: counters of one kind only. */
+export function validateReplicaStatus(
+  status: Stored,
+  more: readonly string[],
+  errors: FieldErrors,
+): void {
+  const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']
+  validateReplicaCounters(status, ['replicas', ...parts, 'observedGeneration', ...more], errors)
+  const pairs: [string, string, string][] = [
+    ...parts.map((part): [string, string, string] => [part, 'replicas', 'status.replicas']),
+    ['availableReplicas', 'readyReplicas', 'readyReplicas'],
+  ]
+  for (const [part, whole, text] of pairs) {
+    if ((status[part] ?? 0) > (status[whole] ?? 0))
+      errors.invalid(`status.${part}`, status[part], `cannot be greater than ${text}`)
+  }
+}
+
+/** How often a controller met a name that was taken: it only grows, and a missing one is printed as 0. */
+export function validateCollisionCount(status: Stored, stored: Stored, errors: FieldErrors): void {
+  const before: number | undefined = stored.status?.collisionCount
+  if (before !== undefined && (status.collisionCount ?? -1) < before)
+    errors.invalid('status.collisionCount', status.collisionCount ?? 0, 'cannot be decremented')
 }
 
 /** ReplicationControllers and Jobs take their labels from the template when they have none. */

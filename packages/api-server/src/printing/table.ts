@@ -72,7 +72,9 @@ export function tableOf(
   withColumns = true,
 ): Record<string, unknown> {
   const columns = columnsOf(resource)
-  const rows = objects.map((object) => rowOf(resource, columns, object, options))
+  const { rowOrder } = resource.rules
+  const ordered = rowOrder === undefined ? objects : objects.toSorted(rowOrder)
+  const rows = ordered.map((object) => rowOf(resource, columns, object, options))
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
@@ -90,8 +92,10 @@ function rowOf(
   { includeObject, version, nowMs }: TableOptions,
 ): object {
   const conditions = resource.rules.rowConditions?.(object)
+  // Cells are made of what is stored, whichever version is asked for.
+  const stored = resource.storage.toStored?.(object) ?? object
   return {
-    cells: columns.map(({ cell }) => cell(object, nowMs)),
+    cells: columns.map(({ cell }) => cell(stored, nowMs)),
     ...(conditions === undefined || conditions.length === 0 ? {} : { conditions }),
     ...(includeObject === 'None'
       ? {}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceTable, type FieldSchema } from '@gyropilot/api'
+import { resourceTable, resourceTableOnRequest, type FieldSchema } from '@gyropilot/api'
 import { schemaNamed, schemaOf, type ObjectSchema } from '@gyropilot/api/schema'
 import { decodeMessage } from './decode-message.ts'
 import { encodeObject } from './fixtures.ts'
@@ -20,7 +20,10 @@ function namesOf(message: string): string[] {
 
 /** Every kind that a request body can be, with the subresources' own. */
 const kinds = new Map<string, ObjectSchema>()
-for (const { group, version, kind, subresources } of resourceTable) {
+for (const { group, version, kind, subresources } of [
+  ...resourceTable,
+  ...resourceTableOnRequest,
+]) {
   for (const one of [{ group, version, kind }, ...subresources]) {
     const schema = schemaOf(one.group, one.version, one.kind)
     if (schema !== undefined) kinds.set(`${one.group}/${one.version} ${one.kind}`, schema)

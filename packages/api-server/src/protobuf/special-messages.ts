@@ -72,7 +72,7 @@ function readTimestamp(reader: WireReader, fractionDigits: number): string | nul
   eachField(reader, 'Timestamp', (fieldNumber) => {
     if (fieldNumber === 1) {
       expectWireType(reader, VARINT, 'Seconds')
-      seconds = reader.int64()
+      seconds = Number(reader.int64())
     } else if (fieldNumber === 2) {
       expectWireType(reader, VARINT, 'Nanos')
       nanos = reader.int32()

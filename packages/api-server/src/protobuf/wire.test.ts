@@ -8,8 +8,10 @@ const reader = (...parts: Uint8Array[]) => new WireReader(Buffer.concat(parts))
 test('varints of every length, negative ones included', () => {
   for (const value of [0, 1, 127, 128, 300, 2 ** 31 - 1, -1, -(2 ** 31)])
     assert.equal(reader(varint(value)).int32(), value)
-  for (const value of [0, 2 ** 28, 2 ** 32, 2 ** 35 + 5, 2 ** 53, -1, -(2 ** 40), -(2 ** 63)])
+  for (const value of [0, 2 ** 28, 2 ** 32, 2 ** 35 + 5, 2 ** 53 - 1, -1, -(2 ** 40)])
     assert.equal(reader(varint(BigInt(value))).int64(), value)
+  for (const value of [2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), -(2n ** 53n) - 3n])
+    assert.equal(reader(varint(value)).int64(), value)
 })
 
 test('an int32 takes the lower half of a longer varint', () => {

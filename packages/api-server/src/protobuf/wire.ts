@@ -62,10 +62,12 @@ export class WireReader {
     return this.#low | 0
   }
 
-  /** Inexact beyond 2^53, as numbers of JSON bodies are. */
-  int64(): number {
+  /** A bigint when no number holds it. */
+  int64(): number | bigint {
     this.#readVarint()
-    return (this.#high | 0) * TWO_TO_32 + this.#low
+    const value = (this.#high | 0) * TWO_TO_32 + this.#low
+    if (Number.isSafeInteger(value)) return value
+    return (BigInt(this.#high | 0) << 32n) + BigInt(this.#low)
   }
 
   bool(): boolean {

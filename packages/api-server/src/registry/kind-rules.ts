@@ -71,6 +71,8 @@ export interface KindRules {
   readonly columns?: readonly PrinterColumn[]
   /** Annotations that only the whole object shows: tables and metadata-only answers are made from a form without them. */
   readonly computedAnnotations?: readonly string[]
+  /** The order of a list's rows in a Table, where it is not that of the names. */
+  rowOrder?(a: Stored, b: Stored): number
   /** Conditions of a Table row. */
   rowConditions?(object: Stored): readonly unknown[] | undefined
   /** Warnings in the answer's Warning headers. */

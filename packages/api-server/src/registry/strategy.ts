@@ -13,6 +13,7 @@ import {
 } from '../schema/validation/metadata.ts'
 import { semanticallyEqual } from './equality.ts'
 import type { Draft, RuleContext, Stored } from './kind-rules.ts'
+import { dropDisabledFields } from './feature-gates.ts'
 import { prepareSubresource } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'
 
@@ -29,6 +30,8 @@ export function prepareCreate(
   delete metadata['resourceVersion']
   metadata['uid'] = context.uid
   metadata['creationTimestamp'] = formatTime(context.nowMs)
+  if (!resource.custom)
+    dropDisabledFields(resource.info.kind, draft, undefined, context.featureEnabled)
   if (resource.rules.prepareForCreate !== undefined) resource.rules.prepareForCreate(draft, context)
   else if (resource.hasStatus) resetStatus(resource, draft)
 
@@ -63,16 +66,18 @@ export function prepareUpdate(
   if (subresource !== '') prepareSubresource(resource, draft, stored, context)
   else {
     if (resource.hasStatus && rules.prepareForUpdate === undefined) restore(draft, stored, 'status')
+    if (!resource.custom)
+      dropDisabledFields(resource.info.kind, draft, stored, context.featureEnabled)
     rules.prepareForUpdate?.(draft, stored, context)
   }
-  const before = stored['metadata'].generation
-  if (before === undefined) return
+  let generation: number | bigint | undefined = stored['metadata'].generation
+  if (generation === undefined) return
   if (
     subresource !== 'status' &&
     hasGeneration(resource) &&
     generationChanged(resource, draft, stored)
   ) {
-    draft['metadata'].generation = before + 1
+    draft['metadata'].generation = ++generation
   }
 }
 

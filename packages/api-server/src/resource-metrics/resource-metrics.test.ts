@@ -73,6 +73,8 @@ test('nodes that answer and pods that exist are measured', async () => {
   assert.deepEqual(await names(`${METRICS}/pods`), ['p'])
   assert.deepEqual(await names(`${METRICS}/namespaces/default/pods`), [])
   assert.deepEqual(await names(`${METRICS}/pods?labelSelector=app%3Dother`), [])
+  assert.deepEqual(await names(`${METRICS}/pods?fieldSelector=metadata.name%3Dother`), [])
+  assert.deepEqual(await names(`${METRICS}/pods?fieldSelector=metadata.namespace%3Da`), ['p'])
   const missing = await call('GET', `${METRICS}/namespaces/a/pods/gone`)
   assert.deepEqual(
     [missing.status, missing.body.message],

@@ -2,7 +2,7 @@
  * Group metrics.k8s.io, as metrics-server serves it behind kube-apiserver: what `kubectl top` and autoscalers read. Asked of
  * the kubelets at each read, never stored; served only once there are nodes to ask.
  */
-import { parseLabelQuery } from '@gyropilot/api'
+import { parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { ResourceInfo, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
@@ -89,10 +89,12 @@ function handler(
     async handle(call) {
       const { kind } = call.resource
       const selector = parseLabelQuery(call.query.get('labelSelector') ?? '')
+      const fields = parseFieldQuery(call.query.get('fieldSelector') ?? '')
       const items = read(call).filter(
         ({ metadata }) =>
           (call.name === '' || metadata.name === call.name) &&
-          selector.matches(metadata.labels ?? {}),
+          selector.matches(metadata.labels ?? {}) &&
+          fields.matches((field) => String(fieldsOf(metadata)[field] ?? '')),
       )
       if (call.name !== '') {
         if (items.length === 0) throw notFound(call.resource, call.name)
@@ -103,6 +105,11 @@ function handler(
     },
   }
 }
+
+const fieldsOf = ({ name, namespace }: Stored): Readonly<Record<string, unknown>> => ({
+  'metadata.name': name,
+  'metadata.namespace': namespace,
+})
 
 function nodeMetrics(call: SubresourceCall, kubelets: Kubelets): readonly Stored[] {
   return call.server.list('', 'nodes').flatMap((node) => {

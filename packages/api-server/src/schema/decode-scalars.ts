@@ -1,6 +1,7 @@
 /** Values of single fields: what they may be, and how they are written once decoded. */
 import type { FieldType } from '@gyropilot/api'
 import { canonicalQuantity } from './quantity.ts'
+import { isInteger, stringifyExact } from './exact-json.ts'
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
 export class DecodeError extends Error {
@@ -24,16 +25,16 @@ export function jsonKind(value: unknown, integerWanted: boolean): string {
     case 'boolean':
       return 'bool'
     case 'number':
+    case 'bigint':
       return integerWanted ? `number ${value}` : 'number'
     default:
       return 'object'
   }
 }
 
-function integerDecoder(low: number, high: number): ScalarDecoder {
+function integerDecoder(low: number | bigint, high: number | bigint): ScalarDecoder {
   return (value, mismatch) => {
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < low || value > high)
-      throw mismatch(value)
+    if (!isInteger(value) || value < low || value > high) throw mismatch(value)
     return value
   }
 }
@@ -117,7 +118,7 @@ function decodeMicroTime(value: unknown, mismatch: Mismatch): unknown {
 }
 
 function decodeQuantity(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : stringifyExact(value)
   try {
     return canonicalQuantity(text)
   } catch (error) {
@@ -135,8 +136,9 @@ export const scalarDecoders: Partial<Record<FieldType, ScalarDecoder>> = {
     return value
   },
   int32: integerDecoder(-2147483648, 2147483647),
-  int64: integerDecoder(-(2 ** 63), 2 ** 63),
+  int64: integerDecoder(-(2n ** 63n), 2n ** 63n - 1n),
   double: (value, mismatch) => {
+    if (typeof value === 'bigint') return Number(value)
     if (typeof value !== 'number') throw mismatch(value)
     return value
   },

@@ -205,7 +205,7 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
     walk.path.pop()
     if (field.isEmpty?.(decoded)) {
       delete object[key]
-      if (typeof decoded === 'object') rememberEmpty(object, key, decoded)
+      if (typeof decoded === 'object' || decoded === '') rememberEmpty(object, key, decoded)
     } else if (field.isStruct && object[key] !== undefined) Object.assign(object[key], decoded)
     else object[key] = decoded
   })
@@ -214,7 +214,7 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
   return object
 }
 
-/** Empty lists and maps that were left out: messages about them print `[]` and `{}`, not `null`. */
+/** Empty lists, maps and bytes that were left out: messages print them as `[]`, `{}` and `""`, not as `null`. */
 const emptyGiven = new WeakMap<object, Draft>()
 
 function rememberEmpty(holder: Draft, field: string, value: unknown): void {

@@ -1,4 +1,6 @@
 /** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
+import { stringifyExact } from './exact-json.ts'
+
 export type FieldErrorType =
   | 'FieldValueNotFound'
   | 'FieldValueRequired'
@@ -24,19 +26,11 @@ export class FieldErrors {
   readonly list: FieldError[] = []
 
   required(field: string, detail = ''): void {
-    this.#add(
-      'FieldValueRequired',
-      field,
-      detail === '' ? 'Required value' : `Required value: ${detail}`,
-    )
+    this.#add('FieldValueRequired', field, withDetail('Required value', detail))
   }
 
   invalid(field: string, value: unknown, detail: string): void {
-    this.#add(
-      'FieldValueInvalid',
-      field,
-      `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
-    )
+    this.#add('FieldValueInvalid', field, withDetail(`Invalid value: ${printValue(value)}`, detail))
   }
 
   typeInvalid(field: string, value: unknown, detail: string): void {
@@ -56,12 +50,21 @@ export class FieldErrors {
     this.#add('FieldValueForbidden', field, `Forbidden: ${detail}`)
   }
 
-  duplicate(field: string, value: unknown): void {
-    this.#add('FieldValueDuplicate', field, `Duplicate value: ${printValue(value)}`)
+  /** An invalid part that is too large to print. */
+  invalidOmitted(field: string, detail: string): void {
+    this.#add('FieldValueInvalid', field, `Invalid value: ${detail}`)
   }
 
-  notFound(field: string, value: unknown): void {
-    this.#add('FieldValueNotFound', field, `Not found: ${printValue(value)}`)
+  duplicate(field: string, value: unknown, detail = ''): void {
+    this.#add(
+      'FieldValueDuplicate',
+      field,
+      withDetail(`Duplicate value: ${printValue(value)}`, detail),
+    )
+  }
+
+  notFound(field: string, value: unknown, detail = ''): void {
+    this.#add('FieldValueNotFound', field, withDetail(`Not found: ${printValue(value)}`, detail))
   }
 
   tooLong(field: string, maximumBytes: number): void {
@@ -81,7 +84,11 @@ export class FieldErrors {
   }
 }
 
+function withDetail(message: string, detail: string): string {
+  return detail === '' ? message : `${message}: ${detail}`
+}
+
 /** Values as they appear in messages: strings quoted, null as `null`, objects as JSON. */
 function printValue(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value)
+  return value === undefined ? 'null' : stringifyExact(value)
 }

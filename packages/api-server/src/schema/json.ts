@@ -3,6 +3,8 @@
  * repeated keys, that is almost all, cost one native parse and one count.
  */
 
+import { parseExact } from './exact-json.ts'
+
 /** Members in document order, of the objects that repeat a key. */
 export type Occurrences = WeakMap<object, readonly (readonly [string, unknown])[]>
 
@@ -14,7 +16,7 @@ export interface ParsedJson {
 
 /** Throws SyntaxError. */
 export function parseJson(text: string): ParsedJson {
-  const value: unknown = JSON.parse(text)
+  const value = parseExact(text)
   if (countKeys(value) === countColons(text)) return { value, occurrences: undefined }
   return new RepeatedKeyParser(text).parse()
 }
@@ -78,7 +80,7 @@ class RepeatedKeyParser {
     if (first === '"') return this.#string()
     const start = this.#at
     while (this.#at < this.#text.length && !',]} \t\r\n'.includes(this.#text[this.#at]!)) this.#at++
-    return JSON.parse(this.#text.slice(start, this.#at))
+    return parseExact(this.#text.slice(start, this.#at))
   }
 
   #string(): string {

@@ -6,6 +6,7 @@ import {
   compareQuantities,
   isIntegerQuantity,
   QUANTITY_MESSAGE,
+  wholeNumber,
 } from './quantity.ts'
 
 test('the canonical form', () => {
@@ -46,4 +47,15 @@ test('comparison and sums are exact', () => {
   assert.equal(addQuantities('512Mi', '512Mi'), '1Gi')
   assert.equal(isIntegerQuantity('1500m'), false)
   assert.equal(isIntegerQuantity('2000m'), true)
+})
+
+test('whole numbers are rounded away from zero', () => {
+  const cases: readonly (readonly [string, number])[] = [
+    ['1500m', 2],
+    ['-1500m', -2],
+    ['1n', 1],
+    ['2Ki', 2048],
+    ['0', 0],
+  ]
+  for (const [text, number] of cases) assert.equal(wholeNumber(text), number, text)
 })

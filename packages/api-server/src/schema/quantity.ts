@@ -113,6 +113,16 @@ export function quantitySign(text: string): -1 | 0 | 1 {
   return mantissa < 0n ? -1 : mantissa > 0n ? 1 : 0
 }
 
+/** Fractions are rounded away from zero. */
+export function wholeNumber(text: string): number {
+  const { mantissa, exponent } = parseQuantity(text)
+  const scale = 10n ** BigInt(Math.abs(exponent))
+  if (exponent >= 0) return Number(mantissa * scale)
+  const rest = mantissa % scale
+  const whole = mantissa / scale
+  return Number(rest === 0n ? whole : rest > 0n ? whole + 1n : whole - 1n)
+}
+
 export function isIntegerQuantity(text: string): boolean {
   return integerOf(parseQuantity(text)) !== undefined
 }

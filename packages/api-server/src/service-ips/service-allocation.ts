@@ -13,6 +13,7 @@ import { IpAllocator } from './ip-allocator.ts'
 import type { Owner } from './ip-allocator.ts'
 import { familyOf, setIpFamilies } from './ip-families.ts'
 import type { IpFamily } from './ip-families.ts'
+import { NodePortNumbers } from './node-port-numbers.ts'
 import { NodePortAllocator } from './node-port-allocator.ts'
 import type { PortRange } from './node-port-allocator.ts'
 import {
@@ -92,20 +93,19 @@ class ServiceAllocation implements AllocationHook {
       if (errors.list.length > 0)
         throw invalid('', 'Service', service['metadata'].name ?? '', errors.list)
     }
-    setIpFamilies(service, this.#families, errors)
+    setIpFamilies({ service, stored: oldObject, configured: this.#families }, errors)
     refuse()
     const had = oldObject === undefined ? [] : allocatedIps(oldObject)
     if (
       needsClusterIp(service) &&
       !isHeadless(service) &&
-      (had.length === 0 || had.length < service['spec'].ipFamilies.length)
+      !(oldObject !== undefined && isHeadless(oldObject)) &&
+      (had.length === 0 || had.length < (service['spec'].ipFamilies ?? []).length)
     ) {
       this.#takeIps(request, had, taken, errors)
     }
     refuse()
-    const ports = new Set(oldObject === undefined ? [] : nodePortsOf(oldObject))
-    this.#takeNodePorts(request, ports, taken, errors)
-    refuse()
+    this.#takeNodePorts(request, taken)
   }
 
   #takeIps(
@@ -140,30 +140,56 @@ class ServiceAllocation implements AllocationHook {
     spec.clusterIP = wanted[0]
   }
 
-  #takeNodePorts(
-    { object: service, dryRun }: AllocationRequest,
+  #takeNodePorts({ object: service, oldObject, dryRun }: AllocationRequest, taken: Taken): void {
+    const { spec } = service
+    const ports: readonly Draft[] = spec.ports ?? []
+    const had = new Set(oldObject === undefined ? [] : nodePortsOf(oldObject))
+    const isWanted = needsNodePorts(service)
+    const numbers = new NodePortNumbers(ports, oldObject !== undefined)
+    for (const [i, port] of ports.entries()) {
+      if (!isWanted && !(spec.type === 'LoadBalancer' && port['nodePort'])) continue
+      const wanted = numbers.wantedFor(port)
+      if (wanted === 0) port['nodePort'] = this.#takeAnyPort(taken, dryRun)
+      else {
+        port['nodePort'] = wanted
+        if (!had.has(wanted) && !numbers.isOwn(port))
+          this.#takePort(service, `spec.ports[${i}].nodePort`, wanted, taken, dryRun)
+      }
+      numbers.add(port)
+    }
+    this.#takeHealthCheckPort(service, had, taken, dryRun)
+  }
+
+  #takePort(service: Draft, field: string, port: number, taken: Taken, dryRun: boolean): void {
+    const problem = this.#ports.take(port, dryRun)
+    if (problem === undefined) {
+      if (!dryRun) taken.ports.push(port)
+      return
+    }
+    const errors = new FieldErrors()
+    errors.invalid(field, port, problem)
+    throw invalid('', 'Service', service['metadata'].name ?? '', errors.list)
+  }
+
+  #takeHealthCheckPort(
+    service: Draft,
     had: ReadonlySet<number>,
     taken: Taken,
-    errors: FieldErrors,
+    dryRun: boolean,
   ): void {
-    const { spec } = service
-    const isWanted = needsNodePorts(service)
-    const own = new Set<number>(had)
-    const byServicePort = new Map<number, number>()
-    for (const [i, port] of ((spec.ports ?? []) as Draft[]).entries()) {
-      if (!isWanted && !(spec.type === 'LoadBalancer' && port['nodePort'])) continue
-      // One number serves all protocols of a service port.
-      port['nodePort'] ||= byServicePort.get(port['port']) ?? 0
-      if (port['nodePort'] === 0) port['nodePort'] = this.#takeAnyPort(taken, dryRun)
-      else if (!own.has(port['nodePort']))
-        this.#takePort(`spec.ports[${i}].nodePort`, port['nodePort'], taken, dryRun, errors)
-      own.add(port['nodePort'])
-      byServicePort.set(port['port'], port['nodePort'])
-    }
     if (!needsHealthCheckPort(service)) return
-    if (!spec.healthCheckNodePort) spec.healthCheckNodePort = this.#takeAnyPort(taken, dryRun)
-    else if (!had.has(spec.healthCheckNodePort))
-      this.#takePort('spec.healthCheckNodePort', spec.healthCheckNodePort, taken, dryRun, errors)
+    const { spec } = service
+    const port: number = spec.healthCheckNodePort ?? 0
+    if (port === 0) {
+      spec.healthCheckNodePort = this.#takeAnyPort(taken, dryRun)
+      return
+    }
+    if (had.has(port)) return
+    const problem = this.#ports.take(port, dryRun)
+    if (problem !== undefined) {
+      throw internalError(`failed to allocate requested HealthCheck NodePort ${port}: ${problem}`)
+    }
+    if (!dryRun) taken.ports.push(port)
   }
 
   #takeAnyPort(taken: Taken, dryRun: boolean): number {
@@ -171,12 +197,6 @@ class ServiceAllocation implements AllocationHook {
     if (port === undefined) throw internalError('failed to allocate a nodePort: range is full')
     if (!dryRun) taken.ports.push(port)
     return port
-  }
-
-  #takePort(field: string, port: number, taken: Taken, dryRun: boolean, errors: FieldErrors): void {
-    const problem = this.#ports.take(port, dryRun)
-    if (problem !== undefined) errors.invalid(field, port, problem)
-    else if (!dryRun) taken.ports.push(port)
   }
 
   /** Gives back what `before` had and `after` has not. */

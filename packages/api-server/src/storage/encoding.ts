@@ -3,6 +3,7 @@
  * callers never ask for it, so a cluster in one process holds none.
  */
 import type { Stored } from '../registry/kind-rules.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 
 const encodings = new WeakMap<Stored, string>()
 
@@ -10,7 +11,7 @@ const encodings = new WeakMap<Stored, string>()
 export function encodedObject(object: Stored): string {
   let json = encodings.get(object)
   if (json === undefined) {
-    json = JSON.stringify(object)
+    json = stringifyExact(object)
     encodings.set(object, json)
   }
   return json
@@ -22,5 +23,5 @@ export function encodedItem(object: Stored): string {
   const head = `{"kind":${JSON.stringify(object['kind'])},"apiVersion":${JSON.stringify(object['apiVersion'])},`
   if (json.startsWith(head)) return `{${json.slice(head.length)}`
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
-  return JSON.stringify(rest)
+  return stringifyExact(rest)
 }

@@ -43,6 +43,17 @@ test('objects, their revisions and the counter survive a restart; history does n
   again.close()
 })
 
+test('integers that no number holds survive a restart', () => {
+  const store = openSqliteStore({ clock, directory })
+  put(store, 'a', { limit: 9223372036854775807n })
+  store.close()
+  const again = openSqliteStore({ clock, directory })
+  assert.deepEqual(again.get({ collection: 'things', key: 'a' })?.object['value'], {
+    limit: 9223372036854775807n,
+  })
+  again.close()
+})
+
 test('a second server is refused with one clear error, and let in when the first has gone', () => {
   const store = openSqliteStore({ clock, directory, processId: 4711 })
   assert.throws(() => openSqliteStore({ clock, directory }), {

@@ -6,6 +6,7 @@ import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '../registry/kind-rules.ts'
 import { RevisionLog, type InitialState, type Journal } from './revision-log.ts'
 import type { Store } from './store.ts'
+import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export interface SqliteStoreOptions {
   readonly clock: Clock
@@ -132,7 +133,7 @@ class SqliteJournal implements Journal {
           key: key!,
           revision: written!,
           writtenAtMs: writtenAtMs!,
-          object: JSON.parse(value!) as Stored,
+          object: parseExact(value!) as Stored,
         }
       }),
     }
@@ -148,7 +149,7 @@ class SqliteJournal implements Journal {
     this.#database.exec('BEGIN')
     try {
       if (object === undefined) this.#remove.run(collection, key)
-      else this.#put.run(collection, key, revision, Math.trunc(writtenAtMs), JSON.stringify(object))
+      else this.#put.run(collection, key, revision, Math.trunc(writtenAtMs), stringifyExact(object))
       this.#setRevision.run(revision)
       this.#database.exec('COMMIT')
     } catch (error) {

@@ -13,6 +13,11 @@ export type ConnectionTarget =
       run(streams: ContainerStreams): Promise<CommandEnd>
     }
   | {
+      /** The kubelet does not start the command. */
+      readonly kind: 'refused'
+      readonly why: string
+    }
+  | {
       readonly kind: 'ports'
       /** Serves one connection; resolves with a text when that is not possible. */
       forward(port: number, streams: PortStreams): Promise<string | undefined>

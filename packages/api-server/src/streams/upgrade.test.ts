@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ClientRequest } from 'node:http'
 import { request } from 'node:https'
 import { after, before, describe, test } from 'node:test'
 import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
@@ -128,6 +129,21 @@ describe('streams over the network', () => {
     assert.equal(JSON.parse(said.channels[3]!).message, 'the runtime is broken')
   })
 
+  test('a container that does not run: told over a WebSocket, before the upgrade with SPDY', async () => {
+    const toldOf = async (path: string): Promise<string> =>
+      JSON.parse((await speak(path, 'v5.channel.k8s.io', [])).channels[3]!).message
+    const prefix = 'Internal error occurred: unable to upgrade connection: '
+    assert.equal(
+      await toldOf('p/exec?command=absent&stdout=true'),
+      `${prefix}container not found ("c")`,
+    )
+    assert.equal(await toldOf('p/attach?stdout=true'), `${prefix}container c not found in pod p_a`)
+    const [response] = await once(openSpdy('p/exec?command=absent&stdout=true'), 'response')
+    let text = ''
+    for await (const chunk of response) text += String(chunk)
+    assert.deepEqual([response.statusCode, text], [500, 'container not found ("c")'])
+  })
+
   test('errors before the upgrade are ordinary answers', async () => {
     const v5 = 'v5.channel.k8s.io'
     const table: readonly [string, string, number, string][] = [
@@ -144,12 +160,6 @@ describe('streams over the network', () => {
         v5,
         400,
         'container zz is not valid for pod p',
-      ],
-      [
-        'p/exec?command=absent&stdout=true',
-        v5,
-        500,
-        'Internal error occurred: unable to upgrade connection: container not found ("c")',
       ],
       [
         'lost/exec?command=ls&stdout=true',
@@ -190,12 +200,12 @@ describe('streams over the network', () => {
     assert.deepEqual([status, body.message], [400, 'Upgrade request required'])
   })
 
-  test('SPDY/3.1: the server chooses the newest protocol that both know', async () => {
-    const call = request({
+  const openSpdy = (path: string): ClientRequest =>
+    request({
       host: '127.0.0.1',
       port,
       method: 'POST',
-      path: `${given.ns}/pods/p/exec?command=run&stdout=true`,
+      path: `${given.ns}/pods/${path}`,
       rejectUnauthorized: false,
       headers: {
         ...ADMINISTRATOR,
@@ -203,9 +213,10 @@ describe('streams over the network', () => {
         upgrade: 'SPDY/3.1',
         'x-stream-protocol-version': ['channel.k8s.io', 'v4.channel.k8s.io', 'v5.channel.k8s.io'],
       },
-    })
-    call.end()
-    const [response, socket] = await once(call, 'upgrade')
+    }).end()
+
+  test('SPDY/3.1: the server chooses the newest protocol that both know', async () => {
+    const [response, socket] = await once(openSpdy('p/exec?command=run&stdout=true'), 'upgrade')
     assert.equal(response.headers['x-stream-protocol-version'], 'v5.channel.k8s.io')
     socket.destroy()
   })

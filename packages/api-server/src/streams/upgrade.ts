@@ -71,7 +71,7 @@ async function acceptWebSocket(
     import('./web-socket.ts'),
   ])
   const known: readonly string[] =
-    target.kind === 'command' ? sessions.CHANNEL_PROTOCOLS : [sessions.TUNNEL_PROTOCOL]
+    target.kind === 'ports' ? [sessions.TUNNEL_PROTOCOL] : sessions.CHANNEL_PROTOCOLS
   const offered = listOf(headerOf(request.headers, 'sec-websocket-protocol'))
   const protocol = known.find((name) => offered.includes(name))
   if (protocol === undefined) {
@@ -86,8 +86,9 @@ async function acceptWebSocket(
   const { method, headers, path: url } = request
   type Incoming = Parameters<typeof server.handleUpgrade>[0]
   server.handleUpgrade({ method, headers, url } as Incoming, socket, head, (webSocket) => {
-    if (target.kind === 'command') void sessions.serveCommandOverWebSocket(webSocket, target)
-    else sessions.servePortsOverWebSocket(webSocket, target)
+    if (target.kind === 'ports') sessions.servePortsOverWebSocket(webSocket, target)
+    else if (target.kind === 'command') void sessions.serveCommandOverWebSocket(webSocket, target)
+    else void sessions.refuseOverWebSocket(webSocket, target)
   })
 }
 
@@ -97,6 +98,12 @@ function acceptSpdy(
   head: Buffer,
   target: ConnectionTarget,
 ): void {
+  if (target.kind === 'refused') {
+    // In the kubelet's words, which are text: here a kube-apiserver only passes bytes on.
+    const bytes = Buffer.from(target.why)
+    void refuse(socket, { status: 500, body: { kind: 'bytes', bytes, contentType: 'text/plain' } })
+    return
+  }
   const known: readonly string[] = target.kind === 'command' ? COMMAND_PROTOCOLS : [PORT_PROTOCOL]
   const header = request.headers['x-stream-protocol-version']
   const offered = [header ?? []].flat().flatMap(listOf)

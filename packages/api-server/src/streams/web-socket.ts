@@ -55,6 +55,17 @@ export async function serveCommandOverWebSocket(
   socket.close(NORMAL_CLOSURE)
 }
 
+/** A kube-apiserver accepts a WebSocket before it asks the kubelet: the refusal comes on the error channel. */
+export async function refuseOverWebSocket(
+  socket: WebSocket,
+  { why }: Extract<ConnectionTarget, { kind: 'refused' }>,
+): Promise<void> {
+  socket.on('error', () => socket.terminate())
+  const error = `Internal error occurred: unable to upgrade connection: ${why}`
+  await write(socket, framed(ERROR, Buffer.from(statusOfEnd({ error }))))
+  socket.close(NORMAL_CLOSURE)
+}
+
 export function servePortsOverWebSocket(
   socket: WebSocket,
   target: Extract<ConnectionTarget, { kind: 'ports' }>,

@@ -1,13 +1,12 @@
-/** Streams into containers, through the kubelets; proxies, which lead nowhere here and are refused with the reason. */
+/** Streams into containers, through the kubelets. */
 import type {
   Authorizer,
   SubresourceAnswer,
   SubresourceCall,
   SubresourceHandler,
 } from '../contracts.ts'
-import { ApiError } from '../contracts.ts'
 import { forbiddenRequest } from '../auth/index.ts'
-import { badRequest, internalError, unclassified } from '../http/errors.ts'
+import { badRequest, unclassified } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ConnectionTarget } from '../streams/target.ts'
 import { parentOf } from './answers.ts'
@@ -15,22 +14,13 @@ import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import type { Kubelet, Kubelets } from './kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
 
-const ALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
 export interface ConnectionParts {
   readonly authorizer: Authorizer
   readonly kubelets?: Kubelets
 }
 
 export function connections(parts: ConnectionParts): readonly SubresourceHandler[] {
-  return [
-    podStream('exec', parts),
-    podStream('attach', parts),
-    podStream('portforward', parts),
-    proxy('pods'),
-    proxy('services'),
-    proxy('nodes'),
-  ]
+  return [podStream('exec', parts), podStream('attach', parts), podStream('portforward', parts)]
 }
 
 function podStream(
@@ -107,8 +97,12 @@ function commandOf(
   const { stdin, tty } = wanted
   const run = kubelet[subresource]({ pod, container, command, stdin, tty })
   if (run === undefined) {
-    const why = `container not found (${JSON.stringify(container)})`
-    throw internalError(`unable to upgrade connection: ${why}`)
+    const { name, namespace } = pod['metadata']
+    const why =
+      subresource === 'exec'
+        ? `container not found (${JSON.stringify(container)})`
+        : `container ${container} not found in pod ${name}_${namespace}`
+    return { kind: 'refused', why }
   }
   return { kind: 'command', wanted, run }
 }
@@ -118,29 +112,4 @@ function portsOf(kubelet: Kubelet, pod: Stored): ConnectionTarget {
     kind: 'ports',
     forward: (port, streams) => kubelet.forward(pod, port, streams),
   }
-}
-
-function proxy(resource: 'pods' | 'services' | 'nodes'): SubresourceHandler {
-  return {
-    group: '',
-    resource,
-    subresource: 'proxy',
-    methods: ALL_METHODS,
-    async handle(call) {
-      // `https:name:port` names the object in the middle.
-      const parts = call.name.split(':')
-      const name = parts.length === 3 ? parts[1]! : parts[0]!
-      parentOf({ ...call, name })
-      throw unavailable(call, name)
-    },
-  }
-}
-
-function unavailable(call: SubresourceCall, name: string): ApiError {
-  const { resource } = call.resource
-  const text =
-    resource === 'services'
-      ? `no endpoints available for service ${JSON.stringify(name)}`
-      : `error trying to reach service: nothing listens on the simulated ${call.resource.singular || resource} ${JSON.stringify(name)}`
-  return new ApiError(503, 'ServiceUnavailable', text)
 }

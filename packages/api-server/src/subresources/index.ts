@@ -8,6 +8,7 @@ import { connections } from './connections.ts'
 import { podEviction } from './eviction.ts'
 import { podLog } from './pod-log.ts'
 import type { Kubelets } from './kubelet.ts'
+import { proxies } from './proxy.ts'
 import { reviews } from './reviews.ts'
 import { scales } from './scale.ts'
 import { serviceAccountToken } from './token.ts'
@@ -40,6 +41,7 @@ export function subresourceHandlers(parts: SubresourceParts): SubresourceHandler
     ...reviews(parts),
     ...scales,
     ...connections(parts),
+    ...proxies(parts.kubelets),
     podBinding,
     bindings,
     podEviction(parts.clock),

@@ -5,7 +5,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { Authentication, RbacAuthorizer } from '../auth/index.ts'
 import { joinErrors } from '../auth/authorizer.ts'
-import { withAuthenticatedGroup, userInfoBody } from '../auth/identity.ts'
+import { nodeNameOf, userInfoBody, withAuthenticatedGroup } from '../auth/identity.ts'
 import type {
   RequestAttributes,
   SubresourceCall,
@@ -39,6 +39,8 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
       const errors = new FieldErrors()
       checkAttributes(call.body!['spec'] ?? {}, errors)
       checkSubject(call.body!['spec'] ?? {}, errors)
+      checkSelectors(call.body!['spec'] ?? {}, errors)
+      checkMetadata(call.body!, '', errors)
       refuse(errors)
       return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
     }),
@@ -49,6 +51,8 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
     review(AUTHORIZATION, 'selfsubjectaccessreviews', (call) => {
       const errors = new FieldErrors()
       checkAttributes(call.body!['spec'] ?? {}, errors)
+      checkSelectors(call.body!['spec'] ?? {}, errors)
+      checkMetadata(call.body!, '', errors)
       refuse(errors)
       return accessStatus(authorizer, call.body!['spec'], call.user)
     }),
@@ -93,7 +97,7 @@ function checkAttributes(
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
     errors.invalid(
       'spec.nonResourceAttributes',
-      nonResourceAttributes,
+      printed(nonResourceAttributes),
       'cannot be specified in combination with resourceAttributes',
     )
   }
@@ -111,11 +115,48 @@ function checkSubject({ user = '', groups = [] }: Draft, errors: FieldErrors): v
     errors.invalid('spec.user', user, 'at least one of user or group must be specified')
 }
 
+/** Messages show the server's own form of the attributes. */
+const printed = ({ path = '', verb = '' }: Draft): Draft => ({ Path: path, Verb: verb })
+
+function checkSelectors({ resourceAttributes }: Draft, errors: FieldErrors): void {
+  for (const name of ['fieldSelector', 'labelSelector']) {
+    const selector = resourceAttributes?.[name]
+    if (selector === undefined) continue
+    const field = `spec.resourceAttributes.${name}`
+    const { rawSelector = '', requirements = [] } = selector
+    if (rawSelector !== '' && requirements.length > 0)
+      errors.invalid(
+        `${field}.rawSelector`,
+        rawSelector,
+        'may not specified at the same time as requirements',
+      )
+    if (rawSelector === '' && requirements.length === 0)
+      errors.required(
+        `${field}.requirements`,
+        `when ${field} is specified, requirements or rawSelector is required`,
+      )
+  }
+}
+
+/** A review is no object that could have a name; a local one is in the namespace of its path. */
+function checkMetadata(body: Draft, namespace: string, errors: FieldErrors): void {
+  const { managedFields: _, namespace: given, ...rest } = body['metadata'] ?? {}
+  const isEmpty = Object.keys(rest).length === 0 && (given ?? '') === namespace
+  if (isEmpty || (namespace !== '' && Object.keys(rest).length === 0)) return
+  errors.invalid(
+    'metadata',
+    body['metadata'],
+    namespace === '' ? 'must be empty' : 'must be empty except for namespace',
+  )
+}
+
 function checkLocal(call: SubresourceCall): void {
   const spec = call.body!['spec'] ?? {}
   const errors = new FieldErrors()
   checkAttributes(spec, errors)
   checkSubject(spec, errors)
+  checkSelectors(spec, errors)
+  checkMetadata(call.body!, call.namespace, errors)
   if (
     spec.resourceAttributes !== undefined &&
     (spec.resourceAttributes.namespace ?? '') !== call.namespace
@@ -129,7 +170,7 @@ function checkLocal(call: SubresourceCall): void {
   if (spec.nonResourceAttributes !== undefined) {
     errors.invalid(
       'spec.nonResourceAttributes',
-      spec.nonResourceAttributes,
+      printed(spec.nonResourceAttributes),
       'disallowed on this kind of request',
     )
   }
@@ -211,6 +252,13 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
   if (namespace === '') throw badRequest('no namespace on request')
   call.body!['spec'] = {}
   const { rules, errors } = authorizer.rulesFor(withAuthenticatedGroup(call.user), namespace)
+  // What the node authorizer allows a node depends on the pods there: it has no list.
+  const failures = [
+    ...(nodeNameOf(call.user) === undefined
+      ? []
+      : ['node authorizer does not support user rule resolution']),
+    ...errors,
+  ]
   const resourceRules = rules.filter((rule) => (rule.resources ?? []).length > 0)
   const nonResourceRules = rules.filter((rule) => (rule.nonResourceURLs ?? []).length > 0)
   return {
@@ -224,11 +272,7 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
       verbs,
       nonResourceURLs,
     })),
-    // The node authorizer cannot list what it would allow.
-    incomplete: true,
-    evaluationError: joinErrors([
-      'node authorizer does not support user rule resolution',
-      ...errors,
-    ]),
+    incomplete: failures.length > 0,
+    ...(failures.length === 0 ? {} : { evaluationError: joinErrors(failures) }),
   }
 }

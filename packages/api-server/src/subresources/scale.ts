@@ -24,7 +24,8 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
       if (call.method === 'GET') return { code: 200, body: scaleView(current) }
       const wanted = call.body!
       checkScale(call, wanted)
-      const isZero = (wanted['spec']?.replicas ?? 0) === 0
+      const { appliedFields } = call
+      const disown = appliedFields === undefined && (wanted['spec']?.replicas ?? 0) === 0
       const written = await call.server.update(
         group,
         resource,
@@ -35,7 +36,8 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
           subresource: 'scale',
           dryRun: call.dryRun,
           as: call.user,
-          manager: isZero ? '' : (call.manager ?? ''),
+          manager: disown ? '' : (call.manager ?? ''),
+          appliedFields,
         },
       )
       return { code: 200, body: scaleView(written) }
@@ -61,10 +63,13 @@ function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void
   if (resourceVersion && resourceVersion !== metadata.resourceVersion)
     throw conflict(call.resource, call.name, STALE)
   parent['spec'].replicas = wanted['spec']?.replicas ?? 0
-  if (parent['spec'].replicas === 0) disownReplicas(metadata)
+  if (parent['spec'].replicas === 0 && call.appliedFields === undefined) disownReplicas(metadata)
 }
 
-/** In a Scale zero is no field at all, so that scaling to zero leaves nobody as the owner of the number. */
+/**
+ * In a Scale zero is no field at all, so that scaling to zero leaves nobody as the owner of the number. An applied
+ * configuration is not a Scale yet: who applies a zero owns it.
+ */
 function disownReplicas(metadata: Draft): void {
   const entries: Draft[] | undefined = metadata['managedFields']
   if (entries === undefined) return

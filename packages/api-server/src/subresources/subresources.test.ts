@@ -415,7 +415,17 @@ describe('reviews', () => {
       spec: { namespace: 'a' },
     })
     assert.deepEqual(self.body.spec, {})
-    assert.equal(self.body.status.incomplete, true)
+    assert.equal(self.body.status.incomplete, false)
+    const node = await call(
+      'POST',
+      `${path}/selfsubjectrulesreviews`,
+      { spec: { namespace: 'a' } },
+      { 'impersonate-user': 'system:node:n', 'impersonate-group': 'system:nodes' },
+    )
+    assert.deepEqual(
+      [node.body.status.incomplete, node.body.status.evaluationError],
+      [true, 'node authorizer does not support user rule resolution'],
+    )
     assert.ok(
       self.body.status.nonResourceRules.some(({ nonResourceURLs }: Draft) =>
         nonResourceURLs.includes('/version'),
@@ -634,5 +644,8 @@ test('component statuses are asked, not stored', async () => {
     'True',
   )
   assert.equal((await call('GET', '/api/v1/componentstatuses/x')).status, 404)
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+  const table = await call('GET', '/api/v1/componentstatuses/scheduler', undefined, { accept })
+  assert.deepEqual(table.body.rows[0].cells, ['scheduler', 'Healthy', 'ok', ''])
   await server.stop()
 })

@@ -12,6 +12,7 @@ import type * as autoscalingV2 from './autoscaling-v2.ts'
 import type * as batchV1 from './batch-v1.ts'
 import type * as certificatesV1 from './certificates-v1.ts'
 import type * as coordinationV1 from './coordination-v1.ts'
+import type * as coordinationV1beta1 from './coordination-v1beta1.ts'
 import type * as coreV1 from './core-v1.ts'
 import type * as discoveryV1 from './discovery-v1.ts'
 import type * as eventsV1 from './events-v1.ts'
@@ -99,6 +100,11 @@ export const resources = {
   prioritylevelconfigurations: {"group":"flowcontrol.apiserver.k8s.io","version":"v1","resource":"prioritylevelconfigurations","kind":"PriorityLevelConfiguration","namespaced":false} as ResourceType<flowcontrolV1.PriorityLevelConfiguration>,
 }
 
+/** What an API server serves only when its --runtime-config says so, by its plural. */
+export const resourcesOnRequest = {
+  leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
+}
+
 /** What the API server tells in discovery, in its order. */
 export const resourceTable: readonly DiscoveredResource[] = [
   {"group":"","version":"v1","resource":"bindings","singular":"binding","kind":"Binding","namespaced":true,"shortNames":[],"categories":[],"verbs":["create"],"subresources":[]},
@@ -169,4 +175,9 @@ export const resourceTable: readonly DiscoveredResource[] = [
   {"group":"resource.k8s.io","version":"v1","resource":"resourceslices","singular":"resourceslice","kind":"ResourceSlice","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"flowcontrol.apiserver.k8s.io","version":"v1","resource":"flowschemas","singular":"flowschema","kind":"FlowSchema","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"FlowSchema","group":"flowcontrol.apiserver.k8s.io","version":"v1"}]},
   {"group":"flowcontrol.apiserver.k8s.io","version":"v1","resource":"prioritylevelconfigurations","singular":"prioritylevelconfiguration","kind":"PriorityLevelConfiguration","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PriorityLevelConfiguration","group":"flowcontrol.apiserver.k8s.io","version":"v1"}]},
+]
+
+/** What it tells besides, when its --runtime-config says so. */
+export const resourceTableOnRequest: readonly DiscoveredResource[] = [
+  {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
 ]

@@ -191,6 +191,11 @@ export type {
   LeaseSpec,
 } from './coordination-v1.ts'
 export type {
+  LeaseCandidate,
+  LeaseCandidateList,
+  LeaseCandidateSpec,
+} from './coordination-v1beta1.ts'
+export type {
   AWSElasticBlockStoreVolumeSource,
   Affinity,
   AppArmorProfile,

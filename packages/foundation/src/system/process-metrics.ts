@@ -1,3 +1,4 @@
+import type * as FileSystem from 'node:fs'
 import type { MetricsRegistry } from '../metrics.ts'
 
 /** Under the names that every Prometheus client uses. What the platform does not tell is left out. */
@@ -40,6 +41,6 @@ function mostOpenFiles(): number | undefined {
 }
 
 /** An import would load every part of node:fs into each process that imports this package. */
-function files(): typeof import('node:fs') {
+function files(): typeof FileSystem {
   return process.getBuiltinModule('node:fs')
 }

@@ -67,6 +67,12 @@ export const upFlags: readonly FlagDefinition[] = [
     help: "As kube-controller-manager's flag of this name.",
   },
   {
+    name: 'runtime-config',
+    type: 'strings',
+    default: '',
+    help: "As kube-apiserver's flag, for versions that are not served by default: coordination.k8s.io/v1beta1=true serves LeaseCandidate, and the API server elects leaders.",
+  },
+  {
     name: 'token',
     type: 'string',
     default: '',

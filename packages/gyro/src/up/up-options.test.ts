@@ -21,12 +21,31 @@ test('managers elect as kube-controller-manager does, unless told otherwise', ()
   })
 })
 
+test('versions beyond the default are served when the flag says so', () => {
+  assert.deepEqual(upOptions([]).runtimeConfig, {})
+  assert.deepEqual(
+    upOptions(['--runtime-config', 'coordination.k8s.io/v1beta1=true']).runtimeConfig,
+    {
+      'coordination.k8s.io/v1beta1': true,
+    },
+  )
+})
+
 const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--managers', '10'], /--managers=10 is out of range: use 1 to 9/],
   [['--nodes', '-1'], /--nodes=-1 is out of range: use 0 to 5000/],
   [['--components', 'etcd'], /--components names "etcd": use api-server, /],
   [['--components='], /--components is empty/],
   [['--controllers', '-nosuch'], /--controllers: "nosuch" is not in the list/],
+  [
+    ['--runtime-config', 'coordination.k8s.io/v1alpha9=true'],
+    /--runtime-config: "coordination.k8s.io\/v1alpha9" is not known: use coordination.k8s.io\/v1beta1/,
+  ],
+  [['--runtime-config=apps/v1=false'], /--runtime-config: apps\/v1 cannot be turned off/],
+  [
+    ['--components=nodes', '--runtime-config=coordination.k8s.io/v1beta1=true'],
+    /--runtime-config is for the API server/,
+  ],
   [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
   [
     ['--leader-elect-lease-duration', '5s'],

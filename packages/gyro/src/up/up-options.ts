@@ -1,4 +1,6 @@
 /** What `gyro up` was asked for. Pure. */
+import { parseRuntimeConfig } from '@gyropilot/api-server/runtime-config'
+import type { RuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
 import { parseFlags } from '@gyropilot/manager/flags'
 import { timingProblem } from '@gyropilot/runtime'
@@ -18,6 +20,8 @@ export interface UpOptions {
   /** Of the managers, when there are several. */
   readonly election: ElectionTiming
   readonly controllers: readonly string[]
+  /** Versions that the API server serves beyond the default. */
+  readonly runtimeConfig: RuntimeConfig
   readonly token: string
   readonly output: 'text' | 'json'
   readonly verbosity: number
@@ -43,6 +47,7 @@ export function upOptions(args: readonly string[]): UpOptions {
       retryPeriodMs: values.get('leader-elect-retry-period') as number,
     },
     controllers: values.get('controllers') as readonly string[],
+    runtimeConfig: runtimeConfig(values.get('runtime-config') as readonly string[]),
     token: values.get('token') as string,
     output: values.get('output') as 'text' | 'json',
     verbosity: values.get('v') as number,
@@ -66,12 +71,20 @@ function check(options: UpOptions): void {
       throw invalid(`--components names ${JSON.stringify(component)}: use ${COMPONENTS.join(', ')}`)
     }
   }
+  if (Object.keys(options.runtimeConfig).length > 0 && !options.components.has('api-server'))
+    throw invalid('--runtime-config is for the API server: it is not among --components')
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
   const [unknown] = unknownItems(options.controllers)
   if (unknown !== undefined) {
     const names = knownControllers.map(({ name }) => name).toSorted()
     throw invalid(`--controllers: ${unknown} (${names.slice(0, 3).join(', ')}, ...)`)
   }
+}
+
+function runtimeConfig(items: readonly string[]): RuntimeConfig {
+  const config = parseRuntimeConfig(items)
+  if (typeof config === 'string') throw invalid(`--runtime-config: ${config}`)
+  return config
 }
 
 function inRange(name: string, value: number, least: number, most: number): void {

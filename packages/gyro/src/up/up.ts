@@ -68,6 +68,8 @@ async function runJoined(options: UpOptions, world: World): Promise<void> {
 }
 
 function terminalFor(options: UpOptions, clock: Clock): Terminal {
+  // Who reads may leave (`gyro up | head`): the cluster goes on until it is told to end.
+  process.stdout.on('error', () => {})
   const common = {
     write: (text: string) => void process.stdout.write(text),
     color: process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined,
@@ -113,6 +115,7 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     store,
     certificates,
     dial,
+    runtimeConfig: options.runtimeConfig,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
   const listener = await listen(options, cluster, certificates.serving)

@@ -9,12 +9,12 @@ import {
   union,
   UNKNOWN_SIZE,
 } from '../cost-estimate.ts'
-import { compileRegularExpression } from '../regular-expressions.ts'
 import { declare } from '../signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../signature.ts'
 import { ArrayList, EvaluationError, textLength } from '../values.ts'
 import type { CelList } from '../values.ts'
 import { formatText } from './format-string.ts'
+import { matchPattern } from './matching.ts'
 
 const TWICE = 2 * STRING_TRAVERSAL
 
@@ -114,10 +114,8 @@ function quote(text: string): string {
 }
 
 export function matches(text: string, pattern: string): boolean {
-  const expression = compileRegularExpression(pattern)
-  if (expression === undefined)
-    throw new EvaluationError(`error parsing regexp: invalid pattern: \`${pattern}\``)
-  return expression.test(text)
+  const refusal = `error parsing regexp: invalid pattern: \`${pattern}\``
+  return matchPattern(pattern, refusal, (expression) => expression.test(text))
 }
 
 const CONTAINS: Costs = {

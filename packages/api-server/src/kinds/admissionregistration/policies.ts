@@ -1,13 +1,20 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll, sortedKeys, validateLabelSelector } from '../../schema/validation/labels.ts'
+import {
+  dns1035Label,
+  dnsSubdomain,
+  pathSegment,
+  qualifiedName,
+} from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { ExpressionCheck } from './expressions.ts'
 import {
   defaultMatching,
   defaultRule,
+  validateMatchConditions,
   validateOperations,
   validateRule,
-  validateSelectors,
 } from './rules.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -19,63 +26,92 @@ function defaultMatchResources(match: Draft | undefined): void {
     for (const rule of match[list] ?? []) defaultRule(rule)
 }
 
-function validateMatchResources(
-  match: Stored,
-  required: boolean,
-  errors: FieldErrors,
-  field: string,
-): void {
-  if (required && (match.resourceRules ?? []).length === 0)
-    errors.required(`${field}.resourceRules`)
-  validateSelectors(match, errors, field)
+function validateMatchResources(match: Stored, errors: FieldErrors, field: string): void {
+  if (!['Equivalent', 'Exact'].includes(match.matchPolicy))
+    errors.notSupported(`${field}.matchPolicy`, match.matchPolicy ?? '', ['Equivalent', 'Exact'])
+  validateLabelSelector(match.namespaceSelector, errors, `${field}.namespaceSelector`)
+  validateLabelSelector(match.objectSelector, errors, `${field}.objectSelector`)
   for (const list of ['resourceRules', 'excludeResourceRules']) {
     for (const [index, rule] of (match[list] ?? []).entries()) {
       const at = `${field}.${list}[${index}]`
       const names = new Set<string>()
       for (const [position, name] of (rule.resourceNames ?? []).entries()) {
+        invalidAll(errors, `${at}.resourceNames[${position}]`, name, pathSegment(name))
         if (names.has(name)) errors.duplicate(`${at}.resourceNames[${position}]`, name)
         names.add(name)
       }
       validateOperations(rule.operations, errors, `${at}.operations`)
-      validateRule(rule, true, errors, at)
+      validateRule(rule, errors, at)
     }
-  }
-  if (match.matchPolicy !== undefined && !['Equivalent', 'Exact'].includes(match.matchPolicy)) {
-    errors.notSupported(`${field}.matchPolicy`, match.matchPolicy, ['Equivalent', 'Exact'])
   }
 }
 
-function validateParamKind(kind: Stored | undefined, errors: FieldErrors, field: string): void {
-  if (!kind) return
-  if (!kind.apiVersion) errors.required(`${field}.apiVersion`)
-  if (!kind.kind) errors.required(`${field}.kind`)
+function validateParamKind(kind: Stored, errors: FieldErrors, field: string): void {
+  const apiVersion: string = kind.apiVersion ?? ''
+  if (apiVersion === '') errors.required(`${field}.apiVersion`)
+  else validateApiVersion(apiVersion, errors, `${field}.apiVersion`)
+  const name: string = kind.kind ?? ''
+  if (name === '') errors.required(`${field}.kind`)
+  else {
+    const messages = dns1035Label(name.toLowerCase())
+    if (messages.length > 0)
+      errors.invalid(
+        `${field}.kind`,
+        name,
+        `may have mixed case, but should otherwise match: ${messages.join(',')}`,
+      )
+  }
+}
+
+/** `version` or `group/version`, whose parts are named in the errors. */
+function validateApiVersion(text: string, errors: FieldErrors, field: string): void {
+  const parts = text === '/' ? [''] : text.split('/')
+  if (parts.length > 2) {
+    errors.invalid(field, text, `unexpected GroupVersion string: ${text}`)
+    return
+  }
+  const version = parts.at(-1)!
+  const group = parts.length === 2 ? parts[0]! : ''
+  const groupMessages = group === '' ? [] : dnsSubdomain(group)
+  if (groupMessages.length > 0) errors.invalid(field, group, groupMessages.join(','))
+  if (version === '') {
+    errors.invalid(field, text, 'version must be specified')
+    return
+  }
+  const messages = dns1035Label(version)
+  if (messages.length > 0) errors.invalid(field, version, messages.join(','))
 }
 
 function validatePolicySpec(spec: Stored, expressions: ExpressionCheck, errors: FieldErrors): void {
   if (spec.failurePolicy === undefined) errors.required('spec.failurePolicy')
   else if (!['Fail', 'Ignore'].includes(spec.failurePolicy))
     errors.notSupported('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore'])
-  validateParamKind(spec.paramKind, errors, 'spec.paramKind')
+  if (spec.paramKind) validateParamKind(spec.paramKind, errors, 'spec.paramKind')
   if (!spec.matchConstraints) errors.required('spec.matchConstraints')
-  else validateMatchResources(spec.matchConstraints, true, errors, 'spec.matchConstraints')
-  validateConditionsAndVariables(spec, expressions, errors)
+  else {
+    validateMatchResources(spec.matchConstraints, errors, 'spec.matchConstraints')
+    // Rules say which types expressions are about.
+    if ((spec.matchConstraints.resourceRules ?? []).length === 0)
+      errors.required('spec.matchConstraints.resourceRules')
+  }
+  const conditions: readonly Stored[] = spec.matchConditions ?? []
+  validateMatchConditions(conditions, expressions, errors, 'spec.matchConditions')
+  validateVariables(spec, expressions, errors)
 }
 
-function validateConditionsAndVariables(
-  spec: Stored,
-  expressions: ExpressionCheck,
-  errors: FieldErrors,
-): void {
-  for (const [index, condition] of (spec.matchConditions ?? []).entries()) {
-    const at = `spec.matchConditions[${index}]`
-    if (!condition.name) errors.required(`${at}.name`)
-    expressions.check('condition', condition.expression, errors, `${at}.expression`, '')
-  }
+const RESERVED =
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'
+
+function isExpressionIdentifier(name: string): boolean {
+  return /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.split(' ').includes(name)
+}
+
+function validateVariables(spec: Stored, expressions: ExpressionCheck, errors: FieldErrors): void {
   const names = new Set<string>()
   for (const [index, variable] of (spec.variables ?? []).entries()) {
     const at = `spec.variables[${index}]`
-    if (!variable.name) errors.required(`${at}.name`, 'name is not specified')
-    else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(variable.name))
+    if (!variable.name?.trim()) errors.required(`${at}.name`, 'name is not specified')
+    else if (!isExpressionIdentifier(variable.name))
       errors.invalid(`${at}.name`, variable.name, 'name is not a valid CEL identifier')
     else if (names.has(variable.name)) errors.duplicate(`${at}.name`, variable.name)
     names.add(variable.name)
@@ -83,7 +119,28 @@ function validateConditionsAndVariables(
   }
 }
 
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+
+/** The fixed message and the computed one. */
+function validateMessages(
+  { message = '', messageExpression = '' }: Stored,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (messageExpression !== '' && messageExpression.trim() === '')
+    errors.invalid(
+      `${field}.messageExpression`,
+      messageExpression,
+      'must be non-empty if specified',
+    )
+  else if (messageExpression !== '')
+    expressions.check('message', messageExpression, errors, `${field}.messageExpression`)
+  if (message !== '' && message.trim() === '')
+    errors.invalid(`${field}.message`, message, 'message must be non-empty if specified')
+  else if (/[\r\n]/.test(message.trim()))
+    errors.invalid(`${field}.message`, message, 'message must not contain line breaks')
+}
 
 function validateValidations(
   spec: Stored,
@@ -106,35 +163,59 @@ function validateValidations(
   for (const [index, validation] of validations.entries()) {
     const at = `spec.validations[${index}]`
     expressions.check('validation', validation.expression, errors, `${at}.expression`)
-    if (validation.message?.includes('\n'))
-      errors.invalid(`${at}.message`, validation.message, 'message must not contain line breaks')
-    if (validation.messageExpression !== undefined && validation.messageExpression !== '') {
-      if (validation.messageExpression.trim() === '')
-        errors.required(`${at}.messageExpression`, 'must be non-empty if specified')
-      else
-        expressions.check(
-          'message',
-          validation.messageExpression,
-          errors,
-          `${at}.messageExpression`,
-        )
-    }
+    validateMessages(validation, expressions, errors, at)
     if (validation.reason !== undefined && !REASONS.includes(validation.reason))
       errors.notSupported(`${at}.reason`, validation.reason, REASONS)
   }
+}
+
+const AUDIT_LIMIT = 20
+const AUDIT_EXPRESSION_LIMIT_BYTES = 5 * 1024
+
+/** Keys are written with the name of the policy before them. */
+function validateAuditAnnotations(
+  object: Stored,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
+  const audits: readonly Stored[] = object.spec?.auditAnnotations ?? []
+  const policy: string = object.metadata?.name ?? ''
+  if (audits.length > AUDIT_LIMIT)
+    errors.invalid(
+      'spec.auditAnnotations',
+      audits,
+      `must not have more than ${AUDIT_LIMIT} auditAnnotations`,
+    )
   const keys = new Set<string>()
-  for (const [index, audit] of audits.entries()) {
+  for (const [index, { key = '', valueExpression = '' }] of audits.entries()) {
     const at = `spec.auditAnnotations[${index}]`
-    if (!audit.key) errors.required(`${at}.key`)
-    else if (keys.has(audit.key)) errors.duplicate(`${at}.key`, audit.key)
-    keys.add(audit.key)
-    expressions.check('audit', audit.valueExpression, errors, `${at}.valueExpression`, '')
+    if (policy === '') errors.invalid(`${at}.key`, key, 'requires metadata.name be non-empty')
+    else {
+      const name = `${policy}/${key}`
+      invalidAll(errors, `${at}.key`, name, qualifiedName(name))
+    }
+    if (valueExpression.trim().length > AUDIT_EXPRESSION_LIMIT_BYTES)
+      errors.required(
+        `${at}.valueExpression`,
+        `must not exceed ${AUDIT_EXPRESSION_LIMIT_BYTES} bytes in length`,
+      )
+    else
+      expressions.check(
+        'audit',
+        valueExpression,
+        errors,
+        `${at}.valueExpression`,
+        'valueExpression is not specified',
+      )
+    if (keys.has(key)) errors.duplicate(`${at}.key`, key)
+    keys.add(key)
   }
 }
 
 export const validatingAdmissionPolicy: KindRules = {
   group: GROUP,
   kind: 'ValidatingAdmissionPolicy',
+  unconditionalUpdate: false,
   defaults(object) {
     const spec = (object.spec ??= {})
     spec.failurePolicy ??= 'Fail'
@@ -145,6 +226,7 @@ export const validatingAdmissionPolicy: KindRules = {
     const expressions = new ExpressionCheck(spec)
     validatePolicySpec(spec, expressions, errors)
     validateValidations(spec, expressions, errors)
+    validateAuditAnnotations(object, expressions, errors)
   },
   columns: tableColumns('admissionregistration.k8s.io/validatingadmissionpolicies', {
     Validations: (object) => (object.spec?.validations ?? []).length,
@@ -158,6 +240,7 @@ export const validatingAdmissionPolicy: KindRules = {
 export const mutatingAdmissionPolicy: KindRules = {
   group: GROUP,
   kind: 'MutatingAdmissionPolicy',
+  unconditionalUpdate: false,
   generationOf: (object) => object.spec,
   defaults(object) {
     const spec = (object.spec ??= {})
@@ -214,14 +297,18 @@ function bindingRules(kind: string, validating: boolean): KindRules {
   return {
     group: GROUP,
     kind,
+    unconditionalUpdate: false,
     generationOf: (object) => object.spec,
     defaults: (object) => defaultMatchResources(object.spec?.matchResources),
     validate(object, errors) {
       const spec: Stored = object.spec ?? {}
-      if (!spec.policyName) errors.required('spec.policyName')
+      const policy: string = spec.policyName ?? ''
+      if (policy === '') errors.required('spec.policyName')
+      else invalidAll(errors, 'spec.policyName', policy, dnsSubdomain(policy))
       validateParamRef(spec.paramRef, errors)
       if (spec.matchResources)
-        validateMatchResources(spec.matchResources, false, errors, 'spec.matchResources')
+        // The path is misspelt by kube-apiserver.
+        validateMatchResources(spec.matchResources, errors, 'spec.matchResouces')
       if (validating) validateActions(spec.validationActions, errors)
     },
     columns: [
@@ -235,40 +322,52 @@ function bindingRules(kind: string, validating: boolean): KindRules {
       column(
         'ParamRef',
         'string',
-        'ParamRef indicates the param resource which sets the configration param',
-        (object) => {
-          const reference: Stored | undefined = object.spec?.paramRef
-          if (!reference) return '<unset>'
-          return reference.namespace
-            ? `${reference.namespace}/${reference.name ?? '*'}`
-            : (reference.name ?? '*')
-        },
+        'ParamRef indicates the param resource which sets the configuration param',
+        (object) => paramText(object.spec?.paramRef),
       ),
       ageColumn,
     ],
   }
 }
 
+/** Parameters without a namespace may be anywhere; selectors are written as Go writes them. */
+function paramText(reference: Stored | undefined): string {
+  if (reference?.name) return `${reference.namespace || '*'}/${reference.name}`
+  if (!reference?.selector) return '<unset>'
+  const { matchLabels = {}, matchExpressions = [] } = reference.selector
+  const labels = sortedKeys(matchLabels).map((key) => `${key}: ${matchLabels[key]},`)
+  const demands = matchExpressions.map(
+    ({ key, operator, values = [] }: Stored) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${demands.join('')}},}`
+}
+
 function validateParamRef(reference: Stored | undefined, errors: FieldErrors): void {
   if (!reference) return
-  if (reference.name && reference.selector)
-    errors.forbidden('spec.paramRef.name', 'name and selector are mutually exclusive')
-  else if (!reference.name && !reference.selector)
+  const { name = '', selector, parameterNotFoundAction = '' } = reference
+  const exclusive = 'name and selector are mutually exclusive'
+  if (name !== '') {
+    invalidAll(errors, 'spec.paramRef.name', name, pathSegment(name))
+    if (selector) errors.forbidden('spec.paramRef.name', exclusive)
+  }
+  if (selector) {
+    validateLabelSelector(selector, errors, 'spec.paramRef.selector')
+    if (name !== '') errors.forbidden('spec.paramRef.selector', exclusive)
+  }
+  if (name === '' && !selector)
     errors.required('spec.paramRef', 'one of name or selector must be specified')
-  if (reference.parameterNotFoundAction === undefined)
-    errors.required('spec.paramRef.parameterNotFoundAction')
-  else if (!['Allow', 'Deny'].includes(reference.parameterNotFoundAction)) {
-    errors.notSupported(
-      'spec.paramRef.parameterNotFoundAction',
-      reference.parameterNotFoundAction,
-      ['Deny', 'Allow'],
-    )
+  if (parameterNotFoundAction === '') errors.required('spec.paramRef.parameterNotFoundAction')
+  else if (!['Allow', 'Deny'].includes(parameterNotFoundAction)) {
+    errors.notSupported('spec.paramRef.parameterNotFoundAction', parameterNotFoundAction, [
+      'Deny',
+      'Allow',
+    ])
   }
 }
 
 function validateActions(actions: readonly string[] | undefined, errors: FieldErrors): void {
   const list = actions ?? []
-  if (list.length === 0) errors.required('spec.validationActions')
   const seen = new Set<string>()
   for (const [index, action] of list.entries()) {
     if (!['Audit', 'Deny', 'Warn'].includes(action))
@@ -282,6 +381,8 @@ function validateActions(actions: readonly string[] | undefined, errors: FieldEr
       list,
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
     )
+  if (seen.size === 0)
+    errors.required('spec.validationActions', 'at least one validation action is required')
 }
 
 export const validatingAdmissionPolicyBinding = bindingRules(

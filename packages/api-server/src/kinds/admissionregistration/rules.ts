@@ -1,78 +1,96 @@
 /** What webhooks and policies have in common: which requests they look at. */
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { validateLabelSelector } from '../../schema/validation/labels.ts'
+import { invalidAll } from '../../schema/validation/labels.ts'
+import { qualifiedName } from '../../schema/validation/names.ts'
+import type { ExpressionCheck } from './expressions.ts'
 
 export const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const SCOPES = ['*', 'Cluster', 'Namespaced']
 
-/** Wildcards stand alone; with subresources `*\/*` does. */
-export function validateRule(
+/** A list in which `*` has to stand alone. */
+function validateWildcardAlone(
   rule: Stored,
-  subresources: boolean,
+  list: 'apiGroups' | 'apiVersions',
+  noun: string,
   errors: FieldErrors,
   field: string,
 ): void {
-  for (const list of ['apiGroups', 'apiVersions'] as const) {
-    const values: readonly string[] = rule[list] ?? []
-    if (values.length === 0) errors.required(`${field}.${list}`)
-    if (values.length > 1 && values.includes('*'))
-      errors.invalid(
-        `${field}.${list}`,
-        values,
-        `if '*' is present, must not specify other ${list === 'apiGroups' ? 'API groups' : 'API versions'}`,
-      )
-    if (list === 'apiVersions')
-      for (const [index, value] of values.entries())
-        if (value === '') errors.required(`${field}.${list}[${index}]`)
-  }
-  const resources: readonly string[] = rule.resources ?? []
-  if (resources.length === 0) errors.required(`${field}.resources`)
-  else validateResources(resources, subresources, errors, `${field}.resources`)
+  const values: readonly string[] = rule[list] ?? []
+  if (values.length === 0) errors.required(`${field}.${list}`)
+  if (values.length > 1 && values.includes('*'))
+    errors.invalid(`${field}.${list}`, values, `if '*' is present, must not specify other ${noun}`)
+}
+
+/** Which resources and subresources: wildcards exclude what they cover. */
+export function validateRule(rule: Stored, errors: FieldErrors, field: string): void {
+  validateWildcardAlone(rule, 'apiGroups', 'API groups', errors, field)
+  validateWildcardAlone(rule, 'apiVersions', 'API versions', errors, field)
+  for (const [index, version] of (rule.apiVersions ?? []).entries())
+    if (version === '') errors.required(`${field}.apiVersions[${index}]`)
+  validateResources(rule.resources ?? [], errors, `${field}.resources`)
   if (rule.scope !== undefined && !SCOPES.includes(rule.scope))
     errors.notSupported(`${field}.scope`, rule.scope, SCOPES)
 }
 
-function validateResources(
-  resources: readonly string[],
-  subresources: boolean,
-  errors: FieldErrors,
-  field: string,
-): void {
-  if (!subresources) {
-    if (resources.length > 1 && resources.includes('*'))
-      errors.invalid(field, resources, "if '*' is present, must not specify other resources")
-    for (const [index, resource] of resources.entries())
-      if (resource.includes('/'))
-        errors.invalid(`${field}[${index}]`, resource, 'must not specify subresources')
-    return
-  }
-  const withAll = new Set<string>()
-  const allOf = new Set<string>()
+function validateResources(resources: readonly string[], errors: FieldErrors, field: string): void {
+  if (resources.length === 0) errors.required(field)
+  const withAllSubresources = new Set<string>()
+  const subresourcesOfAll = new Set<string>()
+  // Only the last of the names without a subresource counts.
+  let lastIsName = false
   for (const [index, resource] of resources.entries()) {
     const at = `${field}[${index}]`
     if (resource === '') {
       errors.required(at)
       continue
     }
-    if (resource === '*/*') withAll.add('*/*')
-    const [name, subresource] = resource.split('/')
-    if (subresource === '*') withAll.add(name!)
-    if (name === '*' && subresource !== undefined) allOf.add(subresource)
-    if (subresource !== undefined && subresource !== '*' && withAll.has(name!))
+    const slash = resource.indexOf('/')
+    if (slash < 0) {
+      lastIsName = resource !== '*'
+      continue
+    }
+    const name = resource.slice(0, slash)
+    const subresource = resource.slice(slash + 1)
+    if (withAllSubresources.has(name))
       errors.invalid(at, resource, `if '${name}/*' is present, must not specify ${resource}`)
+    if (subresourcesOfAll.has(subresource))
+      errors.invalid(at, resource, `if '*/${subresource}' is present, must not specify ${resource}`)
+    if (subresource === '*') withAllSubresources.add(name)
+    if (name === '*') subresourcesOfAll.add(subresource)
   }
-  if (withAll.has('*/*') && resources.length > 1)
+  if (resources.length > 1 && resources.includes('*/*'))
     errors.invalid(field, resources, "if '*/*' is present, must not specify other resources")
-  else if (
-    resources.includes('*') &&
-    resources.some((resource) => resource !== '*' && !resource.includes('/'))
-  ) {
+  if (resources.includes('*') && lastIsName) {
     errors.invalid(
       field,
       resources,
       "if '*' is present, must not specify other resources without subresources",
     )
+  }
+}
+
+const CONDITIONS_LIMIT = 64
+
+export function validateMatchConditions(
+  conditions: readonly Stored[],
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (conditions.length > CONDITIONS_LIMIT)
+    errors.tooMany(field, conditions.length, CONDITIONS_LIMIT)
+  const names = new Set<string>()
+  for (const [index, { name = '', expression }] of conditions.entries()) {
+    const at = `${field}[${index}]`
+    expressions.check('condition', expression, errors, `${at}.expression`, '')
+    if (name === '') {
+      errors.required(`${at}.name`)
+      continue
+    }
+    invalidAll(errors, `${at}.name`, name, qualifiedName(name))
+    if (names.has(name)) errors.duplicate(`${at}.name`, name)
+    names.add(name)
   }
 }
 
@@ -98,10 +116,4 @@ export function defaultMatching(match: Draft): void {
   match.matchPolicy ??= 'Equivalent'
   match.namespaceSelector ??= {}
   match.objectSelector ??= {}
-}
-
-export function validateSelectors(match: Stored, errors: FieldErrors, field: string): void {
-  for (const name of ['namespaceSelector', 'objectSelector']) {
-    validateLabelSelector(match[name], errors, field === '' ? name : `${field}.${name}`)
-  }
 }

@@ -2,14 +2,21 @@ import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { givenValue } from '../../schema/decode.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dns1035Label, fullyQualifiedName, qualifiedName } from '../../schema/validation/names.ts'
+import { dns1035Label, fullyQualifiedName } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { ExpressionCheck } from './expressions.ts'
-import { defaultMatching, defaultRule, validateOperations, validateRule } from './rules.ts'
+import {
+  defaultMatching,
+  defaultRule,
+  validateMatchConditions,
+  validateOperations,
+  validateRule,
+} from './rules.ts'
+import { validateWebhookService } from './webhook-service.ts'
+import { validateWebhookUrl } from './webhook-url.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 const VERSIONS = ['v1', 'v1beta1']
-const URL_FORMAT = 'desired format: https://host[/path]'
 
 function defaultWebhook(webhook: Draft, mutating: boolean): void {
   webhook.failurePolicy ??= 'Fail'
@@ -20,51 +27,13 @@ function defaultWebhook(webhook: Draft, mutating: boolean): void {
   for (const rule of webhook.rules ?? []) defaultRule(rule)
 }
 
-export function validateWebhookUrl(text: string, errors: FieldErrors, field: string): void {
-  if (/\s/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) {
-    errors.required(
-      field,
-      `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URL; ${URL_FORMAT}`,
-    )
-    return
-  }
-  const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/.exec(
-    text,
-  )!
-  const [, scheme = '', authority = '', , query, fragment] = match
-  if (scheme !== 'https')
-    errors.invalid(field, scheme, `'https' is the only allowed URL scheme; ${URL_FORMAT}`)
-  const host = authority.split('@').at(-1)!
-  if (host === '') errors.invalid(field, host, `host must be specified; ${URL_FORMAT}`)
-  if (authority.includes('@'))
-    errors.invalid(field, authority.split('@')[0], 'user information is not permitted in the URL')
-  if (fragment && fragment !== '#')
-    errors.invalid(field, fragment.slice(1), 'fragments are not permitted in the URL')
-  if (query && query !== '?')
-    errors.invalid(field, query.slice(1), 'query parameters are not permitted in the URL')
-}
-
-function validateService(service: Stored, errors: FieldErrors, field: string): void {
-  if (!service.name) errors.required(`${field}.name`, 'service name is required')
-  if (!service.namespace) errors.required(`${field}.namespace`, 'service namespace is required')
-  if (service.port === undefined || service.port < 1 || service.port > 65535) {
-    errors.invalid(
-      `${field}.port`,
-      service.port ?? 0,
-      'port is not valid: must be between 1 and 65535, inclusive',
-    )
-  }
-  if (service.path && !service.path.startsWith('/'))
-    errors.invalid(`${field}.path`, service.path, "must start with a '/'")
-}
-
 function validateClient(config: Stored, errors: FieldErrors, field: string): void {
   const url: string | undefined = config.url
   const service: Stored | undefined = config.service
   if ((url === undefined) === (service === undefined))
     errors.required(field, 'exactly one of url or service is required')
   else if (url !== undefined) validateWebhookUrl(url, errors, `${field}.url`)
-  else validateService(service!, errors, `${field}.service`)
+  else validateWebhookService(service!, errors, `${field}.service`)
 }
 
 function validateVersions(webhook: Stored, errors: FieldErrors, field: string): void {
@@ -76,10 +45,12 @@ function validateVersions(webhook: Stored, errors: FieldErrors, field: string): 
   const seen = new Set<string>()
   let known = false
   for (const [index, version] of versions.entries()) {
-    if (seen.has(version)) errors.invalid(`${field}[${index}]`, version, 'duplicate version')
+    if (seen.has(version)) {
+      errors.invalid(`${field}[${index}]`, version, 'duplicate version')
+      continue
+    }
     seen.add(version)
-    const messages = dns1035Label(version)
-    if (messages.length > 0) errors.invalid(`${field}[${index}]`, version, messages.join(','))
+    invalidAll(errors, `${field}[${index}]`, version, dns1035Label(version))
     if (VERSIONS.includes(version)) known = true
   }
   if (!known)
@@ -90,17 +61,26 @@ function validateVersions(webhook: Stored, errors: FieldErrors, field: string): 
     )
 }
 
+/** One error at most. */
+function validateName(name: string, errors: FieldErrors, field: string): void {
+  if (name === '') errors.required(field)
+  else {
+    const messages = fullyQualifiedName(name, 3)
+    if (messages.length > 0) errors.invalid(field, name, messages.join(','))
+  }
+}
+
 function validateWebhook(
   webhook: Stored,
   mutating: boolean,
   errors: FieldErrors,
   field: string,
 ): void {
-  invalidAll(errors, `${field}.name`, webhook.name ?? '', fullyQualifiedName(webhook.name ?? '', 3))
+  validateName(webhook.name ?? '', errors, `${field}.name`)
   for (const [index, rule] of (webhook.rules ?? []).entries()) {
     const at = `${field}.rules[${index}]`
     validateOperations(rule.operations, errors, `${at}.operations`)
-    validateRule(rule, true, errors, at)
+    validateRule(rule, errors, at)
   }
   enumeration(webhook, 'failurePolicy', ['Fail', 'Ignore'], errors, field)
   enumeration(webhook, 'matchPolicy', ['Equivalent', 'Exact'], errors, field)
@@ -112,35 +92,15 @@ function validateWebhook(
     errors.invalid(
       `${field}.timeoutSeconds`,
       seconds,
-      seconds > 30
-        ? 'the timeout value must be between 1 and 30 seconds'
-        : 'the timeout value must be between 1 and 30 seconds',
+      'the timeout value must be between 1 and 30 seconds',
     )
   }
   validateLabelSelector(webhook.namespaceSelector, errors, `${field}.namespaceSelector`)
   validateLabelSelector(webhook.objectSelector, errors, `${field}.objectSelector`)
-  validateClient(webhook.clientConfig ?? {}, errors, `${field}.clientConfig`)
   if (mutating) enumeration(webhook, 'reinvocationPolicy', ['IfNeeded', 'Never'], errors, field)
-  validateConditions(webhook.matchConditions ?? [], errors, `${field}.matchConditions`)
-}
-
-function validateConditions(
-  conditions: readonly Stored[],
-  errors: FieldErrors,
-  field: string,
-): void {
-  const expressions = new ExpressionCheck({})
-  const names = new Set<string>()
-  for (const [index, { name, expression }] of conditions.entries()) {
-    const at = `${field}[${index}]`
-    expressions.check('condition', expression, errors, `${at}.expression`, '')
-    if (!name) errors.required(`${at}.name`)
-    else {
-      if (names.has(name)) errors.duplicate(`${at}.name`, name)
-      invalidAll(errors, `${at}.name`, name, qualifiedName(name))
-    }
-    names.add(name)
-  }
+  validateClient(webhook.clientConfig ?? {}, errors, `${field}.clientConfig`)
+  const conditions: readonly Stored[] = webhook.matchConditions ?? []
+  validateMatchConditions(conditions, new ExpressionCheck({}), errors, `${field}.matchConditions`)
 }
 
 function enumeration(
@@ -160,6 +120,7 @@ function configuration(kind: string, mutating: boolean): KindRules {
   return {
     group: GROUP,
     kind,
+    unconditionalUpdate: false,
     generationOf: (object) => object.webhooks,
     defaults(object) {
       for (const webhook of object.webhooks ?? []) defaultWebhook(webhook, mutating)

@@ -1,4 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { invalidAll } from '../../schema/validation/labels.ts'
+import { dns1035Label, dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
 function availability(object: Stored): string {
@@ -14,6 +16,7 @@ export const apiService: KindRules = {
   kind: 'APIService',
   name: 'path-segment',
   generationOf: null,
+  unconditionalUpdate: false,
   defaults(object) {
     if (object.spec?.service) object.spec.service.port ??= 443
   },
@@ -22,15 +25,19 @@ export const apiService: KindRules = {
   },
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
-    const expected = `${spec.version ?? ''}.${spec.group ?? ''}`
-    if (object.metadata?.name !== expected)
+    const { group = '', version = '' } = spec
+    const expected = `${version}.${group}`
+    const name: string = object.metadata?.name ?? ''
+    if (name !== '' && pathSegment(name).length === 0 && name !== expected)
       errors.invalid(
         'metadata.name',
-        object.metadata?.name ?? '',
+        name,
         `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`,
       )
-    if (!spec.group)
+    if (group !== '') invalidAll(errors, 'spec.group', group, dnsSubdomain(group))
+    else if (version !== 'v1')
       errors.required('spec.group', 'only v1 may have an empty group and it better be legacy kube')
+    invalidAll(errors, 'spec.version', version, dns1035Label(version))
     if (!(spec.groupPriorityMinimum > 0 && spec.groupPriorityMinimum <= 20000))
       errors.invalid(
         'spec.groupPriorityMinimum',
@@ -47,15 +54,37 @@ export const apiService: KindRules = {
       if (spec.caBundle)
         errors.invalid(
           'spec.caBundle',
-          `${spec.caBundle.length} bytes`,
+          `${Buffer.from(spec.caBundle, 'base64').length} bytes`,
           'local APIServices may not have a caBundle',
+        )
+      if (spec.insecureSkipTLSVerify)
+        errors.invalid(
+          'spec.insecureSkipTLSVerify',
+          true,
+          'local APIServices may not have insecureSkipTLSVerify',
         )
       return
     }
     if (!spec.service.namespace) errors.required('spec.service.namespace')
     if (!spec.service.name) errors.required('spec.service.name')
+    const port: number = spec.service.port ?? 0
+    if (!(port >= 1 && port <= 65535))
+      errors.invalid(
+        'spec.service.port',
+        port,
+        'port is not valid: must be between 1 and 65535, inclusive',
+      )
     if (spec.insecureSkipTLSVerify === true && spec.caBundle)
       errors.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present')
+  },
+  status: {
+    validateUpdate(object, _stored, errors) {
+      const supported = ['True', 'False', 'Unknown']
+      for (const [index, { status = '' }] of (object.status?.conditions ?? []).entries()) {
+        if (!supported.includes(status))
+          errors.notSupported(`status.conditions[${index}].status`, status, supported)
+      }
+    },
   },
   columns: [
     nameColumn,

@@ -230,3 +230,130 @@ test('revisions', () => {
     [],
   )
 })
+
+test('the order in which a stateful set is checked', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [
+      { serviceName: 'Not Valid!' },
+      [
+        "spec.serviceName: Invalid value: \"Not Valid!\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+      ],
+    ],
+    [
+      {
+        replicas: -1,
+        selector: {},
+        serviceName: '-',
+        template: {
+          metadata: { labels: { app: 'a' } },
+          spec: { containers: [{ name: 'c', image: 'nginx:1.27' }], restartPolicy: 'Never' },
+        },
+      },
+      [
+        'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+        "spec.serviceName: Invalid value: \"-\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        'spec.selector: Invalid value: {}: empty selector is invalid for statefulset',
+        'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+      ],
+    ],
+    [
+      { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'x', whenScaled: 'y' } },
+      [
+        'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "x": supported values: "Retain", "Delete"',
+        'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "y": supported values: "Retain", "Delete"',
+      ],
+    ],
+    [
+      { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+      [
+        'spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":1,"MaxUnavailable":null}: only allowed for updateStrategy \'RollingUpdate\'',
+      ],
+    ],
+    [
+      { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: -1 } } },
+      [
+        'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0',
+      ],
+    ],
+    [
+      { ordinals: { start: -1 } },
+      ['spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      { podManagementPolicy: 'x' },
+      ["spec.podManagementPolicy: Invalid value: \"x\": must be 'OrderedReady' or 'Parallel'"],
+    ],
+    [
+      {
+        template: {
+          metadata: { labels: { app: 'b' } },
+          spec: { containers: [{ name: 'c', image: 'nginx:1.27' }] },
+        },
+        volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { resources: {} } }],
+      },
+      [
+        'spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required',
+        'spec.volumeClaimTemplates[0].spec.resources[storage]: Required value',
+        'spec.template.metadata.labels: Invalid value: {"app":"b"}: `selector` does not match template `labels`',
+      ],
+    ],
+  ]
+  for (const [rest, expected] of cases)
+    assert.deepEqual(createErrors(STATEFUL_SET, workload(rest)), expected, JSON.stringify(rest))
+})
+
+test('rolling updates of daemon sets', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [
+      {
+        updateStrategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxUnavailable: '110%', maxSurge: 0 },
+        },
+      },
+      [
+        'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "110%": must not be greater than 100%',
+      ],
+    ],
+    [
+      {
+        updateStrategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxUnavailable: 0, maxSurge: 0 },
+        },
+      },
+      [
+        'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
+      ],
+    ],
+    [
+      { updateStrategy: { type: 'x' } },
+      [
+        'spec.updateStrategy: Unsupported value: {"Type":"x","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"',
+      ],
+    ],
+  ]
+  for (const [rest, expected] of cases)
+    assert.deepEqual(createErrors(DAEMON_SET, workload(rest)), expected, JSON.stringify(rest))
+})
+
+test('rules of controller revisions', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [
+      { revision: -1 },
+      [
+        'revision: Invalid value: -1: must be greater than or equal to 0',
+        'data: Required value: data is mandatory',
+      ],
+    ],
+    [{ revision: 1 }, ['data: Required value: data is mandatory']],
+    [{ revision: 1, data: [1] }, ['data: Required value: data must be a valid JSON object']],
+    [{ revision: 1, data: { a: 1 } }, []],
+  ]
+  for (const [object, expected] of cases)
+    assert.deepEqual(
+      createErrors(type('ControllerRevision'), object),
+      expected,
+      JSON.stringify(object),
+    )
+})

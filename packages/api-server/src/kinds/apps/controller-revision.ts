@@ -8,12 +8,15 @@ export const controllerRevision: KindRules = {
   kind: 'ControllerRevision',
   generationOf: null,
   validate(object, errors) {
+    validateNonNegative(object.revision, errors, 'revision')
     if (object.data === undefined || object.data === null)
       errors.required('data', 'data is mandatory')
-    validateNonNegative(object.revision, errors, 'revision')
+    else if (typeof object.data !== 'object' || Array.isArray(object.data))
+      errors.required('data', 'data must be a valid JSON object')
   },
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
+    validateNonNegative(object.revision, errors, 'revision')
     if (!sameJson(object.data ?? null, stored.data ?? null))
       errors.invalid('data', object.data ?? null, 'field is immutable')
   },

@@ -18,6 +18,7 @@ import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import {
   sameJson,
+  validateCollisionCount,
   validateReplicaCounters,
   validateSelectorUnchanged,
 } from '../workload-template.ts'
@@ -52,6 +53,8 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
   }
   validateIntOrPercent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
   validateIntOrPercent(rolling.maxSurge, errors, `${at}.maxSurge`)
+  validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
+  validateAtMost100Percent(rolling.maxSurge, errors, `${at}.maxSurge`)
   const unavailable = !isZeroIntOrPercent(rolling.maxUnavailable)
   const surge = !isZeroIntOrPercent(rolling.maxSurge)
   if (unavailable && surge)
@@ -62,8 +65,6 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
     )
   if (!unavailable && !surge)
     errors.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
-  validateAtMost100Percent(rolling.maxUnavailable, errors, `${at}.maxUnavailable`)
-  validateAtMost100Percent(rolling.maxSurge, errors, `${at}.maxSurge`)
 }
 
 export const daemonSet: KindRules = {
@@ -144,7 +145,7 @@ export const daemonSet: KindRules = {
   updateOrder: 'update-first',
   validateUpdate: validateSelectorUnchanged,
   status: {
-    validateUpdate: (object, _stored, errors) =>
+    validateUpdate: (object, stored, errors) => {
       validateReplicaCounters(
         object.status ?? {},
         [
@@ -159,7 +160,9 @@ export const daemonSet: KindRules = {
           'collisionCount',
         ],
         errors,
-      ),
+      )
+      validateCollisionCount(object.status ?? {}, stored, errors)
+    },
   },
   warnings: templateWarnings,
   columns: tableColumns('apps/daemonsets', {

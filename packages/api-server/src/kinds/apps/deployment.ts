@@ -10,6 +10,7 @@ import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
 import {
+  validateCollisionCount,
   validateReplicaCounters,
   validateSelectorAndTemplate,
   validateSelectorUnchanged,
@@ -78,14 +79,7 @@ function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): vo
   limit('readyReplicas', readyReplicas, replicas, 'status.replicas')
   limit('availableReplicas', availableReplicas, replicas, 'status.replicas')
   limit('availableReplicas', availableReplicas, readyReplicas, 'readyReplicas')
-  const before: number | undefined = stored.status?.collisionCount
-  if (before !== undefined && (status.collisionCount ?? -1) < before) {
-    errors.invalid(
-      'status.collisionCount',
-      status.collisionCount ?? null,
-      status.collisionCount === undefined ? 'cannot be unset' : 'cannot be decremented',
-    )
-  }
+  validateCollisionCount(status, stored, errors)
 }
 
 export const deployment: KindRules = {

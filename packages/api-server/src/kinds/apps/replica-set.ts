@@ -3,7 +3,7 @@ import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import {
-  validateReplicaCounters,
+  validateReplicaStatus,
   validateSelectorAndTemplate,
   validateSelectorUnchanged,
 } from '../workload-template.ts'
@@ -26,50 +26,8 @@ export const replicaSet: KindRules = {
   },
   validateUpdate: validateSelectorUnchanged,
   status: {
-    validateUpdate(object, _stored, errors) {
-      const status: Stored = object.status ?? {}
-      validateReplicaCounters(
-        status,
-        [
-          'replicas',
-          'fullyLabeledReplicas',
-          'readyReplicas',
-          'availableReplicas',
-          'observedGeneration',
-        ],
-        errors,
-      )
-      const {
-        replicas = 0,
-        fullyLabeledReplicas = 0,
-        readyReplicas = 0,
-        availableReplicas = 0,
-      } = status
-      if (fullyLabeledReplicas > replicas)
-        errors.invalid(
-          'status.fullyLabeledReplicas',
-          fullyLabeledReplicas,
-          'cannot be greater than status.replicas',
-        )
-      if (readyReplicas > replicas)
-        errors.invalid(
-          'status.readyReplicas',
-          readyReplicas,
-          'cannot be greater than status.replicas',
-        )
-      if (availableReplicas > replicas)
-        errors.invalid(
-          'status.availableReplicas',
-          availableReplicas,
-          'cannot be greater than status.replicas',
-        )
-      if (availableReplicas > readyReplicas)
-        errors.invalid(
-          'status.availableReplicas',
-          availableReplicas,
-          'cannot be greater than readyReplicas',
-        )
-    },
+    validateUpdate: (object, _stored, errors) =>
+      validateReplicaStatus(object.status ?? {}, ['terminatingReplicas'], errors),
   },
   warnings: templateWarnings,
   columns: tableColumns('apps/replicasets', {

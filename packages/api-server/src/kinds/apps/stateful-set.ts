@@ -1,12 +1,14 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import { FieldErrors } from '../../schema/field-errors.ts'
 import {
+  invalidAll,
   isConvertibleSelector,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
 } from '../../schema/validation/labels.ts'
 import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
+import { dnsLabel } from '../../schema/validation/names.ts'
 import {
   isZeroIntOrPercent,
   validateAtMost100Percent,
@@ -20,7 +22,7 @@ import { defaultClaim } from '../core/persistent-volume-claim.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { podSpecWarnings } from '../core/pod/warnings.ts'
-import { sameJson, validateReplicaCounters } from '../workload-template.ts'
+import { sameJson, validateCollisionCount, validateReplicaCounters } from '../workload-template.ts'
 
 const MUTABLE = [
   'replicas',
@@ -65,14 +67,13 @@ function rollingForm(rolling: Stored): Stored {
   return { Partition: rolling.partition ?? 0, MaxUnavailable: rolling.maxUnavailable ?? null }
 }
 
-function validateClaims(claims: readonly Stored[] | undefined, errors: FieldErrors): void {
-  for (const [index, claim] of (claims ?? []).entries()) {
-    validateClaimSpec(claim.spec ?? {}, errors, `spec.volumeClaimTemplates[${index}].spec`)
-    validateTemplateMetadata(claim.metadata, errors, `spec.volumeClaimTemplates[${index}].metadata`)
-  }
+/** What an update does not check again, because it cannot change or was stored as it is. */
+interface Leniency {
+  readonly claimsAndServiceName?: boolean
+  readonly template?: boolean
 }
 
-function validateSpec(spec: Stored, errors: FieldErrors): void {
+function validateSpec(spec: Stored, errors: FieldErrors, skip: Leniency = {}): void {
   if (!spec.podManagementPolicy) errors.required('spec.podManagementPolicy')
   else if (!['OrderedReady', 'Parallel'].includes(spec.podManagementPolicy)) {
     errors.invalid(
@@ -86,15 +87,36 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
     const value = spec.persistentVolumeClaimRetentionPolicy?.[field]
     if (value !== undefined && !['Retain', 'Delete'].includes(value)) {
       errors.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, value, [
-        'Delete',
         'Retain',
+        'Delete',
       ])
     }
+  }
+  if (!skip.claimsAndServiceName) {
+    for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      validateClaimSpec(claim.spec ?? {}, errors, `spec.volumeClaimTemplates[${index}].spec`)
   }
   validateNonNegative(spec.replicas, errors, 'spec.replicas')
   validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
   validateNonNegative(spec.ordinals?.start, errors, 'spec.ordinals.start')
+  if (!skip.claimsAndServiceName && spec.serviceName)
+    invalidAll(errors, 'spec.serviceName', spec.serviceName, dnsLabel(spec.serviceName))
+  validateSelectorAndPods(spec, errors, skip.template === true)
+  const template: Stored = spec.template ?? {}
+  const policy = template.spec?.restartPolicy
+  if (policy !== 'Always')
+    errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
+  if (template.spec?.activeDeadlineSeconds !== undefined) {
+    errors.forbidden(
+      'spec.template.spec.activeDeadlineSeconds',
+      'activeDeadlineSeconds in StatefulSet is not Supported',
+    )
+  }
+}
+
+function validateSelectorAndPods(spec: Stored, errors: FieldErrors, skipPods: boolean): void {
   const selector: Stored | undefined = spec.selector
+  const template: Stored = spec.template ?? {}
   if (!selector) errors.required('spec.selector')
   else {
     validateLabelSelector(selector, errors, 'spec.selector')
@@ -105,7 +127,6 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
       return
     }
   }
-  const template: Stored = spec.template ?? {}
   if (
     !selector ||
     !(isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
@@ -116,18 +137,16 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
       '`selector` does not match template `labels`',
     )
   }
-  // Labels and annotations are reported twice: by the kind, and by the template.
+  if (!skipPods)
+    validateTemplate(podsOf(template, spec.volumeClaimTemplates), errors, 'spec.template')
+  // Labels and annotations are reported twice: by the template, and by the kind.
   validateTemplateMetadata(template.metadata, errors, 'spec.template')
-  validateTemplate(withClaimVolumes(template, spec.volumeClaimTemplates), errors, 'spec.template')
-  const policy = template.spec?.restartPolicy
-  if (policy !== 'Always')
-    errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
-  if (template.spec?.activeDeadlineSeconds !== undefined) {
-    errors.forbidden(
-      'spec.template.spec.activeDeadlineSeconds',
-      'activeDeadlineSeconds in StatefulSet is not Supported',
-    )
-  }
+}
+
+/** The template without what the controller overwrites in every pod: host name and subdomain. */
+function podsOf(template: Stored, claims: readonly Stored[] | undefined): Stored {
+  const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec ?? {}
+  return withClaimVolumes({ ...template, spec }, claims)
 }
 
 /** Pods get a volume for each claim template, so that containers may mount them by name. */
@@ -175,13 +194,15 @@ export const statefulSet: KindRules = {
       defaultClaim(claim)
     }
   },
-  validate: (object, errors) => {
-    validateSpec(object.spec ?? {}, errors)
-    validateClaims(object.spec?.volumeClaimTemplates, errors)
-  },
+  validate: (object, errors) => validateSpec(object.spec ?? {}, errors),
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
-    validateSpec(object.spec ?? {}, errors)
+    const before = new FieldErrors()
+    validateSpec(stored.spec ?? {}, before, { claimsAndServiceName: true })
+    validateSpec(object.spec ?? {}, errors, {
+      claimsAndServiceName: true,
+      template: before.list.length > 0,
+    })
     if (!sameJson(withoutMutable(object.spec), withoutMutable(stored.spec)))
       errors.forbidden('spec', FORBIDDEN)
   },
@@ -217,13 +238,7 @@ export const statefulSet: KindRules = {
           availableReplicas,
           'cannot be greater than status.readyReplicas',
         )
-      const before: number | undefined = stored.status?.collisionCount
-      if (before !== undefined && (status.collisionCount ?? 0) < before)
-        errors.invalid(
-          'status.collisionCount',
-          status.collisionCount ?? null,
-          'cannot be decremented',
-        )
+      validateCollisionCount(status, stored, errors)
     },
   },
   warnings(object) {

@@ -4,7 +4,7 @@ import { emptyStatus } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { quantitySign } from '../../schema/quantity.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { pathSegment } from '../../schema/validation/names.ts'
+import { dnsLabel, pathSegment } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
@@ -56,7 +56,8 @@ function defaults(object: Draft): void {
   }
 }
 
-function validate(object: Stored, errors: FieldErrors): void {
+/** `lenient`: the stored object names no group either. */
+function validate(object: Stored, errors: FieldErrors, lenient = false): void {
   const spec: Stored = object.spec ?? {}
   const { minReplicas, maxReplicas = 0 } = spec
   if (typeof minReplicas === 'number' && minReplicas < 1)
@@ -72,7 +73,7 @@ function validate(object: Stored, errors: FieldErrors): void {
       'must be greater than or equal to `minReplicas`',
     )
   }
-  validateReference(spec.scaleTargetRef ?? {}, errors, 'spec.scaleTargetRef')
+  validateReference(spec.scaleTargetRef ?? {}, !lenient, errors, 'spec.scaleTargetRef')
   validateMetrics(spec.metrics, minReplicas, errors)
   if (spec.behavior) {
     validateRules(spec.behavior.scaleUp, errors, 'spec.behavior.scaleUp')
@@ -80,15 +81,32 @@ function validate(object: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateReference(reference: Stored, errors: FieldErrors, field: string): void {
+/** `scaled`: what is scaled must be in a group, as all but ReplicationControllers are. */
+function validateReference(
+  reference: Stored,
+  scaled: boolean,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { apiVersion = '', kind = '', name = '' } = reference
   if (kind === '') errors.required(`${field}.kind`)
   else invalidAll(errors, `${field}.kind`, kind, pathSegment(kind))
   if (name === '') errors.required(`${field}.name`)
   else invalidAll(errors, `${field}.name`, name, pathSegment(name))
-  if (apiVersion === '' && kind !== 'ReplicationController' && field === 'spec.scaleTargetRef') {
+  const slashes = apiVersion.split('/').length - 1
+  if (slashes > 1)
+    errors.invalid(
+      `${field}.apiVersion`,
+      apiVersion,
+      `unexpected GroupVersion string: ${apiVersion}`,
+    )
+  else if (scaled && !hasGroup(apiVersion) && kind !== 'ReplicationController')
     errors.invalid(`${field}.apiVersion`, apiVersion, 'apiVersion must specify API group')
-  }
+}
+
+/** `v1` has none. */
+function hasGroup(apiVersion: string): boolean {
+  return apiVersion.indexOf('/') > 0
 }
 
 function validateMetrics(
@@ -108,16 +126,15 @@ function validateMetrics(
     )
 }
 
+const SOURCES = ['object', 'external', 'pods', 'resource', 'containerResource']
+
 function validateMetric(metric: Stored, errors: FieldErrors, field: string): void {
   const { type } = metric
   if (!type) errors.required(`${field}.type`, 'must specify a metric source type')
   if (!METRIC_TYPES.includes(type)) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
-  const present = METRIC_TYPES.map((name) => FIELD_OF[name]!).filter((name) => metric[name])
-  for (const name of ['object', 'external', 'pods', 'resource', 'containerResource']) {
-    const source: Stored | undefined = metric[name]
-    if (!source) continue
-    if (present.length === 1) validateSource(name, source, errors, `${field}.${name}`)
-  }
+  const present = SOURCES.filter((name) => metric[name])
+  const [first] = present
+  if (first !== undefined) validateSource(first, metric[first], errors, `${field}.${first}`)
   const expected = FIELD_OF[type]
   // Said twice: once of the type, once of the source that it should name.
   if (expected === undefined) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
@@ -133,7 +150,7 @@ function validateMetric(metric: Stored, errors: FieldErrors, field: string): voi
 function validateSource(name: string, source: Stored, errors: FieldErrors, field: string): void {
   const target: Stored = source.target ?? {}
   if (name === 'object') {
-    validateReference(source.describedObject ?? {}, errors, `${field}.describedObject`)
+    validateReference(source.describedObject ?? {}, false, errors, `${field}.describedObject`)
     validateIdentifier(source.metric, errors, `${field}.metric`)
     validateTarget(target, errors, `${field}.target`)
     if (target.value === undefined && target.averageValue === undefined)
@@ -161,8 +178,11 @@ function validateSource(name: string, source: Stored, errors: FieldErrors, field
       errors.required(`${field}.target.averageValue`, 'must specify a positive target averageValue')
   } else {
     if (!source.name) errors.required(`${field}.name`, 'must specify a resource name')
-    if (name === 'containerResource' && !source.container)
-      errors.required(`${field}.container`, 'must specify a container')
+    if (name === 'containerResource') {
+      const container: string = source.container ?? ''
+      if (container === '') errors.required(`${field}.container`, 'must specify a container')
+      else invalidAll(errors, `${field}.container`, container, dnsLabel(container))
+    }
     validateTarget(target, errors, `${field}.target`)
     const raw = target.averageValue !== undefined
     const utilization = target.averageUtilization !== undefined
@@ -284,7 +304,10 @@ export const horizontalPodAutoscaler: KindRules = {
       kind: 'HorizontalPodAutoscaler',
     })
   },
-  validate,
+  validate: (object, errors) => validate(object, errors),
+  updateOrder: 'update-only',
+  validateUpdate: (object, stored, errors) =>
+    validate(object, errors, !hasGroup(stored.spec?.scaleTargetRef?.apiVersion ?? '')),
   status: {
     validateUpdate(object, _stored, errors) {
       for (const field of ['currentReplicas', 'desiredReplicas']) {

@@ -67,7 +67,7 @@ test('rules of a job', () => {
     [
       job({ podFailurePolicy: { rules: [{ action: 'Ignore' }] } }),
       [
-        'spec.podFailurePolicy.rules[0]: Invalid value: null: specifying one of OnExitCodes and OnPodConditions is required',
+        'spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
       ],
     ],
     [

@@ -1,6 +1,5 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { formatAge } from '../../printing/ages.ts'
 import { selectorText, tableColumns } from '../columns.ts'
@@ -50,9 +49,14 @@ function validateSpec(object: Stored, errors: FieldErrors): void {
   if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
   else if (!POLICIES.includes(spec.concurrencyPolicy))
     errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
-  validateTemplateMetadata(spec.jobTemplate?.metadata, errors, 'spec.jobTemplate')
   const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
   validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
+  if (jobSpec.selector)
+    errors.invalid(
+      'spec.jobTemplate.spec.selector',
+      jobSpec.selector,
+      '`selector` will be auto-generated',
+    )
   if (jobSpec.manualSelector === true)
     errors.notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])
   validateNonNegative(spec.successfulJobsHistoryLimit, errors, 'spec.successfulJobsHistoryLimit')

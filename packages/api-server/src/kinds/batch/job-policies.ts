@@ -1,9 +1,17 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
+import { countIndexes } from './job-indexes.ts'
+import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { qualifiedName } from '../../schema/validation/names.ts'
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
+const STATUSES = ['False', 'True', 'Unknown']
+const OPERATORS = ['In', 'NotIn']
+
+function validValues(values: readonly string[]): string {
+  return `valid values: [${values.map((value) => JSON.stringify(value)).join(' ')}]`
+}
 
 export function validatePodFailurePolicy(spec: Stored, errors: FieldErrors, field: string): void {
   const rules: readonly Stored[] = spec.podFailurePolicy.rules ?? []
@@ -25,11 +33,7 @@ function validateRule(
   errors: FieldErrors,
   field: string,
 ): void {
-  if (!rule.action)
-    errors.required(
-      `${field}.action`,
-      `valid values: ${ACTIONS.map((action) => JSON.stringify(action)).join(', ')}`,
-    )
+  if (!rule.action) errors.required(`${field}.action`, validValues(ACTIONS))
   else if (rule.action === 'FailIndex') {
     if (spec.backoffLimitPerIndex === undefined)
       errors.invalid(`${field}.action`, rule.action, 'requires the backoffLimitPerIndex to be set')
@@ -41,14 +45,14 @@ function validateRule(
   for (const [index, pattern] of conditions.entries()) {
     const at = `${field}.onPodConditions[${index}]`
     invalidAll(errors, `${at}.type`, pattern.type ?? '', qualifiedName(pattern.type ?? ''))
-    if (!pattern.status) errors.required(`${at}.status`, 'valid values: "False", "True", "Unknown"')
-    else if (!['False', 'True', 'Unknown'].includes(pattern.status))
-      errors.notSupported(`${at}.status`, pattern.status, ['False', 'True', 'Unknown'])
+    if (!pattern.status) errors.required(`${at}.status`, validValues(STATUSES))
+    else if (!STATUSES.includes(pattern.status))
+      errors.notSupported(`${at}.status`, pattern.status, STATUSES)
   }
   if (rule.onExitCodes && conditions.length > 0)
-    errors.invalid(field, null, 'specifying both OnExitCodes and OnPodConditions is not supported')
+    errors.invalidOmitted(field, 'specifying both OnExitCodes and OnPodConditions is not supported')
   if (!rule.onExitCodes && conditions.length === 0)
-    errors.invalid(field, null, 'specifying one of OnExitCodes and OnPodConditions is required')
+    errors.invalidOmitted(field, 'specifying one of OnExitCodes and OnPodConditions is required')
 }
 
 function validateExitCodes(
@@ -58,9 +62,9 @@ function validateExitCodes(
   field: string,
 ): void {
   const { operator = '', values = [] } = codes as { operator?: string; values?: number[] }
-  if (operator === '') errors.required(`${field}.operator`, 'valid values: "In", "NotIn"')
-  else if (!['In', 'NotIn'].includes(operator))
-    errors.notSupported(`${field}.operator`, operator, ['In', 'NotIn'])
+  if (operator === '') errors.required(`${field}.operator`, validValues(OPERATORS))
+  else if (!OPERATORS.includes(operator))
+    errors.notSupported(`${field}.operator`, operator, OPERATORS)
   if (codes.containerName !== undefined && !names.has(codes.containerName)) {
     errors.invalid(
       `${field}.containerName`,
@@ -69,7 +73,7 @@ function validateExitCodes(
     )
   }
   if (values.length === 0)
-    errors.invalid(`${field}.values`, values, 'at least one value is required')
+    errors.invalid(`${field}.values`, codes.values ?? null, 'at least one value is required')
   else if (values.length > 255) errors.tooMany(`${field}.values`, values.length, 255)
   let ordered = true
   const seen = new Set<number>()
@@ -83,46 +87,65 @@ function validateExitCodes(
   if (!ordered) errors.invalid(`${field}.values`, values, 'must be ordered')
 }
 
+/** What a success policy prints as when the job has no indexes at all. */
+function policyForm(rules: readonly Stored[]): Stored {
+  return {
+    Rules: rules.map((rule) => ({
+      SucceededIndexes: rule.succeededIndexes ?? null,
+      SucceededCount: rule.succeededCount ?? null,
+    })),
+  }
+}
+
+const INDEXES_LIMIT_BYTES = 64 * 1024
+
 export function validateSuccessPolicy(spec: Stored, errors: FieldErrors, field: string): void {
   const rules: readonly Stored[] = spec.successPolicy.rules ?? []
   const at = `${field}.successPolicy`
-  if (spec.completionMode !== 'Indexed')
-    errors.invalid(at, { Rules: rules.map(ruleForm) }, 'requires indexed completion mode')
+  if (spec.completionMode !== 'Indexed') {
+    errors.invalid(at, policyForm(rules), 'requires indexed completion mode')
+    return
+  }
   if (rules.length === 0)
     errors.required(
       `${at}.rules`,
       'at least one rules must be specified when the successPolicy is specified',
     )
   if (rules.length > 20) errors.tooMany(`${at}.rules`, rules.length, 20)
-  for (const [index, rule] of rules.entries()) {
-    const ruleAt = `${at}.rules[${index}]`
-    if (rule.succeededCount === undefined && rule.succeededIndexes === undefined) {
-      errors.required(
-        ruleAt,
-        'at least one of succeededCount or succeededIndexes must be specified',
-      )
-    }
-    if (typeof rule.succeededCount === 'number') {
-      if (rule.succeededCount < 0)
-        errors.invalid(
-          `${ruleAt}.succeededCount`,
-          rule.succeededCount,
-          'must be greater than or equal to 0',
-        )
-      if (spec.completions !== undefined && rule.succeededCount > spec.completions) {
-        errors.invalid(
-          `${ruleAt}.succeededCount`,
-          rule.succeededCount,
-          `must be less than or equal to ${spec.completions} (the number of specified completions)`,
-        )
-      }
-    }
-  }
+  for (const [index, rule] of rules.entries())
+    validateSuccessRule(rule, spec.completions ?? 0, errors, `${at}.rules[${index}]`)
 }
 
-function ruleForm(rule: Stored): Stored {
-  return {
-    SucceededIndexes: rule.succeededIndexes ?? null,
-    SucceededCount: rule.succeededCount ?? null,
+function validateSuccessRule(
+  rule: Stored,
+  completions: number,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { succeededCount: count, succeededIndexes: indexes } = rule
+  if (count === undefined && indexes === undefined)
+    errors.required(field, 'at least one of succeededCount or succeededIndexes must be specified')
+  let total = 0
+  if (indexes !== undefined) {
+    const at = `${field}.succeededIndexes`
+    if (indexes.length > INDEXES_LIMIT_BYTES) errors.tooLong(at, INDEXES_LIMIT_BYTES)
+    const counted = countIndexes(indexes, completions)
+    if (typeof counted === 'number') total = counted
+    else errors.invalid(at, indexes, `error parsing succeededIndexes: ${counted.problem}`)
   }
+  if (count === undefined) return
+  const at = `${field}.succeededCount`
+  validateNonNegative(count, errors, at)
+  if (count > completions)
+    errors.invalid(
+      at,
+      count,
+      `must be less than or equal to ${completions} (the number of specified completions)`,
+    )
+  if (indexes !== undefined && count > total)
+    errors.invalid(
+      at,
+      count,
+      `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`,
+    )
 }

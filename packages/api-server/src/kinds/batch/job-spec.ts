@@ -13,10 +13,9 @@ import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 
-const UID_LABELS = ['controller-uid', 'batch.kubernetes.io/controller-uid']
-const NAME_LABELS = ['job-name', 'batch.kubernetes.io/job-name']
 const POLICIES = ['OnFailure', 'Never']
-const MAX_INDEXED_PARALLELISM = 100000
+const MAX_INDEXED = 100000
+const MAX_WITH_MANY = 10000
 
 /** A job that is created: selector and labels must be the generated ones, unless the selector is manual. */
 export function validateJobSpec(object: Stored, errors: FieldErrors): void {
@@ -31,7 +30,7 @@ export function validateJobSpec(object: Stored, errors: FieldErrors): void {
       errors.invalid(
         'metadata.name',
         name,
-        `will not able to create pod with invalid DNS hostname: ${JSON.stringify(hostname)}: ${messages[0]}`,
+        `will not able to create pod with invalid DNS label: ${hostname}`,
       )
     }
   }
@@ -41,22 +40,20 @@ function validateGenerated(object: Stored, spec: Stored, errors: FieldErrors): v
   const { uid = '', name = '' } = object.metadata ?? {}
   const labels: Record<string, string> = spec.template?.metadata?.labels ?? {}
   if (!spec.selector) return
-  const expect = (keys: readonly string[], value: string): void => {
-    for (const key of keys) {
-      if (labels[key] === undefined)
-        errors.required(`spec.template.metadata.labels[${key}]`, `must be '${value}'`)
-      else if (labels[key] !== value)
-        errors.invalid(`spec.template.metadata.labels[${key}]`, labels, `must be '${value}'`)
-    }
+  const expected: Record<string, string> = {
+    'controller-uid': uid,
+    'job-name': name,
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
   }
-  expect(UID_LABELS, uid)
-  expect(NAME_LABELS, name)
-  const { matchLabels = {}, matchExpressions = [] } = spec.selector
-  const generated =
-    Object.keys(matchLabels).length === 1 &&
-    matchExpressions.length === 0 &&
-    UID_LABELS.some((key) => matchLabels[key] === uid)
-  if (!generated) errors.invalid('spec.selector', spec.selector, '`selector` not auto-generated')
+  for (const [key, value] of Object.entries(expected)) {
+    if (labels[key] === undefined)
+      errors.required(`spec.template.metadata.labels[${key}]`, `must be '${value}'`)
+    else if (labels[key] !== value)
+      errors.invalid(`spec.template.metadata.labels[${key}]`, labels, `must be '${value}'`)
+  }
+  if (isConvertibleSelector(spec.selector) && !selectorMatches(spec.selector, expected))
+    errors.invalid('spec.selector', spec.selector, '`selector` not auto-generated')
 }
 
 export function validateSpecAndSelector(spec: Stored, errors: FieldErrors, field: string): void {
@@ -88,26 +85,13 @@ export function validateSpecFields(spec: Stored, errors: FieldErrors, field: str
   ]) {
     validateNonNegative(spec[name], errors, `${field}.${name}`)
   }
-  validateIndexes(spec, errors, field)
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
   if (spec.managedBy !== undefined) {
     invalidAll(errors, `${field}.managedBy`, spec.managedBy, domainPrefixedPath(spec.managedBy))
     if (spec.managedBy.length > 63) errors.tooLong(`${field}.managedBy`, 63)
   }
-  if (spec.completionMode !== undefined) {
-    if (!['Indexed', 'NonIndexed'].includes(spec.completionMode))
-      errors.notSupported(`${field}.completionMode`, spec.completionMode, ['Indexed', 'NonIndexed'])
-    else if (spec.completionMode === 'Indexed') {
-      if (spec.completions === undefined)
-        errors.required(`${field}.completions`, 'when completion mode is Indexed')
-      else if (spec.parallelism > MAX_INDEXED_PARALLELISM) {
-        errors.invalid(
-          `${field}.parallelism`,
-          spec.parallelism,
-          `must be less than or equal to ${MAX_INDEXED_PARALLELISM} when completion mode is Indexed`,
-        )
-      }
-    }
-  }
+  validateCompletionMode(spec, errors, field)
   if (spec.podFailurePolicy) validatePodFailurePolicy(spec, errors, `${field}.podFailurePolicy`)
   if (spec.successPolicy) validateSuccessPolicy(spec, errors, field)
   validateReplacement(spec, errors, `${field}.podReplacementPolicy`)
@@ -115,32 +99,45 @@ export function validateSpecFields(spec: Stored, errors: FieldErrors, field: str
   validateRestartPolicy(spec, errors, `${field}.template.spec.restartPolicy`)
 }
 
-function validateIndexes(spec: Stored, errors: FieldErrors, field: string): void {
-  const indexed = spec.completionMode === 'Indexed'
-  if (spec.maxFailedIndexes !== undefined) {
-    if (spec.completions !== undefined && spec.maxFailedIndexes > spec.completions) {
-      errors.invalid(
-        `${field}.maxFailedIndexes`,
-        spec.maxFailedIndexes,
-        'must be less than or equal to completions',
-      )
+function validateCompletionMode(spec: Stored, errors: FieldErrors, field: string): void {
+  const mode: string = spec.completionMode ?? 'NonIndexed'
+  if (mode !== 'Indexed' && mode !== 'NonIndexed')
+    errors.notSupported(`${field}.completionMode`, mode, ['NonIndexed', 'Indexed'])
+  else if (mode === 'Indexed') validateIndexed(spec, errors, field)
+  else {
+    for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
+      if (spec[name] !== undefined)
+        errors.invalid(`${field}.${name}`, spec[name], 'requires indexed completion mode')
     }
-    if (spec.backoffLimitPerIndex === undefined)
-      errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
-    if (!indexed)
-      errors.invalid(
-        `${field}.maxFailedIndexes`,
-        spec.maxFailedIndexes,
-        'requires indexed completion mode',
-      )
   }
-  if (spec.backoffLimitPerIndex !== undefined && !indexed) {
+}
+
+/** The lists of indexes in the status must stay short. */
+function validateIndexed(spec: Stored, errors: FieldErrors, field: string): void {
+  const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec
+  const limit = (name: string, value: number | undefined, most: number, when = ''): void => {
+    if (value !== undefined && value > most)
+      errors.invalid(`${field}.${name}`, value, `must be less than or equal to ${most}${when}`)
+  }
+  if (completions === undefined)
+    errors.required(`${field}.completions`, 'when completion mode is Indexed')
+  limit('parallelism', parallelism, MAX_INDEXED, ' when completion mode is Indexed')
+  if (completions !== undefined && maxFailedIndexes > completions)
     errors.invalid(
-      `${field}.backoffLimitPerIndex`,
-      spec.backoffLimitPerIndex,
-      'requires indexed completion mode',
+      `${field}.maxFailedIndexes`,
+      maxFailedIndexes,
+      'must be less than or equal to completions',
     )
-  }
+  limit('maxFailedIndexes', maxFailedIndexes, MAX_INDEXED)
+  if (!(completions > MAX_INDEXED) || backoffLimitPerIndex === undefined) return
+  const when = ` when completions are above ${MAX_INDEXED} and used with backoff limit per index`
+  if (maxFailedIndexes === undefined)
+    errors.required(
+      `${field}.maxFailedIndexes`,
+      `must be specified when completions is above ${MAX_INDEXED}`,
+    )
+  limit('parallelism', parallelism, MAX_WITH_MANY, when)
+  limit('maxFailedIndexes', maxFailedIndexes, MAX_WITH_MANY, when)
 }
 
 function validateReplacement(spec: Stored, errors: FieldErrors, field: string): void {

@@ -30,22 +30,16 @@ function unchanged(spec: Stored, before: Stored, field: string, errors: FieldErr
 
 /** An elastic indexed job changes completions together with parallelism. */
 function validateCompletions(spec: Stored, before: Stored, errors: FieldErrors): void {
-  if (spec.completions === before.completions) return
-  if (
-    spec.completionMode === 'Indexed' &&
-    spec.completions !== undefined &&
-    before.completions !== undefined
-  ) {
-    if (spec.completions !== spec.parallelism) {
-      errors.invalid(
-        'spec.completions',
-        spec.completions,
-        `can only be modified in tandem with spec.parallelism`,
-      )
-    }
-    return
-  }
-  errors.invalid('spec.completions', spec.completions ?? null, IMMUTABLE)
+  const { completions } = spec
+  if (completions === before.completions) return
+  if (spec.completionMode !== 'Indexed')
+    errors.invalid('spec.completions', completions ?? null, IMMUTABLE)
+  else if (completions !== undefined && completions !== spec.parallelism)
+    errors.invalid(
+      'spec.completions',
+      completions,
+      'can only be modified in tandem with spec.parallelism',
+    )
 }
 
 /** A job that is suspended and has never started, or has stopped, may be scheduled otherwise. */

@@ -1,7 +1,8 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { formatTime } from '@gyropilot/foundation'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { dnsSubdomain } from '../../schema/validation/names.ts'
+import { givenValue } from '../../schema/decode.ts'
+import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
@@ -34,20 +35,25 @@ const USAGES = [
 function validateRequest(spec: Stored, errors: FieldErrors): void {
   const text =
     spec.request === undefined ? '' : Buffer.from(spec.request, 'base64').toString('latin1')
-  const value: unknown = spec.request ?? null
   if (/-----BEGIN CERTIFICATE REQUEST-----[\s\S]*-----END CERTIFICATE REQUEST-----/.test(text))
     return
+  const value = givenValue(spec, 'request')
   errors.invalid('spec.request', value, 'PEM block type must be CERTIFICATE REQUEST')
 }
 
+const DOMAIN_LIMIT_BYTES = 253
+/** Domain, slash, and a path that holds a label, a dot and a subdomain. */
+const SIGNER_NAME_LIMIT_BYTES = 253 + 1 + 63 + 1 + 253
+
+/** `example.com/signer`: of each half only the first bad label is reported. */
 function validateSignerName(name: string, errors: FieldErrors): void {
   const at = 'spec.signerName'
   if (name === '') {
     errors.required(at)
     return
   }
-  const [domain = '', ...path] = name.split('/')
-  if (path.length === 0) {
+  const halves = name.split('/')
+  if (halves.length !== 2) {
     errors.invalid(
       at,
       name,
@@ -55,24 +61,28 @@ function validateSignerName(name: string, errors: FieldErrors): void {
     )
     return
   }
-  if (path.join('/') === '')
-    errors.invalid(
-      at,
-      name,
-      `validating label "": must be a fully qualified domain and path of the form "example.com/signer-name"`,
-    )
-  const messages = dnsSubdomain(domain)
-  for (const message of messages)
-    errors.invalid(at, domain, `validating label ${JSON.stringify(domain)}: ${message}`)
-  if (messages.length === 0 && domain.split('.').length < 2)
-    errors.invalid(at, name, 'should be a domain with at least two segments separated by dots')
-  for (const label of path.join('/').split('.')) {
-    for (const message of dnsSubdomain(label.toLowerCase()))
-      errors.invalid(at, path.join('/'), `validating label ${JSON.stringify(label)}: ${message}`)
-  }
-  if (name === 'kubernetes.io/legacy-unknown')
-    errors.invalid(at, name, 'the legacy signerName is not allowed via this API version')
+  const [domain, path] = halves as [string, string]
+  if (domain.length > DOMAIN_LIMIT_BYTES) errors.tooLong(at, DOMAIN_LIMIT_BYTES)
+  validateFirstBadLabel(domain, dnsLabel, errors, at)
+  if (!domain.includes('.'))
+    errors.invalid(at, domain, 'should be a domain with at least two segments separated by dots')
+  validateFirstBadLabel(path, dnsSubdomain, errors, at)
+  if (name.length > SIGNER_NAME_LIMIT_BYTES) errors.tooLong(at, SIGNER_NAME_LIMIT_BYTES)
 }
+
+function validateFirstBadLabel(
+  text: string,
+  check: (label: string) => readonly string[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  const bad = text.split('.').find((label) => check(label).length > 0)
+  if (bad === undefined) return
+  for (const message of check(bad))
+    errors.invalid(field, text, `validating label ${JSON.stringify(bad)}: ${message}`)
+}
+
+const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 
 function validate(object: Stored, errors: FieldErrors): void {
   const spec: Stored = object.spec ?? {}
@@ -85,7 +95,13 @@ function validate(object: Stored, errors: FieldErrors): void {
     if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage)
     seen.add(usage)
   }
-  validateSignerName(spec.signerName ?? '', errors)
+  if (spec.signerName === LEGACY_SIGNER)
+    errors.invalid(
+      'spec.signerName',
+      LEGACY_SIGNER,
+      'the legacy signerName is not allowed via this API version',
+    )
+  else validateSignerName(spec.signerName ?? '', errors)
   if (typeof spec.expirationSeconds === 'number' && spec.expirationSeconds < 600) {
     errors.invalid(
       'spec.expirationSeconds',
@@ -96,28 +112,28 @@ function validate(object: Stored, errors: FieldErrors): void {
   validateConditions(object.status, errors)
 }
 
+const CONDITION_STATUSES = ['False', 'True', 'Unknown']
+
+/** Decisions and failures are only ever true; a request is approved or denied. */
 function validateConditions(status: Stored | undefined, errors: FieldErrors): void {
   const types = new Set<string>()
   for (const [index, condition] of (status?.conditions ?? []).entries()) {
     const at = `status.conditions[${index}]`
-    if (!condition.type) errors.required(`${at}.type`)
-    else if (
-      condition.type === 'Approved' ||
-      condition.type === 'Denied' ||
-      condition.type === 'Failed'
+    const type: string = condition.type ?? ''
+    if (type === '') errors.required(`${at}.type`)
+    const statuses = isDecision({ type }) || type === 'Failed' ? ['True'] : CONDITION_STATUSES
+    if (!condition.status) errors.required(`${at}.status`)
+    else if (!statuses.includes(condition.status))
+      errors.notSupported(`${at}.status`, condition.status, statuses)
+    if (
+      (type === 'Approved' && types.has('Denied')) ||
+      (type === 'Denied' && types.has('Approved'))
     ) {
-      if (condition.status !== 'True')
-        errors.notSupported(`${at}.status`, condition.status ?? '', ['True'])
+      errors.invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive')
     }
-    if (types.has(condition.type)) errors.duplicate(`${at}.type`, condition.type)
-    types.add(condition.type)
+    if (types.has(type)) errors.duplicate(`${at}.type`, type)
+    types.add(type)
   }
-  if (types.has('Approved') && types.has('Denied'))
-    errors.invalid(
-      'status.conditions',
-      'Denied',
-      'Approved and Denied conditions are mutually exclusive',
-    )
 }
 
 /** Times of new conditions, and of those whose status changed. */

@@ -1,5 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
+import { validateStrategy } from './strategy.ts'
 
 export const lease: KindRules = {
   group: 'coordination.k8s.io',
@@ -23,15 +24,10 @@ export const lease: KindRules = {
         'must be greater than or equal to 0',
       )
     }
-    if (
-      spec.strategy !== undefined &&
-      spec.strategy !== 'OldestEmulationVersion' &&
-      !String(spec.strategy).includes('/')
-    ) {
-      errors.notSupported('spec.strategy', spec.strategy, ['OldestEmulationVersion'])
-    }
-    if (spec.preferredHolder && !spec.strategy)
-      errors.forbidden('spec.preferredHolder', 'may only be specified if strategy is defined')
+    const strategy: string | undefined = spec.strategy
+    if (strategy !== undefined) validateStrategy(strategy, errors)
+    if (spec.preferredHolder && !strategy)
+      errors.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined')
   },
   columns: [
     nameColumn,

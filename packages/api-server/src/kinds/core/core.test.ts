@@ -52,7 +52,7 @@ test('rules of a service', () => {
   const port = { name: 'a', port: 80 }
   const cases: readonly (readonly [Draft, readonly string[]])[] = [
     [{}, ['spec.ports: Required value']],
-    [{ clusterIP: 'None' }, []],
+    [{ clusterIP: 'None', clusterIPs: ['None'] }, []],
     [{ type: 'ExternalName' }, ['spec.externalName: Required value']],
     [{ ports: [port, { port: 81 }] }, ['spec.ports[1].name: Required value']],
     [{ ports: [port, { ...port, port: 81 }] }, ['spec.ports[1].name: Duplicate value: "a"']],
@@ -71,7 +71,7 @@ test('rules of a service', () => {
       ],
     ],
     [
-      { ports: [port], clusterIPs: ['010.1.1.1'] },
+      { ports: [port], clusterIP: '010.1.1.1', clusterIPs: ['010.1.1.1'] },
       ['spec.clusterIPs[0]: Invalid value: "010.1.1.1": must not have leading 0s'],
     ],
   ]

@@ -43,25 +43,19 @@ function validateSubset(subset: Stored, errors: FieldErrors, field: string): voi
 }
 
 /** Up to three `ip:port` pairs. */
+/** Port by port; subsets without ready addresses show as nothing at all. */
 function endpointsText(object: Stored): string {
-  const pairs: string[] = []
-  let total = 0
-  for (const subset of object.subsets ?? []) {
-    for (const address of subset.addresses ?? []) {
-      const ports: readonly (Stored | undefined)[] =
-        (subset.ports ?? []).length === 0 ? [undefined] : subset.ports
-      for (const port of ports) {
-        total++
-        const host = String(address.ip)
-        if (pairs.length < 3)
-          pairs.push(
-            port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port.port}`,
-          )
-      }
-    }
-  }
-  if (total === 0) return '<none>'
-  return total > 3 ? `${pairs.join(',')} + ${total - 3} more...` : pairs.join(',')
+  const subsets: readonly Stored[] = object.subsets ?? []
+  if (subsets.length === 0) return '<none>'
+  const pairs = subsets.flatMap(({ addresses, ports }) => {
+    const ips: readonly string[] = (addresses ?? []).map(({ ip }: Stored) => String(ip))
+    if ((ports ?? []).length === 0) return ips
+    return (ports as readonly Stored[]).flatMap(({ port }) =>
+      ips.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`),
+    )
+  })
+  const text = pairs.slice(0, 3).join(',')
+  return pairs.length > 3 ? `${text} + ${pairs.length - 3} more...` : text
 }
 
 export const endpoints: KindRules = {

@@ -37,7 +37,7 @@ const lastSeen = (object: Stored): string | undefined =>
 
 function sourceText(object: Stored): string {
   const component = object.source?.component || object.reportingComponent || ''
-  const host = object.source?.host || ''
+  const host = object.source?.host || object.reportingInstance || ''
   return host === '' ? component : `${component}, ${host}`
 }
 

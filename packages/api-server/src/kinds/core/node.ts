@@ -6,13 +6,14 @@ import { validateCidr, parseCidr } from '../../schema/validation/ip.ts'
 import { labelValue, qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
-import { validateResourceName, validateResourceQuantity } from './pod/resources.ts'
+import { validateResourceQuantity } from './pod/resources.ts'
 import { TAINT_EFFECTS } from './pod/scheduling.ts'
 
 /** The path is kube-apiserver's, although taints stand in the spec. */
 function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErrors): void {
   const seen = new Set<string>()
-  for (const [index, { key = '', value = '', effect = '' }] of (taints ?? []).entries()) {
+  for (const [index, taint] of (taints ?? []).entries()) {
+    const { key = '', value = '', effect = '', timeAdded } = taint
     const at = `metadata.taints[${index}]`
     invalidAll(errors, `${at}.key`, key, qualifiedName(key))
     const messages = labelValue(value)
@@ -21,7 +22,11 @@ function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErro
     else if (!TAINT_EFFECTS.includes(effect))
       errors.notSupported(`${at}.effect`, effect, TAINT_EFFECTS)
     if (seen.has(`${effect}:${key}`))
-      errors.duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: null })
+      errors.duplicate(
+        at,
+        { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null },
+        'taints must be unique by key and effect pair',
+      )
     seen.add(`${effect}:${key}`)
   }
 }
@@ -38,7 +43,6 @@ function validateAddresses(addresses: readonly Stored[] | undefined, errors: Fie
 
 function validateResources(list: Stored | undefined, errors: FieldErrors, field: string): void {
   for (const name of Object.keys(list ?? {}).toSorted()) {
-    validateResourceName(name, errors, `${field}.${name}`)
     validateResourceQuantity(name, list![name], errors, `${field}.${name}`)
   }
 }
@@ -83,7 +87,8 @@ export const node: KindRules = {
   generationOf: null,
   defaults(object) {
     const { spec = {}, status } = object
-    if (spec.podCIDR && !spec.podCIDRs) spec.podCIDRs = [spec.podCIDR]
+    // The older field wins, for clients that know no other.
+    if (spec.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR]
     if (spec.podCIDRs?.length > 0) spec.podCIDR = spec.podCIDRs[0]
     else delete spec.podCIDR
     if (status?.capacity && !status.allocatable) status.allocatable = { ...status.capacity }

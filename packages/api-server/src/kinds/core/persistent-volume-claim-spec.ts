@@ -2,7 +2,7 @@ import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { quantitySign } from '../../schema/quantity.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dnsSubdomain } from '../../schema/validation/names.ts'
+import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 
@@ -16,7 +16,7 @@ export function validateAccessModes(
   for (const mode of modes) {
     if (!ACCESS_MODES.includes(mode)) errors.notSupported(field, mode, ACCESS_MODES)
     if (mode === 'ReadWriteOncePod') once = true
-    else others = true
+    else if (ACCESS_MODES.includes(mode)) others = true
   }
   if (once && others)
     errors.forbidden(field, 'may not use ReadWriteOncePod with other access modes')
@@ -32,7 +32,7 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
   const storage: string | undefined = spec.resources?.requests?.storage
   if (storage === undefined) errors.required(`${field}.resources[storage]`)
   else if (quantitySign(storage) <= 0)
-    errors.invalid(`${field}.resources.requests[storage]`, storage, 'must be greater than zero')
+    errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero')
   if (spec.storageClassName)
     invalidAll(
       errors,
@@ -51,11 +51,17 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
     if (!reference.apiGroup && reference.kind !== 'PersistentVolumeClaim') {
       errors.invalid(
         `${field}.${source}`,
-        reference.kind,
+        reference.kind ?? '',
         "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
       )
     }
+    const { apiGroup = '', namespace = '' } = reference
+    if (apiGroup !== '')
+      invalidAll(errors, `${field}.${source}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
+    if (source === 'dataSourceRef' && namespace !== '')
+      invalidAll(errors, `${field}.${source}.namespace`, namespace, dnsLabel(namespace))
   }
+  validateSameSource(spec, errors, field)
   if (spec.volumeAttributesClassName) {
     invalidAll(
       errors,
@@ -64,4 +70,14 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
       dnsSubdomain(spec.volumeAttributesClassName),
     )
   }
+}
+
+/** The printed value is a path, whose fields are not shown. */
+function validateSameSource(spec: Stored, errors: FieldErrors, field: string): void {
+  const { dataSource, dataSourceRef } = spec
+  if (!dataSource || !dataSourceRef) return
+  if (dataSourceRef.namespace)
+    errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified')
+  else if (['apiGroup', 'kind', 'name'].some((name) => dataSource[name] !== dataSourceRef[name]))
+    errors.invalid(field, {}, 'must match dataSourceRef')
 }

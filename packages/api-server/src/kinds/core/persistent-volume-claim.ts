@@ -18,18 +18,14 @@ export function defaultClaim(object: Draft): void {
   object.status.phase ||= 'Pending'
 }
 
-/** dataSource shows only what old clients understand; dataSourceRef mirrors it. */
+/** A dataSource of a kind that was never meant for it is dropped; of the two fields, each fills the other one. */
 function mirrorDataSource(object: Draft): void {
   const spec: Draft = object.spec ?? {}
   if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
-  else if (
-    spec.dataSourceRef &&
-    !spec.dataSource &&
-    !spec.dataSourceRef.namespace &&
-    isOldSource(spec.dataSourceRef)
-  ) {
-    spec.dataSource = { ...spec.dataSourceRef }
+  else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
+    const { namespace: _namespace, ...source } = spec.dataSourceRef
+    spec.dataSource = source
   }
 }
 
@@ -63,22 +59,20 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
       internalForm(now, 'PersistentVolumeClaimSpec'),
     )
     errors.forbidden('spec', `${IMMUTABLE}\n${diff}`)
-    return
   }
+  // A claim whose growth failed may shrink again, down to what it has. Nothing counts as zero.
+  const capacity: string = stored.status?.capacity?.storage ?? '0'
   if (
-    bound &&
-    size !== undefined &&
-    oldSize !== undefined &&
-    compareQuantities(size, oldSize) < 0
+    compareQuantities(size ?? '0', oldSize ?? '0') < 0 &&
+    compareQuantities(size ?? '0', capacity) <= 0
   ) {
-    const capacity: string | undefined = stored.status?.capacity?.storage
-    if (capacity === undefined || compareQuantities(size, capacity) <= 0) {
-      errors.forbidden(
-        'spec.resources.requests.storage',
-        'field can not be less than status.capacity',
-      )
-    }
+    errors.forbidden(
+      'spec.resources.requests.storage',
+      'field can not be less than status.capacity',
+    )
   }
+  if (object.spec?.volumeMode !== before.volumeMode)
+    errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
 }
 
 function keep(draft: Draft, before: Stored, field: string): void {
@@ -131,16 +125,11 @@ export const persistentVolumeClaim: KindRules = {
       'accessModes contains the actual access modes the volume backing the PVC has. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1',
       (object) => (object.spec?.volumeName ? accessModesText(object.status?.accessModes) : ''),
     ),
-    column(
-      'StorageClass',
-      'string',
-      'storageClassName is the name of the StorageClass required by the claim. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#class-1',
-      claimClass,
-    ),
+    column('StorageClass', 'string', 'StorageClass of the pvc', claimClass),
     column(
       'VolumeAttributesClass',
       'string',
-      'volumeAttributesClassName may be used to set the VolumeAttributesClass used by this claim.',
+      'VolumeAttributesClass of the pvc',
       (object) => object.spec?.volumeAttributesClassName ?? '<unset>',
     ),
     ageColumn,

@@ -1,9 +1,10 @@
 import { formatTime } from '@gyropilot/foundation'
+import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { givenValue } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { internalDiff, internalForm } from '../../schema/internal-form.ts'
-import { quantitySign } from '../../schema/quantity.ts'
+import { quantitySign, wholeNumber } from '../../schema/quantity.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsSubdomain } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
@@ -65,7 +66,15 @@ function validate(object: Stored, errors: FieldErrors): void {
   if (spec.capacity?.storage === undefined || names.length > 1)
     errors.notSupported('spec.capacity', givenValue(spec, 'capacity'), ['storage'])
   for (const name of names.toSorted()) {
-    if (quantitySign(spec.capacity[name]) <= 0)
+    // Amounts below zero are reported twice, first as a whole number.
+    const amount = quantitySign(spec.capacity[name])
+    if (amount < 0)
+      errors.invalid(
+        `spec.capacity[${name}]`,
+        wholeNumber(spec.capacity[name]),
+        'must be a valid resource quantity',
+      )
+    if (amount <= 0)
       errors.invalid(`spec.capacity[${name}]`, spec.capacity[name], 'must be greater than zero')
   }
   if (
@@ -84,7 +93,7 @@ function validate(object: Stored, errors: FieldErrors): void {
       errors.required('spec.nodeAffinity.required', 'must specify required node constraints')
     else validateNodeSelector(required, errors, 'spec.nodeAffinity.required')
   }
-  validateSources(spec, errors)
+  validateSources(spec, errors, object.metadata?.name ?? '')
   if (spec.storageClassName)
     invalidAll(
       errors,
@@ -95,24 +104,70 @@ function validate(object: Stored, errors: FieldErrors): void {
   if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode)) {
     errors.notSupported('spec.volumeMode', spec.volumeMode, ['Block', 'Filesystem'])
   }
+  validateAttributesClass(spec, errors)
 }
 
-function validateSources(spec: Stored, errors: FieldErrors): void {
+function validateAttributesClass(spec: Stored, errors: FieldErrors): void {
+  const name: string | undefined = spec.volumeAttributesClassName
+  if (name === undefined) return
+  const at = 'spec.volumeAttributesClassName'
+  if (name === '') errors.required(at, 'an empty string is disallowed')
+  else invalidAll(errors, at, name, dnsSubdomain(name))
+  if (!spec.csi)
+    errors.required('spec.csi', 'has to be specified when using volumeAttributesClassName')
+}
+
+function validateSources(spec: Stored, errors: FieldErrors, name: string): void {
+  const owner = { persistent: true, name }
   let count = 0
   for (const name of SOURCES) {
     if (!spec[name]) continue
-    if (++count > 1) errors.forbidden(`spec.${name}`, 'may not specify more than 1 volume type')
-    else validateSharedSource(name, spec[name], errors, `spec.${name}`)
+    // A second flexVolume is not looked for.
+    if (++count > 1 && name !== 'flexVolume')
+      errors.forbidden(
+        name === 'cephfs' ? 'spec.cephFS' : `spec.${name}`,
+        'may not specify more than 1 volume type',
+      )
+    else validateSharedSource(name, spec[name], errors, `spec.${name}`, owner)
     if (name === 'local' && !spec.nodeAffinity)
       errors.required('spec.nodeAffinity', 'Local volume requires node affinity')
   }
   if (count === 0) errors.required('spec', 'must specify a volume type')
-  if (spec.hostPath?.path === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
+  if (
+    /^\/(?:\.?\/)*\.?$/.test(spec.hostPath?.path ?? '') &&
+    spec.persistentVolumeReclaimPolicy === 'Recycle'
+  ) {
     errors.forbidden(
       'spec.persistentVolumeReclaimPolicy',
       "may not be 'recycle' for a hostPath mount of '/'",
     )
   }
+}
+
+/** What once was beta may be replaced by what it became. */
+const STABLE_LABELS: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
+}
+
+function isSameAffinity(now: Stored | undefined, { nodeAffinity: before }: Stored): boolean {
+  const demandsOf = (affinity: Stored | undefined): Stored[][] =>
+    (affinity?.required?.nodeSelectorTerms ?? []).map((term: Stored) => [
+      ...(term.matchExpressions ?? []),
+      ...(term.matchFields ?? []),
+    ])
+  const renamed: Draft = cloneJson(before)
+  const given = demandsOf(now)
+  for (const [term, demands] of demandsOf(renamed).entries()) {
+    for (const [index, demand] of demands.entries()) {
+      const key = given[term]?.[index]?.key
+      if (key !== undefined && STABLE_LABELS[demand.key] === key) (demand as Draft).key = key
+    }
+  }
+  return sameJson(now, renamed)
 }
 
 function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
@@ -132,10 +187,12 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
   }
   if (object.spec?.volumeMode !== stored.spec?.volumeMode)
     errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
-  if (stored.spec?.nodeAffinity && !sameJson(object.spec?.nodeAffinity, stored.spec.nodeAffinity)) {
+  if (stored.spec?.nodeAffinity && !isSameAffinity(object.spec?.nodeAffinity, stored.spec)) {
     errors.invalid(
       'nodeAffinity',
-      object.spec?.nodeAffinity ?? null,
+      object.spec?.nodeAffinity
+        ? { Required: internalForm(object.spec.nodeAffinity.required, 'NodeSelector') }
+        : null,
       'field is immutable, except for updating from beta label to GA',
     )
   }
@@ -230,7 +287,7 @@ export const persistentVolume: KindRules = {
     column(
       'StorageClass',
       'string',
-      'storageClassName is the name of StorageClass to which this persistent volume belongs. Empty value means that this volume does not belong to any StorageClass.',
+      'StorageClass of the pv',
       (object) =>
         object.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] ??
         object.spec?.storageClassName ??
@@ -239,7 +296,7 @@ export const persistentVolume: KindRules = {
     column(
       'VolumeAttributesClass',
       'string',
-      'Name of VolumeAttributesClass to which this persistent volume belongs.',
+      'VolumeAttributesClass of the pv',
       (object) => object.spec?.volumeAttributesClassName ?? '<unset>',
     ),
     column(

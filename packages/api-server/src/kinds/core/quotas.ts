@@ -7,6 +7,9 @@ import { qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 import {
+  isStandardQuotaResource,
+  mayOvercommit,
+  validateContainerResourceName,
   validateQuotaResourceName,
   validateResourceName,
   validateResourceQuantity,
@@ -31,35 +34,106 @@ const POD_RESOURCES = new Set([
   'limits.memory',
 ])
 
+const CONFLICTING = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+] as const
+const ONLY_EXISTS = new Set([
+  'BestEffort',
+  'NotBestEffort',
+  'Terminating',
+  'NotTerminating',
+  'CrossNamespacePodAffinity',
+])
+
 function validateScopes(spec: Stored, errors: FieldErrors): void {
   const scopes: readonly string[] = spec.scopes ?? []
-  const present = new Set(scopes)
   for (const scope of scopes) {
     if (!SCOPES.has(scope)) errors.invalid('spec.scopes', scopes, 'unsupported scope')
-    for (const name of Object.keys(spec.hard ?? {}).toSorted()) {
-      if (!appliesTo(scope, name))
-        errors.invalid('spec.scopes', scopes, 'unsupported scope applied to resource')
-    }
+    refuseOtherResources(spec, scope, errors, 'spec.scopes', scopes)
   }
-  for (const [a, b] of [
-    ['BestEffort', 'NotBestEffort'],
-    ['Terminating', 'NotTerminating'],
-  ] as const) {
-    if (present.has(a) && present.has(b))
-      errors.invalid('spec.scopes', scopes, 'conflicting scopes')
+  refuseConflicts(scopes, errors, 'spec.scopes', scopes)
+}
+
+function refuseOtherResources(
+  spec: Stored,
+  scope: string,
+  errors: FieldErrors,
+  field: string,
+  shown: unknown,
+): void {
+  for (const name of Object.keys(spec.hard ?? {}).toSorted()) {
+    if (isStandardQuotaResource(name) && !appliesTo(scope, name))
+      errors.invalid(field, shown, 'unsupported scope applied to resource')
   }
 }
 
+function refuseConflicts(
+  scopes: readonly string[],
+  errors: FieldErrors,
+  field: string,
+  shown: unknown,
+): void {
+  for (const pair of CONFLICTING) {
+    if (pair.every((scope) => scopes.includes(scope)))
+      errors.invalid(field, shown, 'conflicting scopes')
+  }
+}
+
+/** Paths name no index here. */
+function validateScopeSelector(spec: Stored, errors: FieldErrors): void {
+  const expressions: readonly Stored[] = spec.scopeSelector?.matchExpressions ?? []
+  const field = 'spec.scopeSelector.matchExpressions'
+  const shown = {
+    MatchExpressions: expressions.map(({ scopeName = '', operator = '', values = null }) => ({
+      ScopeName: scopeName,
+      Operator: operator,
+      Values: values,
+    })),
+  }
+  for (const { scopeName = '', operator = '', values = [] } of expressions) {
+    if (!SCOPES.has(scopeName)) errors.invalid(`${field}.scopeName`, scopeName, 'unsupported scope')
+    refuseOtherResources(spec, scopeName, errors, field, shown)
+    if (ONLY_EXISTS.has(scopeName) && operator !== 'Exists')
+      errors.invalid(
+        `${field}.operator`,
+        operator,
+        "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+      )
+    validateScopeValues(operator, values, errors, field)
+  }
+  const names = expressions.map(({ scopeName = '' }) => scopeName)
+  refuseConflicts(names, errors, field, spec.scopes ?? null)
+}
+
+function validateScopeValues(
+  operator: string,
+  values: readonly string[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.required(
+        `${field}.values`,
+        "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+      )
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      errors.invalid(
+        `${field}.values`,
+        values,
+        "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+      )
+  } else errors.invalid(`${field}.operator`, operator, 'not a valid selector operator')
+}
+
 function appliesTo(scope: string, resource: string): boolean {
+  if (!SCOPES.has(scope)) return true
   if (scope === 'BestEffort') return resource === 'pods'
   if (scope === 'VolumeAttributesClass')
     return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
-  return (
-    POD_RESOURCES.has(resource) ||
-    resource.startsWith('requests.') ||
-    resource.startsWith('limits.') ||
-    resource.includes('/')
-  )
+  return POD_RESOURCES.has(resource)
 }
 
 /** `configmaps: 1/1, pods: 1/1`, limits apart. */
@@ -83,6 +157,7 @@ export const resourceQuota: KindRules = {
       validateResourceQuantity(name, hard[name], errors, `spec.hard[${name}]`)
     }
     validateScopes(object.spec ?? {}, errors)
+    validateScopeSelector(object.spec ?? {}, errors)
   },
   validateUpdate(object, stored, errors) {
     const scopes = (quota: Stored): string[] => [...(quota.spec?.scopes ?? [])].toSorted()
@@ -93,7 +168,7 @@ export const resourceQuota: KindRules = {
     validateUpdate(object, _stored, errors) {
       for (const list of ['hard', 'used']) {
         for (const name of Object.keys(object.status?.[list] ?? {}).toSorted()) {
-          validateResourceName(name, errors, `status.${list}[${name}]`)
+          validateQuotaResourceName(name, errors, `status.${list}[${name}]`)
           validateResourceQuantity(
             name,
             object.status[list][name],
@@ -132,28 +207,29 @@ function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, fiel
   }
   if (seen.has(type)) errors.duplicate(`${field}.type`, type)
   seen.add(type)
+  const validateName =
+    type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName
   const parts = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
   const names = new Set<string>()
+  const requireStorage = (): void => {
+    if (type !== 'PersistentVolumeClaim' || (item.min?.storage ?? item.max?.storage) !== undefined)
+      return
+    errors.required(
+      `${field}.limits`,
+      'either minimum or maximum storage value is required, but neither was provided',
+    )
+  }
   for (const part of parts) {
+    if (part === 'maxLimitRequestRatio') requireStorage()
     if (type === 'Pod' && part.startsWith('default')) {
       if (Object.keys(item[part] ?? {}).length > 0)
         errors.forbidden(`${field}.${part}`, "may not be specified when `type` is 'Pod'")
       continue
     }
     for (const name of Object.keys(item[part] ?? {}).toSorted()) {
-      validateResourceName(name, errors, `${field}.${part}[${name}]`)
+      validateName(name, errors, `${field}.${part}[${name}]`)
       names.add(name)
     }
-  }
-  if (
-    type === 'PersistentVolumeClaim' &&
-    item.min?.storage === undefined &&
-    item.max?.storage === undefined
-  ) {
-    errors.required(
-      `${field}.limits`,
-      'either minimum or maximum storage value is required, but neither was provided',
-    )
   }
   for (const name of [...names].toSorted()) validateBounds(item, name, errors, field)
 }
@@ -202,7 +278,8 @@ function validateBounds(item: Stored, name: string, errors: FieldErrors, field: 
   if (above(limit, max))
     errors.invalid(
       `${field}.default[${name}]`,
-      limit,
+      // The limit's bound is printed, not the limit.
+      max,
       `default value ${limit} is greater than max value ${max}`,
     )
   if (ratio !== undefined && compareQuantities(ratio, '1') < 0)
@@ -221,6 +298,13 @@ function validateBounds(item: Stored, name: string, errors: FieldErrors, field: 
         `ratio ${ratio} is greater than max/min = ${bound.toFixed(6)}`,
       )
   }
+  const fixed = limit !== undefined && request !== undefined && !mayOvercommit(name)
+  if (fixed && compareQuantities(limit, request) !== 0)
+    errors.invalid(
+      `${field}.defaultRequest[${name}]`,
+      request,
+      `default value ${limit} must equal to defaultRequest value ${request} in ${name}`,
+    )
 }
 
 function toNumber(text: string): number {

@@ -5,7 +5,7 @@ import { column, containerCells, labelsText, nameColumn, tableColumns } from '..
 import {
   labelsFromTemplate,
   validateMatchingTemplate,
-  validateReplicaCounters,
+  validateReplicaStatus,
 } from '../workload-template.ts'
 import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
@@ -42,22 +42,13 @@ export const replicationController: KindRules = {
         keys.every((key) => labels[key] === selector[key]),
         errors,
         'spec.template',
+        'ReplicationController',
       )
     }
   },
   status: {
     validateUpdate: (object, _stored, errors) =>
-      validateReplicaCounters(
-        object.status ?? {},
-        [
-          'replicas',
-          'fullyLabeledReplicas',
-          'readyReplicas',
-          'availableReplicas',
-          'observedGeneration',
-        ],
-        errors,
-      ),
+      validateReplicaStatus(object.status ?? {}, [], errors),
   },
   defaultDeletionPolicy: 'Orphan',
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },

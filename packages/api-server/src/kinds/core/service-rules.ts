@@ -1,51 +1,67 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll, validateLabels } from '../../schema/validation/labels.ts'
-import { validateCidr, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
 import {
-  validatePortNumber,
-  validatePortOrName,
-  validateRange,
-} from '../../schema/validation/numbers.ts'
+  parseIp,
+  validateCidr,
+  validateIp,
+  validateNonSpecialIp,
+} from '../../schema/validation/ip.ts'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
+import { validatePortNumber, validatePortOrName } from '../../schema/validation/numbers.ts'
+import {
+  isHeadlessSpec,
+  validateAddressUpdate,
+  validateClusterIpFields,
+} from './service-addresses.ts'
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+const FOR_LOAD_BALANCERS = "may only be used when `type` is 'LoadBalancer'"
+const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
+const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
+const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
-export function validateServiceSpec(spec: Stored, errors: FieldErrors): void {
+export function validateService(object: Stored, errors: FieldErrors): void {
+  validateTopologyMode(object, errors)
+  const spec: Stored = object.spec ?? {}
   const ports: readonly Stored[] = spec.ports ?? []
-  const headless = spec.clusterIP === 'None' || spec.clusterIPs?.[0] === 'None'
+  const headless = isHeadlessSpec(spec)
   if (ports.length === 0 && !headless && spec.type !== 'ExternalName') errors.required('spec.ports')
-  if (spec.type === 'LoadBalancer') {
-    for (const [index, port] of ports.entries()) {
-      if (port.port === 10250)
-        errors.invalid(
-          `spec.ports[${index}]`,
-          port.port,
-          'may not expose port 10250 externally since it is used by kubelet',
-        )
-    }
-    if (headless)
-      errors.invalid(
-        'spec.clusterIPs[0]',
-        'None',
-        "may not be set to 'None' for LoadBalancer services",
-      )
-  }
-  if (spec.type === 'NodePort' && headless)
-    errors.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services")
+  if (headless && (spec.type === 'LoadBalancer' || spec.type === 'NodePort'))
+    errors.invalid(
+      'spec.clusterIPs[0]',
+      'None',
+      `may not be set to 'None' for ${spec.type} services`,
+    )
   if (spec.type === 'ExternalName') validateExternalName(spec, errors)
   const names = new Set<string>()
   for (const [index, port] of ports.entries())
     validatePort(port, ports.length > 1, names, errors, `spec.ports[${index}]`)
   validateLabels(spec.selector, errors, 'spec.selector')
   validateAffinity(spec, errors)
-  validateNodePorts(spec, errors)
+  validateClusterIpFields(spec, errors)
+  validateExternalIps(spec, errors)
   if (!spec.type) errors.required('spec.type')
   else if (!TYPES.includes(spec.type)) errors.notSupported('spec.type', spec.type, TYPES)
-  validateAddresses(spec, errors)
-  validateTrafficPolicies(spec, errors)
+  validateNodePorts(spec, errors)
   validateDuplicatePorts(ports, errors)
+  validateSourceRanges(object, errors)
+  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== 'LoadBalancer')
+    errors.forbidden('spec.allocateLoadBalancerNodePorts', FOR_LOAD_BALANCERS)
+  validateLoadBalancerClass(spec, errors)
+  validateTrafficPolicies(spec, errors)
+}
+
+function validateTopologyMode({ metadata }: Stored, errors: FieldErrors): void {
+  const mode: string | undefined = metadata?.annotations?.[TOPOLOGY_MODE]
+  const hints: string | undefined = metadata?.annotations?.[TOPOLOGY_HINTS]
+  if (mode === undefined || hints === undefined || mode === hints) return
+  errors.invalid(
+    `metadata.annotations[${TOPOLOGY_MODE}]`,
+    mode,
+    `must match annotations[${TOPOLOGY_HINTS}] when both are specified`,
+  )
 }
 
 function validateExternalName(spec: Stored, errors: FieldErrors): void {
@@ -57,7 +73,7 @@ function validateExternalName(spec: Stored, errors: FieldErrors): void {
     errors.forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services')
   const name = String(spec.externalName ?? '').replace(/\.$/, '')
   if (name === '') errors.required('spec.externalName')
-  else invalidAll(errors, 'spec.externalName', name, dnsSubdomain(name.toLowerCase()))
+  else invalidAll(errors, 'spec.externalName', name, dnsSubdomain(name))
 }
 
 function validatePort(
@@ -103,123 +119,112 @@ function validateAffinity(spec: Stored, errors: FieldErrors): void {
 }
 
 function validateNodePorts(spec: Stored, errors: FieldErrors): void {
-  const seen = new Set<string>()
-  for (const [index, port] of (spec.ports ?? []).entries()) {
-    const at = `spec.ports[${index}].nodePort`
-    if (!port.nodePort) continue
-    if (spec.type === 'ClusterIP' || spec.type === 'ExternalName') {
-      errors.forbidden(at, `may not be used when \`type\` is '${spec.type}'`)
-      continue
+  const ports: readonly Stored[] = spec.ports ?? []
+  if (spec.type === 'ClusterIP') {
+    for (const [index, { nodePort }] of ports.entries()) {
+      if (nodePort)
+        errors.forbidden(
+          `spec.ports[${index}].nodePort`,
+          "may not be used when `type` is 'ClusterIP'",
+        )
     }
-    validateRange(port.nodePort, 0, 65535, errors, at)
-    const key = `${port.protocol}/${port.nodePort}`
-    if (seen.has(key)) errors.duplicate(at, port.nodePort)
+  }
+  const seen = new Set<string>()
+  for (const [index, { nodePort, protocol }] of ports.entries()) {
+    if (!nodePort) continue
+    const key = `${protocol}/${nodePort}`
+    if (seen.has(key)) errors.duplicate(`spec.ports[${index}].nodePort`, nodePort)
     seen.add(key)
   }
 }
 
-function validateAddresses(spec: Stored, errors: FieldErrors): void {
-  const clusterIps: readonly string[] = spec.clusterIPs ?? []
-  if (spec.clusterIP && clusterIps.length === 0)
-    validateClusterIp(spec.clusterIP, errors, 'spec.clusterIP')
-  if (clusterIps.length > 2) errors.tooMany('spec.clusterIPs', clusterIps.length, 2)
-  for (const [index, ip] of clusterIps.entries()) {
-    if (ip === 'None' && index === 0) {
-      if (clusterIps.length > 1)
-        errors.invalid('spec.clusterIPs', clusterIps, "'None' must be the first and only value")
-    } else validateClusterIp(ip, errors, `spec.clusterIPs[${index}]`)
-  }
+function validateExternalIps(spec: Stored, errors: FieldErrors): void {
   for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
     const before = errors.list.length
     validateIp(ip, errors, `spec.externalIPs[${index}]`)
     if (errors.list.length === before)
       validateNonSpecialIp(ip, errors, `spec.externalIPs[${index}]`)
   }
-  const families = ['IPv4', 'IPv6']
-  for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
-    if (!families.includes(family))
-      errors.notSupported(`spec.ipFamilies[${index}]`, family, families)
-  }
-  if (spec.ipFamilies?.length === 2 && spec.ipFamilies[0] === spec.ipFamilies[1])
-    errors.duplicate('spec.ipFamilies[1]', spec.ipFamilies[1])
-  const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
-  if (spec.ipFamilyPolicy !== undefined && !policies.includes(spec.ipFamilyPolicy))
-    errors.notSupported('spec.ipFamilyPolicy', spec.ipFamilyPolicy, policies)
 }
 
-function validateClusterIp(ip: string, errors: FieldErrors, field: string): void {
-  if (ip === 'None') return
-  validateIp(ip, errors, field)
+/** The field's path is written with a capital letter. */
+function validateSourceRanges({ metadata, spec = {} }: Stored, errors: FieldErrors): void {
+  const ranges: readonly string[] = spec.loadBalancerSourceRanges ?? []
+  if (ranges.length > 0) {
+    const field = 'spec.LoadBalancerSourceRanges'
+    if (spec.type !== 'LoadBalancer') errors.forbidden(field, FOR_LOAD_BALANCERS)
+    for (const [index, range] of ranges.entries())
+      validateCidr(range.trim(), errors, `${field}[${index}]`)
+    return
+  }
+  const text: string | undefined = metadata?.annotations?.[SOURCE_RANGES]
+  if (text === undefined) return
+  const field = `metadata.annotations[${SOURCE_RANGES}]`
+  if (spec.type !== 'LoadBalancer') errors.forbidden(field, FOR_LOAD_BALANCERS)
+  if (text.trim() === '') return
+  for (const range of text.split(',')) validateCidr(range.trim(), errors, field)
+}
+
+function validateLoadBalancerClass(spec: Stored, errors: FieldErrors): void {
+  const name: string | undefined = spec.loadBalancerClass
+  if (name === undefined) return
+  const field = 'spec.loadBalancerClass'
+  if (spec.type !== 'LoadBalancer') errors.forbidden(field, FOR_LOAD_BALANCERS)
+  else invalidAll(errors, field, name, qualifiedName(name))
 }
 
 function validateTrafficPolicies(spec: Stored, errors: FieldErrors): void {
-  if ((spec.loadBalancerSourceRanges ?? []).length > 0) {
-    if (spec.type !== 'LoadBalancer')
-      errors.forbidden(
-        'spec.loadBalancerSourceRanges',
-        "may only be used when `type` is 'LoadBalancer'",
-      )
-    for (const [index, range] of spec.loadBalancerSourceRanges.entries())
-      validateCidr(range.trim(), errors, `spec.loadBalancerSourceRanges[${index}]`)
-  }
   const external: string | undefined = spec.externalTrafficPolicy
-  const exposed =
-    spec.type === 'NodePort' ||
-    spec.type === 'LoadBalancer' ||
-    (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0)
-  if (external) {
-    if (!exposed)
+  if (!isExternallyAccessible(spec)) {
+    if (external)
       errors.invalid(
         'spec.externalTrafficPolicy',
         external,
         'may only be set for externally-accessible services',
       )
-    else if (!['Cluster', 'Local'].includes(external))
-      errors.notSupported('spec.externalTrafficPolicy', external, ['Cluster', 'Local'])
-  }
-  if (spec.healthCheckNodePort && !(spec.type === 'LoadBalancer' && external === 'Local')) {
+  } else if (!external) errors.required('spec.externalTrafficPolicy')
+  else if (!['Cluster', 'Local'].includes(external))
+    errors.notSupported('spec.externalTrafficPolicy', external, ['Cluster', 'Local'])
+  const port: number = spec.healthCheckNodePort ?? 0
+  if (needsHealthCheck(spec)) {
+    if (port === 0) errors.required('spec.healthCheckNodePort')
+    else validatePortNumber(port, errors, 'spec.healthCheckNodePort')
+  } else if (port !== 0) {
     errors.invalid(
       'spec.healthCheckNodePort',
-      spec.healthCheckNodePort,
+      port,
       "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
     )
   }
   const internal: string | undefined = spec.internalTrafficPolicy
   if (internal !== undefined && !['Cluster', 'Local'].includes(internal))
     errors.notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local'])
-  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== 'LoadBalancer') {
-    errors.forbidden(
-      'spec.allocateLoadBalancerNodePorts',
-      "may only be used when `type` is 'LoadBalancer'",
-    )
-  }
-  if (spec.loadBalancerClass !== undefined) {
-    if (spec.type !== 'LoadBalancer')
-      errors.forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'")
-    else
-      invalidAll(
-        errors,
-        'spec.loadBalancerClass',
-        spec.loadBalancerClass,
-        qualifiedName(spec.loadBalancerClass),
-      )
-  }
-  const distributions = ['PreferClose', 'PreferSameNode', 'PreferSameZone']
-  if (spec.trafficDistribution !== undefined && !distributions.includes(spec.trafficDistribution)) {
+  const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
+  if (spec.trafficDistribution !== undefined && !distributions.includes(spec.trafficDistribution))
     errors.notSupported('spec.trafficDistribution', spec.trafficDistribution, distributions)
-  }
+}
+
+export function isExternallyAccessible({ type, externalIPs }: Stored): boolean {
+  if (type === 'ClusterIP') return (externalIPs ?? []).length > 0
+  return type === 'NodePort' || type === 'LoadBalancer'
+}
+
+export function needsHealthCheck(spec: Stored): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
 function validateDuplicatePorts(ports: readonly Stored[], errors: FieldErrors): void {
   const seen = new Set<string>()
-  for (const [index, port] of ports.entries()) {
-    const key = `${port.protocol}/${port.port}`
+  for (const [index, { protocol, port }] of ports.entries()) {
+    const key = `${protocol}/${port}`
     if (seen.has(key)) {
       errors.duplicate(`spec.ports[${index}]`, {
-        name: '',
-        protocol: port.protocol,
-        port: port.port,
-        targetPort: 0,
+        Name: '',
+        Protocol: protocol,
+        AppProtocol: null,
+        Port: port,
+        TargetPort: 0,
+        NodePort: 0,
       })
     }
     seen.add(key)
@@ -230,11 +235,7 @@ function validateDuplicatePorts(ports: readonly Stored[], errors: FieldErrors): 
 export function validateServiceUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const now: Stored = object.spec ?? {}
   const before: Stored = stored.spec ?? {}
-  if (now.type === 'ExternalName' || before.type === 'ExternalName') return
-  const given: readonly string[] = now.clusterIPs ?? []
-  const old: readonly string[] = before.clusterIPs ?? []
-  if (old.length > 0 && old[0] !== '' && old[0] !== given[0])
-    errors.invalid('spec.clusterIPs[0]', given, 'may not change once set')
+  validateAddressUpdate(now, before, errors)
   if (
     before.loadBalancerClass !== now.loadBalancerClass &&
     before.type === 'LoadBalancer' &&
@@ -245,5 +246,34 @@ export function validateServiceUpdate(object: Stored, stored: Stored, errors: Fi
       now.loadBalancerClass ?? null,
       'may not change once set',
     )
+  }
+  validateLoadBalancerClass(now, errors)
+  if (
+    needsHealthCheck(before) &&
+    needsHealthCheck(now) &&
+    before.healthCheckNodePort !== now.healthCheckNodePort
+  )
+    errors.forbidden('spec.healthCheckNodePort', 'field is immutable')
+}
+
+export function validateLoadBalancerStatus(object: Stored, errors: FieldErrors): void {
+  const ingress: readonly Stored[] = object.status?.loadBalancer?.ingress ?? []
+  const field = 'status.loadBalancer.ingress'
+  if (ingress.length > 0 && object.spec?.type !== 'LoadBalancer') {
+    errors.forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")
+    return
+  }
+  for (const [index, { ip, ipMode, hostname }] of ingress.entries()) {
+    const at = `${field}[${index}]`
+    if (ip) validateIp(ip, errors, `${at}.ip`)
+    if (ipMode !== undefined) {
+      if (!ip) errors.forbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set')
+      else if (!['Proxy', 'VIP'].includes(ipMode))
+        errors.notSupported(`${at}.ipMode`, ipMode, ['Proxy', 'VIP'])
+    } else if (ip) errors.required(`${at}.ipMode`, 'must be specified when `ip` is set')
+    if (!hostname) continue
+    invalidAll(errors, `${at}.hostname`, hostname, dnsSubdomain(hostname))
+    if (parseIp(hostname) !== undefined)
+      errors.invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
   }
 }

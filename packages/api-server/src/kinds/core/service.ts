@@ -1,9 +1,13 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '../../schema/decode.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
 import { canonicalIpWarning } from '../../schema/validation/ip.ts'
 import { labelsText, tableColumns } from '../columns.ts'
-import { validateServiceSpec, validateServiceUpdate } from './service-rules.ts'
+import {
+  isExternallyAccessible,
+  validateLoadBalancerStatus,
+  validateService,
+  validateServiceUpdate,
+} from './service-rules.ts'
 
 const hasNodePorts = (type: string): boolean => type === 'NodePort' || type === 'LoadBalancer'
 
@@ -23,42 +27,13 @@ function defaults(object: Draft): void {
     if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
       port.targetPort = port.port ?? 0
   }
-  if (hasNodePorts(spec.type)) spec.externalTrafficPolicy ||= 'Cluster'
-  if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster'
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= 'Cluster'
+  if (hasNodePorts(spec.type) || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster'
   if (spec.type === 'LoadBalancer') {
     spec.allocateLoadBalancerNodePorts ??= true
     for (const ingress of object.status?.loadBalancer?.ingress ?? [])
       if (ingress.ip) ingress.ipMode ??= 'VIP'
   }
-}
-
-/** What a type does not have is dropped, so that a type can be changed without naming every field. */
-function dropFieldsOfOtherTypes(object: Draft, stored: Stored | undefined): void {
-  const spec: Draft = object.spec ?? {}
-  const before: Stored = stored?.spec ?? {}
-  const left = (type: string): boolean => before.type === type && spec.type !== type
-  if (stored === undefined) return
-  if (hasNodePorts(before.type) && !hasNodePorts(spec.type)) {
-    for (const [index, port] of (spec.ports ?? []).entries())
-      if (port.nodePort === before.ports?.[index]?.nodePort) delete port.nodePort
-    if (spec.externalTrafficPolicy === before.externalTrafficPolicy)
-      delete spec.externalTrafficPolicy
-  }
-  if (left('LoadBalancer')) {
-    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
-      if (spec[field] === before[field]) delete spec[field]
-  }
-  if (
-    needsHealthCheck(before) &&
-    !needsHealthCheck(spec) &&
-    spec.healthCheckNodePort === before.healthCheckNodePort
-  )
-    delete spec.healthCheckNodePort
-  if (left('ExternalName') && spec.externalName === before.externalName) delete spec.externalName
-}
-
-export function needsHealthCheck(spec: Stored): boolean {
-  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
 function externalIps(object: Stored): string {
@@ -123,10 +98,15 @@ export const service: KindRules = {
   },
   prepareForUpdate(object, stored) {
     object.status = stored.status
-    dropFieldsOfOtherTypes(object, stored)
+    // The balancer may still be going away; nobody has to wait for that to see it gone.
+    if (object.spec?.type !== 'LoadBalancer') object.status = { ...stored.status, loadBalancer: {} }
   },
-  validate: (object, errors: FieldErrors) => validateServiceSpec(object.spec ?? {}, errors),
+  validate: validateService,
+  updateOrder: 'update-first',
   validateUpdate: validateServiceUpdate,
+  status: {
+    validateUpdate: (object, _stored, errors) => validateLoadBalancerStatus(object, errors),
+  },
   selectableFields: {
     'spec.clusterIP': (object) => object.spec?.clusterIP ?? '',
     'spec.type': (object) => object.spec?.type ?? '',

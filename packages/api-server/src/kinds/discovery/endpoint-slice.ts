@@ -1,17 +1,41 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { parseIp, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  fullyQualifiedName,
+  labelValue,
+  qualifiedName,
+} from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty, sameJson } from '../workload-template.ts'
 
 const TYPES = ['FQDN', 'IPv4', 'IPv6']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
+/** A trailing dot is allowed. The first check that fails ends it; then each label is one. */
+function validateDomainName(text: string, errors: FieldErrors, field: string): void {
+  if (text === '') {
+    errors.required(field)
+    return
+  }
+  const name = text.endsWith('.') ? text.slice(0, -1) : text
+  const messages = fullyQualifiedName(name)
+  if (messages.length > 0) {
+    errors.invalid(field, name, messages.join(','))
+    return
+  }
+  for (const label of name.split('.')) {
+    const bad = dnsLabel(label)
+    if (bad.length > 0) errors.invalid(field, label, bad.join(','))
+  }
+}
+
 function validateAddress(type: string, text: string, errors: FieldErrors, field: string): void {
   if (type === 'FQDN') {
-    invalidAll(errors, field, text, dnsSubdomain(text))
+    validateDomainName(text, errors, field)
     return
   }
   if (type !== 'IPv4' && type !== 'IPv6') return
@@ -37,18 +61,39 @@ function validateEndpoint(
     validateAddress(type, address, errors, `${field}.addresses[${index}]`)
   if (endpoint.nodeName !== undefined)
     invalidAll(errors, `${field}.nodeName`, endpoint.nodeName, dnsSubdomain(endpoint.nodeName))
-  const topology: Record<string, string> = endpoint.deprecatedTopology ?? {}
-  if (Object.keys(topology).length > 16)
-    errors.tooMany(`${field}.deprecatedTopology`, Object.keys(topology).length, 16)
   if (endpoint.hostname !== undefined)
     invalidAll(errors, `${field}.hostname`, endpoint.hostname, dnsLabel(endpoint.hostname))
-  for (const [index, zone] of (endpoint.hints?.forZones ?? []).entries()) {
-    if (!zone.name) errors.required(`${field}.hints.forZones[${index}].name`)
+  validateHints(endpoint.hints?.forZones, labelValue, errors, `${field}.hints.forZones`)
+  validateHints(endpoint.hints?.forNodes, dnsSubdomain, errors, `${field}.hints.forNodes`)
+}
+
+const HINTS_LIMIT = 8
+
+function validateHints(
+  hints: readonly Stored[] | undefined,
+  check: (name: string) => readonly string[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  const list = hints ?? []
+  if (list.length > HINTS_LIMIT) {
+    errors.tooMany(field, list.length, HINTS_LIMIT)
+    return
+  }
+  const names = new Set<string>()
+  for (const [index, { name = '' }] of list.entries()) {
+    const at = `${field}[${index}].name`
+    if (names.has(name)) errors.duplicate(at, name)
+    names.add(name)
+    invalidAll(errors, at, name, check(name))
   }
 }
 
 function validatePorts(ports: readonly Stored[], errors: FieldErrors): void {
-  if (ports.length > 20000) errors.tooMany('ports', ports.length, 20000)
+  if (ports.length > 20000) {
+    errors.tooMany('ports', ports.length, 20000)
+    return
+  }
   const names = new Set<string>()
   for (const [index, port] of ports.entries()) {
     const at = `ports[${index}]`
@@ -64,11 +109,16 @@ function validatePorts(ports: readonly Stored[], errors: FieldErrors): void {
   }
 }
 
+/** A field of the beta version, which v1 takes and forgets. */
+function dropTopology(object: Draft): void {
+  for (const endpoint of object.endpoints ?? []) delete endpoint.deprecatedTopology
+}
+
+/** Three values and how many more; nothing to see is said. */
 function listText(values: readonly string[]): string {
-  if (values.length === 0) return '<unset>'
-  return values.length > 3
-    ? `${values.slice(0, 3).join(',')} + ${values.length - 3} more...`
-    : values.join(',')
+  const text = values.slice(0, 3).join(',')
+  if (values.length > 3) return `${text} + ${values.length - 3} more...`
+  return text === '' ? '<unset>' : text
 }
 
 export const endpointSlice: KindRules = {
@@ -81,6 +131,10 @@ export const endpointSlice: KindRules = {
     }
   },
   generationOf: ({ metadata, ...rest }) => [rest, metadata?.labels],
+  prepareForCreate: dropTopology,
+  prepareForUpdate(object, stored) {
+    if (!sameJson(object.endpoints ?? null, stored.endpoints ?? null)) dropTopology(object)
+  },
   canonicalize(object) {
     nullWhenEmpty(object, 'endpoints')
     nullWhenEmpty(object, 'ports')
@@ -93,11 +147,14 @@ export const endpointSlice: KindRules = {
     } = object as { addressType?: string; endpoints?: Stored[] | null; ports?: Stored[] | null }
     if (addressType === '') errors.required('addressType')
     else if (!TYPES.includes(addressType)) errors.notSupported('addressType', addressType, TYPES)
+    validatePorts(ports ?? [], errors)
     const list = endpoints ?? []
-    if (list.length > 1000) errors.tooMany('endpoints', list.length, 1000)
+    if (list.length > 1000) {
+      errors.tooMany('endpoints', list.length, 1000)
+      return
+    }
     for (const [index, endpoint] of list.entries())
       validateEndpoint(endpoint, addressType, errors, `endpoints[${index}]`)
-    validatePorts(ports ?? [], errors)
   },
   validateUpdate(object, stored, errors) {
     if (!sameJson(object.addressType, stored.addressType))
@@ -106,9 +163,7 @@ export const endpointSlice: KindRules = {
   columns: tableColumns('discovery.k8s.io/endpointslices', {
     AddressType: (object) => object.addressType ?? '',
     Ports: (object) =>
-      listText(
-        (object.ports ?? []).map(({ port }: Stored) => (port === undefined ? '*' : String(port))),
-      ),
+      listText((object.ports ?? []).map(({ port, name }: Stored) => String(port ?? name ?? '*'))),
     Endpoints: (object) =>
       listText((object.endpoints ?? []).flatMap(({ addresses }: Stored) => addresses ?? [])),
   }),

@@ -1,25 +1,50 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
-import { dnsSubdomain } from '../../schema/validation/names.ts'
+import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 
+const SUBJECTS: Readonly<Record<string, string>> = {
+  ServiceAccount: 'serviceAccount',
+  User: 'user',
+  Group: 'group',
+}
+
 function validateSubject(subject: Stored, errors: FieldErrors, field: string): void {
-  const kinds: Readonly<Record<string, string>> = {
-    User: 'user',
-    Group: 'group',
-    ServiceAccount: 'serviceAccount',
-  }
-  const own = kinds[subject.kind]
+  const { kind = '' } = subject
+  const own = SUBJECTS[kind]
   if (own === undefined) {
-    errors.notSupported(`${field}.kind`, subject.kind ?? '', ['Group', 'ServiceAccount', 'User'])
+    errors.notSupported(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User'])
     return
   }
-  if (!subject[own])
-    errors.required(`${field}.${own}`, `${own} is required when subject kind is '${subject.kind}'`)
-  else if (!subject[own].name) errors.required(`${field}.${own}.name`)
+  const at = `${field}.${own}`
+  if (!subject[own]) errors.required(at, `${own} is required when subject kind is '${kind}'`)
+  else {
+    const { name = '', namespace = '' } = subject[own]
+    if (name === '') errors.required(`${at}.name`)
+    if (kind === 'ServiceAccount') validateServiceAccount(name, namespace, errors, at)
+  }
+  for (const [other, member] of Object.entries(SUBJECTS)) {
+    if (other !== kind && subject[member])
+      errors.forbidden(
+        `${field}.${member}`,
+        `${member} is forbidden when subject kind is not '${other}'`,
+      )
+  }
+}
+
+function validateServiceAccount(
+  name: string,
+  namespace: string,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (name !== '' && name !== '*') invalidAll(errors, `${field}.name`, name, dnsSubdomain(name))
+  if (namespace === '')
+    errors.required(`${field}.namespace`, 'must specify namespace for service account')
+  else invalidAll(errors, `${field}.namespace`, namespace, dnsLabel(namespace))
 }
 
 function validateRule(rule: Stored, errors: FieldErrors, field: string): void {
@@ -30,21 +55,99 @@ function validateRule(rule: Stored, errors: FieldErrors, field: string): void {
   if ((rule.resourceRules ?? []).length === 0 && (rule.nonResourceRules ?? []).length === 0) {
     errors.required(field, 'at least one of resourceRules and nonResourceRules has to be non-empty')
   }
-  for (const [index, resource] of (rule.resourceRules ?? []).entries()) {
-    const at = `${field}.resourceRules[${index}]`
-    if ((resource.verbs ?? []).length === 0)
-      errors.required(`${at}.verbs`, 'verbs must contain at least one value')
-    if ((resource.apiGroups ?? []).length === 0)
-      errors.required(`${at}.apiGroups`, 'resource rules must supply at least one api group')
-    if ((resource.resources ?? []).length === 0)
-      errors.required(`${at}.resources`, 'resource rules must supply at least one resource')
-    if ((resource.namespaces ?? []).length === 0 && resource.clusterScope !== true) {
-      errors.required(
-        `${at}.namespaces`,
-        'resource rules that are not cluster scoped must supply at least one namespace',
+  for (const [index, resource] of (rule.resourceRules ?? []).entries())
+    validateResourceRule(resource, errors, `${field}.resourceRules[${index}]`)
+  for (const [index, other] of (rule.nonResourceRules ?? []).entries())
+    validateNonResourceRule(other, errors, `${field}.nonResourceRules[${index}]`)
+}
+
+const VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'proxy',
+  'update',
+  'watch',
+]
+
+/** Reports an empty list and one in which `*` is not alone; tells whether its values are to be looked at. */
+function hasNamedValues(
+  values: readonly string[] | undefined,
+  missing: string,
+  others: string,
+  errors: FieldErrors,
+  field: string,
+): boolean {
+  const list = values ?? []
+  if (list.length === 0) errors.required(field, missing)
+  else if (!list.includes('*')) return true
+  else if (list.length > 1)
+    errors.invalid(field, list, `if '*' is present, must not specify other ${others}`)
+  return false
+}
+
+function validateVerbs(rule: Stored, errors: FieldErrors, field: string): void {
+  const at = `${field}.verbs`
+  if (!hasNamedValues(rule.verbs, 'verbs must contain at least one value', 'verbs', errors, at))
+    return
+  if (rule.verbs.some((verb: string) => !VERBS.includes(verb)))
+    errors.notSupported(at, rule.verbs, VERBS)
+}
+
+function validateResourceRule(rule: Stored, errors: FieldErrors, field: string): void {
+  validateVerbs(rule, errors, field)
+  hasNamedValues(
+    rule.apiGroups,
+    'resource rules must supply at least one api group',
+    'api groups',
+    errors,
+    `${field}.apiGroups`,
+  )
+  hasNamedValues(
+    rule.resources,
+    'resource rules must supply at least one resource',
+    'resources',
+    errors,
+    `${field}.resources`,
+  )
+  const at = `${field}.namespaces`
+  const namespaces: readonly string[] = rule.namespaces ?? []
+  if (namespaces.length === 0 && rule.clusterScope === true) return
+  const missing = 'resource rules that are not cluster scoped must supply at least one namespace'
+  if (!hasNamedValues(namespaces, missing, 'namespaces', errors, at)) return
+  for (const [index, namespace] of namespaces.entries())
+    for (const message of dnsLabel(namespace))
+      errors.invalid(
+        `${at}[${index}]`,
+        namespace,
+        `each member of this list must be '*' or a DNS-1123 label; ${message}`,
       )
-    }
+}
+
+function validateNonResourceRule(rule: Stored, errors: FieldErrors, field: string): void {
+  validateVerbs(rule, errors, field)
+  const at = `${field}.nonResourceURLs`
+  const missing = 'nonResourceURLs must contain at least one value'
+  if (!hasNamedValues(rule.nonResourceURLs, missing, 'non-resource URLs', errors, at)) return
+  for (const [index, url] of rule.nonResourceURLs.entries()) {
+    const problem = urlProblem(url)
+    if (problem !== undefined) errors.invalid(`${at}[${index}]`, url, problem)
   }
+}
+
+function urlProblem(url: string): string | undefined {
+  if (url === '') return 'must not be empty'
+  if (url === '/') return undefined
+  if (!url.startsWith('/')) return 'must start with slash'
+  if (url.includes(' ')) return 'must not contain white-space'
+  if (url.includes('//')) return 'must not contain double slash'
+  const wildcards = url.split('*').length - 1
+  if (wildcards > 1 || (wildcards === 1 && !url.endsWith('/*')))
+    return 'wildcard can only do suffix matching'
+  return undefined
 }
 
 export const flowSchema: KindRules = {
@@ -69,7 +172,7 @@ export const flowSchema: KindRules = {
       )
     const method = spec.distinguisherMethod?.type
     if (spec.distinguisherMethod && !['ByNamespace', 'ByUser'].includes(method))
-      errors.notSupported('spec.distinguisherMethod', { Type: method ?? '' }, [
+      errors.notSupported('spec.distinguisherMethod.type', { Type: method ?? '' }, [
         'ByNamespace',
         'ByUser',
       ])
@@ -80,6 +183,10 @@ export const flowSchema: KindRules = {
     for (const [index, rule] of (spec.rules ?? []).entries())
       validateRule(rule, errors, `spec.rules[${index}]`)
   },
+  // As they are tried.
+  rowOrder: (a, b) =>
+    (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) ||
+    (a.metadata.name < b.metadata.name ? -1 : 1),
   columns: tableColumns('flowcontrol.apiserver.k8s.io/flowschemas', {
     PriorityLevel: (object) => object.spec?.priorityLevelConfiguration?.name ?? '',
     MatchingPrecedence: (object) => object.spec?.matchingPrecedence ?? 0,
@@ -88,6 +195,73 @@ export const flowSchema: KindRules = {
       (object.status?.conditions ?? []).find(({ type }: Stored) => type === 'Dangling')?.status ??
       '?',
   }),
+}
+
+function validateShares(part: Stored, errors: FieldErrors, field: string): void {
+  if (part.nominalConcurrencyShares < 0)
+    errors.invalid(
+      `${field}.nominalConcurrencyShares`,
+      part.nominalConcurrencyShares,
+      'must be a non-negative integer',
+    )
+  validateLendable(part, errors, field)
+}
+
+function validateLendable(part: Stored, errors: FieldErrors, field: string): void {
+  if (part.lendablePercent < 0 || part.lendablePercent > 100)
+    errors.invalid(
+      `${field}.lendablePercent`,
+      part.lendablePercent,
+      'must be between 0 and 100, inclusive',
+    )
+}
+
+function validateLimited(limited: Stored, errors: FieldErrors): void {
+  validateShares(limited, errors, 'spec.limited')
+  if (limited.borrowingLimitPercent < 0)
+    errors.invalid(
+      'spec.limited.borrowingLimitPercent',
+      limited.borrowingLimitPercent,
+      'if specified, must be a non-negative integer',
+    )
+  const { type = '', queuing } = limited.limitResponse ?? {}
+  const at = 'spec.limited.limitResponse'
+  if (type === 'Reject') {
+    if (queuing)
+      errors.forbidden(`${at}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')
+  } else if (type === 'Queue') {
+    if (queuing) validateQueuing(queuing, errors, `${at}.queuing`)
+    else
+      errors.required(`${at}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')
+  } else errors.notSupported(`${at}.type`, type, ['Queue', 'Reject'])
+}
+
+const QUEUES_LIMIT = 10_000_000
+/** Bits of the hash that deals hands of queues. */
+const HASH_BITS = 60
+
+function validateQueuing(queuing: Stored, errors: FieldErrors, field: string): void {
+  const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing
+  const invalid = (name: string, value: number, detail: string): void =>
+    errors.invalid(`${field}.${name}`, value, detail)
+  if (queueLengthLimit <= 0) invalid('queueLengthLimit', queueLengthLimit, 'must be positive')
+  if (queues <= 0) invalid('queues', queues, 'must be positive')
+  else if (queues > QUEUES_LIMIT)
+    invalid('queues', queues, `must not be greater than ${QUEUES_LIMIT}`)
+  if (handSize <= 0) invalid('handSize', handSize, 'must be positive')
+  else if (handSize > queues)
+    invalid('handSize', handSize, `should not be greater than queues (${queues})`)
+  else if (entropyBits(queues, handSize) > HASH_BITS)
+    invalid(
+      'handSize',
+      handSize,
+      `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${HASH_BITS}`,
+    )
+}
+
+/** How many bits it takes to deal a hand without order from a deck. */
+function entropyBits(deckSize: number, handSize: number): number {
+  return Math.ceil(Math.log2(deckSize) * handSize)
 }
 
 export const priorityLevelConfiguration: KindRules = {
@@ -110,19 +284,17 @@ export const priorityLevelConfiguration: KindRules = {
   },
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
-    if (spec.type === 'Exempt') {
-      if (spec.limited) errors.forbidden('spec.limited', 'must be nil if the type is not Limited')
-    } else if (spec.type === 'Limited') {
-      if (spec.exempt) errors.forbidden('spec.exempt', 'must be nil if the type is Limited')
-      if (!spec.limited) errors.required('spec.limited', 'must not be empty when type is Limited')
-      else if (!['Queue', 'Reject'].includes(spec.limited.limitResponse?.type)) {
-        errors.notSupported(
-          'spec.limited.limitResponse.type',
-          spec.limited.limitResponse?.type ?? '',
-          ['Queue', 'Reject'],
-        )
-      }
-    } else errors.notSupported('spec.type', spec.type ?? '', ['Exempt', 'Limited'])
+    const { type = '', limited, exempt } = spec
+    if ((object.metadata?.name === 'exempt') !== (type === 'Exempt'))
+      errors.invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'")
+    if (type === 'Exempt') {
+      if (limited) errors.forbidden('spec.limited', 'must be nil if the type is not Limited')
+      if (exempt) validateShares(exempt, errors, 'spec.exempt')
+    } else if (type === 'Limited') {
+      if (exempt) errors.forbidden('spec.exempt', 'must be nil if the type is Limited')
+      if (limited) validateLimited(limited, errors)
+      else errors.required('spec.limited', 'must not be empty when type is Limited')
+    } else errors.notSupported('spec.type', type, ['Exempt', 'Limited'])
   },
   columns: [
     nameColumn,
@@ -136,11 +308,7 @@ export const priorityLevelConfiguration: KindRules = {
       'NominalConcurrencyShares',
       'string',
       '`nominalConcurrencyShares` (NCS) contributes to the computation of the NominalConcurrencyLimit (NominalCL) of this level.',
-      (object) =>
-        text(
-          object.spec?.limited?.nominalConcurrencyShares ??
-            object.spec?.exempt?.nominalConcurrencyShares,
-        ),
+      (object) => text(object.spec?.limited?.nominalConcurrencyShares),
     ),
     column(
       'Queues',

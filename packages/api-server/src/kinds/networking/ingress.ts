@@ -7,6 +7,7 @@ import {
   dnsLabel,
   dnsSubdomain,
   domainPrefixedPath,
+  pathSegment,
   portName,
   wildcardSubdomain,
 } from '../../schema/validation/names.ts'
@@ -21,25 +22,29 @@ const INVALID_SUFFIXES = ['/..', '/.']
 
 function validateHost(host: string, errors: FieldErrors, field: string): void {
   if (host === '') return
-  if (parseIp(host) !== undefined)
+  if (parseIp(host, true) !== undefined)
     errors.invalid(field, host, 'must be a DNS name, not an IP address')
-  else
-    invalidAll(
-      errors,
-      field,
-      host,
-      host.includes('*') ? wildcardSubdomain(host) : dnsSubdomain(host),
-    )
+  const check = host.includes('*') ? wildcardSubdomain : dnsSubdomain
+  invalidAll(errors, field, host, check(host))
+}
+
+/** The parts that references to objects of any kind have in common. */
+function validateReference(reference: Stored, errors: FieldErrors, field: string): void {
+  const { apiGroup, kind = '', name = '' } = reference
+  if (apiGroup !== undefined)
+    invalidAll(errors, `${field}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
+  if (kind === '') errors.required(`${field}.kind`)
+  else invalidAll(errors, `${field}.kind`, kind, pathSegment(kind))
+  if (name === '') errors.required(`${field}.name`)
+  else invalidAll(errors, `${field}.name`, name, pathSegment(name))
 }
 
 function validateBackend(backend: Stored, errors: FieldErrors, field: string): void {
   const { service, resource } = backend as { service?: Stored; resource?: Stored }
   if (resource && service) {
     errors.invalid(field, '', 'cannot set both resource and service backends')
-  } else if (resource) {
-    if (!resource.kind) errors.required(`${field}.resource.kind`)
-    if (!resource.name) errors.required(`${field}.resource.name`)
-  } else if (service) {
+  } else if (resource) validateReference(resource, errors, `${field}.resource`)
+  else if (service) {
     if (!service.name) errors.required(`${field}.service.name`)
     else invalidAll(errors, `${field}.service.name`, service.name, dnsLabel(service.name))
     const { name, number } = service.port ?? {}
@@ -192,14 +197,16 @@ export const ingressClass: KindRules = {
     else invalidAll(errors, 'spec.controller', controller, domainPrefixedPath(controller))
     const parameters: Stored | undefined = object.spec?.parameters
     if (!parameters) return
-    if (!parameters.kind) errors.required('spec.parameters.kind')
-    if (!parameters.name) errors.required('spec.parameters.name')
-    if (!['Cluster', 'Namespace'].includes(parameters.scope))
-      errors.notSupported('spec.parameters.scope', parameters.scope, ['Cluster', 'Namespace'])
-    else if (parameters.scope === 'Namespace' && !parameters.namespace)
-      errors.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'")
-    else if (parameters.scope === 'Cluster' && parameters.namespace !== undefined)
-      errors.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'")
+    validateReference(parameters, errors, 'spec.parameters')
+    const { scope, namespace } = parameters
+    const at = 'spec.parameters.namespace'
+    if (!['Cluster', 'Namespace'].includes(scope))
+      errors.notSupported('spec.parameters.scope', scope, ['Cluster', 'Namespace'])
+    else if (scope === 'Cluster' && namespace !== undefined)
+      errors.forbidden(at, "`parameters.scope` is set to 'Cluster'")
+    else if (scope === 'Namespace' && namespace === undefined)
+      errors.required(at, "`parameters.scope` is set to 'Namespace'")
+    else if (scope === 'Namespace') invalidAll(errors, at, namespace, dnsLabel(namespace))
   },
   updateOrder: 'update-first',
   validateUpdate(object, stored, errors) {

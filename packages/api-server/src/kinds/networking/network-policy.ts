@@ -1,16 +1,11 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { validateLabelSelector } from '../../schema/validation/labels.ts'
-import {
-  CIDR_MESSAGE,
-  isStrictSubset,
-  parseCidr,
-  validateCidr,
-} from '../../schema/validation/ip.ts'
+import { isStrictSubset, parseCidr, validateCidr } from '../../schema/validation/ip.ts'
 import { validatePortNumber, validatePortOrName } from '../../schema/validation/numbers.ts'
 import { selectorText, tableColumns } from '../columns.ts'
 
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 
 function validatePorts(
   ports: readonly Stored[] | undefined,
@@ -21,19 +16,21 @@ function validatePorts(
     const at = `${field}[${index}]`
     if (port.protocol !== undefined && !PROTOCOLS.includes(port.protocol))
       errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
-    if (port.port !== undefined) {
-      validatePortOrName(port.port, errors, `${at}.port`)
-      if (typeof port.port === 'number' && port.endPort !== undefined) {
-        if (port.endPort < port.port)
-          errors.invalid(`${at}.endPort`, port.endPort, 'must be greater than or equal to `port`')
-        validatePortNumber(port.endPort, errors, `${at}.endPort`)
-      }
-      if (typeof port.port === 'string' && port.endPort !== undefined)
+    if (typeof port.port === 'string') {
+      if (port.endPort !== undefined)
         errors.invalid(
           `${at}.endPort`,
           port.endPort,
           'may not be specified when `port` is non-numeric',
         )
+      validatePortOrName(port.port, errors, `${at}.port`)
+    } else if (port.port !== undefined) {
+      validatePortNumber(port.port, errors, `${at}.port`)
+      if (port.endPort !== undefined) {
+        if (port.endPort < port.port)
+          errors.invalid(`${at}.endPort`, port.endPort, 'must be greater than or equal to `port`')
+        validatePortNumber(port.endPort, errors, `${at}.endPort`)
+      }
     } else if (port.endPort !== undefined)
       errors.invalid(
         `${at}.endPort`,
@@ -44,15 +41,14 @@ function validatePorts(
 }
 
 function validatePeer(peer: Stored, errors: FieldErrors, field: string): void {
-  if (!peer.podSelector && !peer.namespaceSelector && !peer.ipBlock)
-    errors.required(field, 'must specify a peer')
   validateLabelSelector(peer.podSelector, errors, `${field}.podSelector`)
   validateLabelSelector(peer.namespaceSelector, errors, `${field}.namespaceSelector`)
   if (peer.ipBlock) {
+    validateBlock(peer.ipBlock, errors, `${field}.ipBlock`)
     if (peer.podSelector || peer.namespaceSelector)
       errors.forbidden(field, 'may not specify both ipBlock and another peer')
-    validateBlock(peer.ipBlock, errors, `${field}.ipBlock`)
-  }
+  } else if (!peer.podSelector && !peer.namespaceSelector)
+    errors.required(field, 'must specify a peer')
 }
 
 function validateBlock(block: Stored, errors: FieldErrors, field: string): void {
@@ -64,9 +60,9 @@ function validateBlock(block: Stored, errors: FieldErrors, field: string): void 
   const outer = parseCidr(block.cidr)
   if (!outer) return
   for (const [index, exception] of (block.except ?? []).entries()) {
+    validateCidr(exception, errors, `${field}.except[${index}]`)
     const inner = parseCidr(exception)
-    if (!inner) errors.invalid(`${field}.except[${index}]`, exception, CIDR_MESSAGE)
-    else if (!isStrictSubset(inner, outer))
+    if (inner && !isStrictSubset(inner, outer))
       errors.invalid(`${field}.except[${index}]`, exception, 'must be a strict subset of `cidr`')
   }
 }
@@ -96,11 +92,13 @@ export const networkPolicy: KindRules = {
       }
     }
     const types: readonly string[] = spec.policyTypes ?? []
-    if (types.length > 2)
+    if (types.length > 2) {
       errors.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')
+      return
+    }
     for (const [index, type] of types.entries()) {
       if (type !== 'Ingress' && type !== 'Egress')
-        errors.notSupported(`spec.policyTypes[${index}]`, type, ['Egress', 'Ingress'])
+        errors.notSupported(`spec.policyTypes[${index}]`, type, ['Ingress', 'Egress'])
     }
   },
   columns: tableColumns('networking.k8s.io/networkpolicies', {

@@ -1,4 +1,8 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { givenValue } from '../../schema/decode.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll } from '../../schema/validation/labels.ts'
+import { dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
 import {
   CIDR_MESSAGE,
   formatCidr,
@@ -7,54 +11,79 @@ import {
   parseIp,
   validateCidr,
 } from '../../schema/validation/ip.ts'
-import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { column, nameColumn, tableColumns } from '../columns.ts'
 import { sameJson } from '../workload-template.ts'
 
 export const serviceCidr: KindRules = {
   group: 'networking.k8s.io',
   kind: 'ServiceCIDR',
-  prepareForCreate(object) {
-    object.status = {}
-  },
   generationOf: null,
-  validate(object, errors) {
-    const cidrs: readonly string[] = object.spec?.cidrs ?? []
-    if (cidrs.length === 0) {
-      errors.required('spec.cidrs', 'at least one CIDR required')
-      return
-    }
-    if (cidrs.length > 2) {
-      errors.invalid('spec', { CIDRs: cidrs }, 'may only hold up to 2 values')
-      return
-    }
-    for (const [index, cidr] of cidrs.entries()) {
-      const parsed = parseCidr(cidr)
-      if (!parsed) errors.invalid(`spec.cidrs[${index}]`, cidr, CIDR_MESSAGE)
-      else {
-        validateCidr(cidr, errors, `spec.cidrs[${index}]`)
-        if (formatCidr(parsed) !== cidr)
-          errors.invalid(
-            `spec.cidrs[${index}]`,
-            cidr,
-            `must be in canonical form (${JSON.stringify(formatCidr(parsed))})`,
-          )
-      }
-    }
-    if (cidrs.length === 2 && parseCidr(cidrs[0]!)?.family === parseCidr(cidrs[1]!)?.family) {
-      errors.invalid(
-        'spec.cidrs',
-        cidrs,
-        'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96',
-      )
-    }
-  },
+  // Its status is not reset: who writes the object may write it too.
+  prepareForCreate: keepStatus,
+  prepareForUpdate: keepStatus,
+  validate: validateCidrs,
+  updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
-    if (!sameJson(object.spec?.cidrs ?? null, stored.spec?.cidrs ?? null))
-      errors.invalid('spec.cidrs', object.spec?.cidrs ?? null, 'field is immutable')
+    const before: readonly string[] = stored.spec?.cidrs ?? []
+    const now: readonly string[] = object.spec?.cidrs ?? []
+    const changed = (index: number): void => {
+      if (now[index] !== before[index])
+        errors.invalid(`spec.cidrs[${index}]`, now[index], 'field is immutable')
+    }
+    if (now.length === before.length) for (const index of now.keys()) changed(index)
+    else if (before.length === 1 && now.length === 2) {
+      // A second family may be added.
+      changed(0)
+      validateCidrs(object, errors)
+    } else errors.invalid('spec.cidrs', givenValue(object.spec, 'cidrs'), 'field is immutable')
   },
   columns: tableColumns('networking.k8s.io/servicecidrs', {
     CIDRs: (object) => (object.spec?.cidrs ?? []).join(','),
   }),
+}
+
+function keepStatus(object: Draft): void {
+  object.status ??= {}
+}
+
+function validateCidrs(object: Stored, errors: FieldErrors): void {
+  const cidrs: readonly string[] = object.spec?.cidrs ?? []
+  if (cidrs.length === 0) {
+    errors.required('spec.cidrs', 'at least one CIDR required')
+    return
+  }
+  if (cidrs.length > 2) {
+    errors.invalid('spec.cidrs', { CIDRs: cidrs }, 'may only hold up to 2 values')
+    return
+  }
+  for (const [index, cidr] of cidrs.entries()) {
+    const parsed = parseCidr(cidr)
+    if (!parsed) errors.invalid(`spec.cidrs[${index}]`, cidr, CIDR_MESSAGE)
+    else {
+      validateCidr(cidr, errors, `spec.cidrs[${index}]`)
+      if (formatCidr(parsed) !== cidr)
+        errors.invalid(
+          `spec.cidrs[${index}]`,
+          cidr,
+          `must be in canonical form (${JSON.stringify(formatCidr(parsed))})`,
+        )
+    }
+  }
+  const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.family)
+  if (cidrs.length === 2 && first === second && first !== undefined) {
+    errors.invalid(
+      'spec.cidrs',
+      cidrs,
+      'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
+    )
+  }
+}
+
+function internalParent(object: Stored): Stored | null {
+  const parent: Stored | undefined = object.spec?.parentRef
+  if (!parent) return null
+  const { group = '', resource = '', namespace = '', name = '' } = parent
+  return { Group: group, Resource: resource, Namespace: namespace, Name: name }
 }
 
 export const ipAddress: KindRules = {
@@ -74,12 +103,18 @@ export const ipAddress: KindRules = {
       errors.required('spec.parentRef')
       return
     }
-    if (!parent.resource) errors.required('spec.parentRef.resource')
-    if (!parent.name) errors.required('spec.parentRef.name')
+    const { group = '', resource = '', name = '', namespace = '' } = parent
+    if (group !== '') invalidAll(errors, 'spec.parentRef.group', group, dnsSubdomain(group))
+    if (resource === '') errors.required('spec.parentRef.resource')
+    else invalidAll(errors, 'spec.parentRef.resource', resource, pathSegment(resource))
+    if (name === '') errors.required('spec.parentRef.name')
+    else invalidAll(errors, 'spec.parentRef.name', name, pathSegment(name))
+    if (namespace !== '')
+      invalidAll(errors, 'spec.parentRef.namespace', namespace, pathSegment(namespace))
   },
   validateUpdate(object, stored, errors) {
     if (!sameJson(object.spec?.parentRef, stored.spec?.parentRef))
-      errors.invalid('spec.parentRef', object.spec?.parentRef ?? null, 'field is immutable')
+      errors.invalid('spec.parentRef', internalParent(object), 'field is immutable')
   },
   columns: [
     nameColumn,
@@ -94,6 +129,5 @@ export const ipAddress: KindRules = {
         return `${prefix}/${parent.namespace ? `${parent.namespace}/` : ''}${parent.name}`
       },
     ),
-    ageColumn,
   ],
 }

@@ -9,6 +9,7 @@ export const runtimeClass: KindRules = {
   group: 'node.k8s.io',
   kind: 'RuntimeClass',
   generationOf: null,
+  unconditionalUpdate: false,
   validate(object, errors) {
     const handler: string = object.handler ?? ''
     if (handler === '') errors.required('handler')

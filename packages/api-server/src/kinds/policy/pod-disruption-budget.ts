@@ -13,6 +13,7 @@ const text = (value: unknown): string => (value === undefined ? 'N/A' : String(v
 export const podDisruptionBudget: KindRules = {
   group: 'policy',
   kind: 'PodDisruptionBudget',
+  unconditionalUpdate: false,
   prepareForCreate(object) {
     object.status = emptyStatus({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' })
   },

@@ -10,12 +10,8 @@ const SYSTEM: Readonly<Record<string, number>> = {
 export const priorityClass: KindRules = {
   group: 'scheduling.k8s.io',
   kind: 'PriorityClass',
-  generationOf: (object) => [
-    object.value,
-    object.globalDefault,
-    object.description,
-    object.preemptionPolicy,
-  ],
+  // It starts at 1 and stays there.
+  generationOf: () => null,
   defaults(object) {
     object.preemptionPolicy ??= 'PreemptLowerPriority'
   },
@@ -41,9 +37,10 @@ export const priorityClass: KindRules = {
         `maximum allowed value of a user defined priority is ${HIGHEST_USER_VALUE}`,
       )
     }
-    const policies = ['Never', 'PreemptLowerPriority']
-    if (!policies.includes(object.preemptionPolicy))
-      errors.notSupported('preemptionPolicy', object.preemptionPolicy ?? '', policies)
+    const policies = ['PreemptLowerPriority', 'Never']
+    if (!object.preemptionPolicy) errors.required('preemptionPolicy')
+    else if (!policies.includes(object.preemptionPolicy))
+      errors.notSupported('preemptionPolicy', object.preemptionPolicy, policies)
   },
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
@@ -72,7 +69,6 @@ export const priorityClass: KindRules = {
       'string',
       'preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.',
       (object) => object.preemptionPolicy ?? '',
-      1,
     ),
   ],
 }

@@ -12,9 +12,14 @@ const wildcardPattern = new RegExp(`^\\*\\.${SUBDOMAIN}$`)
 const qualifiedPartPattern = new RegExp(`^${QUALIFIED_PART}$`)
 const labelValuePattern = new RegExp(`^(${QUALIFIED_PART})?$`)
 
+const UNDERSCORE_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+const UNDERSCORE_SUBDOMAIN = `${UNDERSCORE_LABEL}(\\.${UNDERSCORE_LABEL})*`
+const underscorePattern = new RegExp(`^${UNDERSCORE_SUBDOMAIN}$`)
+
 const LABEL_MESSAGE = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`
 const LABEL_1035_MESSAGE = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`
 const SUBDOMAIN_MESSAGE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`
+const UNDERSCORE_MESSAGE = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${UNDERSCORE_SUBDOMAIN}')`
 const WILDCARD_MESSAGE = `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${SUBDOMAIN}')`
 const QUALIFIED_MESSAGE = `must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED_PART}')`
 const LABEL_VALUE_MESSAGE = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${QUALIFIED_PART})?')`
@@ -57,6 +62,14 @@ export const dnsSubdomain: Check = (value) => {
   const messages: string[] = []
   if (value.length > 253) messages.push(tooLong(253))
   if (!subdomainPattern.test(value)) messages.push(SUBDOMAIN_MESSAGE)
+  return messages
+}
+
+/** Search domains of resolvers. */
+export const underscoreSubdomain: Check = (value) => {
+  const messages: string[] = []
+  if (value.length > 253) messages.push(tooLong(253))
+  if (!underscorePattern.test(value)) messages.push(UNDERSCORE_MESSAGE)
   return messages
 }
 
@@ -165,5 +178,40 @@ export function fullyQualifiedName(value: string, segments = 2): readonly string
         : 'should be a domain with at least three segments separated by dots',
     )
   }
+  return messages
+}
+
+const WINDOWS_DOMAIN_LIMIT = 256
+const WINDOWS_USER_LIMIT = 104
+const DNS_LABEL_ANY_CASE = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
+const windowsDomainPattern = new RegExp(
+  `^(?:[^\\\\/:*?"<>|.][^\\\\/:*?"<>|]{0,14}|${DNS_LABEL_ANY_CASE}(?:\\.${DNS_LABEL_ANY_CASE})*)$`,
+)
+
+/** `user` or `DOMAIN\\user`. */
+export const windowsUserName: Check = (value) => {
+  if (value === '') return ['runAsUserName cannot be an empty string']
+  if ([...value].some((character) => character < ' ' || character === '\u007f'))
+    return ['runAsUserName cannot contain control characters']
+  const parts = value.split('\\')
+  if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
+  const user = parts.at(-1)!
+  const domain = parts.length === 2 ? parts[0]! : undefined
+  const messages: string[] = []
+  if ((domain ?? '').length >= WINDOWS_DOMAIN_LIMIT)
+    messages.push(`runAsUserName's Domain length must be under ${WINDOWS_DOMAIN_LIMIT} characters`)
+  if (domain !== undefined && !windowsDomainPattern.test(domain))
+    messages.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+  if (user === '') messages.push("runAsUserName's User cannot be empty")
+  else if (user.length > WINDOWS_USER_LIMIT)
+    messages.push(
+      `runAsUserName's User length must not be longer than ${WINDOWS_USER_LIMIT} characters`,
+    )
+  if (/^[. ]+$/.test(user))
+    messages.push("runAsUserName's User cannot contain only periods or spaces")
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user))
+    messages.push(
+      'runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]',
+    )
   return messages
 }

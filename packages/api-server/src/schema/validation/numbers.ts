@@ -58,7 +58,8 @@ export function validateAtMost100Percent(value: unknown, errors: FieldErrors, fi
     errors.invalid(field, value, 'must not be greater than 100%')
 }
 
-/** Zero as a number or as a percentage; text that is no percentage counts as zero, as in Kubernetes. */
+/** Zero as a number or as a percentage; text that is neither counts as zero, as in Kubernetes. */
 export function isZeroIntOrPercent(value: unknown): boolean {
-  return typeof value === 'string' ? (percentOf(value) ?? 0) === 0 : (value ?? 0) === 0
+  if (typeof value !== 'string') return (value ?? 0) === 0
+  return (percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0)) === 0
 }

@@ -24,6 +24,8 @@ import {
   pathSegment,
   portName,
   qualifiedName,
+  underscoreSubdomain,
+  windowsUserName,
 } from './names.ts'
 
 const text = (errors: FieldErrors): string[] =>
@@ -194,4 +196,23 @@ test('addresses', () => {
     of((errors) => validateNonSpecialIp('127.0.0.1', errors, 'f')),
     ['f: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   )
+})
+
+test('user names of Windows', () => {
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['ContainerUser', []],
+    ['NT AUTHORITY\\SYSTEM', []],
+    ['a:b\\jane', ["runAsUserName's Domain doesn't match the NetBios nor the DNS format"]],
+    ['corp.example\\jane', []],
+    ['', ['runAsUserName cannot be an empty string']],
+    ['a\\b\\c', ['runAsUserName cannot contain more than one backslash']],
+    ['a\u0007', ['runAsUserName cannot contain control characters']],
+    ['corp\\', ["runAsUserName's User cannot be empty"]],
+  ]
+  for (const [name, messages] of cases) assert.deepEqual(windowsUserName(name), messages, name)
+})
+
+test('search domains may have underscores', () => {
+  assert.deepEqual(underscoreSubdomain('_sip._tcp.example.com'), [])
+  assert.equal(underscoreSubdomain('Not Valid!').length, 1)
 })

@@ -12,6 +12,8 @@ import { validateMounts } from './volumes.ts'
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
 export const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']
+const RESIZED = ['cpu', 'memory']
+const RESIZE_POLICIES = ['NotRequired', 'RestartContainer']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
 interface PodOfContainer {
@@ -31,8 +33,6 @@ function validateCommon(
   else invalidAll(errors, `${field}.name`, container.name, dnsLabel(container.name))
   const image: string = container.image ?? ''
   if (image === '') errors.required(`${field}.image`)
-  else if (image !== image.trim())
-    errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
   const policy: string = container.terminationMessagePolicy ?? ''
   if (policy === '') errors.required(`${field}.terminationMessagePolicy`)
   else if (policy !== 'File' && policy !== 'FallbackToLogsOnError') {
@@ -49,8 +49,25 @@ function validateCommon(
   else if (!PULL_POLICIES.includes(container.imagePullPolicy))
     errors.notSupported(`${field}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES)
   validateResourceRequirements(container.resources, errors, `${field}.resources`, pod.claims)
-  validateResizePolicy(container.resizePolicy, errors, `${field}.resizePolicy`)
-  validateContainerSecurityContext(container.securityContext, errors, `${field}.securityContext`)
+  validateResizePolicy(
+    container.resizePolicy,
+    pod.spec.restartPolicy,
+    errors,
+    `${field}.resizePolicy`,
+  )
+  validateContainerSecurityContext(
+    container.securityContext,
+    pod.spec.hostUsers !== false,
+    errors,
+    `${field}.securityContext`,
+  )
+}
+
+/** Templates may hold placeholders with blanks; pods may not. */
+export function validateTrimmedImage(container: Stored, errors: FieldErrors, field: string): void {
+  const image: string = container.image ?? ''
+  if (image !== image.trim())
+    errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
 }
 
 function validatePorts(
@@ -80,18 +97,26 @@ function validatePorts(
 
 function validateResizePolicy(
   policies: readonly Stored[] | undefined,
+  podPolicy: string | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
   const seen = new Set<string>()
-  for (const policy of policies ?? []) {
-    if (seen.has(policy.resourceName)) errors.duplicate(field, policy.resourceName)
-    seen.add(policy.resourceName)
-    if (policy.resourceName !== 'cpu' && policy.resourceName !== 'memory')
-      errors.notSupported(field, policy.resourceName ?? '', ['cpu', 'memory'])
-    if (policy.restartPolicy !== 'NotRequired' && policy.restartPolicy !== 'RestartContainer') {
-      errors.notSupported(field, policy.restartPolicy ?? '', ['NotRequired', 'RestartContainer'])
-    }
+  for (const [index, policy] of (policies ?? []).entries()) {
+    const { resourceName = '', restartPolicy = '' } = policy
+    if (seen.has(resourceName)) errors.duplicate(`${field}[${index}]`, resourceName)
+    seen.add(resourceName)
+    if (resourceName === '') errors.required(field)
+    else if (!RESIZED.includes(resourceName)) errors.notSupported(field, resourceName, RESIZED)
+    if (restartPolicy === '') errors.required(field)
+    else if (!RESIZE_POLICIES.includes(restartPolicy))
+      errors.notSupported(field, restartPolicy, RESIZE_POLICIES)
+    if (podPolicy === 'Never' && restartPolicy !== 'NotRequired')
+      errors.invalid(
+        field,
+        restartPolicy,
+        "must be 'NotRequired' when pod `restartPolicy` is 'Never'",
+      )
   }
 }
 
@@ -124,18 +149,38 @@ export function validateContainers(
     if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     validateProbesAndHooks(container, pod.graceSeconds, errors, at)
-    validateRestartPolicy(container.restartPolicy, errors, `${at}.restartPolicy`)
+    validateRestartPolicy(container, errors, at)
   }
   checkHostPorts(containers, errors, field)
 }
 
-function validateRestartPolicy(
-  policy: string | undefined,
-  errors: FieldErrors,
-  field: string,
-): void {
-  if (policy !== undefined && !RESTART_POLICIES.includes(policy))
-    errors.notSupported(field, policy, RESTART_POLICIES)
+const RULE_ACTIONS = ['Restart', 'RestartAllContainers']
+const RULE_OPERATORS = ['In', 'NotIn']
+
+function validateRestartPolicy(container: Stored, errors: FieldErrors, field: string): void {
+  const policy: string | undefined = container.restartPolicy
+  const rules: readonly Stored[] = container.restartPolicyRules ?? []
+  if (policy === undefined) {
+    if (rules.length > 0)
+      errors.required(
+        `${field}.restartPolicy`,
+        'must specify restartPolicy when restart rules are used',
+      )
+  } else if (!RESTART_POLICIES.includes(policy))
+    errors.notSupported(`${field}.restartPolicy`, policy, RESTART_POLICIES)
+  if (rules.length > 20) errors.tooMany(`${field}.restartPolicyRules`, rules.length, 20)
+  for (const [index, { action = '', exitCodes }] of rules.entries()) {
+    const at = `${field}.restartPolicyRules[${index}]`
+    if (!RULE_ACTIONS.includes(action)) errors.notSupported(`${at}.action`, action, RULE_ACTIONS)
+    if (!exitCodes) {
+      errors.required(`${at}.exitCodes`, 'must be specified')
+      continue
+    }
+    if (!RULE_OPERATORS.includes(exitCodes.operator))
+      errors.notSupported(`${at}.exitCodes.operator`, exitCodes.operator ?? '', RULE_OPERATORS)
+    const values: readonly number[] = exitCodes.values ?? []
+    if (values.length > 255) errors.tooMany(`${at}.exitCodes.values`, values.length, 255)
+  }
 }
 
 /** Init containers share the name space of the regular ones; only sidecars have probes and hooks. */
@@ -148,7 +193,7 @@ export function validateInitContainers(
   for (const [index, container] of (pod.spec.initContainers ?? []).entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
-    validateRestartPolicy(container.restartPolicy, errors, `${at}.restartPolicy`)
+    validateRestartPolicy(container, errors, at)
     if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     checkHostPorts([container], errors, field)
@@ -160,6 +205,14 @@ export function validateInitContainers(
           errors.forbidden(
             `${at}.${name}`,
             'may not be set for init containers without restartPolicy=Always',
+          )
+      }
+      for (const [position, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
+        if (restartPolicy === 'RestartContainer')
+          errors.invalid(
+            `${at}.resizePolicy[${position}].restartPolicy`,
+            restartPolicy,
+            "must not be set to 'RestartContainer' for non-sidecar initContainers",
           )
       }
     }
@@ -200,6 +253,7 @@ export function validateEphemeralContainers(
   for (const [index, container] of (pod.spec.ephemeralContainers ?? []).entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
+    validateTrimmedImage(container, errors, at)
     if (container.name) {
       if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
       names.add(container.name)
@@ -216,6 +270,11 @@ export function validateEphemeralContainers(
       if (mount.subPath)
         errors.forbidden(
           `${at}.volumeMounts[${position}].subPath`,
+          'cannot be set for an Ephemeral Container',
+        )
+      if (mount.subPathExpr)
+        errors.forbidden(
+          `${at}.volumeMounts[${position}].subPathExpr`,
           'cannot be set for an Ephemeral Container',
         )
     }

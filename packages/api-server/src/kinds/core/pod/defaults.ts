@@ -33,9 +33,7 @@ function defaultContainer(container: Draft, template: boolean): void {
   container.terminationMessagePolicy ||= 'File'
   container.resources ??= {}
   for (const port of container.ports ?? []) port.protocol ||= 'TCP'
-  for (const variable of container.env ?? []) {
-    if (variable.valueFrom?.fieldRef) variable.valueFrom.fieldRef.apiVersion ||= 'v1'
-  }
+  for (const variable of container.env ?? []) defaultReferences(variable.valueFrom)
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe'])
     if (container[name]) defaultProbe(container[name])
   for (const hook of ['postStart', 'preStop']) defaultHttpGet(container.lifecycle?.[hook]?.httpGet)
@@ -86,12 +84,12 @@ export function defaultVolume(volume: Draft): void {
   if (volume.hostPath) volume.hostPath.type ??= ''
   if (volume.downwardAPI) {
     volume.downwardAPI.defaultMode ??= DEFAULT_MODE
-    defaultFieldRefs(volume.downwardAPI.items)
+    volume.downwardAPI.items?.forEach(defaultReferences)
   }
   if (volume.projected) {
     volume.projected.defaultMode ??= DEFAULT_MODE
     for (const source of volume.projected.sources ?? []) {
-      defaultFieldRefs(source.downwardAPI?.items)
+      source.downwardAPI?.items?.forEach(defaultReferences)
       if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600
       if (source.podCertificate) source.podCertificate.maxExpirationSeconds ??= 86400
     }
@@ -102,8 +100,10 @@ export function defaultVolume(volume: Draft): void {
   defaultNetworkVolume(volume)
 }
 
-function defaultFieldRefs(items: Draft[] | undefined): void {
-  for (const item of items ?? []) if (item.fieldRef) item.fieldRef.apiVersion ||= 'v1'
+/** A divisor is written even where none was given. */
+function defaultReferences(source: Draft | undefined): void {
+  if (source?.fieldRef) source.fieldRef.apiVersion ||= 'v1'
+  if (source?.resourceFieldRef) source.resourceFieldRef.divisor ??= '0'
 }
 
 /** The sources that persistent volumes share with pods. */

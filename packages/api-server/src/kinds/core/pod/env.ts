@@ -2,8 +2,15 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
-import { configMapKey, environmentName, qualifiedName } from '../../../schema/validation/names.ts'
-import { validateResourceQuantity } from './resources.ts'
+import { compareQuantities } from '../../../schema/quantity.ts'
+import {
+  configMapKey,
+  dnsLabel,
+  dnsSubdomain,
+  environmentName,
+  qualifiedName,
+} from '../../../schema/validation/names.ts'
+import { validateNoBacksteps } from './volume-sources.ts'
 
 const POD_FIELDS = new Set([
   'metadata.annotations',
@@ -57,7 +64,7 @@ export function validateFieldRef(
     if (subscript !== null) {
       const key = subscript[2]!
       const text = subscript[1] === 'metadata.annotations' ? key.toLowerCase() : key
-      invalidAll(errors, field, key, qualifiedName(text))
+      invalidAll(errors, field, text, qualifiedName(text))
     } else if (!POD_FIELDS.has(path) || reference.apiVersion !== 'v1') {
       errors.invalid(
         `${field}.fieldPath`,
@@ -95,15 +102,14 @@ export function validateResourceFieldRef(
   ) {
     errors.notSupported(`${field}.resource`, reference.resource, RESOURCE_FIELDS)
   }
-  if (reference.divisor !== undefined && reference.divisor !== '0') {
-    validateResourceQuantity(
-      reference.resource ?? '',
-      reference.divisor,
-      errors,
-      `${field}.divisor`,
-    )
+  if (reference.divisor !== undefined && compareQuantities(reference.divisor, '0') !== 0)
     validateDivisor(reference.resource ?? '', reference.divisor, errors, `${field}.divisor`)
-  }
+}
+
+/** What the message calls the resources whose amounts are bytes. */
+const BYTES: Readonly<Record<string, string>> = {
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
 }
 
 function validateDivisor(
@@ -112,27 +118,42 @@ function validateDivisor(
   errors: FieldErrors,
   field: string,
 ): void {
-  if (resource.endsWith('.cpu')) {
+  const name = /^(?:limits|requests)\.(.*)$/.exec(resource)?.[1] ?? ''
+  if (name === 'cpu') {
     if (divisor !== '1m' && divisor !== '1')
       errors.invalid(
         field,
-        'cpu',
+        resource,
         "only divisor's values 1m and 1 are supported with the cpu resource",
       )
-  } else if (!/^1([kMGTPE]|[KMGTPE]i)?$/.test(divisor)) {
-    const name = resource.split('.')[1] ?? ''
+    return
+  }
+  const noun = name.startsWith('hugepages-') ? 'hugepages' : BYTES[name]
+  if (noun !== undefined && !/^1([kMGTPE]|[KMGTPE]i)?$/.test(divisor)) {
     errors.invalid(
       field,
-      name,
-      `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${name} resource`,
+      resource,
+      `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${noun} resource`,
     )
   }
 }
 
+/** A name that is left out is a bad name here. */
 function validateKeyRef(reference: Stored, errors: FieldErrors, field: string): void {
-  if (!reference.name) errors.required(`${field}.name`)
-  if (!reference.key) errors.required(`${field}.key`)
-  else invalidAll(errors, `${field}.key`, reference.key, configMapKey(reference.key))
+  const { name = '', key = '' } = reference
+  invalidAll(errors, `${field}.name`, name, dnsSubdomain(name))
+  if (key === '') errors.required(`${field}.key`)
+  else invalidAll(errors, `${field}.key`, key, configMapKey(key))
+}
+
+function validateFileKeyRef(reference: Stored, errors: FieldErrors, field: string): void {
+  const { key = '', volumeName = '', path = '' } = reference
+  if (key === '') errors.required(`${field}.key`)
+  else invalidAll(errors, `${field}.key`, key, environmentName(key))
+  if (volumeName === '') errors.required(`${field}.volumeName`)
+  else invalidAll(errors, `${field}.volumeName`, volumeName, dnsLabel(volumeName))
+  if (path === '') errors.required(`${field}.path`)
+  else validateNoBacksteps(path, errors, `${field}.path`)
 }
 
 export function validateEnv(
@@ -167,7 +188,10 @@ function validateValueFrom(variable: Stored, errors: FieldErrors, field: string)
     sources++
     validateKeyRef(from.secretKeyRef, errors, `${field}.secretKeyRef`)
   }
-  if (from.fileKeyRef) sources++
+  if (from.fileKeyRef) {
+    sources++
+    validateFileKeyRef(from.fileKeyRef, errors, `${field}.fileKeyRef`)
+  }
   if (sources === 0) {
     errors.invalid(
       field,
@@ -193,7 +217,11 @@ export function validateEnvFrom(
     for (const kind of ['configMapRef', 'secretRef']) {
       if (!source[kind]) continue
       sources++
-      if (!source[kind].name) errors.required(`${at}.${kind}.name`)
+      const name: string = source[kind].name ?? ''
+      if (name === '') errors.required(`${at}.${kind}.name`)
+      // Checked as the beginning of a name.
+      else
+        invalidAll(errors, `${at}.${kind}.name`, name, dnsSubdomain(name.replace(/(.)-$/, '$1a')))
     }
     if (sources === 0)
       errors.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`')

@@ -1,11 +1,14 @@
 /** Pods. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Core". */
 import type { Draft, KindRules, Stored } from '../../../registry/kind-rules.ts'
+import { adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { defaultPodSpec } from './defaults.ts'
 import { qosClassOf } from './qos.ts'
-import { validatePodSpec } from './spec.ts'
+import { resizedSpec, validatePodResize } from './resize.ts'
+import { mergeMatchLabelKeys } from './scheduling.ts'
+import { validatePod } from './spec.ts'
 import { validatePodStatusUpdate } from './status-update.ts'
-import { validateEphemeralUpdate, validatePodUpdate } from './update.ts'
+import { keep, validateEphemeralUpdate, validatePodUpdate } from './update.ts'
 import { podNameWarnings, podSpecWarnings } from './warnings.ts'
 
 const GATED = 'Scheduling is blocked due to non-empty scheduling gates'
@@ -14,16 +17,21 @@ function isTerminal(pod: Stored): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
-function restoreAllBut(
-  pod: Draft,
-  stored: Stored,
-  change: (spec: Draft, given: Stored) => void,
-): void {
-  const given: Stored = pod.spec ?? {}
-  pod.spec = structuredClone(stored.spec)
-  if (stored.status === undefined) delete pod.status
-  else pod.status = stored.status
-  change(pod.spec, given)
+const METADATA_OF_THE_MAIN_RESOURCE = [
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+]
+
+/** Of what was sent, a subresource takes its own part of the spec. */
+function restoreAllBut(pod: Draft, stored: Stored, spec: Draft): void {
+  pod.spec = spec
+  keep(pod, stored, 'status')
+  pod.metadata = { ...pod.metadata }
+  for (const field of METADATA_OF_THE_MAIN_RESOURCE) keep(pod.metadata, stored.metadata, field)
 }
 
 export const pod: KindRules = {
@@ -34,6 +42,8 @@ export const pod: KindRules = {
     defaultPodSpec(object.spec, false)
   },
   prepareForCreate(object) {
+    mergeMatchLabelKeys(object)
+    if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
     object.status = { phase: 'Pending', qosClass: qosClassOf(object.spec ?? {}) }
     if ((object.spec?.schedulingGates ?? []).length > 0) {
       object.status.conditions = [
@@ -54,16 +64,17 @@ export const pod: KindRules = {
   },
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
-    validatePodSpec(spec, errors, 'spec')
+    validatePod(object, errors)
     if ((spec.ephemeralContainers ?? []).length > 0)
       errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
     if ((spec.schedulingGates ?? []).length > 0 && spec.nodeName) {
       errors.forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
     }
+    validateProfileAnnotations(object.metadata?.annotations, spec, errors, 'spec')
   },
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
-    validatePodSpec(object.spec ?? {}, errors, 'spec')
+    validatePod(object, errors)
     validatePodUpdate(object, stored, errors)
   },
   status: {
@@ -81,34 +92,17 @@ export const pod: KindRules = {
   subresources: {
     ephemeralcontainers: {
       prepareForUpdate(object, stored) {
-        restoreAllBut(object, stored, (spec, given) => {
-          if ((given.ephemeralContainers ?? []).length > 0)
-            spec.ephemeralContainers = given.ephemeralContainers
-          else delete spec.ephemeralContainers
-        })
+        const spec: Draft = structuredClone(stored.spec)
+        keep(spec, object.spec ?? {}, 'ephemeralContainers')
+        if ((spec.ephemeralContainers ?? []).length === 0) delete spec.ephemeralContainers
+        restoreAllBut(object, stored, spec)
       },
       validateUpdate: validateEphemeralUpdate,
     },
     resize: {
-      prepareForUpdate(object, stored) {
-        restoreAllBut(object, stored, (spec, given) => {
-          for (const list of ['containers', 'initContainers']) {
-            for (const container of spec[list] ?? []) {
-              const wanted = (given[list] ?? []).find(({ name }: Stored) => name === container.name)
-              if (!wanted) continue
-              container.resources = wanted.resources ?? {}
-              if (wanted.resizePolicy) container.resizePolicy = wanted.resizePolicy
-            }
-          }
-        })
-      },
-      validateUpdate(object, stored, errors) {
-        validatePodSpec(object.spec, errors, 'spec')
-        const before = stored.status?.qosClass ?? qosClassOf(stored.spec)
-        const after = qosClassOf(object.spec)
-        if (before !== after)
-          errors.invalid('spec', after, 'Pod QOS Class may not change as a result of resizing')
-      },
+      prepareForUpdate: (object, stored) =>
+        restoreAllBut(object, stored, resizedSpec(object.spec ?? {}, stored.spec)),
+      validateUpdate: validatePodResize,
     },
   },
   generationOf: (object) => object.spec,

@@ -249,8 +249,8 @@ test('create rules', () => {
         },
       ),
       [
+        'spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{a, DoNotSchedule}"',
         'spec.topologySpreadConstraints[1].maxSkew: Invalid value: 0: must be greater than zero',
-        'spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}: Duplicate value: "{a, DoNotSchedule}"',
       ],
     ],
     [
@@ -310,8 +310,11 @@ test('what may change in a pod', () => {
       'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
     ],
   )
+  assert.deepEqual(updateErrors(POD, pod(before), pod({ ...before, tolerations: more.slice(1) })), [
+    'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+  ])
   assert.match(
-    updateErrors(POD, pod(before), pod({ ...before, tolerations: more.slice(1) }))[0]!,
+    updateErrors(POD, pod(before), pod({ ...before, hostname: 'h' }))[0]!,
     /^spec: Forbidden: pod updates/,
   )
   assert.deepEqual(

@@ -48,7 +48,7 @@ function validateSleep(
     errors.invalid(
       field,
       seconds,
-      `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`,
+      `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`,
     )
   }
 }

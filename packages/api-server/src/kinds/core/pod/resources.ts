@@ -2,9 +2,15 @@
 import { ownValue } from '../../../registry/equality.ts'
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { compareQuantities, isIntegerQuantity, quantitySign } from '../../../schema/quantity.ts'
+import {
+  addQuantities,
+  compareQuantities,
+  isIntegerQuantity,
+  quantitySign,
+  wholeNumber,
+} from '../../../schema/quantity.ts'
 import { invalidAll, sortedKeys } from '../../../schema/validation/labels.ts'
-import { qualifiedName } from '../../../schema/validation/names.ts'
+import { dnsLabel, qualifiedName } from '../../../schema/validation/names.ts'
 
 const STANDARD_CONTAINER = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const STANDARD_QUOTA = new Set([
@@ -83,11 +89,13 @@ export function validateContainerResourceName(
   }
 }
 
+export const isStandardQuotaResource = (name: string): boolean =>
+  STANDARD_QUOTA.has(name) || isHugePages(name) || isQuotaHugePages(name)
+
 export function validateQuotaResourceName(name: string, errors: FieldErrors, field: string): void {
   validateResourceName(name, errors, field)
   if (!name.includes('/')) {
-    const countOf = name.startsWith('count/')
-    if (!STANDARD_QUOTA.has(name) && !isHugePages(name) && !isQuotaHugePages(name) && !countOf) {
+    if (!isStandardQuotaResource(name)) {
       errors.invalid(field, name, 'must be a standard resource for quota')
     }
   }
@@ -106,27 +114,31 @@ export function validateResourceQuantity(
 }
 
 /** Extended resources and huge pages cannot be overcommitted. */
-const mayOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
+export const mayOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
+
+type NameCheck = (name: string, errors: FieldErrors, field: string) => void
 
 export function validateResourceRequirements(
   resources: Stored | undefined,
   errors: FieldErrors,
   field: string,
   claims?: ReadonlySet<string>,
+  validateName: NameCheck = validateContainerResourceName,
 ): void {
   if (!resources) return
   const limits: Stored = resources.limits ?? {}
   const requests: Stored = resources.requests ?? {}
   for (const name of sortedKeys(limits)) {
     const at = `${field}.limits[${name}]`
-    validateContainerResourceName(name, errors, at)
+    validateName(name, errors, at)
     validateResourceQuantity(name, limits[name], errors, at)
+    validateHugePageAmount(name, limits[name], errors, at)
   }
   for (const name of sortedKeys(requests)) {
     const at = `${field}.requests[${name}]`
     const request: string = requests[name]
     const limit: string | undefined = ownValue(limits, name)
-    validateContainerResourceName(name, errors, at)
+    validateName(name, errors, at)
     validateResourceQuantity(name, request, errors, at)
     if (limit === undefined) {
       if (!mayOvercommit(name))
@@ -140,40 +152,122 @@ export function validateResourceRequirements(
         `must be less than or equal to ${name} limit of ${limit}`,
       )
     }
+    validateHugePageAmount(name, request, errors, at)
   }
-  validateHugePages(limits, requests, errors, field)
-  validateClaims(resources.claims, errors, `${field}.claims`, claims)
+  const names = [...Object.keys(limits), ...Object.keys(requests)]
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory'))
+    errors.forbidden(field, 'HugePages require cpu or memory')
+  validateClaims(resources.claims, errors, `${field}.claims`, claims ?? new Set())
 }
 
-function validateHugePages(
-  limits: Stored,
-  requests: Stored,
+/** Whole pages only, of the size that the resource's name says. */
+function validateHugePageAmount(
+  name: string,
+  amount: string,
   errors: FieldErrors,
   field: string,
 ): void {
-  const names = [...Object.keys(limits), ...Object.keys(requests)]
-  if (!names.some(isHugePages)) return
-  if (!names.includes('cpu') && !names.includes('memory')) {
-    errors.forbidden(field, 'HugePages require cpu or memory')
+  if (!isHugePages(name)) return
+  const size = name.slice('hugepages-'.length)
+  const pageBytes = /^[0-9]+(?:[KMGTPE]i|[kMGTPE])?$/.test(size) ? wholeNumber(size) : 0
+  if (pageBytes > 0 && wholeNumber(amount) % pageBytes === 0) return
+  errors.invalid(field, amount, `${amount} is not positive integer multiple of ${name}`)
+}
+
+const POD_LEVEL = ['cpu', 'memory']
+
+function validatePodLevelName(name: string, errors: FieldErrors, field: string): void {
+  const before = errors.list.length
+  validateResourceName(name, errors, field)
+  if (errors.list.length === before && !POD_LEVEL.includes(name) && !isHugePages(name))
+    errors.notSupported(field, name, [...POD_LEVEL, 'hugepages-'].toSorted())
+}
+
+/** What the pod asks for as a whole bounds what its containers ask for. */
+export function validatePodResources(spec: Stored, errors: FieldErrors, field: string): void {
+  const resources: Stored | undefined = spec.resources
+  if (!resources) return
+  if (spec.os?.name === 'windows') {
+    errors.forbidden(field, 'may not be set for a windows pod')
+    return
   }
+  if (resources.claims !== undefined)
+    errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level')
+  validateResourceRequirements(resources, errors, field, undefined, validatePodLevelName)
+  const total = containerRequests(spec)
+  for (const name of sortedKeys(total)) {
+    const whole: string | undefined = ownValue(resources.requests ?? {}, name)
+    if (whole !== undefined && compareQuantities(total[name]!, whole) > 0)
+      errors.invalid(
+        `${field}.requests[${name}]`,
+        whole,
+        `must be greater than or equal to aggregate container requests of ${total[name]}`,
+      )
+  }
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    const limits: Stored = container.resources?.limits ?? {}
+    for (const name of sortedKeys(limits)) {
+      const whole: string | undefined = ownValue(resources.limits ?? {}, name)
+      if (whole !== undefined && compareQuantities(limits[name], whole) > 0)
+        errors.invalid(
+          `${field}.containers[${index}][${name}].limits`,
+          limits[name],
+          `must be less than or equal to pod limits of ${whole}`,
+        )
+    }
+  }
+}
+
+/** Sidecars run beside the containers; the other init containers one by one, each beside the sidecars before it. */
+function containerRequests(spec: Stored): Record<string, string> {
+  const running: Record<string, string> = {}
+  const highest: Record<string, string> = {}
+  const add = (requests: Stored | undefined): void => {
+    for (const [name, amount] of Object.entries<string>(requests ?? {}))
+      running[name] = addQuantities(running[name] ?? '0', amount)
+  }
+  for (const container of spec.containers ?? []) add(container.resources?.requests)
+  const sidecars: Record<string, string> = {}
+  for (const container of spec.initContainers ?? []) {
+    const requests: Stored = container.resources?.requests ?? {}
+    if (container.restartPolicy === 'Always') add(requests)
+    for (const [name, amount] of Object.entries<string>(requests)) {
+      const peak = addQuantities(sidecars[name] ?? '0', amount)
+      if (compareQuantities(peak, highest[name] ?? '0') > 0) highest[name] = peak
+      if (container.restartPolicy === 'Always') sidecars[name] = peak
+    }
+  }
+  for (const [name, peak] of Object.entries(highest))
+    if (compareQuantities(peak, running[name] ?? '0') > 0) running[name] = peak
+  return running
 }
 
 function validateClaims(
   claims: readonly Stored[] | undefined,
   errors: FieldErrors,
   field: string,
-  known: ReadonlySet<string> | undefined,
+  known: ReadonlySet<string>,
 ): void {
   const seen = new Set<string>()
   for (const [index, claim] of (claims ?? []).entries()) {
-    const name: string = claim.name ?? ''
-    if (name === '') errors.required(`${field}[${index}].name`)
+    const { name = '', request = '' } = claim
+    const at = `${field}[${index}]`
+    if (name === '') {
+      errors.required(at)
+      continue
+    }
+    if (seen.has(name)) errors.duplicate(at, name)
     else {
-      const key = claim.request ? `${name}/${claim.request}` : name
-      if (seen.has(key) || (claim.request && seen.has(name)))
-        errors.duplicate(`${field}[${index}]`, key)
+      const key = request === '' ? name : `${name}/${request}`
+      if (request !== '') invalidAll(errors, `${at}.request`, request, dnsLabel(request))
+      if (seen.has(key)) errors.duplicate(at, key)
+      else if (request === '')
+        for (const other of seen) if (other.startsWith(`${name}/`)) errors.duplicate(at, name)
       seen.add(key)
     }
-    if (known && !known.has(name)) errors.notFound(`${field}[${index}].name`, name)
+    if (!known.has(name)) {
+      const names = known.size === 0 ? ' which is empty' : `: ${[...known].toSorted().join(', ')}`
+      errors.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${names}`)
+    }
   }
 }

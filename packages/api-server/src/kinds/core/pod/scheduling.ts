@@ -1,12 +1,18 @@
 /** Tolerations, affinity, topology spread and scheduling gates. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import { ownValue } from '../../../registry/equality.ts'
+import type { Draft, Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import {
   invalidAll,
   validateLabelSelector,
   validateQualifiedName,
 } from '../../../schema/validation/labels.ts'
-import { dnsSubdomain, labelValue, qualifiedName } from '../../../schema/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  labelValue,
+  qualifiedName,
+} from '../../../schema/validation/names.ts'
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
@@ -38,20 +44,23 @@ export function validateTolerations(
       if (messages.length > 0) errors.invalid(`${at}.operator`, value, messages.join(';'))
     } else if (operator === 'Exists') {
       if (value !== '')
-        errors.invalid(
-          `${at}.operator`,
-          toleration,
-          "value must be empty when `operator` is 'Exists'",
-        )
-    } else errors.notSupported(`${at}.operator`, operator, ['Equal', 'Exists'])
+        errors.invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'")
+    } else {
+      const comparison = operator === 'Lt' || operator === 'Gt'
+      const supported = comparison ? ['Equal', 'Exists', 'Lt', 'Gt'] : ['Equal', 'Exists']
+      errors.notSupported(`${at}.operator`, operator, supported)
+    }
     if (effect !== '' && !TAINT_EFFECTS.includes(effect))
       errors.notSupported(`${at}.effect`, effect, TAINT_EFFECTS)
   }
 }
 
-function validateNodeRequirement(
+/** How a term is checked: preferences may ask for values that no label can have. */
+type Strictness = 'required' | 'preferred'
+
+function validateLabelRequirement(
   requirement: Stored,
-  fields: boolean,
+  strictness: Strictness,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -60,13 +69,6 @@ function validateNodeRequirement(
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0)
       errors.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")
-    if (fields && values.length !== 1)
-      errors.required(
-        `${field}.values`,
-        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
-      )
-  } else if (fields) {
-    errors.invalid(`${field}.operator`, operator, 'not a valid selector operator')
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
     if (values.length > 0)
       errors.forbidden(
@@ -80,21 +82,40 @@ function validateNodeRequirement(
         "must be specified single value when `operator` is 'Lt' or 'Gt'",
       )
   } else errors.invalid(`${field}.operator`, operator, 'not a valid selector operator')
-  if (!fields) validateQualifiedName(key, errors, `${field}.key`)
-  else if (key !== 'metadata.name')
-    errors.invalid(`${field}.key`, key, 'not a valid field selector key')
+  validateQualifiedName(key, errors, `${field}.key`)
+  if (strictness === 'preferred') return
+  for (const [index, value] of values.entries())
+    invalidAll(errors, `${field}.values[${index}]`, value, labelValue(value))
+}
+
+function validateFieldRequirement(requirement: Stored, errors: FieldErrors, field: string): void {
+  const values: readonly string[] = requirement.values ?? []
+  const { operator = '', key = '' } = requirement
+  if (operator !== 'In' && operator !== 'NotIn')
+    errors.invalid(`${field}.operator`, operator, 'not a valid selector operator')
+  else if (values.length !== 1)
+    errors.required(
+      `${field}.values`,
+      "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+    )
+  if (key !== 'metadata.name') errors.invalid(`${field}.key`, key, 'not a valid field selector key')
   else
     for (const [index, value] of values.entries())
       invalidAll(errors, `${field}.values[${index}]`, value, dnsSubdomain(value))
 }
 
-function validateNodeTerm(term: Stored, errors: FieldErrors, field: string): void {
+function validateNodeTerm(
+  term: Stored,
+  strictness: Strictness,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const [index, requirement] of (term.matchExpressions ?? []).entries()) {
-    validateNodeRequirement(requirement, false, errors, `${field}.matchExpressions[${index}]`)
+    const at = `${field}.matchExpressions[${index}]`
+    validateLabelRequirement(requirement, strictness, errors, at)
   }
-  for (const [index, requirement] of (term.matchFields ?? []).entries()) {
-    validateNodeRequirement(requirement, true, errors, `${field}.matchFields[${index}]`)
-  }
+  for (const [index, requirement] of (term.matchFields ?? []).entries())
+    validateFieldRequirement(requirement, errors, `${field}.matchFields[${index}]`)
 }
 
 export function validateNodeSelector(selector: Stored, errors: FieldErrors, field: string): void {
@@ -102,28 +123,46 @@ export function validateNodeSelector(selector: Stored, errors: FieldErrors, fiel
   if (terms.length === 0)
     errors.required(`${field}.nodeSelectorTerms`, 'must have at least one node selector term')
   for (const [index, term] of terms.entries())
-    validateNodeTerm(term, errors, `${field}.nodeSelectorTerms[${index}]`)
+    validateNodeTerm(term, 'required', errors, `${field}.nodeSelectorTerms[${index}]`)
 }
 
 function validatePodTerm(term: Stored, errors: FieldErrors, field: string): void {
   validateLabelSelector(term.labelSelector, errors, `${field}.labelSelector`)
   validateLabelSelector(term.namespaceSelector, errors, `${field}.namespaceSelector`)
+  for (const name of term.namespaces ?? [])
+    invalidAll(errors, `${field}.namespace`, name, dnsLabel(name))
   validateMatchLabelKeys(term, errors, field)
-  for (const name of term.namespaces ?? []) {
-    if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name))
-      errors.invalid(`${field}.namespace`, name, 'must be a namespace name')
-  }
-  if (!term.topologyKey) errors.required(`${field}.topologyKey`, 'can not be empty')
-  else validateQualifiedName(term.topologyKey, errors, `${field}.topologyKey`)
+  const topologyKey: string = term.topologyKey ?? ''
+  if (topologyKey === '') errors.required(`${field}.topologyKey`, 'can not be empty')
+  validateQualifiedName(topologyKey, errors, `${field}.topologyKey`)
 }
 
+/** The selector holds already what the strategy made of the keys, after what the client wrote. */
 function validateMatchLabelKeys(holder: Stored, errors: FieldErrors, field: string): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = holder
   for (const list of ['matchLabelKeys', 'mismatchLabelKeys']) {
     const keys: readonly string[] = holder[list] ?? []
-    if (keys.length > 0 && !holder.labelSelector)
+    if (keys.length === 0) continue
+    if (!labelSelector)
       errors.forbidden(`${field}.${list}`, 'must not be specified when labelSelector is not set')
-    for (const [index, key] of keys.entries())
-      invalidAll(errors, `${field}.${list}[${index}]`, key, qualifiedName(key))
+    else
+      for (const [index, key] of keys.entries())
+        invalidAll(errors, `${field}.${list}[${index}]`, key, qualifiedName(key))
+  }
+  const selected = new Set(Object.keys(labelSelector?.matchLabels ?? {}))
+  for (const { key = '' } of labelSelector?.matchExpressions ?? []) {
+    const index: number = matchLabelKeys.lastIndexOf(key)
+    if (index >= 0 && selected.has(key))
+      errors.invalid(`${field}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector')
+    selected.add(key)
+  }
+  for (const [index, key] of matchLabelKeys.entries()) {
+    if (mismatchLabelKeys.includes(key))
+      errors.invalid(
+        `${field}.matchLabelKeys[${index}]`,
+        key,
+        'exists in both matchLabelKeys and mismatchLabelKeys',
+      )
   }
 }
 
@@ -143,7 +182,7 @@ export function validateAffinity(
     ).entries()) {
       const termAt = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`
       validateRangeWeight(term.weight, errors, `${termAt}.weight`)
-      validateNodeTerm(term.preference ?? {}, errors, `${termAt}.preference`)
+      validateNodeTerm(term.preference ?? {}, 'preferred', errors, `${termAt}.preference`)
     }
   }
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
@@ -178,22 +217,29 @@ export function validateTopologySpread(
   errors: FieldErrors,
   field: string,
 ): void {
-  const seen = new Set<string>()
   for (const [index, constraint] of (constraints ?? []).entries()) {
     const at = `${field}[${index}]`
     const { maxSkew = 0, topologyKey = '', whenUnsatisfiable = '' } = constraint
     if (maxSkew <= 0) errors.invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero')
     if (topologyKey === '') errors.required(`${at}.topologyKey`, 'can not be empty')
-    else validateQualifiedName(topologyKey, errors, `${at}.topologyKey`)
     if (!['DoNotSchedule', 'ScheduleAnyway'].includes(whenUnsatisfiable)) {
       errors.notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, [
         'DoNotSchedule',
         'ScheduleAnyway',
       ])
     }
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`
-    if (seen.has(pair)) errors.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair)
-    seen.add(pair)
+    const repeated = constraints!
+      .slice(index + 1)
+      .some(
+        (later) =>
+          (later.topologyKey ?? '') === topologyKey &&
+          (later.whenUnsatisfiable ?? '') === whenUnsatisfiable,
+      )
+    if (repeated)
+      errors.duplicate(
+        `${at}.{topologyKey, whenUnsatisfiable}`,
+        `{${topologyKey}, ${whenUnsatisfiable}}`,
+      )
     if (constraint.minDomains !== undefined) {
       if (constraint.minDomains <= 0)
         errors.invalid(`${at}.minDomains`, constraint.minDomains, 'must be greater than zero')
@@ -222,8 +268,39 @@ export function validateSchedulingGates(
 ): void {
   const seen = new Set<string>()
   for (const [index, { name = '' }] of (gates ?? []).entries()) {
-    invalidAll(errors, `${field}[${index}].name`, name, qualifiedName(name))
+    invalidAll(errors, `${field}[${index}]`, name, qualifiedName(name))
     if (seen.has(name)) errors.duplicate(`${field}[${index}]`, name)
     seen.add(name)
+  }
+}
+
+/**
+ * Keys of labels whose values pods must or must not share become expressions of the selector when the pod is made. Only the
+ * pod's own labels count; a key that it lacks asks for nothing.
+ */
+export function mergeMatchLabelKeys(pod: Draft): void {
+  const { affinity, topologySpreadConstraints } = pod.spec ?? {}
+  for (const kind of ['podAffinity', 'podAntiAffinity']) {
+    for (const term of affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? [])
+      mergeKeys(pod, term)
+    for (const weighted of affinity?.[kind]?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+      mergeKeys(pod, weighted.podAffinityTerm)
+  }
+  for (const constraint of topologySpreadConstraints ?? []) mergeKeys(pod, constraint)
+}
+
+function mergeKeys(pod: Draft, holder: Draft | undefined): void {
+  const selector: Draft | undefined = holder?.labelSelector
+  if (!selector) return
+  for (const [list, operator] of [
+    ['matchLabelKeys', 'In'],
+    ['mismatchLabelKeys', 'NotIn'],
+  ] as const) {
+    for (const key of holder![list] ?? []) {
+      const value = ownValue<string>(pod.metadata?.labels ?? {}, key)
+      if (value === undefined) continue
+      selector.matchExpressions ??= []
+      selector.matchExpressions.push({ key, operator, values: [value] })
+    }
   }
 }

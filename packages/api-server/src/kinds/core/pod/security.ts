@@ -1,32 +1,62 @@
 /** Security contexts of pods and containers. */
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
+import { internalForm } from '../../../schema/internal-form.ts'
+import { invalidAll } from '../../../schema/validation/labels.ts'
+import { dnsSubdomain, windowsUserName } from '../../../schema/validation/names.ts'
 import { INT32_MAX, validateRange } from '../../../schema/validation/numbers.ts'
+import { validateDescendingPath } from './volume-sources.ts'
 
 function validateId(value: unknown, errors: FieldErrors, field: string): void {
   if (typeof value === 'number') validateRange(value, 0, INT32_MAX, errors, field)
 }
 
-const SECCOMP_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined']
+const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined']
 
-/** seccompProfile and appArmorProfile have the same shape. */
-function validateProfile(profile: Stored | undefined, errors: FieldErrors, field: string): void {
+function validateSeccompProfile(
+  profile: Stored | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!profile) return
-  if (!SECCOMP_TYPES.includes(profile.type)) {
-    if (!profile.type)
-      errors.required(`${field}.type`, 'type is required when seccompProfile is set')
-    else errors.notSupported(`${field}.type`, profile.type, SECCOMP_TYPES)
-    return
-  }
-  if (profile.type === 'Localhost') {
-    if (!profile.localhostProfile)
-      errors.required(`${field}.localhostProfile`, 'must be set when seccomp type is Localhost')
-  } else if (profile.localhostProfile !== undefined) {
-    errors.invalid(
-      `${field}.localhostProfile`,
-      profile.localhostProfile,
-      'can only be set when seccomp type is Localhost',
-    )
+  const local: string | undefined = profile.localhostProfile
+  if (!profile.type) errors.required(`${field}.type`, 'type is required when seccompProfile is set')
+  else if (!PROFILE_TYPES.includes(profile.type))
+    errors.notSupported(`${field}.type`, profile.type, PROFILE_TYPES)
+  const at = `${field}.localhostProfile`
+  if (profile.type !== 'Localhost') {
+    if (local !== undefined)
+      errors.invalid(
+        at,
+        { Type: profile.type ?? '', LocalhostProfile: local },
+        'can only be set when seccomp type is Localhost',
+      )
+  } else if (local === undefined) errors.required(at, 'must be set when seccomp type is Localhost')
+  else validateDescendingPath(local, errors, at)
+}
+
+const PROFILE_PATH_LIMIT = 4095
+
+function validateAppArmorProfile(
+  profile: Stored | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (!profile) return
+  const at = `${field}.localhostProfile`
+  const local: string | undefined = profile.localhostProfile
+  if (!profile.type)
+    errors.required(`${field}.type`, 'type is required when appArmorProfile is set')
+  else if (!PROFILE_TYPES.includes(profile.type))
+    errors.notSupported(`${field}.type`, profile.type, PROFILE_TYPES)
+  else if (profile.type !== 'Localhost') {
+    if (local !== undefined)
+      errors.invalid(at, local, 'can only be set when AppArmor type is Localhost')
+  } else if (local === undefined || local === '')
+    errors.required(at, 'must be set when AppArmor type is Localhost')
+  else {
+    if (local !== local.trim()) errors.invalid(at, local, 'must not be padded with whitespace')
+    if (local.length > PROFILE_PATH_LIMIT) errors.tooLong(at, PROFILE_PATH_LIMIT)
   }
 }
 
@@ -69,12 +99,50 @@ export function validatePodSecurityContext(spec: Stored, errors: FieldErrors, fi
       'OnRootMismatch',
     ])
   }
-  validateProfile(context.seccompProfile, errors, `${field}.seccompProfile`)
-  validateProfile(context.appArmorProfile, errors, `${field}.appArmorProfile`)
+  validateSeccompProfile(context.seccompProfile, errors, `${field}.seccompProfile`)
+  validateWindowsOptions(context.windowsOptions, errors, `${field}.windowsOptions`)
+  validateAppArmorProfile(context.appArmorProfile, errors, `${field}.appArmorProfile`)
+  for (const [name, values] of [
+    ['supplementalGroupsPolicy', ['Merge', 'Strict']],
+    ['seLinuxChangePolicy', ['MountOption', 'Recursive']],
+  ] as const) {
+    const value: string | undefined = context[name]
+    if (value !== undefined && !(values as readonly string[]).includes(value))
+      errors.notSupported(`${field}.${name}`, value, values)
+  }
+}
+
+/** Names of users are `DOMAIN\\user` or `user`. */
+function validateWindowsOptions(
+  options: Stored | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (!options) return
+  const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options
+  if (gmsaCredentialSpecName !== undefined) {
+    const at = `${field}.gmsaCredentialSpecName`
+    invalidAll(errors, at, gmsaCredentialSpecName, dnsSubdomain(gmsaCredentialSpecName))
+  }
+  if (gmsaCredentialSpec === '')
+    errors.invalid(
+      `${field}.gmsaCredentialSpec`,
+      gmsaCredentialSpec,
+      'gmsaCredentialSpec cannot be an empty string',
+    )
+  else if (gmsaCredentialSpec?.length > 64 * 1024)
+    errors.invalid(
+      `${field}.gmsaCredentialSpec`,
+      gmsaCredentialSpec,
+      'gmsaCredentialSpec size must be under 64 KiB',
+    )
+  if (runAsUserName !== undefined)
+    invalidAll(errors, `${field}.runAsUserName`, runAsUserName, windowsUserName(runAsUserName))
 }
 
 export function validateContainerSecurityContext(
   context: Stored | undefined,
+  hostUsers: boolean,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -84,12 +152,14 @@ export function validateContainerSecurityContext(
   if (context.procMount !== undefined && !['Default', 'Unmasked'].includes(context.procMount)) {
     errors.notSupported(`${field}.procMount`, context.procMount, ['Default', 'Unmasked'])
   }
-  validateProfile(context.seccompProfile, errors, `${field}.seccompProfile`)
+  if (context.procMount === 'Unmasked' && hostUsers)
+    errors.invalid(`${field}.procMount`, 'Unmasked', '`hostUsers` must be false to use `Unmasked`')
+  validateSeccompProfile(context.seccompProfile, errors, `${field}.seccompProfile`)
   if (context.allowPrivilegeEscalation === false) {
     if (context.privileged === true) {
       errors.invalid(
         field,
-        context,
+        internalForm(context, 'SecurityContext'),
         'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
       )
     }
@@ -97,11 +167,12 @@ export function validateContainerSecurityContext(
       if (capability === 'CAP_SYS_ADMIN') {
         errors.invalid(
           field,
-          context,
+          internalForm(context, 'SecurityContext'),
           'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
         )
       }
     }
   }
-  validateProfile(context.appArmorProfile, errors, `${field}.appArmorProfile`)
+  validateWindowsOptions(context.windowsOptions, errors, `${field}.windowsOptions`)
+  validateAppArmorProfile(context.appArmorProfile, errors, `${field}.appArmorProfile`)
 }

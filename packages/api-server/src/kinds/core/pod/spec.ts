@@ -3,15 +3,31 @@ import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { invalidAll, validateLabels } from '../../../schema/validation/labels.ts'
 import { validateTemplateMetadata } from '../../../schema/validation/metadata.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../schema/validation/names.ts'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  qualifiedName,
+  underscoreSubdomain,
+} from '../../../schema/validation/names.ts'
 import { INT32_MAX, validateRange } from '../../../schema/validation/numbers.ts'
 import { validateIp } from '../../../schema/validation/ip.ts'
+import {
+  validatePodAnnotations,
+  validateProfileAnnotations,
+  visitContainers,
+} from './annotations.ts'
 import {
   validateContainers,
   validateEphemeralContainers,
   validateInitContainers,
+  validateTrimmedImage,
 } from './containers.ts'
-import { validateResourceQuantity, validateResourceRequirements } from './resources.ts'
+import {
+  validateHostProcesses,
+  validateHostUsers,
+  validateOperatingSystem,
+} from './operating-system.ts'
+import { validatePodResources, validateResourceRequirements } from './resources.ts'
 import {
   validateAffinity,
   validateSchedulingGates,
@@ -24,29 +40,31 @@ import { validateVolumes } from './volumes.ts'
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
 
-export function validatePodSpec(spec: Stored, errors: FieldErrors, field: string): void {
-  const volumes = validateVolumes(spec.volumes, errors, `${field}.volumes`)
+/** `podName`: of a pod that is made from the spec; undefined in templates. */
+export function validatePodSpec(
+  spec: Stored,
+  errors: FieldErrors,
+  field: string,
+  podName?: string,
+): void {
+  const volumes = validateVolumes(spec.volumes, errors, `${field}.volumes`, podName)
   const claims = validateResourceClaims(spec.resourceClaims, errors, `${field}.resourceClaims`)
   const pod = { spec, volumes, claims, graceSeconds: spec.terminationGracePeriodSeconds ?? 30 }
   const names = new Set<string>()
   validateContainers(pod, names, errors, `${field}.containers`)
   validateInitContainers(pod, names, errors, `${field}.initContainers`)
   validateEphemeralContainers(pod, names, errors, `${field}.ephemeralContainers`)
-  validateResourceRequirements(spec.resources, errors, `${field}.resources`)
-  validateHostNetworkPorts(spec, errors, field)
+  validatePodResources(spec, errors, `${field}.resources`)
+  validateHostNetworkPorts(spec, errors, `${field}.containers`, podName !== undefined)
   oneOf(spec.restartPolicy, RESTART_POLICIES, errors, `${field}.restartPolicy`)
   oneOf(spec.dnsPolicy, DNS_POLICIES, errors, `${field}.dnsPolicy`)
   validateLabels(spec.nodeSelector, errors, `${field}.nodeSelector`)
   validatePodSecurityContext(spec, errors, `${field}.securityContext`)
   validateAffinity(spec.affinity, errors, `${field}.affinity`)
   validateDnsConfig(spec, errors, `${field}.dnsConfig`)
-  for (const [index, gate] of (spec.readinessGates ?? []).entries()) {
-    invalidAll(
-      errors,
-      `${field}.readinessGates[${index}].conditionType`,
-      gate.conditionType ?? '',
-      qualifiedName(gate.conditionType ?? ''),
-    )
+  for (const [index, { conditionType = '' }] of (spec.readinessGates ?? []).entries()) {
+    const at = `${field}.readinessGates[${index}].conditionType`
+    invalidAll(errors, at, conditionType, qualifiedName(conditionType))
   }
   validateSchedulingGates(spec.schedulingGates, errors, `${field}.schedulingGates`)
   validateTopologySpread(
@@ -54,7 +72,40 @@ export function validatePodSpec(spec: Stored, errors: FieldErrors, field: string
     errors,
     `${field}.topologySpreadConstraints`,
   )
+  validateHostProcesses(spec, errors, field)
+  validateHostUsers(spec, errors, field)
+  validateHostnameOverride(spec, errors, `${field}.hostnameOverride`)
   validateIdentity(spec, errors, field)
+  validateFileKeyVolumes(spec, errors, field)
+}
+
+const HOSTNAME_LIMIT = 64
+
+function validateHostnameOverride(spec: Stored, errors: FieldErrors, field: string): void {
+  const name: string | undefined = spec.hostnameOverride
+  if (name === undefined) return
+  if (spec.setHostnameAsFQDN === true)
+    errors.forbidden(field, 'may not be specified when setHostnameAsFQDN is true')
+  if (spec.hostNetwork === true)
+    errors.forbidden(field, 'may not be specified when hostNetwork is true')
+  if (name.length > HOSTNAME_LIMIT) errors.tooLong(field, HOSTNAME_LIMIT)
+  invalidAll(errors, field, name, dnsSubdomain(name))
+}
+
+/** Variables that are read from files: their volume must be an emptyDir, which init containers fill. */
+function validateFileKeyVolumes(spec: Stored, errors: FieldErrors, field: string): void {
+  for (const { container, field: at } of visitContainers(spec, field)) {
+    for (const [index, variable] of (container.env ?? []).entries()) {
+      const reference: Stored | undefined = variable.valueFrom?.fileKeyRef
+      if (!reference) continue
+      const name: string = reference.volumeName ?? ''
+      const named = `${at}.env[${index}].valueFrom.fileKeyRef.volumeName`
+      const volume = (spec.volumes ?? []).find((candidate: Stored) => candidate.name === name)
+      if (!volume) errors.notFound(named, name)
+      else if (!volume.emptyDir)
+        errors.invalid(named, name, 'referenced volume must be of type emptyDir')
+    }
+  }
 }
 
 function oneOf(
@@ -86,38 +137,49 @@ function validateIdentity(spec: Stored, errors: FieldErrors, field: string): voi
   named('hostname', dnsLabel)
   named('subdomain', dnsLabel)
   validateTolerations(spec.tolerations, errors, `${field}.tolerations`)
-  for (const alias of spec.hostAliases ?? []) {
-    validateIp(alias.ip ?? '', errors, `${field}.hostAliases.ip`)
-    for (const name of alias.hostnames ?? [])
-      invalidAll(errors, `${field}.hostAliases.hostnames`, name, dnsSubdomain(name))
+  for (const [index, alias] of (spec.hostAliases ?? []).entries()) {
+    const at = `${field}.hostAliases[${index}]`
+    validateIp(alias.ip ?? '', errors, `${at}.ip`)
+    for (const [position, name] of (alias.hostnames ?? []).entries())
+      invalidAll(errors, `${at}.hostnames[${position}]`, name, dnsSubdomain(name))
   }
   named('priorityClassName', dnsSubdomain)
-  named('runtimeClassName', dnsSubdomain)
+  // An empty name of a class is a bad name, unlike the others.
+  if (spec.runtimeClassName !== undefined)
+    invalidAll(
+      errors,
+      `${field}.runtimeClassName`,
+      spec.runtimeClassName,
+      dnsSubdomain(spec.runtimeClassName),
+    )
   if (spec.preemptionPolicy !== undefined)
     oneOf(
       spec.preemptionPolicy,
-      ['Never', 'PreemptLowerPriority'],
+      ['PreemptLowerPriority', 'Never'],
       errors,
       `${field}.preemptionPolicy`,
     )
-  for (const name of Object.keys(spec.overhead ?? {}).toSorted()) {
-    validateResourceQuantity(name, spec.overhead[name], errors, `${field}.overhead[${name}]`)
-  }
-  if (spec.os) oneOf(spec.os.name, ['linux', 'windows'], errors, `${field}.os.name`)
+  validateResourceRequirements({ limits: spec.overhead }, errors, `${field}.overhead`)
+  validateOperatingSystem(spec, errors, field)
 }
 
-function validateHostNetworkPorts(spec: Stored, errors: FieldErrors, field: string): void {
+/** Templates may leave host ports out: the pod gets them. */
+function validateHostNetworkPorts(
+  spec: Stored,
+  errors: FieldErrors,
+  field: string,
+  ofPod: boolean,
+): void {
   if (spec.hostNetwork !== true) return
-  for (const list of ['containers', 'initContainers']) {
-    for (const [index, container] of (spec[list] ?? []).entries()) {
-      for (const [position, port] of (container.ports ?? []).entries()) {
-        if ((port.hostPort ?? 0) === (port.containerPort ?? 0)) continue
-        errors.invalid(
-          `${field}.${list}[${index}].ports[${position}].hostPort`,
-          port.hostPort ?? 0,
-          'must match `containerPort` when `hostNetwork` is true',
-        )
-      }
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    for (const [position, port] of (container.ports ?? []).entries()) {
+      const { hostPort = 0, containerPort = 0 } = port
+      if (hostPort === containerPort || (hostPort === 0 && !ofPod)) continue
+      errors.invalid(
+        `${field}[${index}].ports[${position}].hostPort`,
+        hostPort,
+        'must match `containerPort` when `hostNetwork` is true',
+      )
     }
   }
 }
@@ -137,19 +199,30 @@ function validateResourceClaims(
     if (claim.resourceClaimName !== undefined && claim.resourceClaimTemplateName !== undefined) {
       errors.invalid(
         at,
-        claim,
+        claimForm(claim),
         'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
       )
     }
     if (claim.resourceClaimName === undefined && claim.resourceClaimTemplateName === undefined) {
       errors.invalid(
         at,
-        claim,
+        claimForm(claim),
         'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
       )
     }
+    for (const source of ['resourceClaimName', 'resourceClaimTemplateName'])
+      if (claim[source] !== undefined)
+        invalidAll(errors, `${at}.${source}`, claim[source], dnsSubdomain(claim[source]))
   }
   return names
+}
+
+function claimForm(claim: Stored): Stored {
+  return {
+    Name: claim.name ?? '',
+    ResourceClaimName: claim.resourceClaimName ?? null,
+    ResourceClaimTemplateName: claim.resourceClaimTemplateName ?? null,
+  }
 }
 
 function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): void {
@@ -176,6 +249,17 @@ function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): vo
   const searches: readonly string[] = config.searches ?? []
   if (searches.length > 32)
     errors.invalid(`${field}.searches`, searches, 'must not have more than 32 search paths')
+  if (searches.join(' ').length > 2048)
+    errors.invalid(
+      `${field}.searches`,
+      searches,
+      'must not have more than 2048 characters (including spaces) in the search list',
+    )
+  for (const [index, search] of searches.entries()) {
+    if (search === '.') continue
+    const name = search.endsWith('.') ? search.slice(0, -1) : search
+    invalidAll(errors, `${field}.searches[${index}]`, name, underscoreSubdomain(name))
+  }
   for (const [index, option] of (config.options ?? []).entries()) {
     if (!option.name) errors.required(`${field}.options[${index}]`, 'must not be empty')
   }
@@ -183,13 +267,36 @@ function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): vo
 
 /** Labels, annotations and spec of a template. Templates never hold ephemeral containers. */
 export function validateTemplate(template: Stored, errors: FieldErrors, field: string): void {
-  const metadata: Stored | undefined = template.metadata
+  const { metadata, spec = {} } = template
   validateTemplateMetadata(metadata, errors, field)
-  validatePodSpec(template.spec ?? {}, errors, `${field}.spec`)
-  if ((template.spec?.ephemeralContainers ?? []).length > 0) {
+  validatePodAnnotations(metadata?.annotations, spec, errors, `${field}.annotations`)
+  validatePodSpec(spec, errors, `${field}.spec`)
+  validateProfileAnnotations(metadata?.annotations, spec, errors, `${field}.spec`)
+  if ((spec.ephemeralContainers ?? []).length > 0) {
     errors.forbidden(
       `${field}.spec.ephemeralContainers`,
       'ephemeral containers not allowed in pod template',
     )
   }
+}
+
+/** Metadata and spec of a pod; what only pods are asked for comes last. */
+export function validatePod(object: Stored, errors: FieldErrors): void {
+  const { metadata, spec = {} } = object
+  validatePodAnnotations(metadata?.annotations, spec, errors, 'metadata.annotations')
+  validatePodSpec(spec, errors, 'spec', metadata?.name ?? '')
+  if (!spec.serviceAccountName) {
+    for (const [index, volume] of (spec.volumes ?? []).entries()) {
+      for (const [position, source] of (volume.projected?.sources ?? []).entries()) {
+        if (source.serviceAccountToken)
+          errors.forbidden(
+            `spec.volumes[${index}].projected.sources[${position}].serviceAccountToken`,
+            'must not be specified when serviceAccountName is not set',
+          )
+      }
+    }
+  }
+  for (const list of ['containers', 'initContainers'])
+    for (const [index, container] of (spec[list] ?? []).entries())
+      validateTrimmedImage(container, errors, `spec.${list}[${index}]`)
 }

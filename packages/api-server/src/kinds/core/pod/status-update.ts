@@ -1,23 +1,35 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
-import { validateIp } from '../../../schema/validation/ip.ts'
-import { dnsSubdomain } from '../../../schema/validation/names.ts'
-import { validateNonNegative } from '../../../schema/validation/numbers.ts'
+import { parseIp, validateIp } from '../../../schema/validation/ip.ts'
+import { dnsSubdomain, qualifiedName } from '../../../schema/validation/names.ts'
+import { validateAnnotationsUpdate } from './annotations.ts'
+
+/** The types that Kubernetes itself writes are no qualified names of anybody's. */
+const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
 
 export function validatePodStatusUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const status: Stored = object.status ?? {}
   const before: Stored = stored.status ?? {}
-  if (status.nominatedNodeName)
-    invalidAll(
-      errors,
-      'status.nominatedNodeName',
-      status.nominatedNodeName,
-      dnsSubdomain(status.nominatedNodeName),
-    )
-  if ((before.qosClass ?? '') !== '' && status.qosClass !== before.qosClass) {
-    errors.invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')
+  validateAnnotationsUpdate(object, stored, errors)
+  for (const [index, { type = '', observedGeneration }] of (status.conditions ?? []).entries()) {
+    const field = `status.conditions[${index}]`
+    validateNonNegativeInteger(observedGeneration, errors, `${field}.observedGeneration`)
+    if (!SYSTEM_CONDITIONS.includes(type))
+      invalidAll(errors, `${field}.Type`, type, qualifiedName(type))
   }
+  const nominated: string = status.nominatedNodeName ?? ''
+  if (nominated !== '' && nominated !== before.nominatedNodeName) {
+    invalidAll(errors, 'status.nominatedNodeName', nominated, dnsSubdomain(nominated))
+    if (stored.spec?.nodeName)
+      errors.forbidden(
+        'status.nominatedNodeName',
+        'may not be set on pods that are already bound to a node',
+      )
+  }
+  validateNonNegativeInteger(status.observedGeneration, errors, 'status.observedGeneration')
+  if ((before.qosClass ?? '') !== (status.qosClass ?? ''))
+    errors.invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')
   validateTransitions(
     status.containerStatuses,
     before.containerStatuses,
@@ -25,16 +37,16 @@ export function validatePodStatusUpdate(object: Stored, stored: Stored, errors: 
     errors,
     'status.containerStatuses',
   )
-  validateNonNegative(status.observedGeneration, errors, 'status.observedGeneration')
-  for (const [index, condition] of (status.conditions ?? []).entries()) {
-    validateNonNegative(
-      condition.observedGeneration,
-      errors,
-      `status.conditions[${index}].observedGeneration`,
-    )
-  }
   validateAddresses(status.podIPs, before.podIPs, errors, 'status.podIPs')
   validateAddresses(status.hostIPs, before.hostIPs, errors, 'status.hostIPs')
+}
+
+function validateNonNegativeInteger(
+  value: number | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if ((value ?? 0) < 0) errors.invalid(field, value, 'must be a non-negative integer')
 }
 
 function validateAddresses(
@@ -44,10 +56,16 @@ function validateAddresses(
   field: string,
 ): void {
   if (JSON.stringify(now) === JSON.stringify(before)) return
-  for (const [index, { ip = '' }] of (now ?? []).entries())
-    validateIp(ip, errors, `${field}[${index}]`)
-  if ((now ?? []).length > 2)
-    errors.invalid(field, now, 'may specify no more than one IP for each IP family')
+  const ips: readonly string[] = (now ?? []).map(({ ip }) => ip ?? '')
+  for (const [index, ip] of ips.entries()) validateIp(ip, errors, `${field}[${index}]`)
+  const families = new Set(ips.map((ip) => parseIp(ip)?.family))
+  if (ips.length > 2 || (ips.length === 2 && families.size < 2)) {
+    errors.invalid(
+      field,
+      ips.map((ip) => ({ IP: ip })),
+      'may specify no more than one IP for each IP family',
+    )
+  }
 }
 
 /** A container that has ended for good stays ended. */

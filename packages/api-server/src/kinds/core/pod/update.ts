@@ -4,15 +4,21 @@ import { cloneJson } from '../../../registry/equality.ts'
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { internalDiff, internalForm } from '../../../schema/internal-form.ts'
+import { validateRange } from '../../../schema/validation/numbers.ts'
 import { sameJson } from '../../workload-template.ts'
-import { validatePodSpec } from './spec.ts'
+import { isMirrorPod, validateAnnotationsUpdate } from './annotations.ts'
+import { validateTrimmedImage } from './containers.ts'
+import { validateTolerations } from './scheduling.ts'
+import { validatePod } from './spec.ts'
 
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const MUTABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const spec: Stored = object.spec ?? {}
   const before: Stored = stored.spec ?? {}
+  validateAnnotationsUpdate(object, stored, errors)
   for (const list of ['containers', 'initContainers']) {
     const now: readonly Stored[] = spec[list] ?? []
     if (now.length !== (before[list] ?? []).length) {
@@ -20,11 +26,12 @@ export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldE
       return
     }
     for (const [index, container] of now.entries()) {
-      const image: string = container.image ?? ''
-      if (image === '') errors.required(`spec.${list}[${index}].image`)
+      if (!container.image) errors.required(`spec.${list}[${index}].image`)
+      validateTrimmedImage(container, errors, `spec.${list}[${index}]`)
     }
   }
-  validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, errors)
+  if (!validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds, errors)) return
+  validateAddedTolerations(spec.tolerations, before.tolerations, errors)
   validateGates(spec, before, errors)
   if (deepEqual(spec, before)) return
   const mended = withoutAllowedChanges(spec, before, errors)
@@ -33,17 +40,24 @@ export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldE
   errors.forbidden('spec', `${MUTABLE}\n${diff}`)
 }
 
+/** From none to some, and from some to less. False: nothing else is looked at. */
 function validateDeadline(
   now: number | undefined,
   before: number | undefined,
   errors: FieldErrors,
-): void {
+): boolean {
   const field = 'spec.activeDeadlineSeconds'
-  if (now !== undefined) {
-    if (before !== undefined && now > before)
-      errors.invalid(field, now, 'must be less than or equal to previous value')
-  } else if (before !== undefined)
-    errors.invalid(field, null, 'must not update from a positive integer to nil value')
+  if (now === undefined) {
+    if (before !== undefined)
+      errors.invalid(field, null, 'must not update from a positive integer to nil value')
+    return true
+  }
+  const known = errors.list.length
+  validateRange(now, 0, 2 ** 31 - 1, errors, field)
+  if (errors.list.length > known) return false
+  if (before === undefined || now <= before) return true
+  errors.invalid(field, now, 'must be less than or equal to previous value')
+  return false
 }
 
 /** Gates may only be taken away. */
@@ -59,21 +73,24 @@ function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void 
   }
 }
 
-/** The new spec with every change that is allowed taken back. */
+/** The new spec with every change that is allowed, or reported already, taken back. */
 function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors): Draft {
   const mended: Draft = cloneJson(spec)
   for (const list of ['containers', 'initContainers']) {
     for (const [index, container] of (mended[list] ?? []).entries())
       container.image = before[list][index].image
   }
-  keep(mended, before, 'activeDeadlineSeconds')
-  if (hasAllTolerations(mended.tolerations, before.tolerations)) keep(mended, before, 'tolerations')
+  for (const field of [
+    'activeDeadlineSeconds',
+    'schedulingGates',
+    'tolerations',
+    'ephemeralContainers',
+  ])
+    keep(mended, before, field)
   if (before.terminationGracePeriodSeconds < 0 && mended.terminationGracePeriodSeconds === 1) {
     mended.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds
   }
-  keep(mended, before, 'ephemeralContainers')
   if ((before.schedulingGates ?? []).length === 0) return mended
-  keep(mended, before, 'schedulingGates')
   if (!sameJson(mended.nodeSelector ?? {}, before.nodeSelector ?? {})) {
     const added = Object.keys(before.nodeSelector ?? {}).every(
       (key) => mended.nodeSelector?.[key] === before.nodeSelector[key],
@@ -91,53 +108,35 @@ function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors
   return mended
 }
 
-function keep(mended: Draft, before: Stored, field: string): void {
+/** As it was before. */
+export function keep(mended: Draft, before: Stored, field: string): void {
   if (before[field] === undefined) delete mended[field]
   else mended[field] = before[field]
 }
 
-/** All old ones are there, the duration aside. */
-function hasAllTolerations(
+/** Only durations change in what is there. The new list is checked a second time. */
+function validateAddedTolerations(
   now: readonly Stored[] | undefined,
   before: readonly Stored[] | undefined,
-): boolean {
+  errors: FieldErrors,
+): void {
   const text = ({ tolerationSeconds: _seconds, ...rest }: Draft): string =>
     JSON.stringify(Object.entries(rest).toSorted())
   const given = new Set((now ?? []).map((toleration) => text(toleration as Draft)))
-  return (before ?? []).every((toleration) => given.has(text(toleration as Draft)))
+  if ((before ?? []).every((toleration) => given.has(text(toleration as Draft))))
+    validateTolerations(now, errors, 'spec.tolerations')
+  else
+    errors.forbidden(
+      'spec.tolerations',
+      'existing toleration can not be modified except its tolerationSeconds',
+    )
 }
 
 function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): void {
   const now: Stored | undefined = mended.affinity?.nodeAffinity
   const old: Stored | undefined = before.affinity?.nodeAffinity
   if (sameJson(now ?? null, old ?? null)) return
-  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
-  const field = `spec.affinity.nodeAffinity.${required}`
-  const oldTerms: readonly Stored[] | undefined = old?.[required]?.nodeSelectorTerms
-  if (oldTerms) {
-    const terms: readonly Stored[] = now?.[required]?.nodeSelectorTerms ?? []
-    if (terms.length !== oldTerms.length) {
-      errors.invalid(
-        `${field}.nodeSelectorTerms`,
-        terms.length === 0 ? null : terms,
-        'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
-      )
-    } else {
-      for (const [index, term] of terms.entries()) {
-        for (const list of ['matchExpressions', 'matchFields']) {
-          const kept: readonly Stored[] = oldTerms[index]![list] ?? []
-          const given: readonly Stored[] = term[list] ?? []
-          if (!kept.every((requirement, position) => sameJson(given[position], requirement))) {
-            errors.invalid(
-              `${field}.nodeSelectorTerms[${index}]`,
-              term,
-              'only additions are allowed (no mutations or deletions)',
-            )
-          }
-        }
-      }
-    }
-  }
+  validateNodeTerms(now?.[REQUIRED]?.nodeSelectorTerms, old?.[REQUIRED]?.nodeSelectorTerms, errors)
   mended.affinity = { ...mended.affinity }
   if (old === undefined) delete mended.affinity.nodeAffinity
   else mended.affinity.nodeAffinity = old
@@ -145,8 +144,52 @@ function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): v
     delete mended.affinity
 }
 
+/** Where there are terms, each may only demand more; one without demands matches nothing, and stays so. */
+function validateNodeTerms(
+  now: readonly Stored[] | undefined,
+  before: readonly Stored[] | undefined,
+  errors: FieldErrors,
+): void {
+  if (!before || before.length === 0) return
+  const field = `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms`
+  const printed = (now ?? []).map((term) => internalForm(term, 'NodeSelectorTerm'))
+  if (printed.length !== before.length) {
+    errors.invalid(
+      field,
+      now === undefined ? null : printed,
+      'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+    )
+    return
+  }
+  for (const [index, term] of (now ?? []).entries()) {
+    if (hasOnlyAdditions(term, before[index]!)) continue
+    errors.invalid(
+      `${field}[${index}]`,
+      printed[index],
+      'only additions are allowed (no mutations or deletions)',
+    )
+  }
+}
+
+function hasOnlyAdditions(term: Stored, before: Stored): boolean {
+  const demands = (of: Stored): readonly Stored[][] => [
+    of.matchExpressions ?? [],
+    of.matchFields ?? [],
+  ]
+  const [now, old] = [demands(term), demands(before)]
+  if (old.flat().length === 0) return now.flat().length === 0
+  return old.every((list, which) =>
+    list.every((demand, index) => sameJson(now[which]![index], demand)),
+  )
+}
+
 export function validateEphemeralUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
-  validatePodSpec(object.spec, errors, 'spec')
+  if (isMirrorPod(stored)) {
+    errors.forbidden('[]', 'static pods do not support ephemeral containers')
+    return
+  }
+  validatePod(object, errors)
+  validateAnnotationsUpdate(object, stored, errors)
   const now = new Map<string, Stored>(
     (object.spec.ephemeralContainers ?? []).map((container: Stored) => [container.name, container]),
   )

@@ -4,10 +4,16 @@ import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { FieldErrors as Collected } from '../../../schema/field-errors.ts'
 import { compareQuantities } from '../../../schema/quantity.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
-import { configMapKey, dnsLabel, dnsSubdomain } from '../../../schema/validation/names.ts'
+import { dnsLabel, dnsSubdomain } from '../../../schema/validation/names.ts'
+import { validateTemplateMetadata } from '../../../schema/validation/metadata.ts'
 import { validateClaimSpec } from '../persistent-volume-claim-spec.ts'
-import { validateFieldRef, validateResourceFieldRef } from './env.ts'
-import { validateSharedSource } from './volume-sources.ts'
+import {
+  validateDownwardFiles,
+  validateItems,
+  validateMode,
+  validateProjected,
+} from './projected-volumes.ts'
+import { validateDescendingPath, validateSharedSource, type SourceOwner } from './volume-sources.ts'
 
 const SOURCES = [
   'emptyDir',
@@ -42,38 +48,78 @@ const SOURCES = [
   'image',
 ]
 
-/** The names of the volumes that may be mounted: those without an error of their own. */
+/** How kube-apiserver writes these two where a volume has several sources. */
+const FORBIDDEN_NAME: Readonly<Record<string, string>> = {
+  cephfs: 'cephFS',
+  downwardAPI: 'downwarAPI',
+}
+
+/**
+ * The volumes that may be mounted, by name: those without an error of their own.
+ * `podName` is empty in templates, where the names of claims are not known yet.
+ */
 export function validateVolumes(
   volumes: readonly Stored[] | undefined,
   errors: FieldErrors,
   field: string,
+  podName = '',
 ): Map<string, Stored> {
   const good = new Map<string, Stored>()
+  const made = new Set(
+    podName === ''
+      ? []
+      : (volumes ?? [])
+          .filter(({ ephemeral }) => ephemeral)
+          .map(({ name }) => `${podName}-${name}`),
+  )
   for (const [index, volume] of (volumes ?? []).entries()) {
     const own = new Collected()
     const at = `${field}[${index}]`
-    validateSource(volume, own, at)
+    validateSource(volume, own, at, podName)
     if (!volume.name) own.required(`${at}.name`)
     else invalidAll(own, `${at}.name`, volume.name, dnsLabel(volume.name))
     if (good.has(volume.name)) own.duplicate(`${at}.name`, volume.name)
     if (own.list.length === 0) good.set(volume.name, volume)
     else errors.list.push(...own.list)
+    const claimName: string | undefined = volume.persistentVolumeClaim?.claimName
+    if (claimName !== undefined && made.has(claimName))
+      errors.invalid(
+        `${at}.persistentVolumeClaim.claimName`,
+        claimName,
+        'must not reference a PVC that gets created for an ephemeral volume',
+      )
   }
   return good
 }
 
-function validateSource(volume: Stored, errors: FieldErrors, field: string): void {
+function validateSource(volume: Stored, errors: FieldErrors, field: string, podName: string): void {
+  const owner = { persistent: false, name: volume.name ?? '' }
   let count = 0
   for (const name of SOURCES) {
     const source: Stored | undefined = volume[name]
     if (!source) continue
-    if (++count > 1) errors.forbidden(`${field}.${name}`, 'may not specify more than 1 volume type')
-    else validateOneSource(name, source, errors, `${field}.${name}`)
+    if (++count > 1)
+      errors.forbidden(
+        `${field}.${FORBIDDEN_NAME[name] ?? name}`,
+        'may not specify more than 1 volume type',
+      )
+    else validateOneSource(name, source, errors, `${field}.${name}`, owner)
+    if (name === 'ephemeral' && count === 1 && podName !== '' && owner.name !== '') {
+      const claim = `${podName}-${owner.name}`
+      for (const message of dnsSubdomain(claim))
+        errors.invalid(`${field}.name`, owner.name, `PVC name ${JSON.stringify(claim)}: ${message}`)
+    }
   }
   if (count === 0) errors.required(field, 'must specify a volume type')
 }
 
-function validateOneSource(name: string, source: Stored, errors: FieldErrors, field: string): void {
+function validateOneSource(
+  name: string,
+  source: Stored,
+  errors: FieldErrors,
+  field: string,
+  owner: SourceOwner,
+): void {
   switch (name) {
     case 'emptyDir':
       if (source.sizeLimit !== undefined && compareQuantities(source.sizeLimit, '0') < 0) {
@@ -93,140 +139,41 @@ function validateOneSource(name: string, source: Stored, errors: FieldErrors, fi
       return
     case 'downwardAPI':
       validateMode(source.defaultMode, errors, `${field}.defaultMode`)
-      return validateDownwardItems(source.items, errors, field)
+      return validateDownwardFiles(source.items, errors, field)
     case 'projected':
       return validateProjected(source, errors, field)
     case 'gitRepo':
       if (!source.repository) errors.required(`${field}.repository`)
-      return
-    case 'csi':
-      if (!source.driver) errors.required(`${field}.driver`)
-      else
-        invalidAll(
-          errors,
-          `${field}.driver`,
-          source.driver.toLowerCase(),
-          dnsSubdomain(source.driver.toLowerCase()),
-        )
-      if (source.nodePublishSecretRef && !source.nodePublishSecretRef.name)
-        errors.required(`${field}.nodePublishSecretRef.name`)
-      return
+      return validateDescendingPath(source.directory ?? '', errors, `${field}.directory`)
     case 'ephemeral':
-      if (!source.volumeClaimTemplate) errors.required(`${field}.volumeClaimTemplate`)
-      else
-        validateClaimSpec(
-          source.volumeClaimTemplate.spec ?? {},
-          errors,
-          `${field}.volumeClaimTemplate.spec`,
-        )
-      return
+      return validateClaimTemplate(
+        source.volumeClaimTemplate,
+        errors,
+        `${field}.volumeClaimTemplate`,
+      )
     case 'image':
       if (!source.reference) errors.required(`${field}.reference`)
       return
     default:
-      return validateSharedSource(name, source, errors, field)
+      return validateSharedSource(name, source, errors, field, owner)
   }
 }
 
-function validateMode(mode: number | undefined, errors: FieldErrors, field: string): void {
-  if (mode !== undefined && (mode < 0 || mode > 0o777))
-    errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
-}
-
-function validateItems(
-  items: readonly Stored[] | undefined,
+function validateClaimTemplate(
+  template: Stored | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
-  for (const [index, item] of (items ?? []).entries()) {
-    const at = `${field}[${index}]`
-    if (!item.key) errors.required(`${at}.key`)
-    else invalidAll(errors, `${at}.key`, item.key, configMapKey(item.key))
-    if (!item.path) errors.required(`${at}.path`)
-    else validateDescendingPath(item.path, errors, `${at}.path`)
-    validateMode(item.mode, errors, `${at}.mode`)
+  if (!template) {
+    errors.required(field)
+    return
   }
-}
-
-function validateDownwardItems(
-  items: readonly Stored[] | undefined,
-  errors: FieldErrors,
-  field: string,
-): void {
-  for (const [index, item] of (items ?? []).entries()) {
-    const at = `${field}.items[${index}]`
-    if (!item.path) errors.required(`${field}.path`)
-    else validateDescendingPath(item.path, errors, `${field}.path`)
-    if (item.fieldRef) {
-      validateFieldRef(item.fieldRef, 'volume', errors, `${field}.fieldRef`)
-      if (item.resourceFieldRef)
-        errors.invalid(
-          field,
-          'resource',
-          'fieldRef and resourceFieldRef can not be specified simultaneously',
-        )
-    } else if (item.resourceFieldRef)
-      validateResourceFieldRef(item.resourceFieldRef, true, errors, `${field}.resourceFieldRef`)
-    else errors.required(`${field}.fieldRef`, 'one of fieldRef and resourceFieldRef is required')
-    validateMode(item.mode, errors, `${at}.mode`)
+  validateTemplateMetadata(template.metadata, errors, `${field}.metadata`)
+  for (const name of Object.keys(template.metadata ?? {}).toSorted()) {
+    if (name !== 'labels' && name !== 'annotations')
+      errors.forbidden(`${field}.metadata.${name}`, 'cannot be set')
   }
-}
-
-const PROJECTIONS = [
-  'secret',
-  'configMap',
-  'downwardAPI',
-  'serviceAccountToken',
-  'clusterTrustBundle',
-  'podCertificate',
-]
-
-function validateProjected(projected: Stored, errors: FieldErrors, field: string): void {
-  validateMode(projected.defaultMode, errors, `${field}.defaultMode`)
-  for (const [index, source] of (projected.sources ?? []).entries()) {
-    const at = `${field}.sources[${index}]`
-    let count = 0
-    for (const name of PROJECTIONS) {
-      const part: Stored | undefined = source[name]
-      if (!part) continue
-      if (++count > 1) {
-        errors.forbidden(`${at}.${name}`, 'may not specify more than 1 volume type per source')
-        continue
-      }
-      if (name === 'secret' || name === 'configMap') {
-        if (!part.name) errors.required(`${at}.${name}.name`)
-        validateItems(part.items, errors, `${at}.${name}`)
-      } else if (name === 'downwardAPI') validateDownwardItems(part.items, errors, `${at}.${name}`)
-      else if (name === 'serviceAccountToken')
-        validateTokenProjection(part, errors, `${at}.${name}`)
-    }
-    if (count === 0) errors.required(at, 'must specify a volume type')
-  }
-}
-
-function validateTokenProjection(token: Stored, errors: FieldErrors, field: string): void {
-  const seconds: number = token.expirationSeconds ?? 3600
-  if (seconds < 600)
-    errors.invalid(
-      `${field}.expirationSeconds`,
-      seconds,
-      'may not specify a duration less than 10 minutes',
-    )
-  if (seconds > 2 ** 32)
-    errors.invalid(
-      `${field}.expirationSeconds`,
-      seconds,
-      'may not specify a duration larger than 2^32 seconds',
-    )
-  if (!token.path) errors.required(`${field}.path`)
-  else validateDescendingPath(token.path, errors, `${field}.path`)
-}
-
-/** Relative, and without steps up. */
-export function validateDescendingPath(path: string, errors: FieldErrors, field: string): void {
-  if (path.startsWith('/')) errors.invalid(field, path, 'must be a relative path')
-  if (path.split('/').includes('..')) errors.invalid(field, path, "must not contain '..'")
-  else if (path.startsWith('..')) errors.invalid(field, path, "must not start with '..'")
+  validateClaimSpec(template.spec ?? {}, errors, `${field}.spec`)
 }
 
 export function validateMounts(
@@ -236,43 +183,92 @@ export function validateMounts(
   field: string,
 ): void {
   const paths = new Set<string>()
-  const devicePaths = new Set(
-    (container.volumeDevices ?? []).map((device: Stored) => device.devicePath),
-  )
+  const devices: readonly Stored[] = container.volumeDevices ?? []
+  const at = `${field}.volumeMounts`
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-    const at = `${field}.volumeMounts[${index}]`
-    if (!mount.name) errors.required(`${at}.name`)
-    if (!volumes.has(mount.name ?? '')) errors.notFound(`${at}.name`, mount.name ?? '')
-    if (!mount.mountPath) errors.required(`${at}.mountPath`)
-    if (paths.has(mount.mountPath))
-      errors.invalid(`${at}.mountPath`, mount.mountPath, 'must be unique')
-    paths.add(mount.mountPath)
-    if (devicePaths.has(mount.mountPath))
-      errors.invalid(`${at}.mountPath`, mount.mountPath, 'must not already exist in volumeDevices')
-    if (mount.subPath)
-      validateDescendingPath(mount.subPath, errors, `${field}.volumeMounts.subPath`)
+    const own = `${at}[${index}]`
+    const { name = '', mountPath = '' } = mount
+    if (name === '') errors.required(`${own}.name`)
+    if (!volumes.has(name)) errors.notFound(`${own}.name`, name)
+    if (mountPath === '') errors.required(`${own}.mountPath`)
+    if (paths.has(mountPath)) errors.invalid(`${own}.mountPath`, mountPath, 'must be unique')
+    paths.add(mountPath)
+    if (devices.some((device) => (device.name ?? '') === name))
+      errors.invalid(`${own}.name`, name, 'must not already exist in volumeDevices')
+    if (devices.some((device) => (device.devicePath ?? '') === mountPath))
+      errors.invalid(
+        `${own}.mountPath`,
+        mountPath,
+        'must not already exist as a path in volumeDevices',
+      )
+    if (mount.subPath) validateDescendingPath(mount.subPath, errors, `${at}.subPath`)
     if (mount.subPathExpr) {
       if (mount.subPath)
         errors.invalid(
-          `${field}.volumeMounts.subPathExpr`,
+          `${own}.subPathExpr`,
           mount.subPathExpr,
           'subPathExpr and subPath are mutually exclusive',
         )
-      validateDescendingPath(mount.subPathExpr, errors, `${field}.volumeMounts.subPathExpr`)
+      validateDescendingPath(mount.subPathExpr, errors, `${at}.subPathExpr`)
     }
     if (mount.mountPropagation !== undefined)
-      validatePropagation(
-        mount.mountPropagation,
-        container,
-        errors,
-        `${field}.volumeMounts.mountPropagation`,
-      )
+      validatePropagation(mount.mountPropagation, container, errors, `${at}.mountPropagation`)
+    validateRecursiveReadOnly(mount, errors, `${at}.recursiveReadOnly`)
   }
-  for (const [index, device] of (container.volumeDevices ?? []).entries()) {
-    const at = `${field}.volumeDevices[${index}]`
-    if (!device.name) errors.required(`${at}.name`)
-    else if (!volumes.has(device.name)) errors.notFound(`${at}.name`, device.name)
-    if (!device.devicePath) errors.required(`${at}.devicePath`)
+  validateDevices(container, volumes, errors, `${field}.volumeDevices`)
+}
+
+const RECURSIVE_READ_ONLY = ['Disabled', 'Enabled', 'IfPossible']
+
+function validateRecursiveReadOnly(mount: Stored, errors: FieldErrors, field: string): void {
+  const mode: string | undefined = mount.recursiveReadOnly
+  if (mode === undefined || mode === 'Disabled') return
+  if (!RECURSIVE_READ_ONLY.includes(mode)) {
+    errors.notSupported(field, mode, RECURSIVE_READ_ONLY)
+    return
+  }
+  if (mount.readOnly !== true)
+    errors.forbidden(field, 'may only be specified when readOnly is true')
+  if (mount.mountPropagation !== undefined && mount.mountPropagation !== 'None')
+    errors.forbidden(field, 'may only be specified when mountPropagation is None or not specified')
+}
+
+/** Raw block devices: claims only, each name and path once. */
+function validateDevices(
+  container: Stored,
+  volumes: ReadonlyMap<string, Stored>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const names = new Set<string>()
+  const paths = new Set<string>()
+  const mounts: readonly Stored[] = container.volumeMounts ?? []
+  for (const [index, { name = '', devicePath = '' }] of (container.volumeDevices ?? []).entries()) {
+    const at = `${field}[${index}]`
+    const volume = volumes.get(name)
+    if (name === '') errors.required(`${at}.name`)
+    if (names.has(name)) errors.invalid(`${at}.name`, name, 'must be unique')
+    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral)
+      errors.invalid(
+        `${at}.name`,
+        name,
+        'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+      )
+    if (!volume) errors.notFound(`${at}.name`, name)
+    if (devicePath === '') errors.required(`${at}.devicePath`)
+    if (paths.has(devicePath)) errors.invalid(`${at}.devicePath`, devicePath, 'must be unique')
+    if (devicePath.split('/').includes('..'))
+      errors.invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")
+    else paths.add(devicePath)
+    if (mounts.some((mount) => (mount.name ?? '') === name))
+      errors.invalid(`${at}.name`, name, 'must not already exist in volumeMounts')
+    if (mounts.some((mount) => (mount.mountPath ?? '') === devicePath))
+      errors.invalid(
+        `${at}.devicePath`,
+        devicePath,
+        'must not already exist as a path in volumeMounts',
+      )
+    if (name !== '') names.add(name)
   }
 }
 

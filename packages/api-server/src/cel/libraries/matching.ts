@@ -1,0 +1,24 @@
+/** Patterns in expressions: what cannot be compiled or takes too long is an error of the evaluation. */
+import {
+  compileRegularExpression,
+  TooMuchToMatch,
+  type RegularExpression,
+} from '../regular-expressions.ts'
+import { EvaluationError } from '../values.ts'
+
+/** `refusal` is what is said of patterns that do not compile. */
+export function matchPattern<T>(
+  pattern: string,
+  refusal: string,
+  match: (expression: RegularExpression) => T,
+): T {
+  const expression = compileRegularExpression(pattern)
+  if (expression === undefined) throw new EvaluationError(refusal)
+  try {
+    return match(expression)
+  } catch (error) {
+    if (error instanceof TooMuchToMatch)
+      throw new EvaluationError(`matching takes too long: \`${pattern}\``)
+    throw error
+  }
+}

@@ -1,0 +1,50 @@
+/** How a definition says its versions are converted. Paths are those of the server's own form. */
+import { validateWebhookUrl } from '../kinds/admissionregistration/webhook-url.ts'
+import { validateWebhookService } from '../kinds/admissionregistration/webhook-service.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { FieldErrors } from '../schema/field-errors.ts'
+import { dns1035Label } from '../schema/validation/names.ts'
+
+const CLIENT = 'spec.conversion.webhookClientConfig'
+const VERSIONS = 'spec.conversion.conversionReviewVersions'
+
+export function validateConversion(conversion: Stored, errors: FieldErrors): void {
+  const strategy: string = conversion['strategy'] ?? ''
+  const webhook: Stored = conversion['webhook'] ?? {}
+  const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
+  if (strategy === '') errors.required('spec.conversion.strategy')
+  else if (strategy !== 'None' && strategy !== 'Webhook')
+    errors.notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])
+  if (strategy === 'Webhook') {
+    validateClient(webhook['clientConfig'], errors)
+    validateReviewVersions(versions, errors)
+    return
+  }
+  const message = 'should not be set when strategy is not set to Webhook'
+  if (webhook['clientConfig'] !== undefined) errors.forbidden(CLIENT, message)
+  if (versions.length > 0) errors.forbidden(VERSIONS, message)
+}
+
+function validateClient(client: Stored | undefined, errors: FieldErrors): void {
+  if (client === undefined) errors.required(CLIENT, 'required when strategy is set to Webhook')
+  else if ((client['url'] === undefined) === (client['service'] === undefined))
+    errors.required(CLIENT, 'exactly one of url or service is required')
+  else if (client['url'] !== undefined) validateWebhookUrl(client['url'], errors, `${CLIENT}.url`)
+  else validateWebhookService(client['service'], errors, `${CLIENT}.service`)
+}
+
+function validateReviewVersions(versions: readonly string[], errors: FieldErrors): void {
+  if (versions.length === 0) {
+    errors.required(VERSIONS)
+    return
+  }
+  const seen = new Set<string>()
+  for (const [index, version] of versions.entries()) {
+    const field = `${VERSIONS}[${index}]`
+    if (seen.has(version)) errors.invalid(field, version, 'duplicate version')
+    else for (const message of dns1035Label(version)) errors.invalid(field, version, message)
+    seen.add(version)
+  }
+  if (!seen.has('v1') && !seen.has('v1beta1'))
+    errors.invalid(VERSIONS, versions, 'must include at least one of v1, v1beta1')
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestServer, type AnyValue } from '../testing/test-server.ts'
+import texts from './descriptions.json' with { type: 'json' }
+
+/** Everything that can be served. */
+const ALL = { runtimeConfig: { 'coordination.k8s.io/v1beta1': true } }
+
+async function schemasOf(request: AnyValue, path: string): Promise<AnyValue> {
+  const { status, value } = await request('GET', `/openapi/v3/${path}`)
+  assert.equal(status, 200)
+  return JSON.parse(value).components.schemas
+}
+
+test('every kind has a description, and so have its metadata, spec and status', async () => {
+  const { request } = await createTestServer(ALL)
+  const index = JSON.parse((await request('GET', '/openapi/v3')).value)
+  const silent: string[] = []
+  let kinds = 0
+  for (const path of Object.keys(index.paths)) {
+    for (const [name, schema] of Object.entries<AnyValue>(await schemasOf(request, path))) {
+      if (!name.startsWith('io.k8s.api.') || schema.properties?.apiVersion === undefined) continue
+      if (schema['x-kubernetes-group-version-kind'] === undefined) continue
+      kinds++
+      if (schema.description === undefined) silent.push(name)
+      for (const field of ['apiVersion', 'kind', 'metadata', 'spec', 'status', 'items']) {
+        const property = schema.properties[field]
+        if (property !== undefined && property.description === undefined)
+          silent.push(`${name}.${field}`)
+      }
+    }
+  }
+  assert.ok(kinds > 100, String(kinds))
+  assert.deepEqual(silent, [])
+})
+
+test('every text is about a kind and a field that exist, is one line, and ends as a sentence', async () => {
+  const { request } = await createTestServer(ALL)
+  const index = JSON.parse((await request('GET', '/openapi/v3')).value)
+  const schemas: Record<string, AnyValue> = {}
+  for (const path of Object.keys(index.paths))
+    Object.assign(schemas, await schemasOf(request, path))
+  for (const [name, fields] of Object.entries(texts as Record<string, Record<string, string>>)) {
+    const full = ['io.k8s.api.', 'io.k8s.apimachinery.pkg.apis.', 'io.k8s.'].find(
+      (prefix) => `${prefix}${name}` in schemas,
+    )
+    assert.ok(full !== undefined, name)
+    for (const [field, text] of Object.entries(fields)) {
+      const described: AnyValue = schemas[`${full}${name}`]
+      const found: AnyValue = field === '' ? described : described.properties?.[field]
+      assert.equal(found?.description, text, `${name}.${field}`)
+      assert.match(text, /^[A-Z0-9/r][^\n]{2,250}\.$/, `${name}.${field}`)
+    }
+  }
+})
+
+test('fields that are looked up most: what a Deployment, its pods and their containers say of themselves', async () => {
+  const { request } = await createTestServer()
+  const apps = await schemasOf(request, 'apis/apps/v1')
+  const silent = (name: string, except: readonly string[] = []): string[] =>
+    Object.entries<AnyValue>(apps[name].properties)
+      .filter(([field, { description }]) => description === undefined && !except.includes(field))
+      .map(([field]) => field)
+  assert.deepEqual(silent('io.k8s.api.apps.v1.DeploymentSpec'), [])
+  assert.deepEqual(silent('io.k8s.api.apps.v1.DeploymentStatus'), [])
+  assert.deepEqual(silent('io.k8s.api.core.v1.PodSpec', ['schedulingGroup']), [])
+  assert.deepEqual(silent('io.k8s.api.core.v1.Container'), [])
+  assert.deepEqual(silent('io.k8s.api.core.v1.Probe'), [])
+  assert.deepEqual(silent('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), [])
+})
+
+test('a custom resource is described by its definition; what that leaves open is told as of any kind', async () => {
+  const { request, clock } = await createTestServer()
+  const schema = {
+    type: 'object',
+    description: 'A thing for tests.',
+    properties: {
+      spec: {
+        type: 'object',
+        description: 'What a thing should be.',
+        properties: { size: { type: 'integer', description: 'How large it is.' } },
+      },
+      status: { type: 'object' },
+    },
+  }
+  await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  })
+  await clock.advance(6000)
+  const schemas = await schemasOf(request, 'apis/example.com/v1')
+  const thing = schemas['com.example.v1.Thing']
+  const { apiVersion, metadata, spec, status } = thing.properties
+  assert.deepEqual(
+    [thing, spec, spec.properties.size, status].map(({ description }) => description),
+    [
+      'A thing for tests.',
+      'What a thing should be.',
+      'How large it is.',
+      'What is. Written by the system.',
+    ],
+  )
+  assert.match(apiVersion.description, /^The API group and version/)
+  assert.match(metadata.description, /^Name, labels/)
+  const meta = schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']
+  assert.match(meta.properties.labels.description, /^Short facts/)
+  const swagger = JSON.parse((await request('GET', '/openapi/v2')).value)
+  assert.equal(swagger.definitions['com.example.v1.Thing'].description, 'A thing for tests.')
+  assert.match(swagger.definitions['io.k8s.api.core.v1.Pod'].description, /^Containers that run/)
+})

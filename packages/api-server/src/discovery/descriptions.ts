@@ -1,0 +1,92 @@
+/**
+ * What `kubectl explain` tells of kinds and fields, in words of our own: recorded documents hold none. Loaded when
+ * somebody asks for a document. What a schema says itself (of a custom resource) stays.
+ */
+import texts from './descriptions.json' with { type: 'json' }
+
+interface Schema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[]
+}
+
+interface Document {
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+}
+
+type Texts = Readonly<Record<string, string>>
+
+/** By the name of the schema without its prefix; the empty field is the kind itself. */
+const TEXTS = texts as Readonly<Record<string, Texts>>
+const PREFIX = /^io\.k8s\.(?:api\.|apimachinery\.pkg\.apis\.)?/
+
+export const TYPE_TEXTS = {
+  apiVersion: 'The API group and version in which this object is written, such as apps/v1.',
+  kind: 'What this object is. In CamelCase; cannot change.',
+  metadata: 'Name, labels and what else all objects have.',
+}
+const KIND_TEXTS: Texts = {
+  ...TYPE_TEXTS,
+  spec: 'What is wanted.',
+  status: 'What is. Written by the system.',
+}
+const LIST_TEXTS: Texts = {
+  ...TYPE_TEXTS,
+  metadata: 'The version of the list, and whether there is more of it.',
+  items: 'The objects.',
+}
+const CONDITION_TEXTS: Texts = {
+  type: 'What the condition is about.',
+  status: 'True, False or Unknown.',
+  reason: 'One word in CamelCase for why it is so.',
+  message: 'Why it is so, for people.',
+  lastTransitionTime: 'When the status changed last.',
+  lastProbeTime: 'When it was last looked at.',
+  lastHeartbeatTime: 'When it was last looked at.',
+  lastUpdateTime: 'When it was last written.',
+  observedGeneration: 'The generation of the spec that this is about.',
+}
+
+export function withDescriptions<D extends object>(document: D): D {
+  const { components } = document as Document
+  if (components?.schemas === undefined) return document
+  const schemas = Object.fromEntries(
+    Object.entries(components.schemas).map(([name, schema]) => [name, described(name, schema)]),
+  )
+  return { ...document, components: { ...components, schemas } }
+}
+
+function described(name: string, schema: Schema): Schema {
+  const own = TEXTS[name.replace(PREFIX, '')] ?? {}
+  const kind = schema['x-kubernetes-group-version-kind']?.at(0)?.kind
+  const general = generalTexts(name, schema, kind)
+  const properties =
+    schema.properties &&
+    Object.fromEntries(
+      Object.entries(schema.properties).map(([field, property]) => [
+        field,
+        withText(property, own[field] ?? general[field]),
+      ]),
+    )
+  const text =
+    own[''] ??
+    (isList(schema, kind) ? `A list of objects of kind ${kind!.slice(0, -4)}.` : undefined)
+  return withText(properties === undefined ? schema : { ...schema, properties }, text)
+}
+
+function generalTexts(name: string, schema: Schema, kind: string | undefined): Texts {
+  if (isList(schema, kind)) return LIST_TEXTS
+  if (kind !== undefined && schema.properties?.['metadata'] !== undefined) return KIND_TEXTS
+  return name.endsWith('Condition') ? CONDITION_TEXTS : {}
+}
+
+function isList({ properties }: Schema, kind: string | undefined): boolean {
+  return kind?.endsWith('List') === true && properties?.['items'] !== undefined
+}
+
+/** The description stands first, where the real server writes it. */
+function withText<S extends Schema>(schema: S, text: string | undefined): S {
+  return text === undefined || schema.description !== undefined
+    ? schema
+    : { description: text, ...schema }
+}

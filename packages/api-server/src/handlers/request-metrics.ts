@@ -1,0 +1,235 @@
+/** What the server counts about its requests, under kube-apiserver's names. Contract: docs/behaviour/api-server/requests.md, "Metrics". */
+import type {
+  Clock,
+  Counter,
+  Gauge,
+  Histogram,
+  Labels,
+  MetricsRegistry,
+} from '@gyropilot/foundation'
+import { ApiError } from '../contracts.ts'
+import type { Answer } from '../http/answer.ts'
+import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import type { Store } from '../storage/store.ts'
+import type { InFlight } from './in-flight.ts'
+import type { PreparedWatch } from './watch.ts'
+
+const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component']
+const DURATION_BUCKETS = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
+]
+const READ_VERBS: Readonly<Record<string, string>> = { list: 'LIST', watch: 'WATCH' }
+/** Connections are neither read nor written: their verb is another. */
+const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy'])
+const APPLY_TYPE = 'application/apply-patch'
+/** Paths that are counted though they are no resources. */
+const COUNTED_PATHS = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/version'])
+
+/** Counted apart from the registry and shown when somebody asks: a watch of many readers must not pay for it. */
+interface EventCount {
+  readonly labels: Labels
+  count: number
+  shown: number
+}
+
+export class RequestMetrics {
+  readonly #clock: Clock
+  readonly #requests: Counter
+  readonly #durations: Histogram
+  readonly #longRunning: Gauge
+  readonly #events = new Map<string, EventCount>()
+
+  constructor(registry: MetricsRegistry, clock: Clock) {
+    this.#clock = clock
+    this.#requests = registry.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests that were answered, by what they asked for and their status code.',
+      labels: ['verb', 'dry_run', ...SUBJECT.slice(1), 'code'],
+      stability: 'STABLE',
+    })
+    this.#durations = registry.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Time from the arrival of a request to its answer, by what it asked for.',
+      labels: ['verb', 'dry_run', ...SUBJECT.slice(1)],
+      buckets: DURATION_BUCKETS,
+      stability: 'STABLE',
+    })
+    this.#longRunning = registry.gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches, logs and other streams that are open now.',
+      labels: SUBJECT,
+      stability: 'STABLE',
+    })
+    const events = registry.counter({
+      name: 'apiserver_watch_events_total',
+      help: 'Events sent to watchers, by resource.',
+      labels: ['group', 'version', 'resource'],
+    })
+    registry.onCollect(() => {
+      for (const counted of this.#events.values()) {
+        events.increment(counted.labels, counted.count - counted.shown)
+        counted.shown = counted.count
+      }
+    })
+  }
+
+  /** The answer as it is, or one whose watch is counted. */
+  async measure(
+    info: RequestInfo,
+    request: ServerRequest,
+    answered: Promise<Answer>,
+  ): Promise<Answer> {
+    const startMs = this.#clock.monotonicMs()
+    const subject = subjectOf(info, request)
+    try {
+      const answer = await answered
+      if (answer.body.kind === 'watch') {
+        const done = (): void => this.#count(info, subject, answer.status, startMs)
+        const watch = this.#measuredWatch(info, subject, answer.body.watch, done)
+        return { ...answer, body: { ...answer.body, watch } }
+      }
+      if (answer.body.kind === 'stream') {
+        const done = (): void => this.#count(info, subject, answer.status, startMs)
+        const chunks = this.#measuredStream(subject, answer.body.chunks, done)
+        return { ...answer, body: { ...answer.body, chunks } }
+      }
+      this.#count(info, subject, answer.status, startMs)
+      return answer
+    } catch (error) {
+      this.#count(info, subject, error instanceof ApiError ? error.code : 500, startMs)
+      throw error
+    }
+  }
+
+  async *#measuredStream(
+    subject: Labels | undefined,
+    chunks: AsyncIterable<Uint8Array>,
+    done: () => void,
+  ): AsyncGenerator<Uint8Array> {
+    this.#longRunning.add(1, subject)
+    try {
+      yield* chunks
+    } finally {
+      this.#longRunning.add(-1, subject)
+      done()
+    }
+  }
+
+  #count(info: RequestInfo, subject: Labels | undefined, code: number, startMs: number): void {
+    if (subject === undefined) return
+    const dryRun = info.query.getAll('dryRun').includes('All') ? 'All' : ''
+    const labels = { ...subject, dry_run: dryRun }
+    this.#requests.increment({ ...labels, code: String(code) })
+    this.#durations.observe((this.#clock.monotonicMs() - startMs) / 1000, labels)
+  }
+
+  #measuredWatch(
+    info: RequestInfo,
+    subject: Labels | undefined,
+    watch: PreparedWatch,
+    done: () => void,
+  ): PreparedWatch {
+    const counted = this.#eventCount(info)
+    return {
+      ...watch,
+      start: (sink) => {
+        this.#longRunning.add(1, subject)
+        return watch.start({
+          send: (type, object) => {
+            counted.count++
+            return sink.send(type, object)
+          },
+          ready: () => sink.ready(),
+          end: () => {
+            this.#longRunning.add(-1, subject)
+            done()
+            sink.end()
+          },
+        })
+      },
+    }
+  }
+
+  #eventCount({ group, version, resource }: RequestInfo): EventCount {
+    const key = `${group}/${version}/${resource}`
+    let counted = this.#events.get(key)
+    if (counted === undefined) {
+      counted = { labels: { group, version, resource }, count: 0, shown: 0 }
+      this.#events.set(key, counted)
+    }
+    return counted
+  }
+}
+
+/** Undefined: requests that are not counted. */
+function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefined {
+  const { isResourceRequest, group, version, resource, subresource } = info
+  if (!isResourceRequest) {
+    if (!COUNTED_PATHS.has(info.path)) return undefined
+    const nothing = { group: '', version: '', resource: '', scope: '', component: '' }
+    return { verb: request.method, subresource: info.path, ...nothing }
+  }
+  return {
+    verb: verbOf(info, request),
+    group,
+    version,
+    resource,
+    subresource,
+    scope: scopeOf(info),
+    component: 'apiserver',
+  }
+}
+
+function verbOf({ verb, subresource }: RequestInfo, { method, headers }: ServerRequest): string {
+  if (CONNECTING.has(subresource)) return 'CONNECT'
+  if (verb === 'deletecollection') return 'DELETECOLLECTION'
+  if (verb === 'patch' && (headerOf(headers, 'content-type') ?? '').startsWith(APPLY_TYPE))
+    return 'APPLY'
+  return READ_VERBS[verb] ?? method
+}
+
+function scopeOf({ verb, name, namespace }: RequestInfo): string {
+  if (name !== '' || verb === 'create') return 'resource'
+  return namespace === '' ? 'cluster' : 'namespace'
+}
+
+/** Gauges that are computed when somebody asks. */
+export function exposeServerState(
+  registry: MetricsRegistry,
+  store: Store,
+  inFlight: InFlight,
+): void {
+  const current = registry.gauge({
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests that are being worked on now, without long-running ones.',
+    labels: ['request_kind'],
+    stability: 'STABLE',
+  })
+  const objects = registry.gauge({
+    name: 'apiserver_resource_objects',
+    help: 'Objects that are stored, by group and resource.',
+    labels: ['group', 'resource'],
+  })
+  const objectsByName = registry.gauge({
+    name: 'apiserver_storage_objects',
+    help: '(Deprecated since 1.34.0) Objects that are stored, by resource and group in one label.',
+    labels: ['resource'],
+    stability: 'STABLE',
+  })
+  const shown = new Set<string>()
+  registry.onCollect(() => {
+    current.set(inFlight.reading, { request_kind: 'readOnly' })
+    current.set(inFlight.mutating, { request_kind: 'mutating' })
+    // Collections that have become empty are shown as such.
+    for (const collection of store.collections()) shown.add(collection)
+    for (const collection of shown) {
+      const dot = collection.indexOf('.')
+      const resource = dot < 0 ? collection : collection.slice(0, dot)
+      const group = dot < 0 ? '' : collection.slice(dot + 1)
+      objects.set(store.count(collection), { group, resource })
+      objectsByName.set(store.count(collection), { resource: collection })
+    }
+  })
+}

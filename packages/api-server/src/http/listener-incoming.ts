@@ -1,0 +1,58 @@
+/** What arrived at the socket, as a request of the pipeline. */
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import { TLSSocket } from 'node:tls'
+import type { Headers, ServerRequest } from './exchange.ts'
+import { BODY_LIMIT_BYTES } from './request-body.ts'
+
+export type Incoming = IncomingMessage | Http2ServerRequest
+
+/** At most one byte more than is allowed: the pipeline refuses what is larger. */
+export async function readBody(incoming: Incoming): Promise<Uint8Array | undefined> {
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    if (size > BODY_LIMIT_BYTES) continue
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  return size === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+export function requestOf(incoming: Incoming, bytes: Uint8Array | undefined): ServerRequest {
+  const certificate = certificateOf(incoming)
+  return {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: headersOf(incoming),
+    ...(bytes === undefined ? {} : { body: { bytes } }),
+    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+  }
+}
+
+/** Node joins a repeated header into one text with commas; of an identity each value counts for itself. */
+function headersOf({ headers, rawHeaders }: Incoming): Headers {
+  if (headers['impersonate-user'] === undefined) return headers
+  const identity: Record<string, string[]> = {}
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase()
+    if (name.startsWith('impersonate-')) (identity[name] ??= []).push(rawHeaders[index + 1]!)
+  }
+  return { ...headers, ...identity }
+}
+
+const certificates = new WeakMap<object, Uint8Array | null>()
+
+/** The leaf that the peer showed, once per connection. */
+function certificateOf(incoming: Incoming): Uint8Array | undefined {
+  const socket = 'stream' in incoming ? incoming.stream.session?.socket : incoming.socket
+  if (!(socket instanceof TLSSocket)) return undefined
+  let certificate = certificates.get(socket)
+  if (certificate === undefined) {
+    const { raw } = socket.getPeerCertificate()
+    certificate = raw ?? null
+    certificates.set(socket, certificate)
+  }
+  return certificate ?? undefined
+}

@@ -1,0 +1,81 @@
+/** Writing to a peer that may be slow or gone. */
+import type { ServerResponse as Http1Response } from 'node:http'
+import { constants as http2Constants, type Http2ServerResponse } from 'node:http2'
+import type { Writable } from 'node:stream'
+import { promisify } from 'node:util'
+import { constants, createGzip, gzip } from 'node:zlib'
+import type { Incoming } from './listener-incoming.ts'
+
+export type Outgoing = Http1Response | Http2ServerResponse
+
+const compress = promisify(gzip)
+
+/** Ends the answer with `chunks`; compressed when they are larger than `compressFrom` bytes and the peer can read it. */
+export async function writeChunks(
+  incoming: Incoming,
+  outgoing: Outgoing,
+  status: number,
+  chunks: readonly Uint8Array[],
+  compressFrom: number,
+): Promise<void> {
+  const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
+  outgoing.statusCode = status
+  if (size > compressFrom && acceptsGzip(incoming)) {
+    outgoing.setHeader('content-encoding', 'gzip')
+    outgoing.setHeader('vary', 'Accept-Encoding')
+    if (chunks.length === 1) {
+      const packed = await compress(chunks[0]!, { level: constants.Z_BEST_SPEED })
+      outgoing.setHeader('content-length', packed.length)
+      ;(outgoing as Http1Response).end(packed)
+      return
+    }
+    const packer = createGzip({ level: constants.Z_BEST_SPEED })
+    packer.pipe(outgoing as Http1Response)
+    for (const chunk of chunks) {
+      if (!packer.write(chunk)) await drained(outgoing, packer)
+      // The packer has nobody to pass anything to any more, and would wait for ever.
+      if (isGone(outgoing)) return void packer.destroy()
+    }
+    packer.end()
+    return
+  }
+  outgoing.setHeader('content-length', size)
+  for (let i = 0; i < chunks.length - 1; i++) {
+    if (!(outgoing as Http1Response).write(chunks[i]!)) await drained(outgoing)
+    if (isGone(outgoing)) return
+  }
+  ;(outgoing as Http1Response).end(chunks.at(-1))
+}
+
+/** Resolves when more can be written, to the answer or to what is before it, or when nobody reads any more. */
+export function drained(
+  outgoing: Outgoing,
+  writable: Writable = outgoing as Http1Response,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (isGone(outgoing)) return resolve()
+    const done = (): void => {
+      writable.removeListener('drain', done)
+      outgoing.removeListener('close', done)
+      resolve()
+    }
+    writable.on('drain', done)
+    ;(outgoing as Http1Response).on('close', done)
+  })
+}
+
+/** Nobody will read what is written from now on. HTTP/2 answers do not say it themselves, their streams do. */
+export function isGone(outgoing: Outgoing): boolean {
+  if (!('stream' in outgoing)) return outgoing.destroyed
+  return outgoing.stream === undefined || outgoing.stream.closed || outgoing.stream.destroyed
+}
+
+/** Ends a stream whose reader is behind, without sending what waits. */
+export function cutOff(outgoing: Outgoing): void {
+  if ('stream' in outgoing) outgoing.stream?.close(http2Constants.NGHTTP2_CANCEL)
+  else outgoing.destroy()
+}
+
+function acceptsGzip(incoming: Incoming): boolean {
+  return /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''))
+}

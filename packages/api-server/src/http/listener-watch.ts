@@ -1,0 +1,51 @@
+/** A watch on its way to a peer over the network. */
+import type { ServerResponse as Http1Response } from 'node:http'
+import type { WatchEventType, WatchSink } from '../handlers/watch.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { encodeEvent } from './encode.ts'
+import { cutOff, drained, isGone, type Outgoing } from './listener-outgoing.ts'
+
+/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
+const MOST_UNREAD_BYTES = 8_388_608
+/** The initial state of a watch waits for its reader at this much. */
+const COMFORTABLE_BYTES = 1_048_576
+
+/** A watch as lines of JSON. */
+export class WatchStream implements WatchSink {
+  readonly #outgoing: Outgoing
+  readonly #transform: ((object: Stored) => unknown) | undefined
+  readonly #done = Promise.withResolvers<void>()
+
+  constructor(outgoing: Outgoing, transform: ((object: Stored) => unknown) | undefined) {
+    this.#outgoing = outgoing
+    this.#transform = transform
+  }
+
+  get ended(): Promise<void> {
+    return this.#done.promise
+  }
+
+  send(type: WatchEventType, object: Stored): boolean {
+    if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
+    const shown = this.#transform === undefined ? object : this.#transform(object)
+    ;(this.#outgoing as Http1Response).write(encodeEvent(type, object, shown))
+    return true
+  }
+
+  ready(): Promise<void> | undefined {
+    if (this.#unread() < COMFORTABLE_BYTES) return undefined
+    return drained(this.#outgoing)
+  }
+
+  end(): void {
+    if (this.#unread() > MOST_UNREAD_BYTES) cutOff(this.#outgoing)
+    else this.#outgoing.end()
+    this.#done.resolve()
+  }
+
+  #unread(): number {
+    return 'stream' in this.#outgoing
+      ? (this.#outgoing.stream?.writableLength ?? 0)
+      : this.#outgoing.writableLength
+  }
+}

@@ -1,0 +1,103 @@
+/** HTTP requests that are passed on to whoever answers at a port, and answers as they come. */
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect as connectTcp } from 'node:net'
+import { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { ByteQueue } from '../streams/byte-queue.ts'
+import type { PortStreams } from '../subresources/kubelet.ts'
+
+/** Serves one connection; resolves with a text when nobody listens. */
+export type OpenPort = (streams: PortStreams) => Promise<string | undefined>
+
+export interface PassedRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body: Uint8Array | undefined
+  /** The port speaks TLS. Certificates of pods are nobody's business here, as in kube-apiserver. */
+  readonly tls: boolean
+}
+
+export interface PassedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  /** Ends the connection when it is left. */
+  readonly chunks: AsyncGenerator<Uint8Array>
+}
+
+/** Rejects when nobody answers. */
+export async function passOn(request: PassedRequest, socket: Duplex): Promise<PassedAnswer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = httpRequest(
+      {
+        method: request.method,
+        path: request.path,
+        headers: { ...request.headers, connection: 'close' } as Record<string, string | string[]>,
+        createConnection: () =>
+          request.tls ? connectTls({ socket, rejectUnauthorized: false }) : socket,
+      },
+      resolve,
+    )
+    sent.on('error', reject)
+    sent.end(request.body)
+  })
+  const headers: Record<string, string | readonly string[]> = {}
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined) headers[name] = value
+  return { status: response.statusCode ?? 502, headers, chunks: chunksOf(response, socket) }
+}
+
+async function* chunksOf(response: IncomingMessage, socket: Duplex): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** A real connection, for endpoints that are no simulated pods. */
+export function connectTo(host: string, port: number): Duplex {
+  return connectTcp(port, host)
+}
+
+/** A port of a simulated pod as a socket. */
+export class PortSocket extends Duplex {
+  readonly #sent = new ByteQueue()
+  readonly #gone = new AbortController()
+  #wanted: (() => void) | undefined
+
+  constructor(open: OpenPort) {
+    super()
+    const output = async (bytes: Uint8Array): Promise<void> => {
+      if (this.destroyed || this.push(bytes)) return
+      await new Promise<void>((resolve) => (this.#wanted = resolve))
+    }
+    open({ input: this.#sent, output, signal: this.#gone.signal }).then(
+      (refusal) => (refusal === undefined ? this.push(null) : this.destroy(new Error(refusal))),
+      (error: unknown) => this.destroy(error as Error),
+    )
+  }
+
+  override _read(): void {
+    this.#wanted?.()
+    this.#wanted = undefined
+  }
+
+  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
+    this.#sent.push(chunk)
+    done()
+  }
+
+  override _final(done: () => void): void {
+    this.#sent.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#sent.end()
+    this.#gone.abort()
+    this.#wanted?.()
+    done(error)
+  }
+}

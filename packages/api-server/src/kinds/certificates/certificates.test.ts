@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../../registry/kind-rules.ts'
+import { createErrors } from '../fixtures.ts'
+import type { KindName } from '../fixtures.ts'
+
+const kind = (name: string, namespaced = false): KindName => ({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  kind: name,
+  namespaced,
+})
+const CERTIFICATE_SIGNING_REQUEST = kind('CertificateSigningRequest')
+
+test('what a create is refused for', () => {
+  const cases: readonly (readonly [KindName, Draft, readonly string[]])[] = [
+    [
+      CERTIFICATE_SIGNING_REQUEST,
+      { spec: { signerName: 'x', request: '', usages: ['a', 'a'] } },
+      [
+        'spec.request: Invalid value: "": PEM block type must be CERTIFICATE REQUEST',
+        'spec.usages[0]: Unsupported value: "a": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"',
+        'spec.usages[1]: Unsupported value: "a": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"',
+        'spec.usages[1]: Duplicate value: "a"',
+        'spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form "example.com/signer-name"',
+      ],
+    ],
+    [
+      CERTIFICATE_SIGNING_REQUEST,
+      { spec: { signerName: 'A.b/c_d', request: '', usages: ['any'] } },
+      [
+        'spec.request: Invalid value: "": PEM block type must be CERTIFICATE REQUEST',
+        "spec.signerName: Invalid value: \"A.b\": validating label \"A\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        "spec.signerName: Invalid value: \"c_d\": validating label \"c_d\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      ],
+    ],
+  ]
+  for (const [type, object, errors] of cases)
+    assert.deepEqual(createErrors(type, object), errors, JSON.stringify(object))
+})

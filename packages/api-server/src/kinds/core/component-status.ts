@@ -1,0 +1,33 @@
+import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { column, nameColumn } from '../columns.ts'
+
+const health = (object: Stored): Stored =>
+  (object.conditions ?? []).find(({ type }: Stored) => type === 'Healthy') ?? {}
+
+const HEALTH: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' }
+
+export const componentStatus: KindRules = {
+  group: '',
+  kind: 'ComponentStatus',
+  columns: [
+    nameColumn,
+    column(
+      'Status',
+      'string',
+      'Status of the component conditions',
+      (object) => HEALTH[health(object).status] ?? 'Unknown',
+    ),
+    column(
+      'Message',
+      'string',
+      'Message of the component conditions',
+      (object) => health(object).message ?? '',
+    ),
+    column(
+      'Error',
+      'string',
+      'Error of the component conditions',
+      (object) => health(object).error ?? '',
+    ),
+  ],
+}

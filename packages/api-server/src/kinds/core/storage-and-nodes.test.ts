@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../../registry/kind-rules.ts'
+import { createErrors, created, updateErrors } from '../fixtures.ts'
+
+const PV = { group: '', version: 'v1', kind: 'PersistentVolume', namespaced: false }
+const CLAIM = { group: '', version: 'v1', kind: 'PersistentVolumeClaim' }
+const NODE = { group: '', version: 'v1', kind: 'Node', namespaced: false }
+const LIMIT_RANGE = { group: '', version: 'v1', kind: 'LimitRange' }
+const volume = (spec: Draft): Draft => ({
+  spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], ...spec },
+})
+const claim = (spec: Draft = {}): Draft => ({
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, ...spec },
+})
+
+test('rules of persistent volumes', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [{}, ['spec: Required value: must specify a volume type']],
+    [
+      { nfs: { server: 'a', path: 'b' } },
+      ['spec.nfs.path: Invalid value: "b": must be an absolute path'],
+    ],
+    [
+      { hostPath: { path: '/.' }, persistentVolumeReclaimPolicy: 'Recycle' },
+      [
+        "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'",
+      ],
+    ],
+    [
+      { hostPath: { path: '/a' }, nfs: { server: 'a', path: '/b' } },
+      ['spec.nfs: Forbidden: may not specify more than 1 volume type'],
+    ],
+    [
+      { capacity: { storage: '-1' }, hostPath: { path: '/a' } },
+      [
+        'spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity',
+        'spec.capacity[storage]: Invalid value: "-1": must be greater than zero',
+      ],
+    ],
+    [{ csi: { driver: 'a', volumeHandle: '' } }, ['spec.csi.volumeHandle: Required value']],
+    [
+      { local: { path: '/a' } },
+      ['spec.nodeAffinity: Required value: Local volume requires node affinity'],
+    ],
+  ]
+  for (const [spec, expected] of cases)
+    assert.deepEqual(createErrors(PV, volume(spec)), expected, JSON.stringify(spec))
+})
+
+test('rules of claims', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [{ accessModes: [] }, ['spec.accessModes: Required value: at least 1 access mode is required']],
+    [
+      { accessModes: ['X'] },
+      [
+        'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+      ],
+    ],
+    [{ resources: {} }, ['spec.resources[storage]: Required value']],
+    [
+      { resources: { requests: { storage: '0' } } },
+      ['spec.resources[storage]: Invalid value: "0": must be greater than zero'],
+    ],
+    [{ dataSource: { kind: 'Foo', name: 'x' } }, []],
+    [
+      {
+        dataSource: { kind: 'PersistentVolumeClaim', name: 'x' },
+        dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'y' },
+      },
+      ['spec: Invalid value: {}: must match dataSourceRef'],
+    ],
+    [
+      { dataSourceRef: { apiGroup: 'a.b', kind: '', name: '' } },
+      [
+        'spec.dataSource.name: Required value',
+        'spec.dataSource.kind: Required value',
+        'spec.dataSourceRef.name: Required value',
+        'spec.dataSourceRef.kind: Required value',
+      ],
+    ],
+    [
+      { volumeMode: 'x' },
+      ['spec.volumeMode: Unsupported value: "x": supported values: "Block", "Filesystem"'],
+    ],
+  ]
+  for (const [spec, expected] of cases)
+    assert.deepEqual(createErrors(CLAIM, claim(spec)), expected, JSON.stringify(spec))
+})
+
+test('Given one data source of a claim, then the other is filled; one in another namespace stays alone.', () => {
+  const source = { apiGroup: 'example.com', kind: 'Backup', name: 'b' }
+  assert.deepEqual(created(CLAIM, claim({ dataSourceRef: source })).spec.dataSource, source)
+  const elsewhere = { ...source, namespace: 'other' }
+  assert.equal(created(CLAIM, claim({ dataSourceRef: elsewhere })).spec.dataSource, undefined)
+  assert.equal(created(CLAIM, claim({ dataSource: source })).spec.dataSource, undefined)
+})
+
+test('what may change in a claim', () => {
+  const shrunk = updateErrors(
+    CLAIM,
+    claim(),
+    claim({ resources: { requests: { storage: '1Gi' } } }),
+  )
+  assert.equal(shrunk.length, 1)
+  assert.match(shrunk[0]!, /^spec: Forbidden: spec is immutable after creation except/)
+  const blocks = updateErrors(CLAIM, claim(), claim({ volumeMode: 'Block' }))
+  assert.equal(blocks[1], 'volumeMode: Invalid value: "Block": field is immutable')
+})
+
+test('Given a volume with node affinity, when that changes, then the inner form is printed.', () => {
+  const local = (key: string): Draft =>
+    volume({
+      local: { path: '/a' },
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] },
+      },
+    })
+  assert.deepEqual(updateErrors(PV, local('a'), local('b')), [
+    'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"b","Operator":"Exists","Values":null}],"MatchFields":null}]}}: field is immutable, except for updating from beta label to GA',
+  ])
+})
+
+test('rules of nodes', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [
+      {
+        taints: [
+          { key: 'a', effect: 'NoSchedule' },
+          { key: 'a', effect: 'NoSchedule' },
+        ],
+      },
+      [
+        'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
+      ],
+    ],
+    [
+      { podCIDR: 'x', podCIDRs: ['10.0.0.0/24'] },
+      [
+        'spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      ],
+    ],
+    [
+      { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] },
+      [
+        'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family',
+      ],
+    ],
+  ]
+  for (const [spec, expected] of cases)
+    assert.deepEqual(createErrors(NODE, { spec }), expected, JSON.stringify(spec))
+})
+
+test('rules of limit ranges', () => {
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [
+      { type: 'Container', max: { cpu: '1' }, default: { cpu: '2' } },
+      [
+        'spec.limits[0].defaultRequest[cpu]: Invalid value: "2": default request value 2 is greater than max value 1',
+        'spec.limits[0].default[cpu]: Invalid value: "1": default value 2 is greater than max value 1',
+      ],
+    ],
+    [
+      { type: 'Pod', default: { cpu: '2' } },
+      ["spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"],
+    ],
+    [
+      { type: 'x' },
+      ['spec.limits[0].type: Invalid value: "x": must be a standard limit type or fully qualified'],
+    ],
+    [
+      { type: 'PersistentVolumeClaim' },
+      [
+        'spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
+      ],
+    ],
+  ]
+  for (const [limit, expected] of cases)
+    assert.deepEqual(
+      createErrors(LIMIT_RANGE, { spec: { limits: [limit] } }),
+      expected,
+      JSON.stringify(limit),
+    )
+})

@@ -1,0 +1,226 @@
+/** What CSI drivers tell of themselves: CSIDriver, CSINode and CSIStorageCapacity. */
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { FieldErrors } from '../../schema/field-errors.ts'
+import { compareQuantities } from '../../schema/quantity.ts'
+import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
+import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
+import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { nullWhenEmpty, sameJson } from '../workload-template.ts'
+
+const GROUP = 'storage.k8s.io'
+const MODES = ['Persistent', 'Ephemeral']
+const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
+
+function validateTokenRequests(requests: readonly Stored[], errors: FieldErrors): void {
+  const audiences = new Set<string>()
+  for (const [index, { audience = '', expirationSeconds }] of requests.entries()) {
+    const at = `spec.tokenRequests[${index}]`
+    if (audiences.has(audience)) {
+      errors.duplicate(`${at}.audience`, audience)
+      continue
+    }
+    audiences.add(audience)
+    const problem = (detail: string): void =>
+      errors.invalid(`${at}.expirationSeconds`, expirationSeconds, detail)
+    if (expirationSeconds < 600) problem('may not specify a duration less than 10 minutes')
+    if (expirationSeconds > 2 ** 32) problem('may not specify a duration larger than 2^32 seconds')
+  }
+}
+
+function validateRest(spec: Stored, errors: FieldErrors): void {
+  const seconds: number | undefined = spec.nodeAllocatableUpdatePeriodSeconds
+  if (seconds !== undefined && seconds < 10)
+    errors.invalid(
+      'spec.nodeAllocatableUpdatePeriodSeconds',
+      seconds,
+      'must be greater than or equal to 10 seconds',
+    )
+  if (spec.serviceAccountTokenInSecrets !== undefined && (spec.tokenRequests ?? []).length === 0)
+    errors.invalid(
+      'spec.serviceAccountTokenInSecrets',
+      spec.serviceAccountTokenInSecrets,
+      'serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+    )
+}
+
+/** What drivers may change during their life. Drivers start without a generation, and get one with the first change. */
+const MUTABLE_FIELDS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
+
+function countChanges(object: Draft, stored: Stored): void {
+  const changed = MUTABLE_FIELDS.some(
+    (field) => !sameJson(object.spec?.[field] ?? null, stored.spec?.[field] ?? null),
+  )
+  if (changed) object.metadata.generation = (stored.metadata.generation ?? 0) + 1
+}
+
+/** Lower case is a matter of the check only: messages show what was given. */
+export function validateDriverName(name: string, errors: FieldErrors, field: string): void {
+  if (name === '') {
+    errors.required(field)
+    return
+  }
+  if (name.length > 63) errors.tooLong(field, 63)
+  invalidAll(errors, field, name, dnsSubdomain(name.toLowerCase()))
+}
+
+export function validateImmutable(
+  object: Stored,
+  stored: Stored,
+  field: string,
+  errors: FieldErrors,
+  shown = field,
+): void {
+  if (!sameJson(object[field] ?? null, stored[field] ?? null))
+    errors.invalid(shown, object[field] ?? null, 'field is immutable')
+}
+
+export const csiDriver: KindRules = {
+  group: GROUP,
+  kind: 'CSIDriver',
+  generationOf: null,
+  unconditionalUpdate: false,
+  prepareForUpdate: countChanges,
+  defaults(object) {
+    const spec = (object.spec ??= {})
+    spec.attachRequired ??= true
+    spec.podInfoOnMount ??= false
+    spec.storageCapacity ??= false
+    spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType'
+    if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent']
+    spec.requiresRepublish ??= false
+    spec.seLinuxMount ??= false
+  },
+  validate(object, errors) {
+    const spec: Stored = object.spec ?? {}
+    if (!FS_GROUP_POLICIES.includes(spec.fsGroupPolicy))
+      errors.notSupported('spec.fsGroupPolicy', spec.fsGroupPolicy ?? '', FS_GROUP_POLICIES)
+    validateTokenRequests(spec.tokenRequests ?? [], errors)
+    for (const mode of spec.volumeLifecycleModes ?? [])
+      if (!MODES.includes(mode)) errors.notSupported('spec.volumeLifecycleModes', mode, MODES)
+    validateRest(spec, errors)
+  },
+  validateUpdate(object, stored, errors) {
+    validateImmutable(
+      object.spec ?? {},
+      stored.spec ?? {},
+      'attachRequired',
+      errors,
+      'spec.attachedRequired',
+    )
+    validateImmutable(
+      object.spec ?? {},
+      stored.spec ?? {},
+      'volumeLifecycleModes',
+      errors,
+      'spec.volumeLifecycleModes',
+    )
+  },
+  columns: tableColumns('storage.k8s.io/csidrivers', {
+    AttachRequired: (object) => object.spec?.attachRequired !== false,
+    PodInfoOnMount: (object) => object.spec?.podInfoOnMount === true,
+    StorageCapacity: (object) => object.spec?.storageCapacity === true,
+    TokenRequests: (object) =>
+      (object.spec?.tokenRequests ?? []).map(({ audience = '' }: Stored) => audience).join(',') ||
+      '<unset>',
+    RequiresRepublish: (object) => object.spec?.requiresRepublish === true,
+    Modes: (object) => (object.spec?.volumeLifecycleModes ?? []).join(',') || '<none>',
+  }),
+}
+
+const NODE_ID_LIMIT = 256
+
+function validateNodeDriver(
+  driver: Stored,
+  names: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { name = '', nodeID = '', allocatable, topologyKeys = [] } = driver
+  validateDriverName(name, errors, `${field}.name`)
+  if (nodeID === '') errors.required(`${field}.nodeID`)
+  if (nodeID.length > NODE_ID_LIMIT)
+    errors.invalid(`${field}.nodeID`, nodeID, `must be ${NODE_ID_LIMIT} characters or less`)
+  validateNonNegative(allocatable?.count, errors, `${field}.allocatable.count`)
+  if (names.has(name)) errors.duplicate(`${field}.name`, name)
+  names.add(name)
+  const keys = new Set<string>()
+  for (const key of topologyKeys) {
+    if (key === '') errors.required(field)
+    if (keys.has(key)) errors.duplicate(field, key)
+    keys.add(key)
+    invalidAll(errors, field, key, qualifiedName(key))
+  }
+}
+
+function internalDriver({ name, nodeID, topologyKeys }: Stored): Stored {
+  return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null }
+}
+
+export const csiNode: KindRules = {
+  group: GROUP,
+  kind: 'CSINode',
+  generationOf: null,
+  unconditionalUpdate: false,
+  canonicalize(object) {
+    if (object.spec) nullWhenEmpty(object.spec, 'drivers')
+  },
+  validate(object, errors) {
+    const names = new Set<string>()
+    for (const [index, driver] of (object.spec?.drivers ?? []).entries())
+      validateNodeDriver(driver, names, errors, `spec.drivers[${index}]`)
+  },
+  validateUpdate(object, stored, errors) {
+    const before: readonly Stored[] = stored.spec?.drivers ?? []
+    for (const old of before) {
+      const now = (object.spec?.drivers ?? []).find(({ name }: Stored) => name === old.name)
+      if (now === undefined) continue
+      // How much a node can take may change.
+      const changed = !sameJson({ ...old, allocatable: null }, { ...now, allocatable: null })
+      if (changed) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
+    }
+  },
+  columns: [
+    nameColumn,
+    column(
+      'Drivers',
+      'integer',
+      'Drivers indicates the number of CSI drivers registered on the node',
+      (object) => (object.spec?.drivers ?? []).length,
+    ),
+    ageColumn,
+  ],
+}
+
+export const csiStorageCapacity: KindRules = {
+  group: GROUP,
+  kind: 'CSIStorageCapacity',
+  generationOf: null,
+  unconditionalUpdate: false,
+  validate(object, errors) {
+    validateLabelSelector(object.nodeTopology, errors, 'nodeTopology')
+    const className: string = object.storageClassName ?? ''
+    invalidAll(errors, 'storageClassName', className, dnsSubdomain(className))
+    if (object.capacity !== undefined && compareQuantities(object.capacity, '0') < 0)
+      errors.invalid('capacity', object.capacity, 'must be greater than or equal to 0')
+  },
+  validateUpdate(object, stored, errors) {
+    validateImmutable(object, stored, 'nodeTopology', errors)
+    validateImmutable(object, stored, 'storageClassName', errors)
+  },
+  columns: [
+    nameColumn,
+    column(
+      'StorageClassName',
+      'string',
+      'storageClassName represents the name of the StorageClass that the reported capacity applies to.',
+      (object) => object.storageClassName ?? '',
+    ),
+    column(
+      'Capacity',
+      'string',
+      'capacity is the value reported by the CSI driver in its GetCapacityResponse for a GetCapacityRequest with topology and parameters that match the previous fields.',
+      (object) => object.capacity ?? '<unset>',
+    ),
+  ],
+}

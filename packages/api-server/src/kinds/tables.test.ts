@@ -1,0 +1,70 @@
+/** Cells and columns where kubectl's tables are not obvious. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../registry/kind-rules.ts'
+import { rulesFor } from './index.ts'
+
+const columnOf = (group: string, kind: string, name: string) =>
+  rulesFor(group, kind)?.columns?.find((column) => column.name === name)
+
+test('cells', () => {
+  const marked = {
+    metadata: { name: 'a', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  }
+  const cases: readonly (readonly [string, string, string, Draft, unknown])[] = [
+    ['storage.k8s.io', 'StorageClass', 'Name', marked, 'a (default)'],
+    ['storage.k8s.io', 'StorageClass', 'Name', { metadata: { name: 'a' } }, 'a'],
+    ['discovery.k8s.io', 'EndpointSlice', 'Ports', {}, '<unset>'],
+    ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ port: 1 }, { port: 2 }] }, '1,2'],
+    ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ name: 'a' }] }, 'a'],
+    [
+      'flowcontrol.apiserver.k8s.io',
+      'PriorityLevelConfiguration',
+      'NominalConcurrencyShares',
+      { spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 3 } } },
+      '<none>',
+    ],
+    [
+      'networking.k8s.io',
+      'IPAddress',
+      'ParentRef',
+      { spec: { parentRef: { resource: 'services', namespace: 'n', name: 's' } } },
+      'services/n/s',
+    ],
+  ]
+  for (const [group, kind, name, object, cell] of cases)
+    assert.equal(columnOf(group, kind, name)?.cell(object, 0), cell, `${kind} ${name}`)
+})
+
+test('columns that differ from the usual', () => {
+  assert.equal(columnOf('scheduling.k8s.io', 'PriorityClass', 'PreemptionPolicy')?.priority ?? 0, 0)
+  assert.equal(columnOf('storage.k8s.io', 'VolumeAttachment', 'Attacher')?.format, 'name')
+  assert.equal(columnOf('networking.k8s.io', 'IPAddress', 'Age'), undefined)
+})
+
+test('flow schemas are listed in the order in which they match', () => {
+  const schema = (name: string, matchingPrecedence: number): Draft => ({
+    metadata: { name },
+    spec: { matchingPrecedence },
+  })
+  const { rowOrder } = rulesFor('flowcontrol.apiserver.k8s.io', 'FlowSchema')!
+  const rows = [schema('b', 10), schema('c', 1), schema('a', 10)].toSorted(rowOrder)
+  assert.deepEqual(
+    rows.map(({ metadata }) => metadata.name),
+    ['c', 'a', 'b'],
+  )
+})
+
+test('a CSI driver counts the changes of some fields', () => {
+  const rules = rulesFor('storage.k8s.io', 'CSIDriver')!
+  const update = (spec: Draft): number | undefined => {
+    const stored = { metadata: { generation: 1 }, spec: { requiresRepublish: false } }
+    const object: Draft = { metadata: { generation: 1 }, spec }
+    rules.prepareForUpdate?.(object, stored, { nowMs: 0, userName: '', featureEnabled: () => true })
+    return object.metadata.generation
+  }
+  assert.deepEqual(
+    [update({ requiresRepublish: false }), update({ requiresRepublish: true })],
+    [1, 2],
+  )
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestServer, type AnyValue } from '../testing/test-server.ts'
+import { dropDisabledFields, featureEnabled } from './feature-gates.ts'
+
+const on = (): boolean => true
+
+function podSpec(): AnyValue {
+  return {
+    schedulingGroup: { podGroupName: 'g' },
+    containers: [{ name: 'a', image: 'a' }],
+    volumes: [
+      { name: 'empty', emptyDir: {} },
+      {
+        name: 'trust',
+        projected: {
+          sources: [
+            { clusterTrustBundle: { path: 'a' }, secret: { name: 's' } },
+            { podCertificate: { signerName: 'a/b' }, secret: { name: 's' } },
+          ],
+        },
+      },
+    ],
+  }
+}
+
+test('fields whose gate is off are dropped from pods, and from templates wherever a kind has them', () => {
+  const template = () => ({ template: { spec: podSpec() } })
+  const rows: readonly (readonly [string, AnyValue, (object: AnyValue) => AnyValue])[] = [
+    ['Pod', { spec: podSpec() }, (object) => object.spec],
+    ['PodTemplate', template(), (object) => object.template.spec],
+    ['Deployment', { spec: template() }, (object) => object.spec.template.spec],
+    [
+      'CronJob',
+      { spec: { jobTemplate: { spec: template() } } },
+      (object) => object.spec.jobTemplate.spec.template.spec,
+    ],
+  ]
+  for (const [kind, object, specOf] of rows) {
+    dropDisabledFields(kind, object, undefined, featureEnabled)
+    const spec = specOf(object)
+    assert.equal(spec.schedulingGroup, undefined, kind)
+    assert.deepEqual(
+      spec.volumes[1].projected.sources,
+      [{ secret: { name: 's' } }, { secret: { name: 's' } }],
+      kind,
+    )
+  }
+})
+
+test('a field that is stored already stays, and one whose gate is on', () => {
+  const stored = { spec: podSpec() }
+  const draft = { spec: podSpec() }
+  dropDisabledFields('Pod', draft, stored, featureEnabled)
+  assert.deepEqual(draft, stored)
+  dropDisabledFields('Pod', draft, undefined, on)
+  assert.deepEqual(draft, stored)
+  const other = { spec: { ...podSpec(), schedulingGroup: undefined } }
+  dropDisabledFields('Pod', draft, other, featureEnabled)
+  assert.deepEqual(
+    [draft.spec.schedulingGroup, draft.spec.volumes],
+    [undefined, podSpec().volumes],
+    'each field is judged by itself',
+  )
+})
+
+test('the server drops a data source of another namespace, and keeps one of its own', async () => {
+  const { request } = await createTestServer()
+  const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
+  const claim = (name: string, dataSourceRef: object) => ({
+    metadata: { name },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      dataSourceRef,
+    },
+  })
+  const source = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 's' }
+  const far = await request('POST', claims, claim('far', { ...source, namespace: 'other' }))
+  const near = await request('POST', claims, claim('near', source))
+  assert.deepEqual([far.status, far.value.spec.dataSourceRef], [201, undefined])
+  assert.deepEqual([near.status, near.value.spec.dataSourceRef], [201, source])
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resourceTable } from '@gyropilot/api'
+import { createTestServer } from '../testing/test-server.ts'
+import { parseRuntimeConfig, servedTable } from './runtime-config.ts'
+
+const V1BETA1 = 'coordination.k8s.io/v1beta1'
+
+test('items turn versions on and off, and the last one holds', () => {
+  assert.deepEqual(parseRuntimeConfig([]), {})
+  assert.deepEqual(parseRuntimeConfig([V1BETA1]), { [V1BETA1]: true })
+  assert.deepEqual(parseRuntimeConfig([`${V1BETA1}=true`, 'v1=true']), {
+    [V1BETA1]: true,
+    v1: true,
+  })
+  assert.deepEqual(parseRuntimeConfig([`${V1BETA1}=true`, `${V1BETA1}=false`]), {
+    [V1BETA1]: false,
+  })
+})
+
+for (const [item, wanted] of [
+  ['coordination.k8s.io/v1alpha2=true', /^"coordination.k8s.io\/v1alpha2" is not known: use coord/],
+  ['api/all=true', /^"api\/all" is not known/],
+  ['constructor', /^"constructor" is not known/],
+  ['apps/v1=false', /^apps\/v1 cannot be turned off$/],
+  [`${V1BETA1}=yes`, /^coordination.k8s.io\/v1beta1=yes: use true or false$/],
+] as const) {
+  test(`${item} is refused`, () => {
+    assert.match(String(parseRuntimeConfig([item])), wanted)
+  })
+}
+
+test('a server with an unknown version is not made', async () => {
+  await assert.rejects(createTestServer({ runtimeConfig: { 'a.b/v1': true } }), /is not known/)
+})
+
+test('what is off adds nothing to the table', () => {
+  assert.equal(servedTable(), resourceTable)
+  assert.equal(servedTable({ [V1BETA1]: false }), resourceTable)
+})
+
+test('by default a LeaseCandidate is neither told of nor served', async () => {
+  const { request } = await createTestServer()
+  const group = (await request('GET', '/apis/coordination.k8s.io')).value
+  assert.deepEqual(
+    group.versions.map(({ version }: { version: string }) => version),
+    ['v1'],
+  )
+  assert.equal((await request('GET', `/apis/${V1BETA1}`)).status, 404)
+  assert.equal((await request('GET', `/apis/${V1BETA1}/leasecandidates`)).status, 404)
+  const index = JSON.parse((await request('GET', '/openapi/v3')).value)
+  assert.equal(index.paths[`apis/${V1BETA1}`], undefined)
+  const services = '/apis/apiregistration.k8s.io/v1/apiservices'
+  assert.equal((await request('GET', `${services}/v1beta1.coordination.k8s.io`)).status, 404)
+})
+
+test('on request it is told of behind v1, described, registered and stored', async () => {
+  const { request } = await createTestServer({ runtimeConfig: { [V1BETA1]: true } })
+  const group = (await request('GET', '/apis/coordination.k8s.io')).value
+  assert.deepEqual(
+    group.versions.map(({ version }: { version: string }) => version),
+    ['v1', 'v1beta1'],
+  )
+  assert.equal(group.preferredVersion.version, 'v1')
+  const [resource] = (await request('GET', `/apis/${V1BETA1}`)).value.resources
+  assert.equal(resource.name, 'leasecandidates')
+  assert.equal(resource.singularName, 'leasecandidate')
+  const document = JSON.parse((await request('GET', `/openapi/v3/apis/${V1BETA1}`)).value)
+  const schemas = document.components.schemas
+  assert.match(schemas['io.k8s.api.coordination.v1beta1.LeaseCandidate'].description, /lead/)
+  const services = '/apis/apiregistration.k8s.io/v1/apiservices'
+  const service = (await request('GET', `${services}/v1beta1.coordination.k8s.io`)).value
+  assert.equal(service.spec.versionPriority, 13)
+  const path = `/apis/${V1BETA1}/namespaces/default/leasecandidates`
+  const spec = { leaseName: 'l', binaryVersion: '1.36.0', strategy: 'example.com/mine' }
+  const created = await request('POST', path, { metadata: { name: 'a_b' }, spec })
+  assert.equal(created.status, 201)
+  assert.equal(created.value.apiVersion, V1BETA1)
+  const table = await request('GET', path, undefined, {
+    accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  })
+  assert.deepEqual(table.value.rows[0].cells.slice(0, 4), ['a_b', 'l', '1.36.0', ''])
+})
+
+test('a server without the version takes its APIService away, and leaves the objects', async () => {
+  const first = await createTestServer({ runtimeConfig: { [V1BETA1]: true } })
+  const spec = { leaseName: 'l', binaryVersion: '1.36.0', strategy: 'example.com/mine' }
+  const path = `/apis/${V1BETA1}/namespaces/default/leasecandidates`
+  await first.request('POST', path, { metadata: { name: 'a' }, spec })
+  await first.server.stop(0)
+  const { store } = first.server
+  const second = await createTestServer({ store, clock: first.clock })
+  const services = '/apis/apiregistration.k8s.io/v1/apiservices'
+  assert.equal((await second.request('GET', `${services}/v1beta1.coordination.k8s.io`)).status, 404)
+  assert.equal((await second.request('GET', `${services}/v1.coordination.k8s.io`)).status, 200)
+  assert.equal(store.count('leasecandidates.coordination.k8s.io'), 1)
+})

@@ -1,0 +1,59 @@
+/**
+ * Which versions a server serves beyond its default, as kube-apiserver's --runtime-config says it.
+ * An entry of its own, `@gyropilot/api-server/runtime-config`, because a command line is checked before a server is loaded.
+ */
+import { resourceTable, resourceTableOnRequest } from '@gyropilot/api'
+import type { DiscoveredResource } from '@gyropilot/api'
+
+/** `coordination.k8s.io/v1beta1` -> whether it is served. Absent: as by default. */
+export type RuntimeConfig = Readonly<Record<string, boolean>>
+
+/** Not served by default. */
+const ON_REQUEST: ReadonlySet<string> = new Set(resourceTableOnRequest.map(groupVersionOf))
+const ALWAYS: ReadonlySet<string> = new Set(resourceTable.map(groupVersionOf))
+
+/** From `group/version` or `group/version=true|false`, one per item; the last of several holds. A text says what is wrong. */
+export function parseRuntimeConfig(items: readonly string[]): RuntimeConfig | string {
+  const config: Record<string, boolean> = {}
+  for (const item of items) {
+    const equals = item.indexOf('=')
+    const name = equals < 0 ? item : item.slice(0, equals)
+    const value = equals < 0 ? 'true' : item.slice(equals + 1)
+    if (value !== 'true' && value !== 'false') return `${name}=${value}: use true or false`
+    config[name] = value === 'true'
+  }
+  return runtimeConfigProblem(config) ?? config
+}
+
+/** Undefined: the server can do as it is told. */
+export function runtimeConfigProblem(config: RuntimeConfig): string | undefined {
+  for (const [name, isOn] of Object.entries(config)) {
+    if (ON_REQUEST.has(name)) continue
+    if (!ALWAYS.has(name))
+      return `${JSON.stringify(name)} is not known: use ${[...ON_REQUEST].join(', ')}`
+    if (!isOn) return `${name} cannot be turned off`
+  }
+  return undefined
+}
+
+export function isVersionOnRequest(groupVersion: string): boolean {
+  return ON_REQUEST.has(groupVersion)
+}
+
+export function isServedOnRequest(groupVersion: string, config: RuntimeConfig = {}): boolean {
+  return ON_REQUEST.has(groupVersion) && config[groupVersion] === true
+}
+
+/** What discovery tells, with what `config` adds. Throws for a version that is not known. */
+export function servedTable(config: RuntimeConfig = {}): readonly DiscoveredResource[] {
+  const problem = runtimeConfigProblem(config)
+  if (problem !== undefined) throw new Error(`runtime config: ${problem}`)
+  const added = resourceTableOnRequest.filter((one) =>
+    isServedOnRequest(groupVersionOf(one), config),
+  )
+  return added.length === 0 ? resourceTable : [...resourceTable, ...added]
+}
+
+function groupVersionOf({ group, version }: DiscoveredResource): string {
+  return group === '' ? version : `${group}/${version}`
+}

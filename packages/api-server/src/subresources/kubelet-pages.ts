@@ -1,0 +1,59 @@
+/** What a simulated kubelet answers on its own port. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Proxy". */
+import { formatTime } from '@gyropilot/foundation'
+import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import type { Kubelet, Usage } from './kubelet.ts'
+
+export function kubeletPage(
+  call: SubresourceCall,
+  nodeName: string,
+  kubelet: Kubelet,
+): SubresourceAnswer {
+  if (call.method !== 'GET') return plain(405, '405: Method Not Allowed\n')
+  switch (call.passed!.path) {
+    case '/healthz':
+      return plain(200, 'ok')
+    case '/pods':
+    case '/pods/':
+      return json({
+        kind: 'PodList',
+        apiVersion: 'v1',
+        metadata: {},
+        items: podsOn(call, nodeName),
+      })
+    case '/stats/summary':
+      return json(summary(call, nodeName, kubelet))
+    default:
+      return plain(404, '404 page not found\n')
+  }
+}
+
+function podsOn({ server }: SubresourceCall, nodeName: string): readonly Stored[] {
+  return server.list('', 'pods').filter((pod) => pod['spec'].nodeName === nodeName)
+}
+
+function summary(call: SubresourceCall, nodeName: string, kubelet: Kubelet): object {
+  const { node, pods } = kubelet.usage()
+  const time = formatTime(call.nowMs)
+  const uidOf = (namespace: string, name: string): string =>
+    call.server.get('', 'pods', namespace, name)?.['metadata'].uid ?? ''
+  const used = ({ cpuNanoCores, memoryBytes }: Usage): object => ({
+    cpu: { time, usageNanoCores: cpuNanoCores },
+    memory: { time, workingSetBytes: memoryBytes },
+  })
+  return {
+    node: { nodeName, ...used(node) },
+    pods: pods.map(({ namespace, name, containers }) => ({
+      podRef: { name, namespace, uid: uidOf(namespace, name) },
+      containers: containers.map((container) => ({ name: container.name, ...used(container) })),
+    })),
+  }
+}
+
+function plain(code: number, text: string): SubresourceAnswer {
+  return { code, body: text, contentType: 'text/plain; charset=utf-8' }
+}
+
+function json(value: object): SubresourceAnswer {
+  return { code: 200, body: JSON.stringify(value), contentType: 'application/json' }
+}

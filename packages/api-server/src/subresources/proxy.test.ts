@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { createTestServer, type AnyValue } from '../testing/test-server.ts'
+import type { Kubelet } from './kubelet.ts'
+
+const NS = '/api/v1/namespaces/default'
+const STATUS_PATCH = { 'content-type': 'application/merge-patch+json' }
+
+/** A program of the user's, to which the ports of pods lead. */
+let program: Server
+let programPort = 0
+const seen: AnyValue[] = []
+
+before(async () => {
+  program = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      seen.push({ method: request.method, url: request.url, headers: request.headers, body })
+      if (request.url === '/moved') {
+        response.writeHead(302, { location: '/elsewhere' }).end()
+        return
+      }
+      response.writeHead(request.url === '/teapot' ? 418 : 200, {
+        'content-type': 'text/html',
+        'x-own': 'yes',
+      })
+      response.write('hello ')
+      response.end(body)
+    })
+  })
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+  programPort = (program.address() as AddressInfo).port
+})
+after(() => program.close())
+
+async function proxyServer() {
+  const { connectTo } = await import('../http/outgoing-calls-proxy.ts')
+  const asked: string[] = []
+  const kubelet: Kubelet = {
+    logs: () => undefined,
+    exec: () => undefined,
+    attach: () => undefined,
+    usage: () => ({
+      node: { cpuNanoCores: 7, memoryBytes: 9 },
+      pods: [
+        {
+          namespace: 'default',
+          name: 'p',
+          containers: [{ name: 'a', cpuNanoCores: 1, memoryBytes: 2 }],
+        },
+      ],
+    }),
+    async forward(pod, port, streams) {
+      asked.push(`${pod['metadata'].name}:${port}`)
+      if (port !== 8080) return `nobody listens at ${port}`
+      const socket = connectTo('127.0.0.1', programPort)
+      void (async () => {
+        for await (const chunk of streams.input) socket.write(chunk)
+      })()
+      for await (const chunk of socket) await streams.output(chunk)
+      return undefined
+    },
+  }
+  const server = await createTestServer({
+    kubelets: { kubeletOf: (name) => (name === 'n1' ? kubelet : undefined) },
+  })
+  const { request } = server
+  const addresses = [{ type: 'InternalIP', address: '10.9.9.9' }]
+  for (const name of ['n1', 'n2']) {
+    await request('POST', '/api/v1/nodes', { metadata: { name } })
+    await request('PATCH', `/api/v1/nodes/${name}/status`, { status: { addresses } }, STATUS_PATCH)
+  }
+  await request('POST', `${NS}/serviceaccounts`, { metadata: { name: 'default' } })
+  const ports = [{ containerPort: 8080, name: 'web' }]
+  for (const [name, nodeName] of [
+    ['p', 'n1'],
+    ['far', 'n2'],
+  ] as const) {
+    await request('POST', `${NS}/pods`, {
+      metadata: { name },
+      spec: { nodeName, containers: [{ name: 'a', image: 'a', ports }] },
+    })
+    const status = { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] }
+    await request('PATCH', `${NS}/pods/${name}/status`, { status }, STATUS_PATCH)
+  }
+  return { ...server, asked }
+}
+
+test('a request to a pod reaches the program behind its port, with path, query and body, without credentials', async () => {
+  const { request, asked } = await proxyServer()
+  const answer = await request('POST', `${NS}/pods/p:8080/proxy/a/b%20c/?x=1&x=2`, 'content', {
+    'content-type': 'text/plain',
+    'x-mine': 'm',
+    'impersonate-user': 'somebody',
+    'impersonate-group': 'system:masters',
+  })
+  assert.deepEqual(
+    [answer.status, answer.value, answer.headers['content-type'], answer.headers['x-own']],
+    [200, 'hello content', 'text/html', 'yes'],
+  )
+  const { method, url, headers, body } = seen.at(-1)
+  assert.deepEqual(
+    [method, url, body, headers['x-mine']],
+    ['POST', '/a/b%20c/?x=1&x=2', 'content', 'm'],
+  )
+  assert.equal(headers['x-forwarded-uri'], `${NS}/pods/p:8080/proxy/a/b%20c/?x=1&x=2`)
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => /authorization|impersonate/.test(name)),
+    [],
+  )
+  assert.deepEqual(asked, ['p:8080'])
+})
+
+test('the port may be a name, or the first of the containers; answers keep their status', async () => {
+  const { request, asked } = await proxyServer()
+  assert.equal((await request('GET', `${NS}/pods/p:web/proxy/teapot`)).status, 418)
+  assert.equal((await request('GET', `${NS}/pods/p/proxy/`)).value, 'hello ')
+  assert.deepEqual(asked, ['p:8080', 'p:8080'])
+})
+
+test('without a path the client is sent to the root, and redirects stay behind the proxy', async () => {
+  const { request } = await proxyServer()
+  const root = await request('GET', `${NS}/pods/p/proxy?x=1`)
+  assert.deepEqual([root.status, root.headers['location']], [301, `${NS}/pods/p/proxy/?x=1`])
+  const moved = await request('GET', `${NS}/pods/p/proxy/moved`)
+  assert.deepEqual([moved.status, moved.headers['location']], [302, `${NS}/pods/p/proxy/elsewhere`])
+})
+
+test('who cannot be reached: 503 with the reason; missing pods 404; pods without an address 400', async () => {
+  const { request } = await proxyServer()
+  const texts: [number, string][] = []
+  for (const name of ['p:99', 'far', 'nope', 'p:none'])
+    await request('GET', `${NS}/pods/${name}/proxy/`).then(({ status, value }) =>
+      texts.push([status, value.message]),
+    )
+  assert.deepEqual(texts, [
+    [503, 'error trying to reach service: nobody listens at 99'],
+    [503, 'error trying to reach service: dial tcp 10.0.0.1:8080: connect: connection refused'],
+    [404, 'pods "nope" not found'],
+    [400, 'invalid port "none"'],
+  ])
+})
+
+test('a service leads to a ready pod behind the port that is named or numbered', async () => {
+  const { request, asked } = await proxyServer()
+  await request('POST', `${NS}/services`, {
+    metadata: { name: 's' },
+    spec: { ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  })
+  const through = async (name: string): Promise<[number, string]> => {
+    const { status, value } = await request('GET', `${NS}/services/${name}/proxy/`)
+    return [status, value.message ?? value]
+  }
+  assert.deepEqual(await through('s:http'), [503, 'no endpoints available for service "s"'])
+  const ref = (name: string) => ({ kind: 'Pod', namespace: 'default', name })
+  await request('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+    metadata: { name: 's-1', labels: { 'kubernetes.io/service-name': 's' } },
+    addressType: 'IPv4',
+    endpoints: [
+      { addresses: ['10.0.0.2'], conditions: { ready: false }, targetRef: ref('far') },
+      { addresses: ['10.0.0.1'], conditions: { ready: true }, targetRef: ref('p') },
+    ],
+    ports: [{ name: 'http', port: 8080 }],
+  })
+  assert.deepEqual(await through('s:http'), [200, 'hello '])
+  assert.deepEqual(await through('s:80'), [200, 'hello '])
+  assert.deepEqual(await through('s:81'), [503, 'no service port 81 found for service "s"'])
+  assert.deepEqual(await through('s:other'), [503, 'no endpoints available for service "s"'])
+  assert.deepEqual(asked, ['p:8080', 'p:8080'])
+})
+
+test('an endpoint that is no pod is connected to', async () => {
+  const { request } = await proxyServer()
+  await request('POST', `${NS}/services`, {
+    metadata: { name: 'real' },
+    spec: { ports: [{ port: 80 }] },
+  })
+  await request('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+    metadata: { name: 'real-1', labels: { 'kubernetes.io/service-name': 'real' } },
+    addressType: 'FQDN',
+    endpoints: [{ addresses: ['localhost.localdomain'], conditions: {} }],
+    ports: [{ name: '', port: 1 }],
+  })
+  const { status, value } = await request('GET', `${NS}/services/real/proxy/`)
+  assert.deepEqual(
+    [status, value.message],
+    [
+      503,
+      'error trying to reach service: dial tcp localhost.localdomain:1: connect: connection refused',
+    ],
+  )
+})
+
+test('a kubelet tells its health, pods and usage; one that is down is told about', async () => {
+  const { request } = await proxyServer()
+  const get = async (path: string) => request('GET', `/api/v1/nodes/${path}`)
+  assert.equal((await get('n1/proxy/healthz')).value, 'ok')
+  const { value } = await get('n1:10250/proxy/stats/summary')
+  const { node, pods } = JSON.parse(value)
+  assert.deepEqual(
+    [
+      node.nodeName,
+      node.cpu.usageNanoCores,
+      pods[0].podRef.name,
+      pods[0].containers[0].memory.workingSetBytes,
+    ],
+    ['n1', 7, 'p', 2],
+  )
+  const list = JSON.parse((await get('n1/proxy/pods')).value)
+  assert.deepEqual(
+    list.items.map((pod: AnyValue) => pod.metadata.name),
+    ['p'],
+  )
+  assert.equal((await get('n1/proxy/nothing')).status, 404)
+  const down = await get('n2/proxy/healthz')
+  assert.deepEqual(
+    [down.status, down.value.message],
+    [503, 'error trying to reach service: dial tcp 10.9.9.9:10250: connect: connection refused'],
+  )
+  assert.equal((await get('n3/proxy/healthz')).status, 404)
+})

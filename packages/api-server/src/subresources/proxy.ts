@@ -1,0 +1,205 @@
+/**
+ * Requests passed on to ports of pods, of pods behind services, and to kubelets.
+ * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Proxy".
+ */
+import { ApiError } from '../contracts.ts'
+import type {
+  PassedCall,
+  SubresourceAnswer,
+  SubresourceCall,
+  SubresourceHandler,
+} from '../contracts.ts'
+import { notFound } from '../http/errors.ts'
+import type { PassedAnswer } from '../http/outgoing-calls-proxy.ts'
+import type { Stored } from '../registry/kind-rules.ts'
+import { parentOf } from './answers.ts'
+import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
+import type { Kubelets } from './kubelet.ts'
+import { kubeletPage } from './kubelet-pages.ts'
+
+/** What the URL names: `name`, `name:port` or `scheme:name:port`. */
+interface ProxyTarget {
+  readonly scheme: string
+  readonly name: string
+  readonly port: string
+}
+
+interface Endpoint {
+  readonly pod: Stored | undefined
+  readonly address: string
+  readonly port: number
+}
+
+type Locate = (call: SubresourceCall, target: ProxyTarget) => Endpoint
+
+const DEFAULT_PORT = 80
+/** Of one connection only, or about who may ask here. */
+const NOT_PASSED_ON =
+  /^(?::.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|content-length|authorization|impersonate-.*|x-remote-.*)$/
+const NOT_PASSED_BACK =
+  /^(?:connection|keep-alive|transfer-encoding|content-length|content-type|upgrade)$/
+
+export function proxies(kubelets: Kubelets | undefined): readonly SubresourceHandler[] {
+  return [
+    proxy('pods', (call) => passedToEndpoint(call, kubelets, podEndpoint)),
+    proxy('services', (call) => passedToEndpoint(call, kubelets, serviceEndpoint)),
+    proxy('nodes', (call) => passedToKubelet(call, kubelets)),
+  ]
+}
+
+function proxy(resource: string, handle: SubresourceHandler['handle']): SubresourceHandler {
+  return {
+    group: '',
+    resource,
+    subresource: 'proxy',
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    async handle(call) {
+      // A page at the root could not have relative links otherwise.
+      const { path, query, ownPath } = call.passed!
+      if (path === '' && call.method === 'GET')
+        return {
+          code: 301,
+          body: '',
+          contentType: 'text/plain',
+          headers: { location: `${ownPath}/${query}` },
+        }
+      return handle(call)
+    },
+  }
+}
+
+function targetOf({ name: text }: SubresourceCall): ProxyTarget {
+  const parts = text.split(':')
+  if (parts.length === 3) return { scheme: parts[0]!, name: parts[1]!, port: parts[2]! }
+  return { scheme: '', name: parts[0]!, port: parts[1] ?? '' }
+}
+
+async function passedToEndpoint(
+  call: SubresourceCall,
+  kubelets: Kubelets | undefined,
+  locate: Locate,
+): Promise<SubresourceAnswer> {
+  const target = targetOf(call)
+  const { pod, address, port } = locate(call, target)
+  const { PortSocket, connectTo, passOn } = await import('../http/outgoing-calls-proxy.ts')
+  const refused = `dial tcp ${address}:${port}: connect: connection refused`
+  const kubelet = pod === undefined ? undefined : kubelets?.kubeletOf(pod['spec'].nodeName ?? '')
+  if (pod !== undefined && kubelet === undefined) throw unreachable(refused)
+  const socket =
+    pod === undefined || kubelet === undefined
+      ? connectTo(address, port)
+      : new PortSocket((streams) => kubelet.forward(pod, port, streams))
+  const passed = call.passed!
+  try {
+    const answer = await passOn(
+      {
+        method: call.method,
+        path: `${passed.path}${passed.query}`,
+        headers: requestHeaders(passed, `${address}:${port}`),
+        body: passed.body,
+        tls: target.scheme === 'https',
+      },
+      socket,
+    )
+    return passedBack(answer, passed)
+  } catch (error) {
+    socket.destroy()
+    throw unreachable(pod === undefined ? refused : (error as Error).message)
+  }
+}
+
+function passedBack(
+  { status, headers: all, chunks }: PassedAnswer,
+  { ownPath }: PassedCall,
+): SubresourceAnswer {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(all))
+    if (!NOT_PASSED_BACK.test(name)) headers[name] = [value].flat().join(', ')
+  const { location } = headers
+  if (location?.startsWith('/') === true) headers['location'] = `${ownPath}${location}`
+  const contentType = String(all['content-type'] ?? 'application/octet-stream')
+  return { code: status, body: chunks, contentType, headers }
+}
+
+function requestHeaders(
+  { headers, path, ownPath, query }: PassedCall,
+  host: string,
+): Record<string, string | readonly string[]> {
+  const passed: Record<string, string | readonly string[]> = { host }
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !NOT_PASSED_ON.test(name)) passed[name] = value
+  passed['x-forwarded-uri'] = `${ownPath}${path}${query}`
+  return passed
+}
+
+function podEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): Endpoint {
+  const pod = parentOf({ ...call, name })
+  const address: string = pod['status']?.podIP ?? ''
+  if (address === '') throw new ApiError(400, 'BadRequest', 'address not allowed')
+  const ports: { containerPort: number; name?: string }[] = (pod['spec'].containers ?? []).flatMap(
+    (container: Stored) => container.ports ?? [],
+  )
+  const number =
+    port === ''
+      ? (ports[0]?.containerPort ?? DEFAULT_PORT)
+      : (ports.find((entry) => entry.name === port)?.containerPort ?? Number(port))
+  return { pod, address, port: checkedPort(number, port) }
+}
+
+function checkedPort(number: number, shown: string): number {
+  if (Number.isInteger(number) && number > 0 && number < 65_536) return number
+  throw new ApiError(400, 'BadRequest', `invalid port ${JSON.stringify(shown)}`)
+}
+
+/** The first ready address that has the port. */
+function serviceEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): Endpoint {
+  const service = parentOf({ ...call, name })
+  const portName = /^\d+$/.test(port) ? portNameOf(service, Number(port)) : port
+  const slices = call.server
+    .list('discovery.k8s.io', 'endpointslices', call.namespace)
+    .filter((slice) => slice['metadata'].labels?.['kubernetes.io/service-name'] === name)
+  for (const { ports = [], endpoints = [] } of slices as readonly Stored[]) {
+    const found = ports?.find((entry: Stored) => (entry.name ?? '') === portName)
+    const endpoint = endpoints?.find((entry: Stored) => entry.conditions?.ready !== false)
+    if (found?.port === undefined || endpoint === undefined) continue
+    const { targetRef, addresses } = endpoint
+    const pod =
+      targetRef?.kind === 'Pod'
+        ? call.server.get('', 'pods', targetRef.namespace ?? call.namespace, targetRef.name)
+        : undefined
+    return { pod, address: addresses[0], port: found.port }
+  }
+  throw new ApiError(
+    503,
+    'ServiceUnavailable',
+    `no endpoints available for service ${JSON.stringify(name)}`,
+  )
+}
+
+function portNameOf(service: Stored, number: number): string {
+  const found = service['spec'].ports?.find((entry: Stored) => entry.port === number)
+  if (found !== undefined) return found.name ?? ''
+  throw new ApiError(
+    503,
+    'ServiceUnavailable',
+    `no service port ${number} found for service ${JSON.stringify(service['metadata'].name)}`,
+  )
+}
+
+function passedToKubelet(
+  call: SubresourceCall,
+  kubelets: Kubelets | undefined,
+): Promise<SubresourceAnswer> {
+  const { name, port } = targetOf(call)
+  if (call.server.get('', 'nodes', '', name) === undefined) throw notFound(call.resource, name)
+  const address = kubeletAddress(call, name)
+  const kubelet = kubelets?.kubeletOf(name)
+  const asked = port === '' ? KUBELET_PORT : Number(port)
+  if (kubelet === undefined || asked !== KUBELET_PORT)
+    throw unreachable(`dial tcp ${address}:${port || KUBELET_PORT}: connect: connection refused`)
+  return Promise.resolve(kubeletPage(call, name, kubelet))
+}
+
+function unreachable(why: string): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', `error trying to reach service: ${why}`)
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ReviewParts } from './reviews.ts'
+import { reviews } from './reviews.ts'
+
+/** The message of the refusal, or undefined. */
+async function refusal(
+  resource: string,
+  body: object,
+  namespace = '',
+): Promise<string | undefined> {
+  const parts = { authorizer: { authorize: () => ({ allowed: true, reason: '' }) } }
+  const handler = reviews(parts as unknown as ReviewParts).find(
+    (each) => each.resource === resource,
+  )!
+  const call = { body, namespace, user: { name: 'u', groups: [], extra: {} } }
+  try {
+    await handler.handle(call as unknown as Parameters<typeof handler.handle>[0])
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('what is wrong with a review', async () => {
+  const resourceAttributes = { verb: 'get', resource: 'pods' }
+  const local = 'localsubjectaccessreviews'
+  const spec = { user: 'u', resourceAttributes }
+  const cases: readonly (readonly [string, object, string | undefined, string?])[] = [
+    ['subjectaccessreviews', { spec }, undefined],
+    [
+      'subjectaccessreviews',
+      { metadata: { name: 'a' }, spec },
+      'metadata: Invalid value: {"name":"a"}: must be empty',
+    ],
+    ['selfsubjectaccessreviews', { metadata: { labels: { a: 'b' } }, spec }, 'must be empty'],
+    [
+      'selfsubjectaccessreviews',
+      { spec: { resourceAttributes, nonResourceAttributes: { path: '/', verb: 'get' } } },
+      'spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":"get"}: cannot be specified in combination with resourceAttributes',
+    ],
+    [
+      'selfsubjectaccessreviews',
+      { spec: { resourceAttributes: { ...resourceAttributes, labelSelector: {} } } },
+      'spec.resourceAttributes.labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
+    ],
+    [
+      local,
+      {
+        metadata: { namespace: 'n' },
+        spec: { ...spec, resourceAttributes: { ...resourceAttributes, namespace: 'n' } },
+      },
+      undefined,
+      'n',
+    ],
+    [
+      local,
+      {
+        metadata: { name: 'a', namespace: 'n' },
+        spec: { ...spec, resourceAttributes: { ...resourceAttributes, namespace: 'm' } },
+      },
+      '[metadata: Invalid value: {"name":"a","namespace":"n"}: must be empty except for namespace, spec.resourceAttributes.namespace: Invalid value: "m": must match metadata.namespace]',
+      'n',
+    ],
+  ]
+  for (const [resource, body, message, namespace] of cases) {
+    const found = await refusal(resource, body, namespace)
+    if (message === undefined) assert.equal(found, undefined, JSON.stringify(body))
+    else assert.ok(found?.includes(message), `${found}`)
+  }
+})
