@@ -25,7 +25,7 @@ export function hasRenewedWithin({ spec }: LeaseCandidate, forMs: number, nowMs:
 }
 
 /** Pinged, and not renewed since. */
-export function owesAnswer({ spec }: LeaseCandidate): boolean {
+function owesAnswer({ spec }: LeaseCandidate): boolean {
   return Date.parse(spec?.pingTime ?? '') > renewedMs(spec)
 }
 

@@ -9,7 +9,7 @@ import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import type { ServerInternals, UserInfo } from '../contracts.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
-import { CANDIDATE_LIFETIME_MS, isExpired, owesAnswer } from './candidates.ts'
+import { CANDIDATE_LIFETIME_MS, isExpired } from './candidates.ts'
 import { electedSpec, isSameSpec, nextStep } from './election.ts'
 import type { Elected } from './election.ts'
 
@@ -64,10 +64,7 @@ export class ElectingController {
 
   #committed({ collection, key, object }: StoreEvent): void {
     if (collection === LEASES && this.#contended.has(key)) this.#lookIn(0, key)
-    if (collection !== CANDIDATES) return
-    const candidate = object as LeaseCandidate
-    // A ping is this controller's own doing: the answer is what counts.
-    if (!owesAnswer(candidate)) this.#contend(leaseKeyOf(candidate))
+    if (collection === CANDIDATES) this.#contend(leaseKeyOf(object as LeaseCandidate))
   }
 
   #contend(key: string): void {

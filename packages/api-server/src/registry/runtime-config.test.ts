@@ -82,6 +82,29 @@ test('on request it is told of behind v1, described, registered and stored', asy
   assert.deepEqual(table.value.rows[0].cells.slice(0, 4), ['a_b', 'l', '1.36.0', ''])
 })
 
+test('kube-controller-manager may announce itself in kube-system, and nowhere else', async () => {
+  const manager = {
+    name: 'system:kube-controller-manager',
+    groups: ['system:authenticated'],
+    extra: {},
+  }
+  const { request } = await createTestServer({
+    runtimeConfig: { [V1BETA1]: true },
+    tokens: new Map([['manager', manager]]),
+  })
+  const spec = { leaseName: 'l', binaryVersion: '1.36.0', strategy: 'example.com/mine' }
+  const send = async (method: string, namespace: string, name = '', body?: object) => {
+    const path = `/apis/${V1BETA1}/namespaces/${namespace}/leasecandidates${name}`
+    return request(method, path, body, { authorization: 'Bearer manager' })
+  }
+  const created = await send('POST', 'kube-system', '', { metadata: { name: 'a' }, spec })
+  assert.equal(created.status, 201)
+  assert.equal((await send('PUT', 'kube-system', '/a', created.value)).status, 200)
+  assert.equal((await send('GET', 'kube-system')).status, 200)
+  assert.equal((await send('DELETE', 'kube-system', '/a')).status, 403)
+  assert.equal((await send('POST', 'default', '', { metadata: { name: 'a' }, spec })).status, 403)
+})
+
 test('a server without the version takes its APIService away, and leaves the objects', async () => {
   const first = await createTestServer({ runtimeConfig: { [V1BETA1]: true } })
   const spec = { leaseName: 'l', binaryVersion: '1.36.0', strategy: 'example.com/mine' }

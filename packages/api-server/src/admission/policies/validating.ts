@@ -27,7 +27,6 @@ interface Denial extends Failure {
 
 const CODES: Readonly<Record<string, number>> = {
   Forbidden: 403,
-  Unauthorized: 401,
   RequestEntityTooLarge: 413,
   Invalid: 422,
 }

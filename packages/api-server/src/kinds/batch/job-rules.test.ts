@@ -142,6 +142,10 @@ test('rules of cron jobs', () => {
       ['spec.timeZone: Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land'],
     ],
     [
+      { timeZone: 'europe/berlin' },
+      ['spec.timeZone: Invalid value: "europe/berlin": unknown time zone europe/berlin'],
+    ],
+    [
       { timeZone: '' },
       ['spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string'],
     ],

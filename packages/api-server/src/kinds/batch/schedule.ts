@@ -104,9 +104,9 @@ function plainNumber(text: string): number | string {
 export function isKnownTimeZone(zone: string): boolean {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return true
   try {
-    // Throws for names it does not know; offsets are no names.
+    // Throws for names it does not know; offsets are no names. Names are file names for Go, so that case counts.
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions()
-    return timeZone !== '' && !/^[+-]/.test(zone)
+    return timeZone !== '' && !/^[+-]|(?:^|\/)[a-z]/.test(zone)
   } catch {
     return false
   }

@@ -1,4 +1,5 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { validateFinalizer } from '../../schema/validation/metadata.ts'
 import { tableColumns } from '../columns.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -29,6 +30,34 @@ export const namespace: KindRules = {
     object.status = stored.status
   },
   generationOf: null,
+  validate(object, errors) {
+    for (const finalizer of object.spec?.finalizers ?? [])
+      validateFinalizer(finalizer, errors, 'spec.finalizers')
+  },
+  status: {
+    validateUpdate(object, _stored, errors) {
+      const [phase, when] =
+        object.metadata.deletionTimestamp === undefined
+          ? ['Active', 'is empty']
+          : ['Terminating', 'is not empty']
+      const given: string = object.status?.phase ?? ''
+      if (given === phase) return
+      // The path is written with a capital letter.
+      errors.invalid(
+        'status.Phase',
+        given,
+        `may only be '${phase}' if \`deletionTimestamp\` ${when}`,
+      )
+    },
+  },
+  subresources: {
+    finalize: {
+      validateUpdate(object, _stored, errors) {
+        for (const [index, finalizer] of (object.spec?.finalizers ?? []).entries())
+          validateFinalizer(finalizer, errors, `spec.finalizers[${index}]`)
+      },
+    },
+  },
   selectableFields: {
     name: (object) => object.metadata?.name ?? '',
     'status.phase': (object) => object.status?.phase ?? '',

@@ -1,8 +1,9 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, Stored, SubresourceRules } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { validateConditionTypes } from '../conditions.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 
@@ -150,9 +151,15 @@ function urlProblem(url: string): string | undefined {
   return undefined
 }
 
+const status: SubresourceRules = {
+  validateUpdate: (object, _stored, errors) =>
+    validateConditionTypes(object.status?.conditions, errors, 'status.conditions'),
+}
+
 export const flowSchema: KindRules = {
   group: GROUP,
   kind: 'FlowSchema',
+  status,
   defaults(object) {
     object.spec ??= {}
     object.spec.matchingPrecedence ||= 1000
@@ -267,6 +274,7 @@ function entropyBits(deckSize: number, handSize: number): number {
 export const priorityLevelConfiguration: KindRules = {
   group: GROUP,
   kind: 'PriorityLevelConfiguration',
+  status,
   defaults(object) {
     const spec = (object.spec ??= {})
     if (spec.exempt) {

@@ -7,6 +7,7 @@ import {
   validateNonNegative,
 } from '../../schema/validation/numbers.ts'
 import { tableColumns } from '../columns.ts'
+import { validateConditions } from '../conditions.ts'
 
 const text = (value: unknown): string => (value === undefined ? 'N/A' : String(value))
 
@@ -48,6 +49,7 @@ export const podDisruptionBudget: KindRules = {
   },
   status: {
     validateUpdate(object, _stored, errors) {
+      validateConditions(object.status?.conditions, errors, 'status.conditions')
       for (const field of [
         'disruptionsAllowed',
         'currentHealthy',

@@ -112,15 +112,24 @@ function validateFinalizers(
   }
   if (!standardOnly) return
   for (const [index, finalizer] of list.entries()) {
-    if (qualifiedName(finalizer).length > 0) continue
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-      errors.invalid(
-        `${field}[${index}]`,
-        finalizer,
-        'name is neither a standard finalizer name nor is it fully qualified',
-      )
-    }
+    if (qualifiedName(finalizer).length === 0)
+      refuseUnknownFinalizer(finalizer, errors, `${field}[${index}]`)
   }
+}
+
+function refuseUnknownFinalizer(finalizer: string, errors: FieldErrors, field: string): void {
+  if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return
+  errors.invalid(
+    field,
+    finalizer,
+    'name is neither a standard finalizer name nor is it fully qualified',
+  )
+}
+
+/** One of a namespace's own finalizers. */
+export function validateFinalizer(finalizer: string, errors: FieldErrors, field: string): void {
+  invalidAll(errors, field, finalizer, qualifiedName(finalizer))
+  refuseUnknownFinalizer(finalizer, errors, field)
 }
 
 function validateManagedFields(
