@@ -31,9 +31,14 @@ for (const folder of folders) {
 
 const pages = [
   ...folders.map((folder) => `controllers/${folder}`),
-  ...['informers', 'workqueue', 'leader-election', 'manager', 'custom-controllers'].map(
-    (page) => `runtime/${page}`,
-  ),
+  ...[
+    'informers',
+    'workqueue',
+    'rest-client',
+    'leader-election',
+    'manager',
+    'custom-controllers',
+  ].map((page) => `runtime/${page}`),
 ]
 for (const page of pages) {
   const file = join(root, 'docs/behaviour', `${page}.md`)

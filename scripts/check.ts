@@ -8,6 +8,8 @@ import { root } from './source-files.ts'
 interface Step {
   readonly name: string
   readonly command: readonly string[]
+  /** Runs with KUBECTL set to a kubectl that is new enough, and fails when there is none. */
+  readonly needsKubectl?: true
 }
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
@@ -48,6 +50,12 @@ const steps: readonly Step[] = [
   {
     name: 'end-to-end',
     command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/*.test.ts'],
+    needsKubectl: true,
+  },
+  {
+    name: 'kubectl',
+    command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
+    needsKubectl: true,
   },
 ]
 
@@ -60,12 +68,24 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+function withKubectl(command: string, args: readonly string[]): { readonly status: number | null } {
+  const found = spawnSync(join(root, 'scripts/find-kubectl.sh'), {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (found.status !== 0) return found
+  const env = { ...process.env, KUBECTL: found.stdout.trim() }
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit', env })
+}
+
 const failed: string[] = []
 for (const step of steps) {
   if (wanted.length > 0 && !wanted.includes(step.name)) continue
   const startedMs = performance.now()
   const [command = '', ...args] = step.command
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  const result = step.needsKubectl
+    ? withKubectl(command, args)
+    : spawnSync(command, args, { cwd: root, stdio: 'inherit' })
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
   const ok = result.status === 0
   if (!ok) failed.push(step.name)

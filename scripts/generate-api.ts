@@ -3,7 +3,8 @@
  *
  *   node scripts/generate-api.ts [--from DIR] [--check]
  *
- * DIR holds `openapi-v3/` and `discovery.json`; default: packages/api/openapi. The output depends on nothing else.
+ * DIR holds `openapi-v3/`, `discovery.json` and `discovery-on-request.json`; default: packages/api/openapi. The output depends on
+ * nothing else.
  * With --check nothing is written; exit code 1 when a file differs, is missing, or is left over.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,10 +20,11 @@ const packageFolder = join(import.meta.dirname, '../packages/api')
 function generate(from: string): ReadonlyMap<string, string> {
   const definitions = readDefinitions(join(from, 'openapi-v3'))
   const table = readDiscovery(join(from, 'discovery.json'))
+  const onRequest = readDiscovery(join(from, 'discovery-on-request.json'))
   const files = new Map<string, string>()
   for (const [module, text] of writeInterfaces(definitions)) files.set(`${module}.ts`, text)
-  files.set('resource-types.ts', writeResourceTypes(definitions, table))
-  files.set('types.ts', writeTypeExports(definitions, table))
+  files.set('resource-types.ts', writeResourceTypes(definitions, table, onRequest))
+  files.set('types.ts', writeTypeExports(definitions, [...table, ...onRequest]))
   files.set('schema.json', writeRuntimeSchema(definitions))
   return files
 }

@@ -36,18 +36,10 @@ function definitionOf(definitions: Definitions, resource: DiscoveredResource): D
 export function writeResourceTypes(
   definitions: Definitions,
   table: readonly DiscoveredResource[],
+  onRequest: readonly DiscoveredResource[],
 ): string {
-  const modules = new Set<string>()
-  const lines: string[] = []
-  for (const [name, resource] of nameResources(table)) {
-    const definition = definitionOf(definitions, resource)
-    modules.add(definition.module)
-    const { group, version, resource: plural, kind, namespaced } = resource
-    const entry = JSON.stringify({ group, version, resource: plural, kind, namespaced })
-    const shape = `${namespaceOf(definition.module)}.${definition.name}`
-    lines.push(`  ${name}: ${entry} as ResourceType<${shape}>,\n`)
-  }
-  const imports = [...modules]
+  const modules = [...table, ...onRequest].map((one) => definitionOf(definitions, one).module)
+  const imports = [...new Set(modules)]
     .toSorted()
     .map((module) => `import type * as ${namespaceOf(module)} from './${module}.ts'\n`)
   return `${HEADER}import type { ResourceType } from '../resource-type.ts'
@@ -58,12 +50,35 @@ ${imports.join('')}
  * name: \`events\` is core, \`eventsV1\` is events.k8s.io; \`horizontalpodautoscalers\` is v2, \`horizontalpodautoscalersV1\` v1.
  */
 export const resources = {
-${lines.join('')}}
+${writeTyped(definitions, table)}}
+
+/** What an API server serves only when its --runtime-config says so, by its plural. */
+export const resourcesOnRequest = {
+${writeTyped(definitions, onRequest)}}
 
 /** What the API server tells in discovery, in its order. */
 export const resourceTable: readonly DiscoveredResource[] = [
-${table.map((resource) => `  ${JSON.stringify(ordered(resource))},\n`).join('')}]
+${writeTable(table)}]
+
+/** What it tells besides, when its --runtime-config says so. */
+export const resourceTableOnRequest: readonly DiscoveredResource[] = [
+${writeTable(onRequest)}]
 `
+}
+
+function writeTyped(definitions: Definitions, table: readonly DiscoveredResource[]): string {
+  const lines = [...nameResources(table)].map(([name, resource]) => {
+    const definition = definitionOf(definitions, resource)
+    const { group, version, resource: plural, kind, namespaced } = resource
+    const entry = JSON.stringify({ group, version, resource: plural, kind, namespaced })
+    const shape = `${namespaceOf(definition.module)}.${definition.name}`
+    return `  ${name}: ${entry} as ResourceType<${shape}>,\n`
+  })
+  return lines.join('')
+}
+
+function writeTable(table: readonly DiscoveredResource[]): string {
+  return table.map((resource) => `  ${JSON.stringify(ordered(resource))},\n`).join('')
 }
 
 function ordered(resource: DiscoveredResource): unknown {

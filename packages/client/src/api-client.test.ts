@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType, WatchEvent } from '@gyropilot/api'
 import { PrometheusRegistry } from '@gyropilot/foundation'
-import { RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
+import { FakeHost, RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
 import { ApiClient } from './api-client.ts'
 import type { ApiClientOptions } from './api-client.ts'
+import { serverBackoffFrom } from './server-backoff.ts'
 import { StatusError } from './status-error.ts'
 import {
   fakeTransport,
@@ -152,6 +153,40 @@ test('Given 429 or 503 with `Retry-After: 1` and a POST, then it is sent again a
       new RegExp(`rest_client_requests_total\\{code="${code}",host="h:6443",method="POST"\\} 11`),
     )
   }
+})
+
+test('Given KUBE_CLIENT_BACKOFF_BASE and _DURATION, then the waits between retries of one request double up to the duration, never below Retry-After.', async () => {
+  const variables = { KUBE_CLIENT_BACKOFF_BASE: '2', KUBE_CLIENT_BACKOFF_DURATION: '6' }
+  const backoff = serverBackoffFrom(new FakeHost({}, variables))
+  const busy = (seconds: string) => () =>
+    statusAnswer(503, 'ServiceUnavailable', 'busy', { 'retry-after': seconds })
+  const { client, transport, clock } = setup(
+    [busy('1'), busy('1'), busy('1'), busy('9'), () => jsonAnswer({}), busy('1'), busy('1')],
+    { backoff, repeatLast: true },
+  )
+  const waits = async (calls: number): Promise<number[]> => {
+    const seen: number[] = []
+    for (let i = 0; i < calls; i++) {
+      const before = transport.requests.length
+      const startMs = clock.nowMs()
+      while (transport.requests.length === before) await clock.advance(500)
+      seen.push((clock.nowMs() - startMs) / 1000)
+    }
+    return seen
+  }
+  void client.resource(pods, 'a').create(pod)
+  await clock.advance(0)
+  assert.deepEqual(await waits(4), [2, 4, 6, 9])
+  void client.resource(pods, 'a').create(pod)
+  await clock.advance(0)
+  assert.equal(transport.requests.length, 6, 'the first try of another request waits for nothing')
+  assert.deepEqual(await waits(1), [2])
+  const incomplete: Record<string, string>[] = [
+    {},
+    { KUBE_CLIENT_BACKOFF_BASE: '2' },
+    { KUBE_CLIENT_BACKOFF_BASE: '2', KUBE_CLIENT_BACKOFF_DURATION: 'x' },
+  ]
+  for (const some of incomplete) assert.equal(serverBackoffFrom(new FakeHost({}, some)), undefined)
 })
 
 test('Given 500 without the header, then one request.', async () => {
@@ -309,6 +344,16 @@ test('requests wait for the rate limit before the first try and before each retr
     metrics.expose(),
     /rest_client_rate_limiter_duration_seconds_count\{host="h:6443",verb="GET"\} 4/,
   )
+})
+
+test('a watch does not wait for the rate limit between its tries either', async () => {
+  const busy = () => statusAnswer(429, 'TooManyRequests', 'busy', { 'retry-after': '1' })
+  const answers = [() => jsonAnswer({}), busy, () => watchBytes()]
+  const { client, transport, clock } = setup(answers, { qps: 0.001, burst: 1 })
+  await client.resource(pods, 'a').get('x')
+  outcome(client.resource(pods, 'a').watch())
+  await clock.advance(1_000)
+  assert.equal(transport.requests.length, 3)
 })
 
 test('a retry takes a token of its own', async () => {

@@ -18,11 +18,13 @@ import { rateLimiterFor } from './rate-limit.ts'
 import { RequestSender } from './request-sender.ts'
 import * as requests from './request.ts'
 import type { Target } from './request.ts'
+import type { ServerBackoffSettings } from './server-backoff.ts'
 import type { Transport } from './transport.ts'
 import type { WarningHandler } from './warnings.ts'
 
 const PAGE_SIZE = 500
 
+/** Only transport and clock are needed. A client has one rate limit: make one for each program or controller. */
 export interface ApiClientOptions {
   readonly transport: Transport
   readonly clock: Clock
@@ -37,6 +39,8 @@ export interface ApiClientOptions {
   readonly burst?: number
   /** Instead of `qps` and `burst`. */
   readonly rateLimiter?: RequestRateLimiter
+  /** Longer waits between retries than servers ask for: `serverBackoffFrom(host)`. Default: none. */
+  readonly backoff?: ServerBackoffSettings
   /** Bound for a whole call with its retries, watches excepted. 0: none. */
   readonly requestTimeoutMs?: number
   /** Default: logs `Warning: ...`. */
@@ -61,6 +65,7 @@ export class ApiClient implements Client {
       host: options.host ?? 'in-process',
       userAgent: options.userAgent ?? 'gyropilot',
       rateLimiter: options.rateLimiter ?? rateLimiterFor(clock, options.qps, options.burst),
+      backoff: options.backoff,
       requestTimeoutMs: options.requestTimeoutMs ?? 0,
       onWarning: options.onWarning ?? ((text) => logger.info(`Warning: ${text}`)),
     })

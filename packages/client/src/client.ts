@@ -8,6 +8,10 @@ export interface Client {
   raw<T = unknown>(request: RawRequest): Promise<T>
 }
 
+/**
+ * A request beside the resource verbs. `path` begins with `/` and has its query; `json` is sent as application/json
+ * unless `headers` say otherwise.
+ */
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
@@ -44,10 +48,12 @@ export interface ResourceClient<T extends KubernetesObject> {
   ): Promise<R>
 }
 
+/** An abort gives the request up: a pending verb rejects with TransportError `ABORTED`, a watch ends. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
+/** `resourceVersion` "0": any version, from the server's cache; absent: the newest. */
 export interface GetOptions extends RequestOptions {
   readonly resourceVersion?: string
   readonly subresource?: string
@@ -55,6 +61,10 @@ export interface GetOptions extends RequestOptions {
   readonly metadataOnly?: boolean
 }
 
+/**
+ * Selectors in their text form (`app=web,tier!=cache`, `spec.nodeName=n1`). Combinations that servers refuse:
+ * docs/behaviour/api-server/storage-and-watch.md.
+ */
 export interface ListOptions extends RequestOptions {
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -66,6 +76,10 @@ export interface ListOptions extends RequestOptions {
   readonly metadataOnly?: boolean
 }
 
+/**
+ * Without a resourceVersion the watch begins with an ADDED event for each object there is. Servers end watches by
+ * themselves, after `timeoutSeconds` or about half an hour.
+ */
 export interface WatchOptions extends RequestOptions {
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -77,6 +91,7 @@ export interface WatchOptions extends RequestOptions {
   readonly metadataOnly?: boolean
 }
 
+/** Of create, update and patch. Without `fieldManager` the client's own, else the server takes the program of the user agent. */
 export interface WriteOptions extends RequestOptions {
   /** `status`, `scale`, `finalize`, `approval`. */
   readonly subresource?: string
@@ -85,16 +100,22 @@ export interface WriteOptions extends RequestOptions {
   readonly dryRun?: boolean
 }
 
+/** Of patch and apply. */
 export interface PatchOptions extends WriteOptions {
   /** Server-side apply only: take over fields of other managers. */
   readonly force?: boolean
 }
 
+/** JSON Patch (RFC 6902), JSON Merge Patch (RFC 7386), or a strategic merge patch, which servers take for built-in types only. */
 export type Patch =
   | { readonly type: 'json'; readonly operations: readonly unknown[] }
   | { readonly type: 'merge'; readonly value: unknown }
   | { readonly type: 'strategic'; readonly value: unknown }
 
+/**
+ * Defaults are the server's: the kind's grace period, and mostly Background propagation. A precondition that does not
+ * hold is a Conflict.
+ */
 export interface DeleteOptions extends RequestOptions {
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'

@@ -195,4 +195,10 @@ test('a core group that cannot be read is an error', async () => {
       : jsonAnswer({ kind: 'APIGroupList', groups: [] }),
   )
   await assert.rejects(discover(broken), /broken/)
+  const brokenVersion = clientOf((path) => {
+    if (path === '/api') return jsonAnswer({ kind: 'APIVersions', versions: ['v1'] })
+    if (path === '/api/v1') return statusAnswer(500, 'InternalError', 'broken')
+    return jsonAnswer({ kind: 'APIGroupList', groups: [] })
+  })
+  await assert.rejects(discover(brokenVersion), /broken/)
 })

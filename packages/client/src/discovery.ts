@@ -11,6 +11,7 @@ import { isNotFound } from './status-error.ts'
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
 
+/** What `discover` found, in the order of the server. */
 export interface Discovered {
   readonly resources: readonly DiscoveredResource[]
   /** Versions of each group, the preferred first. Groups in the server's order. */

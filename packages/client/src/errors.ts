@@ -59,6 +59,11 @@ export const clientErrors = defineErrors({
     meaning: 'The user of the kubeconfig has an auth-provider that is not available here.',
     remedy: 'Use an exec credential plug-in instead.',
   },
+  AUTH_PROVIDER_FAILED: {
+    exitCode: 1,
+    meaning: 'The oidc auth-provider of the kubeconfig user gave no token.',
+    remedy: 'Log in again with the tool that wrote the auth-provider into the kubeconfig.',
+  },
   EXEC_PLUGIN_NOT_FOUND: {
     exitCode: 1,
     meaning: 'The exec credential plug-in of the kubeconfig user is not installed.',
@@ -72,7 +77,7 @@ export const clientErrors = defineErrors({
   PROXY_UNSUPPORTED: {
     exitCode: 1,
     meaning: 'The proxy address has a scheme that cannot be used.',
-    remedy: 'Use an http:// or https:// proxy.',
+    remedy: 'Use an http://, https:// or socks5:// proxy.',
   },
   DISCOVERY_FAILED: {
     exitCode: 1,

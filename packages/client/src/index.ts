@@ -9,6 +9,8 @@ export type * from './client.ts'
 export { isDecodedForCaller } from './decoded-values.ts'
 export { ResourceLookup, asType, discover } from './discovery.ts'
 export type { Discovered } from './discovery.ts'
+export { RestMapper } from './rest-mapper.ts'
+export type { RestMapperOptions } from './rest-mapper.ts'
 export { clientErrors } from './errors.ts'
 export { HttpTransport } from './http-transport/http-transport.ts'
 export type { HttpTransportOptions } from './http-transport/http-transport.ts'
@@ -50,6 +52,8 @@ export {
   retryOnError,
 } from './retry.ts'
 export type { Backoff, RetryContext } from './retry.ts'
+export { serverBackoffFrom } from './server-backoff.ts'
+export type { ServerBackoffSettings } from './server-backoff.ts'
 export * from './status-error.ts'
 export {
   TransportError,

@@ -2,6 +2,7 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { TransportError } from './transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 
+/** Without options requests arrive at once and in order. */
 export interface MemoryTransportOptions {
   /** Every request reaches the handler after a delay drawn from [minimumMs, maximumMs), by the clock. */
   readonly delay?: {

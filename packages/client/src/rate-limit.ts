@@ -7,6 +7,7 @@ export interface RequestRateLimiter {
   wait(signal?: AbortSignal): Promise<number> | number
 }
 
+/** Waits for nothing. */
 export const noRateLimit: RequestRateLimiter = { wait: () => 0 }
 
 /**

@@ -12,6 +12,8 @@ import type { RequestRateLimiter } from './rate-limit.ts'
 import { addQuery, goDuration } from './request.ts'
 import type { ApiRequest } from './request.ts'
 import { discardBody, headerOf, readBody, retryAfterSecondsOf } from './response-body.ts'
+import { ServerBackoff } from './server-backoff.ts'
+import type { ServerBackoffSettings } from './server-backoff.ts'
 import { StatusError } from './status-error.ts'
 import { isStatus, statusFromAnswer } from './status-from-answer.ts'
 import { ThrottleLog } from './throttle-log.ts'
@@ -32,6 +34,7 @@ export interface RequestSenderOptions {
   readonly host: string
   readonly userAgent: string
   readonly rateLimiter: RequestRateLimiter
+  readonly backoff: ServerBackoffSettings | undefined
   readonly requestTimeoutMs: number
   readonly onWarning: WarningHandler
 }
@@ -99,7 +102,8 @@ export class RequestSender {
     path: string,
     mayRetry: (error: unknown, request: ApiRequest) => boolean,
   ): Promise<TransportResponse> {
-    const { host } = this.#options
+    const { host, clock } = this.#options
+    const backoff = new ServerBackoff(this.#options.backoff)
     let previous: unknown
     for (let retries = 0; ; retries++) {
       let delayMs: number
@@ -113,13 +117,14 @@ export class RequestSender {
             : undefined
         if (seconds === undefined || retries === MOST_RETRIES) return response
         await discardBody(response)
-        delayMs = seconds * 1000
+        delayMs = Math.max(seconds * 1000, backoff.after(response.status, clock.monotonicMs()))
         code = String(response.status)
       } catch (error) {
         failure = error
         if (retries === MOST_RETRIES || request.signal?.aborted || !mayRetry(error, request)) {
           throw withPrevious(error, previous)
         }
+        backoff.after(0, clock.monotonicMs())
         delayMs = CONNECTION_RETRY_DELAY_MS
         code = '<error>'
       }

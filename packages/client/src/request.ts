@@ -104,6 +104,7 @@ function jsonHeaders(contentType = JSON_TYPE): Record<string, string> {
   return { accept: JSON_TYPE, 'content-type': contentType }
 }
 
+/** GET of one object or its subresource. */
 export function getRequest(target: Target, name: string, options: GetOptions = {}): ApiRequest {
   return {
     method: 'GET',
@@ -127,6 +128,7 @@ function listQuery(options: ListOptions): (readonly [string, QueryValue])[] {
   ]
 }
 
+/** GET of a collection, or of one page of it. */
 export function listRequest(target: Target, options: ListOptions = {}): ApiRequest {
   return {
     method: 'GET',
@@ -137,6 +139,7 @@ export function listRequest(target: Target, options: ListOptions = {}): ApiReque
   }
 }
 
+/** GET of a collection's changes. */
 export function watchRequest(target: Target, options: WatchOptions = {}): ApiRequest {
   return {
     method: 'GET',
@@ -163,6 +166,7 @@ function withKind(type: ResourceType, object: KubernetesObject): KubernetesObjec
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
 }
 
+/** POST to a collection. Throws REQUEST_INVALID for a namespaced type without namespace. */
 export function createRequest(
   target: Target,
   object: KubernetesObject,
@@ -185,6 +189,7 @@ export function createRequest(
   }
 }
 
+/** POST to a subresource: a binding, an eviction, a token request. */
 export function createSubresourceRequest(
   target: Target,
   name: string,
@@ -202,6 +207,7 @@ export function createSubresourceRequest(
   }
 }
 
+/** PUT of a whole object; its resourceVersion, where it has one, must be the stored one. */
 export function updateRequest(
   target: Target,
   object: KubernetesObject,
@@ -218,6 +224,7 @@ export function updateRequest(
   }
 }
 
+/** PATCH with the media type of the patch. */
 export function patchRequest(
   target: Target,
   name: string,
@@ -276,6 +283,7 @@ function deleteBody(options: DeleteOptions): unknown {
   }
 }
 
+/** DELETE of one object, options in the body. */
 export function deleteRequest(
   target: Target,
   name: string,
@@ -291,6 +299,7 @@ export function deleteRequest(
   }
 }
 
+/** DELETE of everything that the selectors match. */
 export function deleteCollectionRequest(
   target: Target,
   options: DeleteOptions & ListOptions = {},

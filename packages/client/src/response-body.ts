@@ -2,6 +2,9 @@ import { markDecoded } from './decoded-values.ts'
 import { clientErrors } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
 
+/** V8's strings end at 512 MiB; what is longer must be parsed in pieces. */
+const LONGEST_TEXT_BYTES = 400 << 20
+
 /** The header's first value, or undefined. */
 export function headerOf(
   response: Pick<TransportResponse, 'headers'>,
@@ -31,12 +34,16 @@ export async function readBody(response: TransportResponse, what: string): Promi
   for await (const chunk of body.chunks) pieces.push(chunk)
   const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   if (bytes.length === 0) return undefined
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const contentType = headerOf(response, 'content-type') ?? ''
   if (!contentType.includes('json'))
-    return contentType === '' || contentType.startsWith('text/') ? text : { undecoded: contentType }
+    return contentType === '' || contentType.startsWith('text/')
+      ? buffer.toString('utf8')
+      : { undecoded: contentType }
   try {
-    return markDecoded(JSON.parse(text))
+    if (buffer.length > LONGEST_TEXT_BYTES)
+      return markDecoded((await import('./large-list.ts')).parseLargeList(buffer))
+    return markDecoded(JSON.parse(buffer.toString('utf8')))
   } catch (error) {
     if (response.status >= 400) return undefined
     throw clientErrors.make(

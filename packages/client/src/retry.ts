@@ -36,6 +36,7 @@ export function backoffStep(
   return { delayMs: jittered(backoff.durationMs), next: { ...backoff, durationMs, steps } }
 }
 
+/** What waits run on, and what ends them. */
 export interface RetryContext {
   readonly clock: Clock
   readonly random: RandomSource

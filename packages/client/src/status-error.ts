@@ -68,18 +68,31 @@ const hasReason =
     return found.reason === reason || (!KNOWN_REASONS.has(found.reason) && found.code === code)
   }
 
+/** 404: the object, or the resource itself, does not exist. */
 export const isNotFound = hasReason('NotFound', 404)
+/** 409 to a create: there is one of that name. */
 export const isAlreadyExists = hasReason('AlreadyExists')
+/** 409 to another write: the object has changed since it was read, or a precondition did not hold. Read anew, then try again. */
 export const isConflict = hasReason('Conflict', 409)
+/** 422: validation refused the object; `status.details.causes` name the fields. */
 export const isInvalid = hasReason('Invalid', 422)
+/** 403: authorization, admission or a quota said no. */
 export const isForbidden = hasReason('Forbidden', 403)
+/** 401: the credentials are missing, expired or unknown. */
 export const isUnauthorized = hasReason('Unauthorized', 401)
+/** 400: the request could not be understood. */
 export const isBadRequest = hasReason('BadRequest', 400)
+/** 405: the resource does not have this verb. */
 export const isMethodNotSupported = hasReason('MethodNotAllowed', 405)
+/** 406: none of the accepted media types can be answered. */
 export const isNotAcceptable = hasReason('NotAcceptable', 406)
+/** 413: the body is too large, or the object too large for the store. */
 export const isRequestEntityTooLarge = hasReason('RequestEntityTooLarge', 413)
+/** 415: the body has a type that is not taken here: a strategic merge patch of a custom resource. */
 export const isUnsupportedMediaType = hasReason('UnsupportedMediaType', 415)
+/** 500: something in the server failed; a webhook that could not be called is one too. */
 export const isInternalError = hasReason('InternalError', 500)
+/** 503: the server, or the one it passes on to, does not serve now. */
 export const isServiceUnavailable = hasReason('ServiceUnavailable', 503)
 /** The server gave up in the middle: the write may have been done. */
 export const isTimeout = hasReason('Timeout', 504)

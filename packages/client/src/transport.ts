@@ -11,6 +11,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
+/** One HTTP request, complete but for the server, its credentials and content-length. */
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
   /** With the query string: `/api/v1/pods?limit=500`. */
@@ -24,8 +25,10 @@ export interface TransportRequest {
   readonly signal?: AbortSignal
 }
 
+/** JSON by its value, so that a server in this process takes it as it is; anything else by its bytes. */
 export type RequestBody = { readonly json: unknown } | { readonly bytes: Uint8Array }
 
+/** The head of an answer, with its body on the way. */
 export interface TransportResponse {
   readonly status: number
   /** Lower-case names; a repeated header is a list. */

@@ -1,3 +1,4 @@
+/** What `userAgent` is made of; empty parts become `unknown`. */
 export interface UserAgentParts {
   /** Base name of argv[0]. Servers take the field manager from it: it stays `kube-controller-manager` there. */
   readonly program: string

@@ -28,6 +28,7 @@ export async function until(
   }
 }
 
+/** Of `poll`. */
 export interface PollOptions {
   readonly intervalMs: number
   /** 0: none. */

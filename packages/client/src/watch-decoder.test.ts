@@ -24,7 +24,7 @@ const event = (name: string): unknown => ({
   type: 'ADDED',
   object: { kind: 'Pod', metadata: { name } },
 })
-const [a, b, c] = [event('a'), event('b {"x\\"}]'), event('ü 日本 \u{1f600}')]
+const [a, b, c] = [event('a " {'), event('b {"x\\"}]'), event('ü 日本 \u{1f600}')]
 const [textA, textB, textC] = [a, b, c].map((value) => JSON.stringify(value)) as [
   string,
   string,

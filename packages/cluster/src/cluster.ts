@@ -3,7 +3,7 @@
  * On the system clock it is `gyro up`; on a virtual clock it is a test.
  */
 import { createApiServer } from '@gyropilot/api-server'
-import type { ApiServer, ClusterCertificates, Store } from '@gyropilot/api-server'
+import type { ApiServer, ClusterCertificates, RuntimeConfig, Store } from '@gyropilot/api-server'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
@@ -23,6 +23,8 @@ export interface ClusterOptions {
   readonly certificates: ClusterCertificates
   /** Bearer token of the administrator. Default: a random one. */
   readonly administratorToken?: string
+  /** As kube-apiserver's --runtime-config: `{ 'coordination.k8s.io/v1beta1': true }`. */
+  readonly runtimeConfig?: RuntimeConfig
   readonly trace?: ReconcileTrace
   /** Told of every request of the parts, not of those from outside. */
   readonly audit?: Audit
@@ -52,6 +54,7 @@ export class Cluster {
       clientAuthorityPem: certificates.authority.certificatePem,
       frontProxyAuthorityPem: certificates.frontProxyAuthority.certificatePem,
       tokens: identities.tokens,
+      runtimeConfig: options.runtimeConfig,
       kubelets: { kubeletOf: (nodeName) => this.#parts.kubeletOf(nodeName) },
     })
     const authorityPem = certificates.authority.certificatePem

@@ -2,6 +2,7 @@
  * The parts of a cluster that talk to an API server: controllers, scheduler, simulated nodes. Which server, and as whom, is
  * the connection's matter: one in this process, or any other.
  */
+import type { ResourceType } from '@gyropilot/api'
 import { ApiClient } from '@gyropilot/client'
 import type { Client, Transport } from '@gyropilot/client'
 import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
@@ -152,7 +153,7 @@ export class Parts {
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
     const { clock, random, logger, dial } = this.#options
     const client = this.client({ kind: 'administrator' }, 'kubelet')
-    const informers = this.#informers(client, 'nodes')
+    const informers = this.#informers(client, 'nodes', ownOf(nodes))
     const simulated = new SimulatedNodes({
       nodes,
       client,
@@ -202,13 +203,29 @@ export class Parts {
     return { ready, ended }
   }
 
-  #informers(client: Client, name: string): InformerFactory {
+  #informers(
+    client: Client,
+    name: string,
+    fieldSelector?: (type: ResourceType) => string | undefined,
+  ): InformerFactory {
     const { clock, random, logger } = this.#options
     return new SharedInformerFactory({
       client,
       clock,
       random: random.fork(`${name}/informers`),
       logger: logger.named(name),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
     })
   }
+}
+
+/** A kubelet watches itself and the pods that are bound to it. Several in one process share one watch of all that are bound. */
+function ownOf(
+  nodes: readonly SimulatedNodeConfiguration[],
+): (type: ResourceType) => string | undefined {
+  const [only, ...others] = nodes
+  if (only === undefined || others.length > 0)
+    return ({ resource }) => (resource === 'pods' ? 'spec.nodeName!=' : undefined)
+  return ({ resource }) =>
+    resource === 'pods' ? `spec.nodeName=${only.name}` : `metadata.name=${only.name}`
 }

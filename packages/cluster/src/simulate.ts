@@ -1,13 +1,21 @@
 /** One long run: a random user, random faults, and a judgement at the end. */
+import { every } from '@gyropilot/foundation'
+import type { EndStateRule } from './checkers/end-state.ts'
 import { Watchdog } from './checkers/watchdog.ts'
 import type { RestOptions } from './checkers/watchdog.ts'
 import type { Violation } from './checkers/violation.ts'
 import { RandomFaults } from './faults/random-faults.ts'
 import type { FaultRates } from './faults/rates.ts'
+import { isFault, isOperation } from './faults/schedule.ts'
+import type { Schedule } from './faults/schedule.ts'
+import { ScheduledFaults } from './faults/scheduled-faults.ts'
 import { RandomUser } from './model/random-user.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { createCluster } from './simulated/simulated-cluster.ts'
 import type { SimulatedCluster } from './simulated/simulated-cluster.ts'
+
+/** Virtual time between two reports of progress while nobody does anything. */
+const PROGRESS_EVERY_MS = 10_000
 
 export interface SimulationRun {
   readonly seed: string
@@ -20,7 +28,13 @@ export interface SimulationRun {
   readonly managers?: number
   /** Played once in the place of the random user; the rest of the time only passes. */
   readonly scenario?: Scenario
+  /** In the place of random faults and a random user: exactly this. */
+  readonly schedule?: Schedule
+  /** Ends the run as soon as this checker finds something. */
+  readonly stopAt?: string
   readonly rest?: RestOptions
+  /** By name: what must hold at the end besides `endStateRules`. */
+  readonly rules?: Readonly<Record<string, EndStateRule>>
   readonly keepHistory?: boolean
   /** Once, before anything happens. */
   readonly onStart?: (cluster: SimulatedCluster) => void
@@ -43,20 +57,24 @@ export interface SimulationOutcome {
   readonly faults: Readonly<Record<string, number>>
   readonly operations: Readonly<Record<string, number>>
   readonly violations: readonly Violation[]
+  /** What went wrong and what the user did: played again with the same seed it is the same run. */
+  readonly schedule: Schedule
   /** The last lines of the history, or all of them when they are kept. */
   readonly history: readonly string[]
 }
 
 /** The same request, the same outcome. */
 export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
-  const { seed, minutes, rates, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
+  const { seed, minutes, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
   const cluster = await createCluster({ seed, nodes, managers, keepHistory })
   run.onStart?.(cluster)
   const watchdog = new Watchdog(cluster)
   await run.scenario?.prepare?.(cluster)
-  const faults = new RandomFaults(cluster, rates)
-  const user = new RandomUser(cluster)
-  const tell = (phase: Progress['phase']): void =>
+  const faults = faultsOf(run, cluster)
+  const isOver = (): boolean => watchdog.violations.some(({ checker }) => checker === run.stopAt)
+  const user = new RandomUser(cluster, { isOver })
+  let phase: Progress['phase'] = 'working'
+  const tell = (): void => {
     onProgress?.({
       virtualMs: cluster.virtualMs,
       phase,
@@ -64,14 +82,21 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
       faults: watchdog.faultCount,
       violations: watchdog.violations.length,
     })
+  }
+  const ticks = every(cluster.clock, PROGRESS_EVERY_MS, tell)
   faults.start()
-  if (run.scenario === undefined) await user.work(minutes * 60_000, () => tell('working'))
-  else await playUntil(run.scenario, cluster, minutes * 60_000, watchdog)
+  const forMs = minutes * 60_000
+  if (run.scenario !== undefined) await playUntil(run.scenario, cluster, forMs, watchdog)
+  else if (run.schedule === undefined) await user.work(forMs)
+  else await user.follow(run.schedule.filter(isOperation), forMs)
   faults.stop()
-  await user.tidyUp()
-  tell('coming to rest')
-  await watchdog.judge(run.rest)
-  for (const problem of run.scenario?.ends?.(cluster) ?? []) watchdog.report('scenario', problem)
+  if (!isOver()) {
+    await user.tidyUp()
+    phase = 'coming to rest'
+    await watchdog.judge(run.rest, run.rules)
+    for (const problem of run.scenario?.ends?.(cluster) ?? []) watchdog.report('scenario', problem)
+  }
+  ticks.cancel()
   return {
     seed,
     historyHash: cluster.historyHash,
@@ -80,8 +105,17 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
     faults: Object.fromEntries([...watchdog.faults].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     operations: Object.fromEntries([...user.done].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     violations: watchdog.violations,
+    schedule: [...faults.schedule, ...user.schedule].toSorted((a, b) => a.atMs - b.atMs),
     history: cluster.history.lines,
   }
+}
+
+function faultsOf(
+  { rates, schedule }: SimulationRun,
+  cluster: SimulatedCluster,
+): RandomFaults | ScheduledFaults {
+  if (schedule === undefined) return new RandomFaults(cluster, rates)
+  return new ScheduledFaults(cluster, schedule.filter(isFault))
 }
 
 /** A user who expects something of a cluster waits long enough for it, also under faults. */

@@ -35,6 +35,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
       return simulateCommand(rest)
     }
     case 'version':
+    case '--version':
       process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
       return
     case undefined:

@@ -18,6 +18,7 @@ export interface RunnableController {
   debug?(path: string, query: URLSearchParams): DebugPage | undefined
 }
 
+/** What a debug handler answers. */
 export interface DebugPage {
   /** Media type: `text/vnd.graphviz`. */
   readonly contentType: string
@@ -46,6 +47,7 @@ export interface ControllerContext<Configuration = unknown> {
   readonly trace?: ReconcileTrace
 }
 
+/** What a manager knows of a controller before it is built: names, gates, identity, and how to make it. */
 export interface ControllerDescriptor<Configuration = unknown> {
   /** Canonical name: flags, logs, health checks. */
   readonly name: string
@@ -112,6 +114,7 @@ export interface KeyedController<Observed> {
   }
 }
 
+/** Told of each step of each reconcile, for tests, printing and records. */
 export interface ReconcileTrace {
   started(controller: string, key: string, reasons: readonly Reason[]): void
   effect(controller: string, key: string, effect: unknown, outcome: unknown): void

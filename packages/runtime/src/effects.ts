@@ -86,11 +86,13 @@ export interface EventRecord {
   readonly fieldPath?: string
 }
 
+/** What became of an effect, handed back to the rules: refusals are values here, not exceptions. */
 export type Outcome<T = KubernetesObject> =
   | { readonly ok: true; readonly object: T }
   /** `attempted` is false for a write that a slow start never reached. */
   | { readonly ok: false; readonly error: unknown; readonly attempted: boolean }
 
+/** What rules may ask for. Performed by `perform`, by tables in tests, or not at all. */
 export type Effect =
   | { readonly effect: 'write'; readonly write: Write }
   | {
@@ -183,6 +185,7 @@ export function* discoverLive(): Reconcile<Outcome<Discovered>> {
   return (yield { effect: 'read', read: { verb: 'discover' } }) as Outcome<Discovered>
 }
 
+/** An event about the object; recording never fails and is not waited for. */
 export function* recordEvent(
   regarding: KubernetesObject,
   type: 'Normal' | 'Warning',
@@ -200,10 +203,12 @@ export function* currentTimeMs(): Reconcile<number> {
 /** A Write that answers a `T`. */
 export type WriteOf<T extends KubernetesObject> = Write & { readonly answers?: T }
 
+/** A write that creates the object, in its own namespace. */
 export function create<T extends KubernetesObject>(type: ResourceType<T>, object: T): WriteOf<T> {
   return { verb: 'create', type, namespace: object.metadata?.namespace, object }
 }
 
+/** A write of the whole object; conflicts when it has changed since it was read. */
 export function update<T extends KubernetesObject>(
   type: ResourceType<T>,
   object: T,
@@ -212,6 +217,7 @@ export function update<T extends KubernetesObject>(
   return { verb: 'update', type, namespace: object.metadata?.namespace, object, subresource }
 }
 
+/** A write of the status through its subresource. */
 export function updateStatus<T extends KubernetesObject>(
   type: ResourceType<T>,
   object: T,
@@ -219,6 +225,7 @@ export function updateStatus<T extends KubernetesObject>(
   return update(type, object, 'status')
 }
 
+/** A write of a patch to the object that `target` names. */
 export function patch<T extends KubernetesObject>(
   type: ResourceType<T>,
   target: KubernetesObject,

@@ -33,11 +33,8 @@ export type {
 } from './leader-election/elector-options.ts'
 export { LeaseLock, checkLockType } from './leader-election/lease-lock.ts'
 export type { LeaseLockOptions } from './leader-election/lease-lock.ts'
-export { LeaseCandidate, leaseCandidates } from './leader-election/lease-candidate.ts'
-export type {
-  LeaseCandidateObject,
-  LeaseCandidateOptions,
-} from './leader-election/lease-candidate.ts'
+export { LeaseCandidate } from './leader-election/lease-candidate.ts'
+export type { LeaseCandidateOptions } from './leader-election/lease-candidate.ts'
 export { inSlowStart } from './slow-start.ts'
 export { StaleCacheError, StaleCacheGuard } from './stale-cache-guard.ts'
 export { Turn } from './turn.ts'

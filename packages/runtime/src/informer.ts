@@ -15,6 +15,10 @@ export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObj
   }
 }
 
+/**
+ * One call at a time, in the order of the cache; missing functions ignore their notifications. See HandlerDelivery for
+ * errors and promises.
+ */
 export interface EventHandler<T extends KubernetesObject> {
   onAdd?(object: T, isInInitialList: boolean): void
   /** Also for resyncs (equal resourceVersion) and for re-creations that were seen as one change (different uid). */
@@ -22,6 +26,7 @@ export interface EventHandler<T extends KubernetesObject> {
   onDelete?(object: T | DeletedFinalStateUnknown<T>): void
 }
 
+/** One handler at one informer. */
 export interface HandlerRegistration {
   /** The informer's first list is in and this handler was given all of it. */
   hasSynced(): boolean
@@ -43,6 +48,7 @@ export interface Lister<T extends KubernetesObject> {
   byIndex(index: string, value: string): readonly T[]
 }
 
+/** One collection of the server kept as a cache in this process, and who is told of its changes. */
 export interface Informer<T extends KubernetesObject> {
   readonly type: ResourceType<T>
   readonly lister: Lister<T>
@@ -60,6 +66,7 @@ export interface Informer<T extends KubernetesObject> {
   lastSyncResourceVersion(): string
 }
 
+/** The informers of a process: one per type. */
 export interface InformerFactory {
   /** The one informer of this type in the process; started by the next `start`. */
   informer<T extends KubernetesObject>(type: ResourceType<T>): Informer<T>

@@ -197,6 +197,27 @@ test('a key is dropped after its retries, with a line in the log, and a new even
   stop.abort()
 })
 
+test('a success forgets failures, unless its verdict keeps them', async () => {
+  for (const [keepsFailures, delaysMs] of [
+    [false, [5, 1_000, 5]],
+    [true, [5, 1_000, 10]],
+  ] as const) {
+    const startsMs: number[] = []
+    const { context, start, stop } = controllerOf(function* () {
+      startsMs.push(context.clock.monotonicMs())
+      if (startsMs.length === 2) return { requeueAfterMs: 1_000, keepsFailures }
+      return startsMs.length < 4 ? { error: new Error('not yet') } : {}
+    })
+    start()
+    await context.clock.advance(5_000)
+    assert.deepEqual(
+      startsMs.slice(1).map((ms, i) => ms - startsMs[i]!),
+      delaysMs,
+    )
+    stop.abort()
+  }
+})
+
 test('Given a panic, then it is recovered and retried.', async () => {
   const runs: string[] = []
   const { context, start, stop } = controllerOf(

@@ -70,6 +70,27 @@ test('Given a rotated token file, then used within 1 min; unreadable file keeps 
   })
 })
 
+test('Given a 401, then the token file is read again for the next request, unless a newer token is in use already.', async () => {
+  const host = new FakeHost({ '/t': 'one' })
+  const answers = [401, 200, 401, 200]
+  const inner = fakeTransport([() => ({ ...jsonAnswer({}), status: answers.shift()! })], {
+    repeatLast: true,
+  })
+  const tokens = new TokenFile('/t', host, virtualClock())
+  const transport = authenticatedTransport(inner, tokens)
+  await transport.send(get)
+  host.files.set('/t', 'two')
+  await transport.send(get)
+  tokens.rejected({ authorization: 'Bearer one' })
+  host.files.delete('/t')
+  await transport.send(get)
+  await assert.rejects(transport.send(get), { code: 'CREDENTIALS_UNREADABLE' })
+  assert.deepEqual(
+    inner.requests.map(({ headers }) => headers['authorization']),
+    ['Bearer one', 'Bearer two', 'Bearer two'],
+  )
+})
+
 const EXEC: ExecConfig = {
   command: 'login',
   args: ['--quiet'],
@@ -245,6 +266,30 @@ const PROXIES: [string, string, Record<string, string>, string | undefined][] = 
     'https://10.1.2.3',
     { HTTPS_PROXY: 'http://p', no_proxy: '10.0.0.0/8' },
     undefined,
+  ],
+  [
+    'NO_PROXY block of IPv6',
+    'https://[fd00:10::1]:6443',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: 'fd00:10::/32' },
+    undefined,
+  ],
+  [
+    'NO_PROXY other block of IPv6',
+    'https://[fd01:10::1]:6443',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: 'fd00:10::/32' },
+    'http://p',
+  ],
+  [
+    'NO_PROXY address of IPv6 in another form',
+    'https://[fd00::1]',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: 'fd00:0:0::1' },
+    undefined,
+  ],
+  [
+    'NO_PROXY block and a name',
+    'https://api.example.com',
+    { HTTPS_PROXY: 'socks5://p', NO_PROXY: '0.0.0.0/0' },
+    'socks5://p',
   ],
   [
     'NO_PROXY other port',

@@ -2,10 +2,12 @@ import { silentLogger, silentMetrics } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { HttpTransport } from '../http-transport/http-transport.ts'
+import type { AuthProviderConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import { usesTls } from '../kubeconfig/rest-config.ts'
 import type { Transport } from '../transport.ts'
 import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
+import type { Credentials } from './credentials.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
@@ -15,6 +17,7 @@ import { TokenFile } from './token-file.ts'
 const DEFAULT_PING_AFTER_IDLE_SECONDS = 30
 const DEFAULT_PING_TIMEOUT_SECONDS = 15
 
+/** The world that connections are made in. Logger and metrics default to silent ones. */
 export interface ConnectionOptions {
   readonly host: HostEnvironment
   readonly clock: Clock
@@ -30,6 +33,8 @@ export class TransportPool {
   readonly #options: ConnectionOptions
   readonly #shared = new Map<string, Transport>()
   readonly #unshared: Transport[] = []
+  /** One per server, issuer and client: a refresh-token must not be used by two at once. */
+  readonly #oidc = new Map<string, Credentials>()
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -41,7 +46,7 @@ export class TransportPool {
     let transport = exec === undefined ? this.#sharedFor(config) : this.#newFor(config, exec)
     if (exec !== undefined) this.#unshared.push(transport)
     transport = { send: transport.send.bind(transport), close: async () => {} }
-    transport = withIdentity(transport, config, exec, this.#options)
+    transport = withIdentity(transport, config, exec ?? this.#oidcOf(config), this.#options)
     return config.impersonate === undefined
       ? transport
       : impersonatingTransport(transport, config.impersonate)
@@ -99,6 +104,20 @@ export class TransportPool {
     return new ExecCredentials(config, this.#options)
   }
 
+  #oidcOf(config: RestConfig): Credentials | undefined {
+    const { authProvider } = config
+    if (authProvider === undefined) return undefined
+    if (authProvider.name !== 'oidc') throw unsupportedProvider(authProvider.name)
+    const { 'idp-issuer-url': issuer, 'client-id': client } = authProvider.config
+    const key = JSON.stringify([config.server, issuer, client])
+    let credentials = this.#oidc.get(key)
+    if (credentials === undefined) {
+      credentials = oidcCredentials(authProvider, this.#options)
+      this.#oidc.set(key, credentials)
+    }
+    return credentials
+  }
+
   #count(result: 'hit' | 'miss' | 'uncacheable'): void {
     this.#metrics()
       .counter({
@@ -117,11 +136,10 @@ export class TransportPool {
 function withIdentity(
   transport: Transport,
   config: RestConfig,
-  exec: ExecCredentials | undefined,
+  provider: Credentials | undefined,
   options: ConnectionOptions,
 ): Transport {
   const { host, clock, logger = silentLogger } = options
-  if (config.authProvider !== undefined) throw unsupportedProvider(config.authProvider.name)
   if (config.bearerTokenFile !== undefined) {
     return authenticatedTransport(
       transport,
@@ -135,7 +153,20 @@ function withIdentity(
       basicCredentials(config.username ?? '', config.password ?? ''),
     )
   }
-  return exec === undefined ? transport : authenticatedTransport(transport, exec)
+  return provider === undefined ? transport : authenticatedTransport(transport, provider)
+}
+
+/** Loaded for the first token: hardly any user has one. */
+function oidcCredentials(settings: AuthProviderConfig, context: ConnectionOptions): Credentials {
+  let loading: Promise<Credentials> | undefined
+  return {
+    async headers() {
+      loading ??= import('./oidc-credentials.ts').then(
+        ({ OidcCredentials }) => new OidcCredentials(settings, context),
+      )
+      return (await loading).headers()
+    },
+  }
 }
 
 function unsupportedProvider(name: string): Error {

@@ -25,10 +25,12 @@ export function authenticatedTransport(transport: Transport, credentials: Creden
   }
 }
 
+/** A token that never changes. For one that is rotated: `TokenFile` by a RestConfig's `bearerTokenFile`. */
 export function bearerToken(token: string): Credentials {
   return { headers: async () => ({ authorization: `Bearer ${token}` }) }
 }
 
+/** User name and password (RFC 7617). */
 export function basicCredentials(username: string, password: string): Credentials {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   return { headers: async () => ({ authorization }) }

@@ -15,6 +15,7 @@ export function impersonatingTransport(transport: Transport, as: Impersonation):
   }
 }
 
+/** The Impersonate-* headers (lower case) of somebody to act as; keys of `extra` are escaped. */
 export function impersonationHeaders(
   as: Impersonation,
 ): Record<string, string | readonly string[]> {

@@ -1,7 +1,5 @@
 import type { HostEnvironment } from '@gyropilot/foundation'
 
-const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/
-
 /** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY (or their lower-case forms) give for this server. */
 export function proxyFromEnvironment(
   server: string,
@@ -27,25 +25,53 @@ export function proxyFromEnvironment(
 function matches(rule: string, name: string, port: string): boolean {
   if (rule === '*') return true
   if (rule === '') return false
-  if (rule.includes('/')) return IPV4.test(name) && inBlock(name, rule)
+  if (rule.includes('/')) return inBlock(name, rule)
   const bracketed = /^\[(.*)\](?::(\d+))?$/.exec(rule)
   const withPort = /^([^:]+):(\d+)$/.exec(rule)
   const rulePort = bracketed?.[2] ?? withPort?.[2]
   if (rulePort !== undefined && rulePort !== port) return false
   const ruleName = (bracketed?.[1] ?? withPort?.[1] ?? rule).replace(/^\*\./, '.')
-  if (IPV4.test(ruleName) || ruleName.includes(':')) return ruleName === name
+  if (addressBits(ruleName) !== undefined) return addressBits(ruleName) === addressBits(name)
   return ruleName.startsWith('.')
     ? name.endsWith(ruleName)
     : name === ruleName || name.endsWith(`.${ruleName}`)
 }
 
-function inBlock(address: string, block: string): boolean {
-  const [base, bits] = block.split('/') as [string, string]
-  if (!IPV4.test(base)) return false
-  const mask = Number(bits) === 0 ? 0 : (-1 << (32 - Number(bits))) >>> 0
-  return (numberOf(address) & mask) >>> 0 === (numberOf(base) & mask) >>> 0
+function inBlock(name: string, block: string): boolean {
+  const [base, length] = block.split('/') as [string, string]
+  const bits = addressBits(base)
+  return (
+    bits !== undefined &&
+    addressBits(name)?.slice(0, Number(length)) === bits.slice(0, Number(length))
+  )
 }
 
-function numberOf(address: string): number {
-  return address.split('.').reduce((number, part) => number * 256 + Number(part), 0)
+/** An address as 32 or 128 digits of 0 and 1; undefined for what is none. */
+function addressBits(text: string): string | undefined {
+  // `URL` is the one parser of addresses that needs no module of Node.
+  const url = text.includes(':')
+    ? `http://[${text}]`
+    : /^\d{1,3}(\.\d{1,3}){3}$/.test(text)
+      ? `http://${text}`
+      : ''
+  if (!URL.canParse(url)) return undefined
+  const { hostname } = new URL(url)
+  if (!hostname.startsWith('['))
+    return hostname
+      .split('.')
+      .map((part) => binary(Number(part), 8))
+      .join('')
+  const [head = '', tail] = hostname.slice(1, -1).split('::')
+  const groups = (part: string): string[] =>
+    part === '' ? [] : part.split(':').map((group) => binary(Number.parseInt(group, 16), 16))
+  const after = tail === undefined ? [] : groups(tail)
+  return (
+    groups(head)
+      .join('')
+      .padEnd(128 - after.length * 16, '0') + after.join('')
+  )
+}
+
+function binary(value: number, digits: number): string {
+  return value.toString(2).padStart(digits, '0')
 }

@@ -5,7 +5,10 @@ import type { Credentials } from './credentials.ts'
 
 const READ_AGAIN_AFTER_MS = 50_000
 
-/** A token in a file that somebody rotates. Read again after 50 s; a file that cannot be read leaves the old token in use. */
+/**
+ * A token in a file that somebody rotates. Read again after 50 s and after a 401; a file that cannot be read leaves the old
+ * token in use, unless it was refused.
+ */
 export class TokenFile implements Credentials {
   readonly #path: string
   readonly #host: Pick<HostEnvironment, 'readTextFile'>
@@ -35,6 +38,11 @@ export class TokenFile implements Credentials {
       await this.#reading
     }
     return { authorization: `Bearer ${this.#token}` }
+  }
+
+  /** The server refused this token: the file may hold a newer one. A token that was read meanwhile is left alone. */
+  rejected(headers: Readonly<Record<string, string | readonly string[]>>): void {
+    if (headers['authorization'] === `Bearer ${this.#token}`) this.#token = undefined
   }
 
   async #read(): Promise<void> {

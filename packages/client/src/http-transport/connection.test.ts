@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, connect as connectTcp } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { after, test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
@@ -135,6 +136,55 @@ test('Given a rotated client certificate or CA, then new connections use it. (CA
   await assert.rejects(client.raw({ method: 'GET', path: '/' }), /tls to 127\.0\.0\.1/)
 })
 
+test('Given token and tokenFile, then the file wins.', async () => {
+  const seen: (string | undefined)[] = []
+  const server = await serve((request, response) => {
+    seen.push(request.headers['authorization'])
+    response.end('{}')
+  })
+  const config = {
+    server: server.url,
+    tls: { caData: certificates.authority },
+    bearerToken: 'of the kubeconfig',
+    bearerTokenFile: '/token',
+  }
+  const client = connectWith(config, new FakeHost({ '/token': 'of the file\n' }))
+  await client.raw({ method: 'GET', path: '/' })
+  assert.deepEqual(seen, ['Bearer of the file'])
+})
+
+test('a token that is rotated during a long watch is sent with the next request, and the watch goes on', async () => {
+  const seen: (string | undefined)[] = []
+  const watching = Promise.withResolvers<{ write(text: string): void }>()
+  const server = await serve((request, response) => {
+    seen.push(request.headers['authorization'])
+    if (!request.url.includes('watch')) return void response.end('{}')
+    response.writeHead(200, { 'content-type': 'application/json' })
+    watching.resolve(response)
+    response.write('{"type":"ADDED","object":{"metadata":{"name":"a"}}}\n')
+  })
+  const clock = virtualClock()
+  const host = new FakeHost({ '/token': 'one' })
+  const config = {
+    server: server.url,
+    tls: { caData: certificates.authority },
+    bearerTokenFile: '/token',
+  }
+  const client = connectWith(config, host, clock as never)
+  const events = (await client.resource(pods).watch())[Symbol.asyncIterator]()
+  assert.equal((await events.next()).value?.object.metadata?.name, 'a')
+  host.files.set('/token', 'two')
+  // Not in one step: the health check of the connection would find 50 s of silence in it.
+  for (let seconds = 0; seconds < 50; seconds += 10) {
+    await clock.advance(10_000)
+    await client.raw({ method: 'GET', path: '/' })
+  }
+  assert.deepEqual([seen[0], seen.at(-1)], ['Bearer one', 'Bearer two'])
+  ;(await watching.promise).write('{"type":"ADDED","object":{"metadata":{"name":"b"}}}\n')
+  assert.equal((await events.next()).value?.object.metadata?.name, 'b')
+  assert.equal(server.accepted, 1)
+})
+
 test('a proxy is asked for a tunnel, with its own credentials, and HTTP/2 goes through it', async () => {
   const server = await serve((request, response) => void response.end(`"${request.httpVersion}"`))
   const asked: string[] = []
@@ -173,7 +223,7 @@ test('a proxy is asked for a tunnel, with its own credentials, and HTTP/2 goes t
   )
 })
 
-test('a proxy that refuses is told with its answer; a SOCKS proxy cannot be used', async () => {
+test('a proxy that refuses is told with its answer; one of another kind cannot be used', async () => {
   const proxy = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
@@ -186,10 +236,38 @@ test('a proxy that refuses is told with its answer; a SOCKS proxy cannot be used
     refused.raw({ method: 'GET', path: '/' }),
     /407 Proxy Authentication Required/,
   )
-  const socks = connectWith({
-    server: 'https://127.0.0.1:1',
-    tls: {},
-    proxyUrl: 'socks5://127.0.0.1:1',
+  const unknown = connectWith({ server: 'https://127.0.0.1:1', tls: {}, proxyUrl: 'ftp://p' })
+  await assert.rejects(unknown.raw({ method: 'GET', path: '/' }), { code: 'PROXY_UNSUPPORTED' })
+})
+
+test('an https proxy is checked by the authorities of the cluster, and the server behind it too', async () => {
+  const server = await serve((_, response) => void response.end('"through"'))
+  const identity = { cert: certificates.serverCertificate, key: certificates.serverKey }
+  const sockets: Socket[] = []
+  const proxy = createTlsServer(identity, (socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      const onward = connectTcp(server.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        socket.pipe(onward).pipe(socket)
+      })
+      onward.on('error', () => {})
+      sockets.push(onward)
+    })
   })
-  await assert.rejects(socks.raw({ method: 'GET', path: '/' }), { code: 'PROXY_UNSUPPORTED' })
+  proxy.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  const proxyUrl = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const get = (caData: string): Promise<unknown> =>
+    connectWith({ server: server.url, tls: { caData }, proxyUrl }).raw({ method: 'GET', path: '/' })
+  assert.equal(await get(certificates.authority), '"through"')
+  await assert.rejects(
+    get(certificates.otherAuthority),
+    new RegExp(`tls to ${new URL(proxyUrl).host}`),
+  )
 })

@@ -25,6 +25,8 @@ export interface Connection {
   start(exchange: Exchange): Promise<WireAnswer>
   /** No new exchanges; closes when those under way have ended. */
   drain(): void
+  /** As `drain`, and exchanges that have no end of their own (watches, logs) are broken off now. */
+  retire(): void
   /** Closes now. */
   destroy(): void
 }

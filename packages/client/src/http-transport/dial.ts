@@ -6,12 +6,18 @@ import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { TransportError } from '../transport.ts'
+import { openSocks5 } from './socks5.ts'
 import type { TlsMaterial } from './tls-source.ts'
 
 const DIAL_TIMEOUT_MS = 30_000
 const HANDSHAKE_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 30_000
 const LONGEST_PROXY_ANSWER = 16_384
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'https:': 443,
+  'socks5:': 1080,
+  'socks5h:': 1080,
+}
 
 export interface DialOptions {
   readonly clock: Clock
@@ -32,7 +38,7 @@ export function hostOf(url: URL): string {
 }
 
 export function portOf(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 80) : Number(url.port)
 }
 
 /** Opens a connection, through the proxy if there is one, and shakes hands. Rejects with TransportError. */
@@ -43,7 +49,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
       ? await dialTcp(clock, server)
       : await dialProxy(options, options.proxy)
   if (tls === undefined) return { socket: tcp, protocol: 'http/1.1' }
-  const socket = await handshake(options, tls, tcp)
+  const socket = await handshake({ ...options, tls }, tcp)
   return { socket, protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' }
 }
 
@@ -61,7 +67,12 @@ async function dialTcp(clock: Clock, url: URL): Promise<Socket> {
   return socket
 }
 
-async function handshake(options: DialOptions, tls: TlsMaterial, tcp: Socket): Promise<TLSSocket> {
+interface HandshakeOptions extends Pick<DialOptions, 'clock' | 'server' | 'protocols'> {
+  readonly tls: TlsMaterial
+}
+
+async function handshake(options: HandshakeOptions, tcp: Socket): Promise<TLSSocket> {
+  const { tls } = options
   const host = hostOf(options.server)
   const servername = tls.serverName ?? (isIP(host) ? undefined : host)
   let socket: TLSSocket
@@ -136,29 +147,47 @@ export function codeOf(error: unknown): string {
   return errors !== undefined && errors.length > 0 ? codeOf(errors[0]) : 'UNKNOWN'
 }
 
-/** A tunnel by HTTP CONNECT, as for https servers everywhere; plain http servers are reached through one too. */
+/** A tunnel: by HTTP CONNECT, for plain http servers too, or by SOCKS5. */
 async function dialProxy(options: DialOptions, proxy: URL): Promise<Socket> {
-  if (proxy.protocol !== 'http:' && proxy.protocol !== 'https:') {
-    throw clientErrors.make(
-      'PROXY_UNSUPPORTED',
-      `proxy ${proxy.protocol}//${proxy.host}: only http and https proxies can be used`,
-    )
-  }
   const { clock, server } = options
+  const host = hostOf(server)
+  const port = portOf(server)
+  const username = decodeURIComponent(proxy.username)
+  const password = decodeURIComponent(proxy.password)
+  switch (proxy.protocol) {
+    case 'socks5:':
+    case 'socks5h:': {
+      const socket = await dialTcp(clock, proxy)
+      const what = `proxy ${proxy.host}: SOCKS5 connect ${server.host}`
+      const credentials = username === '' ? undefined : { username, password }
+      const timeoutMs = DIAL_TIMEOUT_MS
+      await openSocks5({ clock, socket, host, port, credentials, timeoutMs, what })
+      return socket
+    }
+    case 'http:':
+    case 'https:':
+      break
+    default:
+      throw clientErrors.make(
+        'PROXY_UNSUPPORTED',
+        `proxy ${proxy.protocol}//${proxy.host}: only http, https and socks5 proxies can be used`,
+      )
+  }
   const tcp = await dialTcp(clock, proxy)
   const socket =
-    proxy.protocol === 'https:'
-      ? await handshake({ ...options, server: proxy, protocols: ['http/1.1'] }, {}, tcp)
-      : tcp
-  const target = `${server.hostname}:${portOf(server)}`
-  const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
-  const authorization =
-    proxy.username === ''
-      ? ''
-      : `Proxy-Authorization: Basic ${Buffer.from(user).toString('base64')}\r\n`
+    proxy.protocol === 'https:' ? await handshake(proxyHandshake(options, proxy), tcp) : tcp
+  const target = `${server.hostname}:${port}`
+  const secret = Buffer.from(`${username}:${password}`).toString('base64')
+  const authorization = username === '' ? '' : `Proxy-Authorization: Basic ${secret}\r\n`
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization}\r\n`)
   await tunnelOpen(clock, socket, `proxy ${proxy.host}: CONNECT ${target}`)
   return socket
+}
+
+/** As in client-go, a proxy is checked by the cluster's authorities. It is not shown the client certificate. */
+function proxyHandshake({ clock, tls }: DialOptions, proxy: URL): HandshakeOptions {
+  const material = { ca: tls?.ca, insecure: tls?.insecure }
+  return { clock, server: proxy, tls: material, protocols: ['http/1.1'] }
 }
 
 function tunnelOpen(clock: Clock, socket: Socket, what: string): Promise<void> {

@@ -431,6 +431,8 @@ test('decodes gzip, and does not ask for it when compression is disabled', async
     await textOf(await transportTo(server, { disableCompression: true }).send(get('/'))),
     'plain',
   )
+  const watch = transportTo(server).send(get('/', { longRunning: true }))
+  assert.equal(await textOf(await watch), 'plain', 'events must not wait in a compressor')
 })
 
 test('a closed transport refuses requests', async () => {

@@ -11,6 +11,7 @@ const PING_TIMEOUT_MS = 15_000
 const TLS_RECHECK_MS = 5 * 60_000
 const MOST_RESENDS = 3
 
+/** Only server and clock are needed; times of connections run on that clock. */
 export interface HttpTransportOptions {
   /** `https://10.0.0.1:6443`; a path is put in front of every request's path. `http://` is HTTP/1.1 in plain text. */
   readonly server: string
@@ -18,7 +19,7 @@ export interface HttpTransportOptions {
   readonly logger?: Logger
   /** For https. Default: the machine's authorities, no client certificate. */
   readonly tls?: TlsMaterial | TlsSource
-  /** `http://` or `https://` proxy for this server. */
+  /** `http://`, `https://` or `socks5://` proxy for this server, with `user:password@` where it wants them. */
   readonly proxyUrl?: string
   /** Never offer HTTP/2. */
   readonly http1Only?: boolean
@@ -98,6 +99,9 @@ export class HttpTransport implements Transport {
   async #dial(): Promise<void> {
     const { clock, proxyUrl, http1Only } = this.#options
     const { dial } = await import('./dial.ts')
+    // Before the dial: between its end and a connection that listens to the socket there must be no turn of the event loop.
+    const { Http2Connection } = await import('./http2-connection.ts')
+    const { Http1Connections } = await import('./http1-connections.ts')
     const dialOnce = async (): ReturnType<typeof dial> =>
       dial({
         clock,
@@ -112,16 +116,16 @@ export class HttpTransport implements Transport {
       return
     }
     if (protocol === 'h2') {
-      const { Http2Connection } = await import('./http2-connection.ts')
-      const connection: Connection = new Http2Connection(socket, this.#server, {
+      const connection = new Http2Connection(socket, this.#server, {
         clock,
         pingAfterIdleMs: this.#options.pingAfterIdleMs ?? PING_AFTER_IDLE_MS,
         pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
         onClosed: () => this.#remove(connection),
       })
-      this.#connections.push(connection)
+      await connection.ready()
+      if (this.#closed) connection.destroy()
+      else this.#connections.push(connection)
     } else {
-      const { Http1Connections } = await import('./http1-connections.ts')
       const another = async (): Promise<typeof socket> => (await dialOnce()).socket
       this.#connections.push(new Http1Connections(socket, this.#server.host, another))
     }
@@ -146,7 +150,10 @@ export class HttpTransport implements Transport {
     void this.#recheckTls()
   }
 
-  /** A new client certificate closes all connections, for it is who we are; new authorities only keep old ones from new use. */
+  /**
+   * A new client certificate ends watches and, as soon as what is under way has its answer, all connections, for it is who we
+   * are; new authorities only keep old connections from new use.
+   */
   async #recheckTls(): Promise<void> {
     const before = this.#material
     if (before === undefined) return
@@ -159,7 +166,7 @@ export class HttpTransport implements Transport {
         server: this.#server.host,
       })
       for (const connection of this.#connections.splice(0)) {
-        if (identityChanged) connection.destroy()
+        if (identityChanged) connection.retire()
         else connection.drain()
       }
     } catch (error) {
@@ -222,7 +229,27 @@ function dialError(error: unknown, exchange: Exchange): unknown {
   return new TransportError(error.code, `${exchange.what}: ${errorText(error)}`, { cause: error })
 }
 
-async function* gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+function gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = inflate(chunks)
+      let started = false
+      return {
+        next() {
+          started = true
+          return inner.next()
+        },
+        async return() {
+          // A generator that never ran has nothing to clean up: whoever wants none of the body still lets go of its stream.
+          if (!started) await chunks[Symbol.asyncIterator]().return?.()
+          return inner.return(undefined)
+        },
+      }
+    },
+  }
+}
+
+async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { createGunzip } = await import('node:zlib')
   const { Readable, pipeline } = await import('node:stream')
   const gunzip = createGunzip()

@@ -13,6 +13,7 @@ const IDLE_CONNECTIONS = 25
 export class Http1Connections implements Connection {
   readonly #agent: Agent
   readonly #host: string
+  readonly #longRunning = new Set<() => void>()
   #open = 0
   #closed = false
 
@@ -20,6 +21,8 @@ export class Http1Connections implements Connection {
   constructor(first: Duplex, host: string, dialAnother: () => Promise<Duplex>) {
     this.#host = host
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
+    // Nobody may want it any more; then nobody else listens either, and an error that nobody hears ends the process.
+    first.on('error', () => {})
     let unused: Duplex | undefined = first
     this.#agent.createConnection = (_options, callback) => {
       const socket = unused
@@ -66,6 +69,11 @@ export class Http1Connections implements Connection {
     if (this.#open === 0) this.#agent.destroy()
   }
 
+  retire(): void {
+    for (const breakOff of this.#longRunning) breakOff()
+    this.drain()
+  }
+
   destroy(): void {
     this.#closed = true
     this.#agent.destroy()
@@ -95,10 +103,14 @@ export class Http1Connections implements Connection {
         request.destroy(error)
       }
       signal?.addEventListener('abort', onAbort, { once: true })
+      const breakOff = (): void =>
+        void request.destroy(new TransportError('EOF', `${exchange.what}: closed by this client`))
+      if (exchange.request.longRunning) this.#longRunning.add(breakOff)
       request.on('response', (message) => resolve(received(message, exchange)))
       request.on('error', (error) => reject(wrapped(error, exchange)))
       request.on('close', () => {
         signal?.removeEventListener('abort', onAbort)
+        this.#longRunning.delete(breakOff)
         this.#open--
         if (this.#closed && this.#open === 0) this.#agent.destroy()
       })

@@ -13,8 +13,9 @@ const STREAM_WINDOW_BYTES = 4 << 20
 // As Go: in effect unlimited, so that a watch nobody reads cannot hold up the others. Each stream still has its own window.
 const CONNECTION_WINDOW_BYTES = 1 << 30
 const SESSION_MEMORY_MEGABYTES = 1024
-// RFC 9113 recommends no smaller limit; it holds until the server's SETTINGS have come.
-const STREAMS_BEFORE_SETTINGS = 100
+/** RFC 9113 recommends no smaller limit; for servers whose SETTINGS name none. */
+const STREAMS_WITHOUT_LIMIT = 100
+const SETTINGS_TIMEOUT_MS = 10_000
 
 export interface Http2Options {
   readonly clock: Clock
@@ -31,6 +32,7 @@ export class Http2Connection implements Connection {
   readonly #socket: Socket
   readonly #options: Http2Options
   readonly #authority: string
+  readonly #longRunning = new Set<() => void>()
   #open = 0
   #draining = false
   #lost: TransportError | undefined
@@ -50,15 +52,43 @@ export class Http2Connection implements Connection {
     })
     this.#session.once('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
     this.#session.on('goaway', (code: number) => this.#onGoAway(code))
-    this.#session.on('error', (error: Error) => {
-      this.#lost ??= lostError(
-        codeOf(error),
-        `connection to ${this.#authority}: ${errorText(error)}`,
-        error,
-      )
-    })
+    this.#session.on('error', (error: Error) => this.#lose(error))
     this.#session.on('close', () => this.#onClose())
-    this.#session.unref()
+    // A TLS alert after the handshake (a client certificate that the server refuses) destroys the session without any event of
+    // its own and leaves the socket open: Node 26.10.
+    socket.on('error', (error) => {
+      this.#lose(error)
+      socket.destroy()
+    })
+    socket.once('close', () => this.#onClose())
+  }
+
+  /**
+   * Resolves when the server's SETTINGS are here. Requests sent earlier, as many as wait for a new connection at the start of a
+   * process, would go beyond a limit that nobody knows yet and be refused.
+   */
+  async ready(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const what = `connection to ${this.#authority}`
+    const onClose = (): void =>
+      reject(this.#lost ?? lostError('EOF', `${what}: closed before its SETTINGS`))
+    const timer = this.#options.clock.after(SETTINGS_TIMEOUT_MS, () => {
+      reject(
+        new TransportError('ETIMEDOUT', `${what}: no SETTINGS in ${SETTINGS_TIMEOUT_MS / 1000}s`),
+      )
+      this.destroy()
+    })
+    this.#session.once('remoteSettings', () => resolve())
+    this.#session.once('close', onClose)
+    this.#socket.once('close', onClose)
+    try {
+      await promise
+    } finally {
+      timer.cancel()
+      this.#session.off('close', onClose)
+      this.#socket.off('close', onClose)
+      if (this.#open === 0 && !this.#session.destroyed) this.#session.unref()
+    }
   }
 
   get openExchanges(): number {
@@ -68,7 +98,7 @@ export class Http2Connection implements Connection {
   /** It can take one more exchange now. */
   get available(): boolean {
     const { remoteSettings } = this.#session
-    const limit = remoteSettings?.maxConcurrentStreams ?? STREAMS_BEFORE_SETTINGS
+    const limit = remoteSettings?.maxConcurrentStreams ?? STREAMS_WITHOUT_LIMIT
     return (
       !this.#draining && !this.#session.closed && !this.#session.destroyed && this.#open < limit
     )
@@ -100,8 +130,15 @@ export class Http2Connection implements Connection {
     if (this.#open === 0) this.#session.close()
   }
 
+  retire(): void {
+    for (const breakOff of this.#longRunning) breakOff()
+    this.drain()
+  }
+
   destroy(): void {
     this.#draining = true
+    // Else Node ends bodies under way as if they were complete.
+    this.#lost ??= closedHere(`connection to ${this.#authority}`)
     this.#session.destroy()
   }
 
@@ -124,6 +161,11 @@ export class Http2Connection implements Connection {
         stream.close(NGHTTP2_CANCEL)
       }
       signal?.addEventListener('abort', onAbort, { once: true })
+      const breakOff = (): void => {
+        failure = closedHere(exchange.what)
+        stream.close(NGHTTP2_CANCEL)
+      }
+      if (exchange.request.longRunning) this.#longRunning.add(breakOff)
       stream.on('response', (headers) => {
         answered = true
         resolve({ ...answerHead(headers), chunks: body })
@@ -134,6 +176,7 @@ export class Http2Connection implements Connection {
       })
       stream.on('close', () => {
         signal?.removeEventListener('abort', onAbort)
+        this.#longRunning.delete(breakOff)
         this.#closed()
         const fault = this.#faultOf(stream, failure, answered, exchange)
         if (answered) body.finish(fault)
@@ -226,6 +269,11 @@ export class Http2Connection implements Connection {
     )
   }
 
+  #lose(error: Error): void {
+    const message = `connection to ${this.#authority}: ${errorText(error)}`
+    this.#lost ??= lostError(codeOf(error), message, error)
+  }
+
   #onClose(): void {
     this.#draining = true
     this.#healthTimer?.cancel()
@@ -249,6 +297,10 @@ function lostError(code: string, message: string, cause?: unknown): TransportErr
       cause,
     },
   )
+}
+
+function closedHere(what: string): TransportError {
+  return new TransportError('HTTP2_CONNECTION_LOST', `${what}: closed by this client`)
 }
 
 function notProcessed(what: string, cause: unknown): TransportError {

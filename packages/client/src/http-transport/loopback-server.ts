@@ -31,6 +31,8 @@ export class LoopbackServer {
       port?: number
       http1?: boolean
       requestCert?: boolean
+      /** Refuse the handshake of a client without a certificate of the authority. */
+      requireCert?: boolean
       maxConcurrentStreams?: number
     } = {},
   ): Promise<LoopbackServer> {
@@ -44,8 +46,8 @@ export class LoopbackServer {
       : http2.createSecureServer(
           {
             ...identity,
-            requestCert: options.requestCert ?? false,
-            rejectUnauthorized: false,
+            requestCert: options.requestCert ?? options.requireCert ?? false,
+            rejectUnauthorized: options.requireCert ?? false,
             maxSessionMemory: 512,
             settings: { maxConcurrentStreams: options.maxConcurrentStreams ?? 250 },
           },

@@ -17,6 +17,7 @@ export interface TlsSource {
   onChange?(listener: () => void): void
 }
 
+/** Material that never changes. */
 export function staticTls(material: TlsMaterial): TlsSource {
   return { load: () => Promise.resolve(material) }
 }

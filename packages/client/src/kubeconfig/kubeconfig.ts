@@ -20,6 +20,7 @@ export interface ClusterEntry {
   readonly execConfig?: unknown
 }
 
+/** Credentials, as written: nothing is read or checked yet. Paths are absolute, `*Data` is base64. */
 export interface UserEntry {
   readonly clientCertificate?: string
   readonly clientCertificateData?: string
@@ -30,13 +31,18 @@ export interface UserEntry {
   readonly username?: string
   readonly password?: string
   readonly impersonate?: Impersonation
-  readonly authProvider?: {
-    readonly name: string
-    readonly config: Readonly<Record<string, string>>
-  }
+  readonly authProvider?: AuthProviderConfig
   readonly exec?: ExecConfig
 }
 
+export interface AuthProviderConfig {
+  readonly name: string
+  readonly config: Readonly<Record<string, string>>
+  /** Where a provider writes new tokens to: the file and the user that it was read from. */
+  readonly origin?: { readonly path: string; readonly user: string }
+}
+
+/** Whom requests are made as (`as`, `as-uid`, `as-groups`, `as-user-extra`). */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -44,6 +50,7 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** A program that gives credentials (KEP-541, client.authentication.k8s.io). */
 export interface ExecConfig {
   readonly command: string
   readonly args: readonly string[]
@@ -55,6 +62,7 @@ export interface ExecConfig {
   readonly installHint: string
 }
 
+/** A cluster and a user by their names. */
 export interface ContextEntry {
   readonly cluster: string
   readonly user: string

@@ -341,6 +341,15 @@ test('overrides replace single settings; names that do not exist are errors', as
   )
 })
 
+test("a server of one's own does not have the TLS name of the one in the file", async () => {
+  const host = new FakeHost({ '/k': config('{server: "https://s", tls-server-name: inner}') })
+  const nameFor = async (overrides: object): Promise<string | undefined> =>
+    (await loadClientConfig({ kubeconfig: '/k', overrides }, host)).tls.serverName
+  assert.equal(await nameFor({}), 'inner')
+  assert.equal(await nameFor({ server: 'https://o' }), undefined)
+  assert.equal(await nameFor({ server: 'https://o', tlsServerName: 'other' }), 'other')
+})
+
 test("Given an insecure override without a CA override, then the file's CA is dropped.", async () => {
   const host = new FakeHost({
     '/k': config(`{server: "https://s", certificate-authority-data: ${base64(PEM)}}`),

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { errorText } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import type {
+  AuthProviderConfig,
   ClusterEntry,
   ContextEntry,
   ExecConfig,
@@ -16,7 +17,7 @@ import type {
  */
 export async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
   try {
-    return configOf(await yamlValue(text), dirname(path))
+    return configOf(await yamlValue(text), path)
   } catch (error) {
     throw clientErrors.make(
       'KUBECONFIG_MALFORMED',
@@ -48,27 +49,47 @@ async function yamlValue(text: string): Promise<unknown> {
   }
 }
 
-function configOf(value: unknown, folder: string): Kubeconfig {
+/** The text of a kubeconfig file with these fields of a user's auth-provider changed; the rest, comments too, stays. */
+export async function withAuthProviderFields(
+  text: string,
+  user: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { isMap, parseDocument } = await import('yaml')
+  const document = parseDocument(text, { version: '1.1', schema: 'yaml-1.1', merge: true })
+  const users = (document.toJS() as { users?: readonly { name?: unknown }[] }).users ?? []
+  const index = users.findIndex(({ name }) => name === user)
+  const config = ['users', index, 'user', 'auth-provider', 'config']
+  if (index === -1 || !isMap(document.getIn(config)))
+    throw new Error(`user ${JSON.stringify(user)} has no auth-provider any more`)
+  for (const [name, value] of Object.entries(fields)) document.setIn([...config, name], value)
+  return document.toString({ lineWidth: 0 })
+}
+
+function configOf(value: unknown, path: string): Kubeconfig {
+  const folder = dirname(path)
   const root = new Fields(value ?? {}, 'Config', '')
   const namedEntries = <T>(
     list: string,
     field: string,
     type: string,
-    read: (fields: Fields) => T,
+    read: (fields: Fields, name: string) => T,
   ): Map<string, T> => {
     const entries = new Map<string, T>()
     for (const item of root.list(list)) {
       const named = new Fields(item, `Named${type}`, list)
       const name = named.text('name') ?? ''
       // The first of two entries of one name counts.
-      if (!entries.has(name)) entries.set(name, read(named.object(field, type)))
+      if (!entries.has(name)) entries.set(name, read(named.object(field, type), name))
     }
     return entries
   }
   return {
     currentContext: root.text('current-context') ?? '',
     clusters: namedEntries('clusters', 'cluster', 'Cluster', (fields) => clusterOf(fields, folder)),
-    users: namedEntries('users', 'user', 'AuthInfo', (fields) => userOf(fields, folder)),
+    users: namedEntries('users', 'user', 'AuthInfo', (fields, user) =>
+      userOf(fields, folder, { path, user }),
+    ),
     contexts: namedEntries('contexts', 'context', 'Context', contextOf),
   }
 }
@@ -92,7 +113,7 @@ function clusterOf(fields: Fields, folder: string): ClusterEntry {
   })
 }
 
-function userOf(fields: Fields, folder: string): UserEntry {
+function userOf(fields: Fields, folder: string, origin: AuthProviderConfig['origin']): UserEntry {
   const provider = fields.has('auth-provider')
     ? fields.object('auth-provider', 'AuthProviderConfig')
     : undefined
@@ -109,7 +130,7 @@ function userOf(fields: Fields, folder: string): UserEntry {
     authProvider:
       provider === undefined
         ? undefined
-        : { name: provider.text('name') ?? '', config: provider.texts('config') },
+        : { name: provider.text('name') ?? '', config: provider.texts('config'), origin },
     exec: fields.has('exec') ? execOf(fields.object('exec', 'ExecConfig'), folder) : undefined,
   })
 }

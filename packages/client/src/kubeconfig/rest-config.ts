@@ -1,4 +1,4 @@
-import type { ExecConfig, Impersonation } from './kubeconfig.ts'
+import type { AuthProviderConfig, ExecConfig, Impersonation } from './kubeconfig.ts'
 
 /** Everything needed to talk to one API server as one identity. Paths are absolute; `*Data` is PEM text. */
 export interface RestConfig {
@@ -13,10 +13,7 @@ export interface RestConfig {
   readonly exec?: ExecConfig
   /** The cluster's config for the exec plug-in. */
   readonly execClusterConfig?: unknown
-  readonly authProvider?: {
-    readonly name: string
-    readonly config: Readonly<Record<string, string>>
-  }
+  readonly authProvider?: AuthProviderConfig
   readonly impersonate?: Impersonation
   readonly proxyUrl?: string
   readonly disableCompression?: boolean
@@ -24,6 +21,7 @@ export interface RestConfig {
   readonly namespace?: string
 }
 
+/** What is trusted and shown in TLS handshakes. Of a file and its `*Data` the data counts; files are read again while in use. */
 export interface TlsFiles {
   readonly caFile?: string
   readonly caData?: string

@@ -92,7 +92,8 @@ export function podLimits(report: Report, clock: Clock, objects: Objects): Clust
         const replicas = set.spec?.replicas ?? 0
         const before = (previous as ReplicaSet | undefined)?.spec?.replicas
         if (before !== replicas) allow(uid, replicas)
-        if (before === undefined || replicas > before) checkSets(set)
+        // What was adopted may be too much already: only who asks for more is judged.
+        if (replicas > (before ?? 0)) checkSets(set)
       } else if (collection === 'pods' && type === 'created') checkPods(stored as Pod)
     },
   }

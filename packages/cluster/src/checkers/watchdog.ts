@@ -3,10 +3,13 @@ import { isWrite } from '../simulated/request-facts.ts'
 import type { RequestFacts } from '../simulated/request-facts.ts'
 import type { ClusterObserver } from '../simulated/cluster-observer.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
+import { budgets } from './budgets.ts'
 import { endStateRules } from './end-state.ts'
+import type { EndStateRule } from './end-state.ts'
 import { hotLoop } from './hot-loop.ts'
 import { leadership } from './leadership.ts'
 import { podLimits } from './pod-limits.ts'
+import { reasons } from './reasons.ts'
 import { revisionOrder } from './revision-order.ts'
 import type { Violation } from './violation.ts'
 
@@ -38,6 +41,8 @@ export class Watchdog {
       leadership(report, objects),
       hotLoop(report, clock),
       podLimits(report, clock, objects),
+      budgets(report, objects),
+      reasons(report, objects),
       this.#counter(),
     ])
       cluster.observe(observer)
@@ -55,10 +60,11 @@ export class Watchdog {
     return total
   }
 
-  /** Lets the cluster come to rest and judges what it has become. Faults must be over. */
-  async judge({ quietMs = 600_000, limitMs = 1_200_000 }: RestOptions = {}): Promise<
-    readonly Violation[]
-  > {
+  /** Lets the cluster come to rest and judges what it has become, by `endStateRules` and `rules`. Faults must be over. */
+  async judge(
+    { quietMs = 600_000, limitMs = 1_200_000 }: RestOptions = {},
+    rules: Readonly<Record<string, EndStateRule>> = {},
+  ): Promise<readonly Violation[]> {
     const { clock } = this.#cluster
     this.#lastWriteMs = clock.monotonicMs()
     const startMs = clock.monotonicMs()
@@ -70,7 +76,7 @@ export class Watchdog {
         'rest',
         `still writing after ${limitMs / 60_000} minutes: ${this.#lastWrites.join('; ')}`,
       )
-    for (const [name, rule] of Object.entries(endStateRules))
+    for (const [name, rule] of Object.entries({ ...endStateRules, ...rules }))
       for (const problem of rule(this.#cluster.objects)) this.report(name, problem)
     return this.violations
   }

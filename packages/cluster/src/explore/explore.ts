@@ -8,6 +8,7 @@ import type { Violation } from '../checkers/violation.ts'
 import { noFaults } from '../faults/injector.ts'
 import { OneShotFault } from '../faults/one-shot.ts'
 import type { OneShot, Stage } from '../faults/one-shot.ts'
+import { strike } from '../faults/world-fault.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { createCluster } from '../simulated/simulated-cluster.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
@@ -38,6 +39,8 @@ export const DISTURBANCES: readonly Disturbance[] = [
 export interface ExploreOptions {
   readonly seed: string
   readonly disturbances?: readonly Disturbance[]
+  /** One schedule only: of `disturbances`, the one at this position. */
+  readonly position?: number
   /** Every n-th position only. Default 1: all. */
   readonly stride?: number
   readonly rest?: RestOptions
@@ -71,6 +74,8 @@ export interface ScenarioReport {
 interface Run {
   readonly cluster: SimulatedCluster
   readonly fault: OneShotFault
+  /** By the name of their rate: how often. */
+  readonly faults: ReadonlyMap<string, number>
   readonly violations: readonly Violation[]
 }
 
@@ -90,6 +95,7 @@ export async function explore(
   const schedules = disturbances.flatMap((disturbance) => {
     const count = positions[stageOf(disturbance)]
     const chosen: { disturbance: Disturbance; position: number }[] = []
+    if (options.position !== undefined) return [{ disturbance, position: options.position }]
     for (let position = 0; position < count; position += stride)
       chosen.push({ disturbance, position })
     return chosen
@@ -127,12 +133,14 @@ export async function playOnce(
   onPosition?: (stage: Stage, position: number, text: string) => void,
   keepHistory = false,
 ): Promise<Run> {
-  const cluster = await createCluster({ seed, nodes: scenario.nodes ?? 1, keepHistory })
+  const { nodes = 1, managers = 1 } = scenario
+  const cluster = await createCluster({ seed, nodes, managers, keepHistory })
   const watchdog = new Watchdog(cluster)
   await scenario.prepare?.(cluster)
   await cluster.advance(5_000)
   const fault = new OneShotFault({
     process: scenario.subject ?? MANAGER,
+    strike: (world) => strike(cluster, world),
     ...(shot === undefined ? {} : { shot }),
     ...(onPosition === undefined ? {} : { onPosition }),
   })
@@ -145,7 +153,7 @@ export async function playOnce(
   cluster.injector = noFaults
   await watchdog.judge(rest)
   for (const problem of scenario.ends?.(cluster) ?? []) watchdog.report('scenario', problem)
-  return { cluster, fault, violations: watchdog.violations }
+  return { cluster, fault, faults: watchdog.faults, violations: watchdog.violations }
 }
 
 function stageOf(disturbance: Disturbance): Stage {

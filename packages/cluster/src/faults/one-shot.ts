@@ -2,18 +2,31 @@
 import { isWrite } from '../simulated/request-facts.ts'
 import type { RequestFacts } from '../simulated/request-facts.ts'
 import type { EventFacts, EventFault, FaultInjector, RequestFault } from './injector.ts'
+import { isWorldFault } from './world-fault.ts'
+import type { WorldFault } from './world-fault.ts'
 
 /** Writes of controllers, their live reads, events that reach them. */
 export type Stage = 'write' | 'read' | 'event'
 
+/** Faults of the world happen at the moment at which the request is sent or the event leaves the server. */
 export type OneShot =
-  | { readonly stage: 'write' | 'read'; readonly position: number; readonly fault: RequestFault }
-  | { readonly stage: 'event'; readonly position: number; readonly fault: EventFault }
+  | {
+      readonly stage: 'write' | 'read'
+      readonly position: number
+      readonly fault: RequestFault | WorldFault
+    }
+  | {
+      readonly stage: 'event'
+      readonly position: number
+      readonly fault: EventFault | WorldFault
+    }
 
 export interface OneShotOptions {
   /** Whose requests and events count. */
   readonly process: string
   readonly shot?: OneShot
+  /** Makes a fault of the world happen. */
+  readonly strike: (fault: WorldFault) => void
   /** What stood at each position. */
   readonly onPosition?: (stage: Stage, position: number, text: string) => void
 }
@@ -43,7 +56,7 @@ export class OneShotFault implements FaultInjector {
     if (stage === undefined) return undefined
     const position = this.#count(stage, `${shortUser(facts.user)} ${facts.method} ${facts.path}`)
     if (shot === undefined || shot.stage === 'event') return undefined
-    return this.#isHit(stage, position) ? shot.fault : undefined
+    return this.#isHit(stage, position) ? this.#felt(shot.fault) : undefined
   }
 
   onEvent(facts: EventFacts): EventFault | undefined {
@@ -51,7 +64,14 @@ export class OneShotFault implements FaultInjector {
     if (facts.process !== process) return undefined
     const position = this.#count('event', `${facts.collection} ${facts.type} ${facts.key}`)
     if (shot?.stage !== 'event') return undefined
-    return this.#isHit('event', position) ? shot.fault : undefined
+    return this.#isHit('event', position) ? this.#felt(shot.fault) : undefined
+  }
+
+  /** What the request or the event itself feels of the fault. */
+  #felt<F extends RequestFault | EventFault>(fault: F | WorldFault): F | undefined {
+    if (!isWorldFault(fault)) return fault
+    this.#options.strike(fault)
+    return undefined
   }
 
   #isHit(stage: Stage, position: number): boolean {

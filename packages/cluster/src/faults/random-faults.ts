@@ -5,9 +5,13 @@ import { isWrite } from '../simulated/request-facts.ts'
 import type { RequestFacts } from '../simulated/request-facts.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import type { SimulatedProcess } from '../simulated/process.ts'
+import { FaultRecorder } from './fault-recorder.ts'
 import type { EventFacts, EventFault, FaultInjector, RequestFault } from './injector.ts'
 import { FAULT_KINDS } from './rates.ts'
 import type { FaultKind, FaultRates } from './rates.ts'
+import type { ScheduledFault } from './schedule.ts'
+import { strike } from './world-fault.ts'
+import type { WorldFault } from './world-fault.ts'
 
 const MINUTE_MS = 60_000
 const REFUSALS = [409, 429, 500, 503] as const
@@ -17,11 +21,13 @@ export class RandomFaults implements FaultInjector {
   readonly #rates: FaultRates
   readonly #random: Readonly<Record<FaultKind, RandomSource>>
   readonly #timers = new Map<FaultKind, Timer>()
+  readonly #recorder: FaultRecorder
   #on = false
 
   constructor(cluster: SimulatedCluster, rates: FaultRates) {
     this.#cluster = cluster
     this.#rates = rates
+    this.#recorder = new FaultRecorder(this, cluster.clock)
     const random = cluster.random.fork('faults')
     this.#random = Object.fromEntries(
       FAULT_KINDS.map((kind) => [kind, random.fork(kind)]),
@@ -30,11 +36,16 @@ export class RandomFaults implements FaultInjector {
 
   start(): void {
     this.#on = true
-    this.#cluster.injector = this
+    this.#cluster.injector = this.#recorder
     for (const kind of FAULT_KINDS) {
-      const strike = this.#timed(kind)
-      if (strike !== undefined && this.#rates[kind] > 0) this.#schedule(kind, strike)
+      const chosen = this.#timed(kind)
+      if (chosen !== undefined && this.#rates[kind] > 0) this.#schedule(kind, chosen)
     }
+  }
+
+  /** What went wrong so far. */
+  get schedule(): readonly ScheduledFault[] {
+    return this.#recorder.entries
   }
 
   /** Nothing more is begun; what was begun ends in its time. */
@@ -77,31 +88,38 @@ export class RandomFaults implements FaultInjector {
     return undefined
   }
 
-  #schedule(kind: FaultKind, strike: (random: RandomSource) => void): void {
+  #schedule(kind: FaultKind, chosen: (random: RandomSource) => WorldFault | undefined): void {
     const random = this.#random[kind]
     const waitMs = (-Math.log(1 - random.next()) * MINUTE_MS) / this.#rates[kind]
     const timer = this.#cluster.clock.after(waitMs, () => {
-      strike(random)
-      this.#schedule(kind, strike)
+      const fault = chosen(random)
+      if (fault !== undefined) {
+        this.#recorder.world(fault)
+        strike(this.#cluster, fault)
+      }
+      this.#schedule(kind, chosen)
     })
     this.#timers.set(kind, timer)
   }
 
   /** Undefined for faults of requests and events. */
-  #timed(kind: FaultKind): ((random: RandomSource) => void) | undefined {
+  #timed(kind: FaultKind): ((random: RandomSource) => WorldFault | undefined) | undefined {
     switch (kind) {
       case 'pause':
         return (random) => this.#pause(random)
       case 'kill':
-        return (random) => this.#kill(random, (name) => !isNode(name), [500, 10_000])
+        return (random) => this.#kill('kill', random, (name) => !isNode(name), [500, 10_000])
       case 'nodeloss':
-        return (random) => this.#kill(random, isNode, [10_000, 120_000])
+        return (random) => this.#kill('nodeloss', random, isNode, [10_000, 120_000])
       case 'partition':
         return (random) => this.#partition(random)
       case 'restart':
-        return (random) => this.#restart(random)
+        return (random) => {
+          const downMs = integerBetween(random, 100, 15_000)
+          return { kind: 'restart', downMs, compacted: random.next() < 0.5 }
+        }
       case 'compaction':
-        return () => this.#cluster.compact()
+        return () => ({ kind: 'compaction' })
       case 'jump':
         return (random) => this.#jump(random)
       default:
@@ -109,49 +127,37 @@ export class RandomFaults implements FaultInjector {
     }
   }
 
-  #pause(random: RandomSource): void {
+  #pause(random: RandomSource): WorldFault | undefined {
     const process = this.#victim(random)
     const forMs = integerBetween(random, 1_000, 40_000)
-    if (process === undefined) return
-    this.#cluster.noteFault(`pause ${process.name} for ${forMs} ms`)
-    process.pause(forMs)
+    return process && { kind: 'pause', process: process.name, forMs }
   }
 
   #kill(
+    kind: 'kill' | 'nodeloss',
     random: RandomSource,
     isEligible: (name: string) => boolean,
     [leastMs, mostMs]: readonly [number, number],
-  ): void {
+  ): WorldFault | undefined {
     const process = this.#victim(random, isEligible)
     const downMs = integerBetween(random, leastMs, mostMs)
-    if (process === undefined) return
-    this.#cluster.noteFault(`kill ${process.name}, down for ${downMs} ms`)
-    process.crash(downMs)
+    return process && { kind, process: process.name, downMs }
   }
 
-  #partition(random: RandomSource): void {
-    const process = this.#victim(random)
+  #partition(random: RandomSource): WorldFault | undefined {
+    const process = this.#victim(random)?.name
     const forMs = integerBetween(random, 1_000, 40_000)
     const isPartial = random.next() < 0.5
-    if (process === undefined) return
-    const links = [...this.#cluster.network.linksOf(process.name)]
+    if (process === undefined) return undefined
+    const links = [...this.#cluster.network.linksOf(process)]
     const link = isPartial ? links[integerBetween(random, 0, links.length)] : undefined
-    this.#cluster.noteFault(`partition ${process.name} ${link ?? ''} for ${forMs} ms`)
-    this.#cluster.network.partition(process.name, link, forMs)
+    return { kind: 'partition', process, forMs, ...(link === undefined ? {} : { link }) }
   }
 
-  #restart(random: RandomSource): void {
-    const downMs = integerBetween(random, 100, 15_000)
-    if (random.next() < 0.5) this.#cluster.compact()
-    void this.#cluster.restartServer(downMs)
-  }
-
-  #jump(random: RandomSource): void {
+  #jump(random: RandomSource): WorldFault | undefined {
     const process = this.#victim(random)
     const byMs = integerBetween(random, -300_000, 300_000)
-    if (process?.life === undefined) return
-    this.#cluster.noteFault(`jump of the wall clock of ${process.name} by ${byMs} ms`)
-    process.life.clock.jumpWallTime(byMs)
+    return process?.life && { kind: 'jump', process: process.name, byMs }
   }
 
   #victim(

@@ -1,79 +1,10 @@
 /** What a random user can do. Each reads the state of the world and answers whether there was anything to do. */
-import type { Deployment, KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
+import type { Deployment, KubernetesObject, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
-import type { RandomSource } from '@gyropilot/foundation'
-import { configMap, deployment, namespace, pod, replicaSet, service } from '../scenarios/objects.ts'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-
-export interface Hand {
-  readonly cluster: SimulatedCluster
-  readonly random: RandomSource
-  /** Undefined of none. */
-  pick<T>(values: readonly T[]): T | undefined
-  /** In [least, limit). */
-  number(least: number, limit: number): number
-  /** A name that was never used. */
-  fresh(base: string): string
-}
-
-export interface Operation {
-  readonly name: string
-  /** How often, compared with the others. */
-  readonly weight: number
-  act(hand: Hand): Promise<boolean>
-}
-
-const MOST_PODS = 60
-const MOST_WORKLOADS = 10
-const APPS = ['a', 'b', 'c', 'd'] as const
-const NAMESPACES = ['default', 'shop', 'bank'] as const
-const POLICIES = ['Background', 'Foreground', 'Orphan'] as const
-
-function isUsers(object: KubernetesObject): boolean {
-  return (NAMESPACES as readonly string[]).includes(object.metadata?.namespace ?? '')
-}
-
-function some<T extends KubernetesObject>(
-  { cluster, pick }: Hand,
-  type: ResourceType<T>,
-): T | undefined {
-  return pick(cluster.objects.all(type).filter(isUsers))
-}
-
-function merge<T extends KubernetesObject>(
-  { cluster }: Hand,
-  type: ResourceType<T>,
-  target: T,
-  value: object,
-): Promise<T> {
-  const { namespace: place, name = '' } = target.metadata ?? {}
-  return cluster.patch(type, place, name, { type: 'merge', value })
-}
-
-function remove(
-  { cluster, pick }: Hand,
-  type: ResourceType,
-  target: KubernetesObject,
-): Promise<KubernetesObject> {
-  const { namespace: place, name = '' } = target.metadata ?? {}
-  return cluster.delete(type, place, name, { propagationPolicy: pick(POLICIES)! })
-}
-
-/** Namespaces that exist, so that most operations are not refused. */
-function somePlace(hand: Hand): string {
-  const present = NAMESPACES.filter((name) =>
-    hand.cluster.objects.find(resources.namespaces, undefined, name),
-  )
-  return hand.pick(present)!
-}
-
-function hasRoom({ cluster }: Hand): boolean {
-  const wanted = [
-    ...cluster.objects.all(resources.deployments),
-    ...cluster.objects.all(resources.replicasets).filter((set) => !controllerOf(set)),
-  ]
-  return wanted.length < MOST_WORKLOADS && cluster.objects.all(resources.pods).length < MOST_PODS
-}
+import { configMap, deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
+import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
+import type { Hand, Operation } from './operation.ts'
+import { podOperations } from './pod-operations.ts'
 
 function strategyOf(hand: Hand): NonNullable<Deployment['spec']>['strategy'] {
   if (hand.random.next() < 0.2) return { type: 'Recreate' }
@@ -184,90 +115,6 @@ const workloads: readonly Operation[] = [
       if (target === undefined) return false
       await remove(hand, type, target)
       return true
-    },
-  },
-]
-
-const pods: readonly Operation[] = [
-  {
-    name: 'create a pod that may be adopted',
-    weight: 2,
-    async act(hand) {
-      if (!hasRoom(hand)) return false
-      const app = `set-${hand.pick(APPS)}`
-      await hand.cluster.create(pod(hand.fresh('own'), { app }, somePlace(hand)))
-      return true
-    },
-  },
-  {
-    name: 'delete a pod',
-    weight: 6,
-    async act(hand) {
-      const target = some(hand, resources.pods)
-      if (target === undefined) return false
-      const { namespace: place, name = '' } = target.metadata ?? {}
-      const force = hand.random.next() < 0.2 ? { gracePeriodSeconds: 0 } : {}
-      await hand.cluster.delete(resources.pods, place, name, force)
-      return true
-    },
-  },
-  {
-    name: 'take a pod away by its labels',
-    weight: 3,
-    async act(hand) {
-      const target = some(hand, resources.pods)
-      if (target === undefined) return false
-      await merge(hand, resources.pods, target, {
-        metadata: { labels: { app: hand.fresh('away') } },
-      })
-      return true
-    },
-  },
-  {
-    name: 'delete pods that belong to nobody',
-    weight: 1,
-    async act(hand) {
-      const alone = hand.cluster.objects
-        .all(resources.pods)
-        .filter((found) => isUsers(found) && !controllerOf(found))
-      for (const { metadata } of alone)
-        await hand.cluster.delete(resources.pods, metadata?.namespace, metadata?.name ?? '')
-      return alone.length > 0
-    },
-  },
-  {
-    name: 'drain a node',
-    weight: 1,
-    async act(hand) {
-      const nodes = hand.cluster.objects.all(resources.nodes)
-      const node = hand.pick(nodes)
-      if (node === undefined) return false
-      await merge(hand, resources.nodes, node, { spec: { unschedulable: true } })
-      const isOn = (found: Pod): boolean => found.spec?.nodeName === node.metadata?.name
-      for (const { metadata } of hand.cluster.objects.all(resources.pods).filter(isOn)) {
-        const { namespace: place, name = '' } = metadata ?? {}
-        const eviction = {
-          apiVersion: 'policy/v1',
-          kind: 'Eviction',
-          metadata: { namespace: place, name },
-        }
-        await hand.cluster.client
-          .resource(resources.pods, place)
-          .createSubresource(name, 'eviction', eviction)
-      }
-      return true
-    },
-  },
-  {
-    name: 'uncordon nodes',
-    weight: 2,
-    async act(hand) {
-      const closed = hand.cluster.objects
-        .all(resources.nodes)
-        .filter(({ spec }) => spec?.unschedulable === true)
-      for (const node of closed)
-        await merge(hand, resources.nodes, node, { spec: { unschedulable: null } })
-      return closed.length > 0
     },
   },
 ]
@@ -385,4 +232,9 @@ const owners: readonly Operation[] = [
   },
 ]
 
-export const operations: readonly Operation[] = [...workloads, ...pods, ...surroundings, ...owners]
+export const operations: readonly Operation[] = [
+  ...workloads,
+  ...podOperations,
+  ...surroundings,
+  ...owners,
+]

@@ -1,15 +1,18 @@
 /** A user with a seed: makes things, changes them, breaks them, and at last puts the nodes back in order. */
 import type { RandomSource } from '@gyropilot/foundation'
 import { integerBetween } from '@gyropilot/foundation'
+import type { ScheduledOperation } from '../faults/schedule.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import { operations } from './operations.ts'
-import type { Hand } from './operations.ts'
+import type { Hand, Operation } from './operation.ts'
 
 export interface RandomUserOptions {
   /** Mean pause between two operations, in virtual milliseconds. Default 5 s. */
   readonly meanPauseMs?: number
   /** Names of operations; default all. */
   readonly only?: readonly string[]
+  /** Work ends as soon as this holds. */
+  readonly isOver?: () => boolean
 }
 
 export class RandomUser {
@@ -21,57 +24,87 @@ export class RandomUser {
   readonly #meanPauseMs: number
   readonly #operations: typeof operations
   readonly #weights: number
-  #names = 0
+  readonly #isOver: () => boolean
+  readonly #schedule: ScheduledOperation[] = []
 
   constructor(cluster: SimulatedCluster, options: RandomUserOptions = {}) {
     this.#cluster = cluster
     this.#random = cluster.random.fork('user')
     this.#meanPauseMs = options.meanPauseMs ?? 5_000
-    const { only } = options
+    const { only, isOver = () => false } = options
+    this.#isOver = isOver
     this.#operations = operations.filter(({ name }) => only?.includes(name) ?? true)
     this.#weights = this.#operations.reduce((sum, { weight }) => sum + weight, 0)
   }
 
-  /** Works for this much virtual time. `onStep` is told after each operation. */
-  async work(forMs: number, onStep?: () => void): Promise<void> {
+  /** What was done so far, refused operations too. */
+  get schedule(): readonly ScheduledOperation[] {
+    return this.#schedule
+  }
+
+  /** Works for this much virtual time. */
+  async work(forMs: number): Promise<void> {
     const untilMs = this.#cluster.virtualMs + forMs
-    while (this.#cluster.virtualMs < untilMs) {
-      await this.#act()
-      onStep?.()
-      const pauseMs = -Math.log(1 - this.#random.next()) * this.#meanPauseMs
-      await this.#cluster.advance(Math.min(pauseMs, untilMs - this.#cluster.virtualMs))
+    for (let step = 0; this.#cluster.virtualMs < untilMs && !this.#isOver(); step++) {
+      const random = this.#random.fork(`step/${step}`)
+      let draw = random.next() * this.#weights
+      const operation = this.#operations.find(({ weight }) => (draw -= weight) < 0)!
+      await this.#act(operation, step, random.fork('details'))
+      const pauseMs = -Math.log(1 - random.next()) * this.#meanPauseMs
+      await this.#waitUntil(Math.min(this.#cluster.virtualMs + pauseMs, untilMs))
     }
+  }
+
+  /** Does what a schedule says, when it says so. */
+  async follow(schedule: readonly ScheduledOperation[], forMs: number): Promise<void> {
+    const untilMs = this.#cluster.virtualMs + forMs
+    for (const { atMs, step, operation: name } of schedule) {
+      await this.#waitUntil(atMs)
+      if (this.#isOver()) return
+      const operation = operations.find((known) => known.name === name)
+      if (operation === undefined) throw new Error(`no operation ${JSON.stringify(name)}`)
+      await this.#act(operation, step, this.#random.fork(`step/${step}`).fork('details'))
+    }
+    await this.#waitUntil(untilMs)
+  }
+
+  async #waitUntil(atMs: number): Promise<void> {
+    const { clock, virtualMs } = this.#cluster
+    if (atMs > virtualMs) await clock.advanceUntil(this.#isOver, atMs - virtualMs)
   }
 
   /** Nodes take pods again, so that everything can come to its end. */
   async tidyUp(): Promise<void> {
-    await operations.find(({ name }) => name === 'uncordon nodes')!.act(this.#hand())
+    const operation = operations.find(({ name }) => name === 'uncordon nodes')!
+    await operation.act(this.#hand(-1, this.#random))
   }
 
-  async #act(): Promise<void> {
-    let draw = this.#random.next() * this.#weights
-    const operation = this.#operations.find(({ weight }) => (draw -= weight) < 0)!
+  async #act(operation: Operation, step: number, random: RandomSource): Promise<void> {
+    const atMs = this.#cluster.virtualMs
+    const { name } = operation
     try {
-      const acted = await operation.act(this.#hand())
+      const acted = await operation.act(this.#hand(step, random))
       if (!acted) return
-      this.done.set(operation.name, (this.done.get(operation.name) ?? 0) + 1)
-      this.#cluster.history.line(`user did: ${operation.name}`)
+      this.#schedule.push({ atMs, step, operation: name })
+      this.done.set(name, (this.done.get(name) ?? 0) + 1)
+      this.#cluster.history.line(`user did: ${name}`)
     } catch (error) {
       // A user is refused now and then: the namespace is going, somebody else was faster.
+      this.#schedule.push({ atMs, step, operation: name })
       this.refused++
-      this.#cluster.history.line(`user was refused: ${operation.name}: ${String(error)}`)
+      this.#cluster.history.line(`user was refused: ${name}: ${String(error)}`)
     }
   }
 
-  #hand(): Hand {
-    const cluster = this.#cluster
-    const random = this.#random
+  /** What a step decides depends on nothing but the seed, its number and the world that it meets. */
+  #hand(step: number, random: RandomSource): Hand {
+    let names = 0
     return {
-      cluster,
+      cluster: this.#cluster,
       random,
       pick: (values) => values[integerBetween(random, 0, values.length)],
       number: (least, limit) => integerBetween(random, least, limit),
-      fresh: (base) => `${base}-${this.#names++}`,
+      fresh: (base) => `${base}-${step}${names++ === 0 ? '' : `-${names}`}`,
     }
   }
 }

@@ -1,7 +1,12 @@
+import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
 import { surroundingScenarios } from './surroundings.ts'
 import { workloadScenarios } from './workloads.ts'
 
 export type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [...workloadScenarios, ...surroundingScenarios]
+export const scenarios: readonly Scenario[] = [
+  ...workloadScenarios,
+  ...surroundingScenarios,
+  ...placementScenarios,
+]

@@ -6,6 +6,7 @@ import type {
   LabelSelector,
   Namespace,
   Pod,
+  PodDisruptionBudget,
   PodTemplateSpec,
   ReplicaSet,
   Service,
@@ -61,6 +62,19 @@ export function pod(name: string, labels: Record<string, string>, namespace = 'd
     kind: 'Pod',
     metadata: { name, namespace, labels },
     spec: { containers: [{ name: 'web', image: 'web:1', ports: [{ containerPort: 80 }] }] },
+  }
+}
+
+export function podDisruptionBudget(
+  name: string,
+  matchLabels: Record<string, string>,
+  namespace = 'default',
+): PodDisruptionBudget {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace },
+    spec: { minAvailable: 1, selector: { matchLabels } },
   }
 }
 

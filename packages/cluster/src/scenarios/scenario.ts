@@ -10,6 +10,8 @@ export interface Scenario {
   readonly controllers: readonly string[]
   /** Default 1. */
   readonly nodes?: number
+  /** Controller managers. Default 1. */
+  readonly managers?: number
   /** The process whose writes, reads and events `explore` disturbs. Default: the controller manager. */
   readonly subject?: string
   /** Before anything goes wrong: starts processes of your own, installs what they need. */

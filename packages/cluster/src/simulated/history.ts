@@ -11,6 +11,7 @@ export class History {
   readonly #hash = createHash('sha256')
   readonly #all: string[] | undefined
   readonly #recent = new RingBuffer<string>(RECENT_LINES)
+  readonly #texts = new WeakMap<object, string>()
   #pending = ''
 
   /** `keep`: all lines stay, for finding where two histories part. */
@@ -22,7 +23,7 @@ export class History {
   committed(event: StoreEvent): void {
     const { type, collection, key, revision, object } = event
     const content = collection === 'secrets' ? withoutSecrets(object) : object
-    this.line(`commit ${revision} ${type} ${collection} ${key}`, JSON.stringify(content))
+    this.line(`commit ${revision} ${type} ${collection} ${key}`, this.#textOf(content))
   }
 
   /** `detail` goes into the hash and not into what people read. */
@@ -44,6 +45,26 @@ export class History {
     return this.#all ?? this.#recent.toArray()
   }
 
+  /** JSON, of which `spec` and field sets are the larger part: states of an object share them, so their text is kept. */
+  #textOf(content: Record<string, unknown>): string {
+    const { spec, metadata, ...rest } = content
+    const { managedFields = [], ...named } = metadata as StoreEvent['object']['metadata'] & object
+    let text = JSON.stringify({ ...rest, metadata: named })
+    for (const { fieldsV1, ...owner } of managedFields)
+      text += JSON.stringify(owner) + this.#kept(fieldsV1)
+    return text + this.#kept(spec)
+  }
+
+  #kept(part: unknown): string {
+    if (typeof part !== 'object' || part === null) return ''
+    let text = this.#texts.get(part)
+    if (text === undefined) {
+      text = JSON.stringify(part)
+      this.#texts.set(part, text)
+    }
+    return text
+  }
+
   #flush(): void {
     if (this.#pending !== '') this.#hash.update(this.#pending)
     this.#pending = ''
@@ -51,6 +72,6 @@ export class History {
 }
 
 /** Keys of a cluster come from the system's generator: what is signed with them differs from run to run, its names do not. */
-function withoutSecrets(object: StoreEvent['object']): unknown {
+function withoutSecrets(object: StoreEvent['object']): StoreEvent['object'] {
   return { ...object, data: Object.keys(object['data'] ?? {}) }
 }

@@ -39,7 +39,6 @@ export interface NetworkObserver {
 
 export interface NetworkOptions {
   readonly clock: Clock
-  readonly random: RandomSource
   readonly identities: Identities
   /** The server of this moment; undefined while it is down. */
   server(): ApiServer | undefined
@@ -78,9 +77,11 @@ export class Network {
 
   transport(link: Link): Transport {
     let closed = false
+    // Of its own, so that one request more on this link delays nothing on another.
+    const random = link.life.random.fork(`network/${link.name}`)
     return {
       send: (request) => {
-        if (!closed) return new Exchanging(this, this.#options, link, request).run()
+        if (!closed) return new Exchanging(this, this.#options, link, random, request).run()
         return Promise.reject(new TransportError('CLOSED', 'the transport is closed'))
       },
       async close() {
@@ -154,6 +155,7 @@ class Exchanging implements Exchange {
   readonly link: Link
   readonly #network: Network
   readonly #options: NetworkOptions
+  readonly #random: RandomSource
   readonly #request: TransportRequest
   readonly #facts: RequestFacts
   readonly #onServer = new AbortController()
@@ -164,9 +166,16 @@ class Exchanging implements Exchange {
   /** The sender has an answer, or was told that there is none. */
   #isTold = false
 
-  constructor(network: Network, options: NetworkOptions, link: Link, request: TransportRequest) {
+  constructor(
+    network: Network,
+    options: NetworkOptions,
+    link: Link,
+    random: RandomSource,
+    request: TransportRequest,
+  ) {
     this.#network = network
     this.#options = options
+    this.#random = random
     this.link = link
     this.#request = request
     const { life, name, user } = link
@@ -212,7 +221,7 @@ class Exchanging implements Exchange {
 
   #travel(fault: RequestFault | undefined): void {
     const { clock, observer } = this.#options
-    if (fault !== undefined) observer.fault(`${describe(fault)}: ${this.#describe()}`)
+    if (fault !== undefined) observer.fault(`${describe(fault, 'slow')}: ${this.#describe()}`)
     if (fault?.kind === 'crash' && fault.when === 'before') return this.link.life.kill()
     const lost = (fault?.kind === 'reset' || fault?.kind === 'timeout') && !fault.applied
     if (lost) return this.#lose(fault)
@@ -309,7 +318,7 @@ class Exchanging implements Exchange {
     })
     if (fault === undefined) return { fate: 'deliver', dueMs }
     observer.fault(
-      `${describe(fault)}: ${this.#facts.process} ${this.#facts.collection} ${event.type} ${keyOf(object)}`,
+      `${describe(fault, 'lag')}: ${this.#facts.process} ${this.#facts.collection} ${event.type} ${keyOf(object)}`,
     )
     return this.#disturbed(fault, dueMs)
   }
@@ -355,8 +364,8 @@ class Exchanging implements Exchange {
   }
 
   #latencyMs(): number {
-    const { random, latency } = this.#options
-    return latency.minimumMs + random.next() * (latency.maximumMs - latency.minimumMs)
+    const { latency } = this.#options
+    return latency.minimumMs + this.#random.next() * (latency.maximumMs - latency.minimumMs)
   }
 
   #describe(): string {
@@ -365,7 +374,8 @@ class Exchanging implements Exchange {
   }
 }
 
-function describe(fault: RequestFault | EventFault): string {
+/** A delay goes by the name that its rate has. */
+function describe(fault: RequestFault | EventFault, delay: 'slow' | 'lag'): string {
   const { kind, ...details } = fault
-  return `${kind} ${JSON.stringify(details)}`
+  return `${kind === 'delay' ? delay : kind} ${JSON.stringify(details)}`
 }

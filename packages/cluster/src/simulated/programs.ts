@@ -1,9 +1,10 @@
 /** What the processes of a simulated cluster run. */
 import { ApiClient } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
 import { uuid } from '@gyropilot/foundation'
 import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { fencedTransport } from '@gyropilot/manager'
-import { LeaderElector, LeaseLock } from '@gyropilot/runtime'
+import { LeaderElector, LeaseCandidate, LeaseLock } from '@gyropilot/runtime'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import type { SimulatedNodeConfiguration } from '@gyropilot/simulation'
 import { CONTROLLER_MANAGER } from '../identities.ts'
@@ -24,8 +25,18 @@ export interface ProgramWorld {
   readonly trace?: ReconcileTrace
 }
 
-/** kube-controller-manager with leader election: it ends when it loses its lease, as the real one exits. */
-export function managerProgram(world: ProgramWorld, items: readonly string[]): Program {
+/** `x.y.z`, as a candidate of a coordinated election tells them. */
+export interface ManagerVersions {
+  readonly binaryVersion: string
+  readonly emulationVersion: string
+}
+
+/** kube-controller-manager with leader election: it ends when it loses its lease, as the real one exits. With `versions` the server chooses the leader. */
+export function managerProgram(
+  world: ProgramWorld,
+  items: readonly string[],
+  versions?: ManagerVersions,
+): Program {
   return async (life) => {
     const { network, logger, metrics, trace } = world
     const identity = `${life.process}_${uuid(life.random)}`
@@ -43,7 +54,9 @@ export function managerProgram(world: ProgramWorld, items: readonly string[]): P
       ...(trace === undefined ? {} : { trace }),
     }
     const failed = Promise.withResolvers<never>()
-    elector = electorOf(world, life, identity, async (term) => {
+    const client = electionClient(world, life)
+    if (versions !== undefined) announce(world, life, client, versions)
+    elector = electorOf(world, life, client, versions !== undefined, async (term) => {
       const parts = new Parts(options)
       term.addEventListener('abort', () => void parts.stop(), { once: true })
       await parts.startControllerManager(items).ended.catch(failed.reject)
@@ -53,23 +66,12 @@ export function managerProgram(world: ProgramWorld, items: readonly string[]): P
 }
 
 function electorOf(
-  { network, logger, metrics }: ProgramWorld,
-  life: Incarnation,
-  identity: string,
+  { logger }: ProgramWorld,
+  { clock, random, identity }: Incarnation,
+  client: Client,
+  coordinated: boolean,
   lead: (term: AbortSignal) => Promise<void>,
 ): LeaderElector {
-  const { clock, random } = life
-  const name = 'leader-election'
-  const client = new ApiClient({
-    transport: network.transport({ life, name, user: CONTROLLER_MANAGER }),
-    clock,
-    logger,
-    metrics,
-    host: 'simulated',
-    qps: -1,
-    userAgent: 'kube-controller-manager/leader-election',
-    onWarning: () => {},
-  })
   return new LeaderElector({
     lock: new LeaseLock({ client, ...MANAGER_LEASE, identity }),
     leaseDurationMs: LEASE_DURATION_MS,
@@ -77,9 +79,44 @@ function electorOf(
     retryPeriodMs: RETRY_PERIOD_MS,
     callbacks: { onStartedLeading: lead, onStoppedLeading() {} },
     clock,
-    random: random.fork(name),
+    random: random.fork('leader-election'),
     logger,
     name: MANAGER_LEASE.name,
+    coordinated,
+  })
+}
+
+function announce(
+  { logger, metrics }: ProgramWorld,
+  { clock, random, identity, signal }: Incarnation,
+  client: Client,
+  versions: ManagerVersions,
+): void {
+  const { namespace, name: leaseName } = MANAGER_LEASE
+  const candidate = new LeaseCandidate({
+    client,
+    clock,
+    random: random.fork('lease-candidate'),
+    logger,
+    metrics,
+    namespace,
+    leaseName,
+    identity,
+    ...versions,
+  })
+  void candidate.run(signal)
+}
+
+function electionClient({ network, logger, metrics }: ProgramWorld, life: Incarnation): Client {
+  return new ApiClient({
+    transport: network.transport({ life, name: 'leader-election', user: CONTROLLER_MANAGER }),
+    clock: life.clock,
+    logger,
+    metrics,
+    host: 'simulated',
+    qps: -1,
+    userAgent: 'kube-controller-manager/leader-election',
+    onWarning: () => {},
   })
 }
 

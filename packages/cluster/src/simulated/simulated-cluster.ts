@@ -34,24 +34,7 @@ import type { Program } from './process.ts'
 import { managerProgram, nodeProgram, schedulerProgram } from './programs.ts'
 import type { ProgramWorld } from './programs.ts'
 import type { RequestFacts } from './request-facts.ts'
-
-export interface SimulationOptions {
-  readonly seed: string | number
-  /** Simulated nodes. Default 3; with 0 there is no scheduler either, and pods stay pending. */
-  readonly nodes?: number
-  /** Controller managers, of which one leads. Default 1. */
-  readonly managers?: number
-  /** As --controllers. Default `*`. */
-  readonly controllers?: readonly string[]
-  readonly injector?: FaultInjector
-  /** Of each request and each answer. Default 0.2 to 2 ms. */
-  readonly latency?: Latency
-  /** How long a process that ended is down. Default 1 s. */
-  readonly restartDelayMs?: number
-  readonly logger?: Logger
-  /** Keep every line of the history, for finding where two of them part. */
-  readonly keepHistory?: boolean
-}
+import type { SimulationOptions } from './simulation-options.ts'
 
 const DEFAULT_LATENCY: Latency = { minimumMs: 0.2, maximumMs: 2 }
 const RESTART_DELAY_MS = 1_000
@@ -109,7 +92,6 @@ export class SimulatedCluster {
     })
     this.network = new Network({
       clock,
-      random: this.random.fork('network'),
       identities: this.#identities,
       server: () => this.#server,
       injector: () => this.#injector,
@@ -130,10 +112,13 @@ export class SimulatedCluster {
   /** Called by `createCluster`. */
   async start(): Promise<void> {
     await this.#startServer()
-    const { managers = 1, nodes = 3, controllers = ['*'] } = this.#options
+    const { managers = 1, nodes = 3, controllers = ['*'], coordinatedElection } = this.#options
     const world = this.#programWorld()
     for (let i = 1; i <= managers; i++)
-      this.run(`controller-manager-${i}`, managerProgram(world, controllers))
+      this.run(
+        `controller-manager-${i}`,
+        managerProgram(world, controllers, coordinatedElection?.[i - 1]),
+      )
     if (nodes > 0) this.run('scheduler', schedulerProgram(world))
     const configurations = simulatedNodes(nodes)
     const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
@@ -274,7 +259,7 @@ export class SimulatedCluster {
   async restartServer(downMs: number): Promise<void> {
     const old = this.#server
     if (old === undefined) return
-    this.noteFault(`server restarts, down for ${downMs} ms`)
+    this.noteFault(`restart of the server, down for ${downMs} ms`)
     this.#server = undefined
     this.#serverLife?.kill()
     this.network.resetAll()
@@ -319,8 +304,11 @@ export class SimulatedCluster {
     const life = new Incarnation('api-server', this.#serverLives++, this.clock, this.random)
     this.#serverLife = life
     const { clock, random } = life
-    const options = { ...serverOptions({ clock, random, store }), tokens: this.#identities.tokens }
-    const server = createApiServer(options)
+    const server = createApiServer({
+      ...serverOptions({ clock, random, store }),
+      tokens: this.#identities.tokens,
+      runtimeConfig: this.#options.runtimeConfig,
+    })
     await server.start()
     this.#server = server
     this.history.line('server is up')

@@ -59,6 +59,24 @@ export const simulateFlags: readonly FlagDefinition[] = [
     help: 'With --explore: every n-th position only.',
   },
   {
+    name: 'only',
+    type: 'string',
+    default: '',
+    help: "With --explore: one disturbance and its position, as a failure names them: 'event lost 3'.",
+  },
+  {
+    name: 'shrink',
+    type: 'int',
+    default: '200',
+    help: 'Runs to spend, after one that failed, on finding the few faults and operations that it takes to fail. 0: none.',
+  },
+  {
+    name: 'schedule',
+    type: 'string',
+    default: '',
+    help: 'In the place of random faults and a random user, exactly this: JSON as a failing run prints it, or a file with it.',
+  },
+  {
     name: 'output',
     type: 'string',
     default: 'text',

@@ -23,6 +23,10 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--minutes', '-1'], /--minutes=-1 is out of range: use 0 to 10080/],
   [['--intensity', '101'], /--intensity=101 is out of range: use 0 to 100/],
   [['--managers', '0'], /--managers=0 is out of range: use 1 to 9/],
+  [['--sed', '5'], /unknown flag: --sed/],
+  [['--minutes', 'x'], /invalid argument "x" for "--minutes" flag/],
+  [['--only', 'rain 3'], /--only=rain 3 is no disturbance with its position: use one of crash/],
+  [['--only', 'event lost'], /--only=event lost is no disturbance with its position/],
   [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
 ]
 for (const [args, wanted] of REFUSED) {
@@ -34,3 +38,8 @@ for (const [args, wanted] of REFUSED) {
     )
   })
 }
+
+test('one schedule of an exploration is named as a failure names it', () => {
+  const { only } = simulateOptions(['--only', 'write applied, answer lost 12'])
+  assert.deepEqual(only, { disturbance: 'write applied, answer lost', position: 12 })
+})

@@ -1,9 +1,17 @@
 /** What `gyro simulate` was asked for. Pure. */
-import { FAULT_KINDS } from '@gyropilot/cluster'
-import type { FaultKind } from '@gyropilot/cluster'
+import { DISTURBANCES, FAULT_KINDS } from '@gyropilot/cluster'
+import type { Disturbance, FaultKind } from '@gyropilot/cluster'
+import { errorText } from '@gyropilot/foundation'
 import { parseFlags } from '@gyropilot/manager/flags'
+import type { ParsedFlags } from '@gyropilot/manager/flags'
 import { gyroErrors } from '../errors.ts'
 import { simulateFlags } from './simulate-flags.ts'
+
+/** One schedule of an exploration. */
+export interface Place {
+  readonly disturbance: Disturbance
+  readonly position: number
+}
 
 export interface SimulateOptions {
   /** Empty: a random one. */
@@ -17,6 +25,12 @@ export interface SimulateOptions {
   readonly scenario: string
   readonly explore: boolean
   readonly stride: number
+  /** Undefined: all. */
+  readonly only: Place | undefined
+  /** Replays; 0: none. */
+  readonly shrink: number
+  /** JSON or a file name; empty: a random one. */
+  readonly schedule: string
   readonly output: 'text' | 'json'
   readonly help: boolean
 }
@@ -24,7 +38,7 @@ export interface SimulateOptions {
 const MOST_MINUTES = 7 * 24 * 60
 
 export function simulateOptions(args: readonly string[]): SimulateOptions {
-  const { values } = parseFlags(simulateFlags, args, 'gyro simulate')
+  const values = valuesOf(args)
   const output = values.get('output') as string
   if (output !== 'text' && output !== 'json')
     throw invalid(`--output=${output} is not known: use text or json`)
@@ -39,8 +53,20 @@ export function simulateOptions(args: readonly string[]): SimulateOptions {
     scenario: values.get('scenario') as string,
     explore: values.get('explore') as boolean,
     stride: inRange('stride', values.get('stride') as number, 1, 1_000_000),
+    only: placeOf(values.get('only') as string),
+    shrink: inRange('shrink', values.get('shrink') as number, 0, 1_000_000),
+    schedule: values.get('schedule') as string,
     output,
     help: values.get('help') as boolean,
+  }
+}
+
+/** Exit code 1 is kept for runs in which something was not as it must be. */
+function valuesOf(args: readonly string[]): ParsedFlags['values'] {
+  try {
+    return parseFlags(simulateFlags, args, 'gyro simulate').values
+  } catch (error) {
+    throw invalid(errorText(error), error)
   }
 }
 
@@ -58,11 +84,21 @@ function faultKinds(names: readonly string[]): readonly FaultKind[] {
   return [...kinds]
 }
 
+function placeOf(text: string): Place | undefined {
+  if (text === '') return undefined
+  const [, name, position] = /^(.*) (\d+)$/.exec(text) ?? []
+  const disturbance = DISTURBANCES.find((known) => known === name)
+  if (disturbance !== undefined) return { disturbance, position: Number(position) }
+  throw invalid(
+    `--only=${text} is no disturbance with its position: use one of ${DISTURBANCES.join(', ')}, then a number`,
+  )
+}
+
 function inRange(name: string, value: number, least: number, most: number): number {
   if (value >= least && value <= most) return value
   throw invalid(`--${name}=${value} is out of range: use ${least} to ${most}`)
 }
 
-function invalid(message: string): Error {
-  return gyroErrors.make('SIMULATE_FLAG_INVALID', message)
+function invalid(message: string, cause?: unknown): Error {
+  return gyroErrors.make('SIMULATE_FLAG_INVALID', message, { cause })
 }

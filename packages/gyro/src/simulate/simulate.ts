@@ -1,26 +1,17 @@
 /** `gyro simulate`: runs, prints what happened, and ends with 1 when something was not as it must be. */
-import { createHash } from 'node:crypto'
-import { DISTURBANCES, explore, scaled, scenarios, simulate } from '@gyropilot/cluster'
-import type {
-  Progress,
-  Scenario,
-  ScenarioReport,
-  SimulationOutcome,
-  Violation,
-} from '@gyropilot/cluster'
+import { scaled, scenarios, shrink, simulate } from '@gyropilot/cluster'
+import type { Progress, Scenario, SimulationRun } from '@gyropilot/cluster'
 import { SystemRandom, integerBetween } from '@gyropilot/foundation'
+import { exploreAll } from './explore.ts'
 import { helpText } from './help.ts'
+import { INTERRUPTED, runText, summary, totalText } from './outcome-report.ts'
+import type { FinishedRun } from './outcome-report.ts'
 import { progressLine } from './progress.ts'
 import type { ProgressLine } from './progress.ts'
 import { scenariosNamed } from './scenario-file.ts'
+import { readSchedule } from './schedule-argument.ts'
 import { simulateOptions } from './simulate-options.ts'
 import type { SimulateOptions } from './simulate-options.ts'
-
-const SHOWN_HISTORY = 30
-
-interface TimedOutcome extends SimulationOutcome {
-  readonly realMs: number
-}
 
 export async function simulateCommand(args: readonly string[]): Promise<void> {
   const options = simulateOptions(args)
@@ -42,28 +33,69 @@ async function runAll(
   scenario: Scenario | undefined,
   progress: ProgressLine,
 ): Promise<boolean> {
-  const outcomes: TimedOutcome[] = []
+  const schedule = options.schedule === '' ? undefined : readSchedule(options.schedule)
+  const finished: FinishedRun[] = []
+  const { minutes, nodes, managers, faults, intensity } = options
+  const onInterrupt = (): void => {
+    progress.clear()
+    if (finished.length > 0) printTotal(finished, options)
+    process.stderr.write(`gyro: interrupted in run ${finished.length + 1} of ${options.seeds}\n`)
+    process.exit(INTERRUPTED)
+  }
+  process.once('SIGINT', onInterrupt)
   for (let index = 1; index <= options.seeds; index++) {
     const seed = index === 1 ? options.seed : `${options.seed}-${index}`
-    const startMs = performance.now()
-    const { minutes, nodes, managers, faults, intensity } = options
-    const outcome = await simulate({
+    const run: SimulationRun = {
       seed,
       minutes,
       nodes,
       managers,
       rates: scaled(intensity, faults),
       ...(scenario === undefined ? {} : { scenario }),
-      onProgress: (now) => progress.show(progressText(seed, options, index, now)),
-    })
+      ...(schedule === undefined ? {} : { schedule }),
+    }
+    const result = await runOnce(run, options, progress, (now) =>
+      progressText(seed, options, index, now),
+    )
     progress.clear()
-    const timed = { ...outcome, realMs: performance.now() - startMs }
-    outcomes.push(timed)
-    if (options.output === 'text') process.stdout.write(outcomeText(timed, options))
+    finished.push(result)
+    if (options.output === 'text')
+      process.stdout.write(runText(result, options, process.stdout.columns ?? 100))
   }
-  if (options.output === 'json') process.stdout.write(`${JSON.stringify(summary(outcomes))}\n`)
-  else if (outcomes.length > 1) process.stdout.write(totalText(outcomes))
-  return outcomes.some(({ violations }) => violations.length > 0)
+  process.off('SIGINT', onInterrupt)
+  if (options.output === 'json' || finished.length > 1) printTotal(finished, options)
+  return finished.some(({ violations }) => violations.length > 0)
+}
+
+function printTotal(finished: readonly FinishedRun[], options: SimulateOptions): void {
+  process.stdout.write(
+    options.output === 'json'
+      ? `${JSON.stringify(summary(finished, options))}\n`
+      : totalText(finished, options),
+  )
+}
+
+/** A run, and when it fails, what it takes to fail. */
+async function runOnce(
+  run: SimulationRun,
+  { shrink: mostReplays, schedule }: SimulateOptions,
+  progress: ProgressLine,
+  text: (now: Progress) => string,
+): Promise<FinishedRun> {
+  const startMs = performance.now()
+  const outcome = await simulate({ ...run, onProgress: (now) => progress.show(text(now)) })
+  const realMs = performance.now() - startMs
+  if (outcome.violations.length === 0 || mostReplays === 0 || schedule !== '')
+    return { ...outcome, realMs }
+  const entries = outcome.schedule.length
+  const shrunk = await shrink(run, outcome, {
+    mostReplays,
+    onReplay: (done, tried) =>
+      progress.show(
+        `seed ${run.seed}: failed, shrinking: replay ${done} with ${tried} of ${entries} entries`,
+      ),
+  })
+  return { ...outcome, realMs, ...(shrunk === undefined ? {} : { shrunk }) }
 }
 
 function progressText(
@@ -75,133 +107,4 @@ function progressText(
   const run = seeds > 1 ? `run ${index} of ${seeds}, ` : ''
   const time = `${(now.virtualMs / 60_000).toFixed(1)} of ${minutes} virtual minutes`
   return `${run}seed ${seed}: ${now.phase}, ${time}, ${now.writes} writes, ${now.faults} faults, ${now.violations} violations`
-}
-
-function outcomeText(outcome: TimedOutcome, options: SimulateOptions): string {
-  const { seed, historyHash, virtualMs, realMs, writes, faults, operations, violations } = outcome
-  const lines = [
-    `seed ${seed}: ${violations.length === 0 ? 'as it must be' : `${violations.length} violations`}`,
-    `  history   ${historyHash}`,
-    `  time      ${(virtualMs / 60_000).toFixed(1)} virtual minutes in ${(realMs / 1000).toFixed(1)} s: ${Math.round(virtualMs / realMs)} times real time`,
-    `  user      ${counts(operations) || 'a scenario'}`,
-    `  faults    ${counts(faults) || 'none'}`,
-    `  writes    ${writes}`,
-  ]
-  if (violations.length > 0) {
-    lines.push('', ...violations.map(violationText), '', 'the last of the history:')
-    lines.push(...outcome.history.slice(-SHOWN_HISTORY).map((line) => `  ${line.slice(0, 160)}`))
-    lines.push('', `play it again: ${replayLine(seed, options)}`)
-  }
-  return `${lines.join('\n')}\n`
-}
-
-function violationText({ atMs, checker, message }: Violation): string {
-  return `  at ${(atMs / 1000).toFixed(3)} s  ${checker}: ${message}`
-}
-
-function replayLine(seed: string, options: SimulateOptions): string {
-  const { minutes, faults, intensity, nodes, managers, scenario } = options
-  const flags = [
-    `--seed ${seed}`,
-    `--minutes ${minutes}`,
-    `--faults ${faults.join(',') || 'none'}`,
-    `--intensity ${intensity}`,
-    `--nodes ${nodes}`,
-    `--managers ${managers}`,
-    ...(scenario === '' ? [] : [`--scenario '${scenario}'`]),
-  ]
-  return `gyro simulate ${flags.join(' ')}`
-}
-
-function counts(of: Readonly<Record<string, number>>): string {
-  return Object.entries(of)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ')
-}
-
-function totalText(outcomes: readonly TimedOutcome[]): string {
-  const total = summary(outcomes)
-  return `${outcomes.length} runs: ${(total.virtualSeconds / 3600).toFixed(1)} virtual hours in ${total.realSeconds} s, ${total.writes} writes, ${total.violations.length} violations\n`
-}
-
-/** One run as it is; of several the sums, with each run beside them. */
-function summary(outcomes: readonly TimedOutcome[]) {
-  const [first] = outcomes
-  const runs = outcomes.map((outcome) => ({
-    seed: outcome.seed,
-    historyHash: outcome.historyHash,
-    virtualSeconds: seconds(outcome.virtualMs),
-    realSeconds: seconds(outcome.realMs),
-    writes: outcome.writes,
-    faults: outcome.faults,
-    violations: outcome.violations,
-  }))
-  const single = runs[0]!
-  if (first === undefined || runs.length === 1) return { ...single, operations: first?.operations }
-  const faults: Record<string, number> = {}
-  for (const run of runs)
-    for (const [kind, count] of Object.entries(run.faults))
-      faults[kind] = (faults[kind] ?? 0) + count
-  const hash = createHash('sha256')
-  for (const run of runs) hash.update(run.historyHash)
-  return {
-    seed: first.seed,
-    historyHash: hash.digest('hex'),
-    virtualSeconds: sum(runs, 'virtualSeconds'),
-    realSeconds: sum(runs, 'realSeconds'),
-    writes: sum(runs, 'writes'),
-    faults,
-    violations: runs.flatMap(({ seed, violations }) =>
-      violations.map((violation) => ({ seed, ...violation })),
-    ),
-    runs,
-  }
-}
-
-function sum<K extends string>(runs: readonly Readonly<Record<K, number>>[], field: K): number {
-  return Math.round(runs.reduce((total, run) => total + run[field], 0) * 1000) / 1000
-}
-
-function seconds(ms: number): number {
-  return Math.round(ms) / 1000
-}
-
-async function exploreAll(
-  { seed, stride, output }: SimulateOptions,
-  chosen: readonly Scenario[],
-  progress: ProgressLine,
-): Promise<boolean> {
-  const reports: ScenarioReport[] = []
-  for (const scenario of chosen) {
-    const report = await explore(scenario, {
-      seed,
-      stride,
-      onRun: (done, total) => progress.show(`${scenario.name}: schedule ${done} of ${total}`),
-    })
-    progress.clear()
-    reports.push(report)
-    if (output === 'text') process.stdout.write(reportText(report))
-  }
-  const failures = reports.reduce(
-    (total, { failures: own, baseline }) => total + own.length + baseline.length,
-    0,
-  )
-  if (output === 'json')
-    process.stdout.write(
-      `${JSON.stringify({ seed, stride, disturbances: DISTURBANCES, reports, violations: failures })}\n`,
-    )
-  return failures > 0
-}
-
-function reportText(report: ScenarioReport): string {
-  const { scenario, positions, schedules, failures, baseline } = report
-  const lines = [
-    `${failures.length + baseline.length === 0 ? 'pass' : 'FAIL'}  ${scenario}: ${schedules} schedules over ${positions.write} writes, ${positions.event} events, ${positions.read} reads`,
-    ...baseline.map((violation) => `  undisturbed ${violationText(violation)}`),
-  ]
-  for (const { disturbance, position, place, violations } of failures) {
-    lines.push(`  ${disturbance} ${position} (${place})`)
-    lines.push(...violations.map((violation) => `  ${violationText(violation)}`))
-  }
-  return `${lines.join('\n')}\n`
 }

@@ -18,6 +18,7 @@ export interface BuilderManager extends ControllerEnvironment {
   add(runnable: ReconcileLoop): void
 }
 
+/** Of one watch. */
 export interface WatchOptions<T extends KubernetesObject> {
   /** All must pass, besides those of the whole controller. */
   readonly predicates?: readonly Predicate<T>[]
@@ -25,6 +26,7 @@ export interface WatchOptions<T extends KubernetesObject> {
   readonly metadataOnly?: boolean
 }
 
+/** Of a watch of owned objects. */
 export interface OwnsOptions<T extends KubernetesObject> extends WatchOptions<T> {
   /** Reconcile all owners of the For type, not only the controlling one. */
   readonly everyOwner?: boolean
@@ -50,6 +52,7 @@ export function buildController(manager: BuilderManager): ControllerBuilder {
   return new ControllerBuilder(manager)
 }
 
+/** Collects what a controller watches; nothing starts before the manager does. Made by `buildController`. */
 export class ControllerBuilder {
   readonly #manager: BuilderManager
   readonly #watches: PlannedWatch[] = []

@@ -16,26 +16,31 @@ export interface WatchHandler<T extends KubernetesObject = KubernetesObject> {
   generic?(event: GenericEvent<T>, queue: RequestQueue): void | Promise<void>
 }
 
+/** The object is new to the cache: created, or there already when watching began. */
 export interface CreateEvent<T extends KubernetesObject = KubernetesObject> {
   readonly object: T
   readonly isInInitialList: boolean
 }
 
+/** Also a resync (equal resourceVersion), and a deletion and re-creation seen as one change (different uid). */
 export interface UpdateEvent<T extends KubernetesObject = KubernetesObject> {
   readonly previous: T
   readonly object: T
 }
 
+/** The object has left the cache: deleted, or no longer selected. */
 export interface DeleteEvent<T extends KubernetesObject = KubernetesObject> {
   readonly object: T
   /** The deletion itself was missed: `object` is the last state known. */
   readonly isFinalStateUnknown: boolean
 }
 
+/** Something outside of the cluster concerns this object. */
 export interface GenericEvent<T extends KubernetesObject = KubernetesObject> {
   readonly object: T
 }
 
+/** The requests that an object gives rise to; a thrown error loses the event. */
 export type MapToRequests<T extends KubernetesObject> = (
   object: T,
 ) => Iterable<Request> | Promise<Iterable<Request>>

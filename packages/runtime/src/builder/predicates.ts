@@ -24,11 +24,13 @@ export const generationChanged: Predicate = {
   update: (previous, current) => previous.metadata?.generation !== current.metadata?.generation,
 }
 
+/** Passes updates that change metadata.labels, and everything else. */
 export const labelsChanged: Predicate = {
   update: (previous, current) =>
     !deepEqual(previous.metadata?.labels ?? {}, current.metadata?.labels ?? {}),
 }
 
+/** Passes updates that change metadata.annotations, and everything else. */
 export const annotationsChanged: Predicate = {
   update: (previous, current) =>
     !deepEqual(previous.metadata?.annotations ?? {}, current.metadata?.annotations ?? {}),
@@ -50,18 +52,21 @@ export function where<T extends KubernetesObject>(passes: (object: T) => boolean
   }
 }
 
+/** Passes what all pass; without any, everything. */
 export function and<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
   return combined((asked) => predicates.every(asked))
 }
 
+/** Passes what at least one passes. */
 export function or<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
   return combined((asked) => predicates.some(asked))
 }
 
+/** Passes what the other one drops. */
 export function not<T extends KubernetesObject>(predicate: Predicate<T>): Predicate<T> {
   return combined((asked) => !asked(predicate))
 }

@@ -260,8 +260,10 @@ test('initial objects and resyncs go behind what changes now; a requeue keeps th
     .for(websites)
     .complete(async ({ name }) => {
       order.push(name)
-      if (order.length === 1) await new Promise<void>((resolve) => (release = resolve))
+      if (order.length === 1 || order.length === 6)
+        await new Promise<void>((resolve) => (release = resolve))
       if (name === 'w2' && order.length < 8) return { requeueAfterMs: 1, priority: 5 }
+      if (name === 'w1' && order.length < 6) return { requeueAfterMs: 1 }
       return undefined
     })
   for (let i = 0; i < 4; i++) world.server.put(websites, website(`w${i}`))
@@ -280,6 +282,11 @@ test('initial objects and resyncs go behind what changes now; a requeue keeps th
   assert.equal(depth('5'), undefined)
   await world.clock.advance(1)
   assert.equal(depth('5'), 0, 'it was queued with the priority of the result')
+  world.server.put(websites, website('late'))
+  await world.clock.advance(0)
+  release()
+  await world.clock.advance(0)
+  assert.deepEqual(order.slice(5), ['w2', 'late', 'w1'], 'w1 with its own of -100')
   await world.stop()
 })
 

@@ -20,6 +20,7 @@ import type { Source } from './sources.ts'
 
 const DEFAULT_CACHE_SYNC_TIMEOUT_MS = 2 * 60_000
 
+/** How a controller runs; controller-runtime's names and defaults. */
 export interface ControllerOptions {
   /** Keys that are worked on at one time, each by one worker. Default 1. */
   readonly maxConcurrentReconciles?: number
@@ -52,6 +53,7 @@ export interface ControllerEnvironment {
   recorder(component: string): EventRecorder
 }
 
+/** What a controller is: its name, where its keys come from, and the reconciler. */
 export interface ControllerDefinition {
   /** Label of metrics and queue, source component of events. */
   readonly name: string

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject } from '@gyropilot/api'
 import { DeltaQueue, MAX_BATCH_SIZE } from './delta-queue.ts'
+import { ObjectTable } from './object-table.ts'
 
 const object = (name: string): KubernetesObject => ({ metadata: { name } })
 const take = (queue: DeltaQueue<KubernetesObject>): string[] | string => {
@@ -39,7 +40,7 @@ test('lists, resyncs and bookmarks come alone', () => {
   queue.bookmark('5')
   queue.add('Added', 'b', object('b'))
   queue.resync()
-  queue.replaceAll(new Map(), '7')
+  queue.replaceAll(new ObjectTable(), '7')
   queue.add('Added', 'c', object('c'))
   assert.deepEqual(
     [take(queue), take(queue), take(queue), take(queue), take(queue), take(queue)],
@@ -50,7 +51,7 @@ test('lists, resyncs and bookmarks come alone', () => {
 test('synced when the first list was taken in, also when it is empty', () => {
   const queue = new DeltaQueue()
   assert.equal(queue.hasSynced(), false)
-  queue.replaceAll(new Map(), '7')
+  queue.replaceAll(new ObjectTable(), '7')
   assert.equal(queue.hasSynced(), false)
   queue.takeBatch()
   queue.replaceTakenIn()

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { Deque } from '@gyropilot/foundation'
+import type { ObjectTable } from './object-table.ts'
 
 /** What happened to one object, or to the whole cache. */
 export type Delta<T extends KubernetesObject> = ObjectDelta<T> | WholeDelta<T>
@@ -14,7 +15,7 @@ export interface ObjectDelta<T extends KubernetesObject> {
 export type WholeDelta<T extends KubernetesObject> =
   | {
       readonly type: 'ReplacedAll'
-      readonly objects: Map<string, T>
+      readonly objects: ObjectTable<T>
       readonly resourceVersion: string
     }
   | { readonly type: 'SyncAll' }
@@ -47,7 +48,7 @@ export class DeltaQueue<T extends KubernetesObject> {
     this.#receivedAny = true
   }
 
-  replaceAll(objects: Map<string, T>, resourceVersion: string): void {
+  replaceAll(objects: ObjectTable<T>, resourceVersion: string): void {
     this.#deltas.pushBack({ type: 'ReplacedAll', objects, resourceVersion })
     if (!this.#receivedAny) this.#awaitsInitialList = true
     this.#receivedAny = true

@@ -36,6 +36,25 @@ test('one informer per type in the process, the first construction wins', () => 
   assert.notEqual(factory.informer(resources.pods) as unknown, factory.informer(resources.services))
 })
 
+test('a field selector may differ by type', async () => {
+  const { factory, clock, stop, client } = producing({
+    fieldSelector: ({ resource }) => (resource === 'pods' ? 'spec.nodeName=n' : undefined),
+  })
+  factory.informer(resources.pods)
+  factory.informer(resources.services)
+  factory.start(stop.signal)
+  await clock.advance(0)
+  const selectors = new Set(
+    client.requests.map(({ path, options }) => `${path} ${String(options.fieldSelector)}`),
+  )
+  assert.deepEqual([...selectors].toSorted(), [
+    '/api/v1/pods spec.nodeName=n',
+    '/api/v1/services undefined',
+  ])
+  stop.abort()
+  await factory.shutdown()
+})
+
 test('start starts what was requested, and what is requested later with the next start', async () => {
   const { factory, clock, stop, client } = producing()
   const pods = factory.informer(resources.pods)

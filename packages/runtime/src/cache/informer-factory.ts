@@ -9,6 +9,7 @@ import { SharedInformer } from './shared-informer.ts'
 import { SharedSubtrees } from './shared-subtrees.ts'
 import type { Transform } from './transform.ts'
 
+/** What all informers of the factory have in common. From the environment: `informerSwitches`. */
 export interface InformerFactoryOptions {
   readonly client: Client
   readonly clock: Clock
@@ -17,7 +18,8 @@ export interface InformerFactoryOptions {
   /** One namespace only. Default: all. */
   readonly namespace?: string
   readonly labelSelector?: string
-  readonly fieldSelector?: string
+  /** For all types, or by type. */
+  readonly fieldSelector?: string | ((type: ResourceType) => string | undefined)
   /** Objects are reduced to their metadata by the server. */
   readonly metadataOnly?: boolean
   /** Default 0: no resync. Asked once per informer. */
@@ -30,6 +32,8 @@ export interface InformerFactoryOptions {
   readonly pageSize?: number
   /** Told of edits of cached objects (MutationDetector). Absent: nobody looks. */
   readonly onAltered?: (error: Error) => void
+  /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
+  readonly onInconsistentList?: (error: Error) => void
   /** With a name, informers report informer_* metrics under it. */
   readonly metrics?: { readonly registry: MetricsRegistry; readonly name: string }
 }
@@ -84,10 +88,13 @@ export class SharedInformerFactory implements InformerFactory {
   }
 
   #build(type: ResourceType): SharedInformer<KubernetesObject> {
-    const { random, metrics, resyncMs, onWatchError, onAltered, ...options } = this.#options
+    const { random, metrics, resyncMs, onWatchError, onAltered, fieldSelector, ...options } =
+      this.#options
     const name = groupResourceOf(type)
+    const fields = typeof fieldSelector === 'function' ? fieldSelector(type) : fieldSelector
     return new SharedInformer<KubernetesObject>({
       ...options,
+      ...(fields === undefined ? {} : { fieldSelector: fields }),
       type,
       subtrees: this.#subtrees,
       random: random.fork(`reflector/${name}`),

@@ -34,7 +34,7 @@ export async function listPages<T extends KubernetesObject>(
   while (token) {
     try {
       const page = await listPage({ ...rest, continue: token })
-      items.push(...page.items)
+      for (const item of page.items) items.push(item)
       token = page.metadata.continue
       pages++
     } catch (error) {

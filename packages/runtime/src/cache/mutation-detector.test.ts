@@ -6,6 +6,7 @@ import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, testClock } from '../testing/index.ts'
 import { SharedInformerFactory } from './informer-factory.ts'
+import { MutationDetector } from './mutation-detector.ts'
 
 const configMap = (name: string): ConfigMap => ({
   apiVersion: 'v1',
@@ -49,6 +50,24 @@ test('an edit of a cached object is found within a second, for as long as it is 
   stop.abort()
   await factory.shutdown()
   await clock.advance(60_000)
+})
+
+test('an edit after the copies have been put aside once, two minutes later, is found too', async () => {
+  const clock = testClock()
+  const found: string[] = []
+  const detector = new MutationDetector({
+    clock,
+    name: 'configmaps',
+    onAltered: ({ message }) => void found.push(message),
+  })
+  const object = configMap('a')
+  detector.capture(object)
+  await clock.advance(2 * 60_000)
+  detector.check()
+  ;(object as { data: Record<string, string> }).data['a'] = '2'
+  await clock.advance(60_000)
+  detector.check()
+  assert.deepEqual(found, ['CACHE configmaps[0] ALTERED!'])
 })
 
 test('without the option nothing is copied', async () => {

@@ -8,6 +8,7 @@ import { draftOf } from '../object-writes/draft.ts'
 const CHECK_PERIOD_MS = 1_000
 const RETAIN_MS = 2 * 60_000
 
+/** One detector per informer. */
 export interface MutationDetectorOptions {
   readonly clock: Clock
   /** For the message: the resource. */

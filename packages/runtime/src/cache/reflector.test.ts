@@ -61,6 +61,7 @@ function reflecting(extra: Partial<ReflectorOptions<Pod>> = {}) {
             if (type === 'Deleted') objects.delete(keyOf(object))
             else objects.set(keyOf(object), object)
           },
+          differenceTo: () => undefined,
           complete(resourceVersion) {
             cached.clear()
             for (const [key, object] of objects) cached.set(key, object)
@@ -474,4 +475,54 @@ test('a stop during the wait, a list or a watch ends the run', async () => {
   await quiet.start()
   await quiet.end()
   assert.deepEqual(quiet.watchErrors, [])
+})
+
+test('a version that was not available is left out until a list succeeds, and only until then', async () => {
+  const r = reflecting()
+  r.server.put(resources.pods, pod('a'))
+  await r.start()
+  let failures = 0
+  r.server.onRequest = ({ verb, options }) => {
+    if (verb !== 'list') return
+    if (options.resourceVersion === '1') throw expired()
+    if (failures++ === 0) throw statusError(500, 'InternalError')
+  }
+  r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await r.clock.advance(1_600)
+  const versions = () => pages(r.server).map(({ resourceVersion }) => resourceVersion)
+  assert.deepEqual(versions(), ['0', '1', undefined], 'the second try fails for another reason')
+  await r.clock.advance(3_200)
+  assert.deepEqual(versions().slice(3), [undefined], 'the next round begins without it')
+  r.server.put(resources.pods, pod('b'))
+  await r.clock.advance(0)
+  r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await r.clock.advance(6_400)
+  assert.deepEqual(versions().slice(4), ['2'], 'after a success with the one last seen')
+  await r.end()
+})
+
+test('a bookmark moves lastRV of a watch started anywhere: what it follows has all been sent', async () => {
+  const r = reflecting()
+  r.server.onRequest = ({ verb }) => (verb === 'list' ? page('0') : undefined)
+  await r.start()
+  const [watch] = r.server.watches
+  watch!.send(event('ADDED', pod('b', '8')))
+  watch!.bookmark('9')
+  await r.clock.advance(0)
+  assert.equal(r.reflector.lastSyncResourceVersion, '9')
+  watch!.send(event('ADDED', pod('c', '10')))
+  await r.clock.advance(0)
+  assert.equal(r.reflector.lastSyncResourceVersion, '10')
+  await r.end()
+})
+
+test('a list that is answered after the stop changes nothing', async () => {
+  const answer = Promise.withResolvers<object>()
+  const r = reflecting()
+  r.server.onRequest = ({ verb }) => (verb === 'list' ? answer.promise : undefined)
+  await r.start()
+  const ended = r.end()
+  answer.resolve(page('7', undefined, [pod('a')]))
+  await ended
+  assert.deepEqual(r.seen, [])
 })

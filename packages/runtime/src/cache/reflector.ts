@@ -28,6 +28,8 @@ export interface ReflectorSink<T extends KubernetesObject> {
 
 export interface TemporarySink<T extends KubernetesObject> {
   changed(type: 'Added' | 'Updated' | 'Deleted', object: T): void
+  /** What tells its objects apart from these, which are the caller's own; undefined: nothing. */
+  differenceTo(listed: readonly T[]): string | undefined
   /** As they were changed: not to be changed again. */
   complete(resourceVersion: string): void
 }
@@ -51,6 +53,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly watchList?: boolean
   /** Ask for bookmarks, so that a watch can be taken up again after a quiet time. Default true. */
   readonly watchBookmarks?: boolean
+  /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
+  readonly onInconsistentList?: (error: Error) => void
   /** How long InternalError of watches is answered by watching again at once. Default 0. */
   readonly internalErrorBudgetMs?: number
   /** Called with each object that was decoded for this reflector alone, before the sink has it: may change it. */
@@ -191,6 +195,7 @@ export class Reflector<T extends KubernetesObject> {
       signal.throwIfAborted()
       if (end.ended === 'asked') {
         this.#versionUnavailable = false
+        await this.#checkStreamedList(temporary, version, signal)
         temporary.complete(version)
         this.#lastVersion = version
         return stream
@@ -206,6 +211,29 @@ export class Reflector<T extends KubernetesObject> {
         return undefined
       }
     }
+  }
+
+  async #checkStreamedList(
+    streamed: TemporarySink<T>,
+    resourceVersion: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { onInconsistentList, clock } = this.#options
+    if (onInconsistentList === undefined) return
+    const { listAtVersion } = await import('./streaming-list-check.ts')
+    const listed = await listAtVersion({
+      resource: this.#resource,
+      selectors: this.#selectors,
+      resourceVersion,
+      clock,
+      logger: this.#logger,
+      signal,
+    })
+    signal.throwIfAborted()
+    const difference = listed && streamed.differenceTo(listed)
+    if (difference === undefined) return
+    const name = groupResourceOf(this.#options.type)
+    onInconsistentList(new Error(`data inconsistency detected for ${name}: ${difference}`))
   }
 
   async #openStreamingList(signal: AbortSignal): Promise<Stream<T>> {

@@ -551,3 +551,22 @@ test('stop: the run resolves, nothing is delivered afterwards', async () => {
   await i.clock.advance(60_000)
   assert.deepEqual(seen, [])
 })
+
+test('stop: what waits behind a slow handler is dropped', async () => {
+  const i = informing()
+  const seen: string[] = []
+  const slow = Promise.withResolvers<void>()
+  i.informer.addHandler({
+    onAdd(object) {
+      seen.push(object.metadata!.name!)
+      return slow.promise as never
+    },
+  })
+  i.server.put(resources.pods, pod('a'))
+  i.server.put(resources.pods, pod('b'))
+  await i.start()
+  await i.end()
+  slow.resolve()
+  await i.clock.advance(0)
+  assert.deepEqual(seen, ['a'])
+})

@@ -17,15 +17,17 @@ import type { Notification } from './handler-delivery.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { Latch } from './latch.ts'
 import type { MutationDetector } from './mutation-detector.ts'
+import { ObjectTable, differenceOf } from './object-table.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorSink } from './reflector.ts'
 import { SharedSubtrees } from './shared-subtrees.ts'
 import { ResyncSchedule } from './resync-schedule.ts'
 import type { ResyncMember } from './resync-schedule.ts'
-import { NAMESPACE_INDEX, Store, namespaceOf } from './store.ts'
+import { Store } from './store.ts'
 import { dropManagedFields, lean, shapeOf, withKind } from './transform.ts'
 import type { Transform } from './transform.ts'
 
+/** One collection; most programs get their informers of a factory or a ControllerManager. */
 export interface SharedInformerOptions<T extends KubernetesObject> {
   readonly client: Client
   readonly type: ResourceType<T>
@@ -48,6 +50,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   /** Ask for bookmarks. Default true; a streamed initial list has them in any case. */
   readonly watchBookmarks?: boolean
   readonly pageSize?: number
+  /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
+  readonly onInconsistentList?: (error: Error) => void
   /** What finds equal parts of cached objects; informers of one process should have one. Default: one of its own. */
   readonly subtrees?: SharedSubtrees
   readonly metrics?: InformerMetrics
@@ -94,7 +98,6 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#hasTransform = transform !== undefined
     this.#onWatchError = options.onWatchError
     this.#resyncs = new ResyncSchedule(options.clock, this.#logger, options.defaultResyncMs ?? 0)
-    this.#store.addIndexes({ [NAMESPACE_INDEX]: namespaceOf })
     options.metrics?.observe(() => ({
       queued: this.#queue.size,
       resourceVersion: this.#store.resourceVersion,
@@ -197,20 +200,20 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     if (this.#hasTransform) return (object) => subtrees.take(object)
     return (object) => {
       dropManagedFields(object)
-      subtrees.take(object, this.#store.getByKey(keyOf(object)))
+      subtrees.take(object, this.#store.counterpartOf(object))
     }
   }
 
   #sink(): ReflectorSink<T> {
-    const replaceAll = (objects: Map<string, T>, resourceVersion: string): void => {
+    const replaceAll = (objects: ObjectTable<T>, resourceVersion: string): void => {
       this.#queue.replaceAll(objects, resourceVersion)
       this.#scheduleDrain()
     }
     return {
       replaced: (objects, resourceVersion) => {
-        const byKey = new Map<string, T>()
-        for (const object of objects) byKey.set(keyOf(object), this.#transform(object))
-        replaceAll(byKey, resourceVersion)
+        const table = new ObjectTable<T>()
+        for (const object of objects) table.set(this.#transform(object))
+        replaceAll(table, resourceVersion)
       },
       changed: (type, object) => {
         this.#queue.add(type, keyOf(object), this.#transform(object))
@@ -221,13 +224,18 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         this.#scheduleDrain()
       },
       temporary: () => {
-        const byKey = new Map<string, T>()
+        const table = new ObjectTable<T>()
         return {
           changed: (type, object) => {
-            if (type === 'Deleted') byKey.delete(keyOf(object))
-            else byKey.set(keyOf(object), this.#transform(object))
+            if (type === 'Deleted') table.delete(keyOf(object))
+            else table.set(this.#transform(object))
           },
-          complete: (resourceVersion) => replaceAll(byKey, resourceVersion),
+          differenceTo: (listed) => {
+            const other = new ObjectTable<T>()
+            for (const object of listed) other.set(this.#transform(object))
+            return differenceOf(table, other)
+          },
+          complete: (resourceVersion) => replaceAll(table, resourceVersion),
         }
       },
     }
@@ -267,12 +275,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #takeIn(deltas: readonly ObjectDelta<T>[], isInInitialList: boolean): void {
     const notifications: Notification<T>[] = []
     for (const { type, key, object } of deltas) {
-      const previous = this.#store.getByKey(key)
       if (type === 'Deleted') {
         this.#store.delete(key, object.metadata?.resourceVersion)
         notifications.push({ kind: 'delete', object })
       } else {
-        this.#store.set(object, key)
+        const previous = this.#store.set(object)
         notifications.push(
           previous === undefined
             ? { kind: 'add', object, isInInitialList }
@@ -298,14 +305,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
   }
 
-  #replaceAll(objects: Map<string, T>, resourceVersion: string, isInInitialList: boolean): void {
+  #replaceAll(objects: ObjectTable<T>, resourceVersion: string, isInInitialList: boolean): void {
     const before = this.#store.replace(objects, resourceVersion)
-    for (const [key, object] of before) {
-      if (objects.has(key)) continue
-      this.#distribute({ kind: 'delete', object: new DeletedFinalStateUnknown(key, object) })
+    for (const object of before) {
+      if (objects.counterpartOf(object) !== undefined) continue
+      const tombstone = new DeletedFinalStateUnknown(keyOf(object), object)
+      this.#distribute({ kind: 'delete', object: tombstone })
     }
-    for (const [key, object] of objects) {
-      const previous = before.get(key)
+    for (const object of objects) {
+      const previous = before.counterpartOf(object)
       this.#distribute(
         previous === undefined
           ? { kind: 'add', object, isInInitialList }

@@ -80,6 +80,14 @@ test('values that look alike are not equal', () => {
   assert.ok(Object.is(zero.data.x.a, -0))
 })
 
+test('long texts that differ where their hash does not look stay apart', () => {
+  const subtrees = new SharedSubtrees()
+  const text = (at: number): string => `${'a'.repeat(at)}b${'a'.repeat(99 - at)}`
+  for (let round = 0; round < 3; round++)
+    for (let at = 0; at < 100; at++)
+      take(subtrees, `{"spec":{"text":"${text(at)}","part":{"text":"${text(at)}"}}}`)
+})
+
 test('a hundred thousand different parts, and the tables forget instead of mixing up', () => {
   const subtrees = new SharedSubtrees()
   const random = new SeededRandom('parts')

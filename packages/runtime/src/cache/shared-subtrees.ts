@@ -3,9 +3,9 @@ import type { KubernetesObject } from '@gyropilot/api'
 type Container = Record<string, unknown> | unknown[]
 
 const FEWEST_SLOTS = 1 << 10
-const MOST_SLOTS = 1 << 17
+const MOST_SLOTS = 1 << 16
 /** V8 keeps one copy of parsed strings up to this length by itself. */
-const LONGEST_SINGLE_STRING = 10
+const LONGEST_SINGLE_STRING = 9
 /** Longer ones would make what the tables can hold on to hard to bound. */
 const LONGEST_SHARED_STRING = 4_096
 /** Strings up to here are hashed in full, longer ones at this many places. */
@@ -52,9 +52,14 @@ export class SharedSubtrees {
     unshared: ReadonlySet<string> | undefined,
   ): void {
     for (const key in fields) {
-      if (unshared === undefined ? key === 'metadata' : unshared.has(key)) continue
+      if (unshared === undefined && key === 'metadata') continue
       const value = fields[key]
       const before = previous?.[key]
+      if (unshared?.has(key)) {
+        // Its place in a map is found by the name of the first state, which would else be kept besides this one.
+        if (before === value) fields[key] = before
+        continue
+      }
       const shared = before !== undefined && isEqual(value, before, 0) ? before : this.#share(value)
       fields[key] = shared
     }

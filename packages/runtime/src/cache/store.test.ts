@@ -5,6 +5,7 @@ import { resources } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { keysOf } from '../testing/index.ts'
 import { getOrNotFound, listMatching } from './lister.ts'
+import { ObjectTable } from './object-table.ts'
 import { NAMESPACE_INDEX, Store, namespaceOf } from './store.ts'
 
 const pod = (key: string, nodeName?: string, resourceVersion?: string): Pod => {
@@ -81,14 +82,11 @@ test('an object with several values is found under each, and sharing lists each 
 
 test('replace swaps everything and rebuilds indexes', () => {
   const store = filled(pod('x/a', 'n1'), pod('x/b', 'n1'))
-  const before = store.replace(
-    new Map([
-      ['x/b', pod('x/b', 'n2')],
-      ['x/c', pod('x/c', 'n1')],
-    ]),
-    '7',
-  )
-  assert.deepEqual([...before.keys()], ['x/a', 'x/b'])
+  const table = new ObjectTable<Pod>()
+  table.set(pod('x/b', 'n2'))
+  table.set(pod('x/c', 'n1'))
+  const before = store.replace(table, '7')
+  assert.deepEqual(keysOf([...before]), ['x/a', 'x/b'])
   assert.deepEqual(keysOf(store.list()), ['x/b', 'x/c'])
   assert.deepEqual(store.indexKeys('node', 'n1'), ['x/c'])
   assert.equal(store.resourceVersion, '7')
@@ -127,11 +125,35 @@ test('the version is that of the last event, list or bookmark', () => {
   assert.equal(store.resourceVersion, '9')
 })
 
-test('without the namespace index a namespace is listed by a scan', () => {
+test("the namespace index is always there, and is nobody else's name", () => {
   const store = new Store<Pod>()
   store.set(pod('x/a'))
   store.set(pod('y/a'))
   assert.deepEqual(keysOf(store.list('y')), ['y/a'])
+  assert.deepEqual(keysOf(store.byIndex(NAMESPACE_INDEX, 'y')), ['y/a'])
+  assert.deepEqual(keysOf(store.sharingIndex(NAMESPACE_INDEX, pod('y/b'))), ['y/a'])
+  assert.deepEqual(store.indexValues(NAMESPACE_INDEX), ['x', 'y'])
+  store.delete('y/a')
+  assert.deepEqual(store.indexValues(NAMESPACE_INDEX), ['x'])
+  assert.throws(
+    () => store.addIndexes({ [NAMESPACE_INDEX]: nodeOf }),
+    /indexer conflict: \[namespace\]/,
+  )
+})
+
+test('every index answers the newest state of an object, whether or not its values changed', () => {
+  const store = filled(pod('x/a', 'n1'), pod('x/b', 'n1'), pod('x/c', 'n2'))
+  for (const [key, node] of [
+    ['x/a', 'n1'],
+    ['x/c', 'n2'],
+  ] as const) {
+    const newer = pod(key, node, '8')
+    store.set(newer)
+    assert.ok(store.byIndex('node', node).includes(newer))
+  }
+  assert.deepEqual(keysOf(store.byIndex('node', 'n1')), ['x/a', 'x/b'])
+  assert.deepEqual(keysOf(store.byIndex('node', 'n2')), ['x/c'])
+  assert.equal(store.size, 3)
 })
 
 test('a list is a snapshot', () => {

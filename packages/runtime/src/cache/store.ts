@@ -1,16 +1,17 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { keyOf } from '@gyropilot/api'
 import type { IndexFunction, Lister } from '../informer.ts'
+import { ObjectTable } from './object-table.ts'
 
 /** The index by metadata.namespace that every informer has. */
 export const NAMESPACE_INDEX = 'namespace'
 
 /** Most index values have one object: a set is made for the second. */
-type Bucket = string | Set<string>
+type Bucket<T> = T | Set<T>
 
 interface Index<T extends KubernetesObject> {
   readonly valuesOf: IndexFunction<T>
-  readonly buckets: Map<string, Bucket>
+  readonly buckets: Map<string, Bucket<T>>
 }
 
 /**
@@ -19,7 +20,7 @@ interface Index<T extends KubernetesObject> {
  * Contract: docs/behaviour/runtime/informers.md, Store and indexes.
  */
 export class Store<T extends KubernetesObject> implements Lister<T> {
-  #objects = new Map<string, T>()
+  #objects = new ObjectTable<T>()
   readonly #indexes = new Map<string, Index<T>>()
   #resourceVersion = ''
 
@@ -32,31 +33,30 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     return this.#objects.size
   }
 
-  /** Adds or replaces by key. */
-  set(object: T, key = keyOf(object)): void {
-    const previous = this.#objects.get(key)
-    this.#objects.set(key, object)
-    for (const index of this.#indexes.values()) moveEntry(index, key, previous, object)
+  /** Adds or replaces by namespace and name; what was in its place is answered. */
+  set(object: T): T | undefined {
+    const previous = this.#objects.set(object)
+    for (const index of this.#indexes.values()) moveEntry(index, previous, object)
     this.#observe(object.metadata?.resourceVersion)
+    return previous
   }
 
   /** Removes the key; `resourceVersion` is that of the deletion, where it is known. */
   delete(key: string, resourceVersion?: string): void {
-    const previous = this.#objects.get(key)
+    const previous = this.#objects.delete(key)
     if (previous !== undefined) {
-      this.#objects.delete(key)
-      for (const index of this.#indexes.values()) moveEntry(index, key, previous, undefined)
+      for (const index of this.#indexes.values()) moveEntry(index, previous, undefined)
     }
     this.#observe(resourceVersion)
   }
 
-  /** Puts a whole list in the place of everything, in one step. The map is the store's from now on; the old one is answered. */
-  replace(objects: Map<string, T>, resourceVersion: string): ReadonlyMap<string, T> {
+  /** Puts a whole list in the place of everything, in one step. The table is the store's from now on; the old one is answered. */
+  replace(objects: ObjectTable<T>, resourceVersion: string): ObjectTable<T> {
     const previous = this.#objects
     this.#objects = objects
     for (const index of this.#indexes.values()) {
       index.buckets.clear()
-      for (const [key, object] of this.#objects) moveEntry(index, key, undefined, object)
+      for (const object of objects) moveEntry(index, undefined, object)
     }
     this.#resourceVersion = resourceVersion
     return previous
@@ -68,56 +68,66 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
   }
 
   get(namespace: string | undefined, name: string): T | undefined {
-    return this.#objects.get(namespace ? `${namespace}/${name}` : name)
+    return this.#objects.get(namespace ?? '', name)
   }
 
   getByKey(key: string): T | undefined {
-    return this.#objects.get(key)
+    return this.#objects.getByKey(key)
+  }
+
+  /** The cached object of the same namespace and name. */
+  counterpartOf(object: T): T | undefined {
+    return this.#objects.counterpartOf(object)
   }
 
   list(namespace?: string): readonly T[] {
-    if (namespace === undefined) return [...this.#objects.values()]
-    if (this.#indexes.has(NAMESPACE_INDEX)) return this.byIndex(NAMESPACE_INDEX, namespace)
-    return this.list().filter((object) => object.metadata?.namespace === namespace)
+    return namespace === undefined ? this.#objects.list() : this.#objects.inNamespace(namespace)
   }
 
   keys(): readonly string[] {
-    return [...this.#objects.keys()]
+    return this.#objects.list().map(keyOf)
   }
 
   /** Allowed with data present. A name that exists with another function changes nothing and throws. */
   addIndexes(indexes: Readonly<Record<string, IndexFunction<T>>>): void {
     const names = Object.keys(indexes)
     const conflicts = names.filter((name) => {
-      const known = this.#indexes.get(name)
-      return known !== undefined && known.valuesOf !== indexes[name]
+      const known = name === NAMESPACE_INDEX ? namespaceOf : this.#indexes.get(name)?.valuesOf
+      return known !== undefined && known !== indexes[name]
     })
     if (conflicts.length > 0) throw new Error(`indexer conflict: [${conflicts.join(' ')}]`)
     for (const name of names) {
-      if (this.#indexes.has(name)) continue
+      if (name === NAMESPACE_INDEX || this.#indexes.has(name)) continue
       const index: Index<T> = { valuesOf: indexes[name]!, buckets: new Map() }
-      for (const [key, object] of this.#objects) moveEntry(index, key, undefined, object)
+      for (const object of this.#objects) moveEntry(index, undefined, object)
       this.#indexes.set(name, index)
     }
   }
 
   byIndex(name: string, value: string): readonly T[] {
-    return this.#fromBuckets(this.#index(name), [value])
+    if (name === NAMESPACE_INDEX) return this.#objects.inNamespace(value)
+    const bucket = this.#index(name).buckets.get(value)
+    if (bucket === undefined) return []
+    return bucket instanceof Set ? [...bucket] : [bucket]
   }
 
   /** Objects that share a value of this index with `object`, each once. */
   sharingIndex(name: string, object: T): readonly T[] {
-    const index = this.#index(name)
-    return this.#fromBuckets(index, index.valuesOf(object))
+    const valuesOf = name === NAMESPACE_INDEX ? namespaceOf : this.#index(name).valuesOf
+    const found = new Set<T>()
+    for (const value of valuesOf(object))
+      for (const other of this.byIndex(name, value)) found.add(other)
+    return [...found]
   }
 
   /** Keys with exactly this value, sorted. */
   indexKeys(name: string, value: string): readonly string[] {
-    return [...keysIn(this.#index(name).buckets.get(value))].sort()
+    return this.byIndex(name, value).map(keyOf).sort()
   }
 
   /** All values that some object has now. */
   indexValues(name: string): readonly string[] {
+    if (name === NAMESPACE_INDEX) return this.#objects.namespaces()
     return [...this.#index(name).buckets.keys()]
   }
 
@@ -127,58 +137,45 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     return index
   }
 
-  #fromBuckets(index: Index<T>, values: readonly string[]): readonly T[] {
-    if (values.length === 1) {
-      const found: T[] = []
-      for (const key of keysIn(index.buckets.get(values[0]!))) found.push(this.#objects.get(key)!)
-      return found
-    }
-    const keys = new Set<string>()
-    for (const value of values) for (const key of keysIn(index.buckets.get(value))) keys.add(key)
-    return [...keys].map((key) => this.#objects.get(key)!)
-  }
-
   #observe(resourceVersion: string | undefined): void {
     if (resourceVersion) this.#resourceVersion = resourceVersion
   }
 }
 
-const NO_KEYS: readonly string[] = []
+const NO_VALUES: readonly string[] = []
 
-function keysIn(bucket: Bucket | undefined): Iterable<string> {
-  if (bucket === undefined) return NO_KEYS
-  return typeof bucket === 'string' ? [bucket] : bucket
-}
-
+/** Buckets hold the objects themselves, so that a read needs no second look-up: every change goes through here. */
 function moveEntry<T extends KubernetesObject>(
-  index: Index<T>,
-  key: string,
+  { valuesOf, buckets }: Index<T>,
   previous: T | undefined,
   current: T | undefined,
 ): void {
-  const before = previous === undefined ? NO_KEYS : index.valuesOf(previous)
-  const after = current === undefined ? NO_KEYS : index.valuesOf(current)
-  if (before.length === 1 && after.length === 1 && before[0] === after[0]) return
-  for (const value of before) takeOut(index.buckets, value, key)
-  for (const value of after) putIn(index.buckets, value, key)
-}
-
-function putIn(buckets: Map<string, Bucket>, value: string, key: string): void {
-  const bucket = buckets.get(value)
-  if (bucket === undefined) buckets.set(value, key)
-  else if (typeof bucket !== 'string') bucket.add(key)
-  else if (bucket !== key) buckets.set(value, new Set([bucket, key]))
-}
-
-function takeOut(buckets: Map<string, Bucket>, value: string, key: string): void {
-  const bucket = buckets.get(value)
-  if (bucket === undefined) return
-  if (typeof bucket === 'string') {
-    if (bucket === key) buckets.delete(value)
+  const before = previous === undefined ? NO_VALUES : valuesOf(previous)
+  const after = current === undefined ? NO_VALUES : valuesOf(current)
+  const isSame = before.length === 1 && after.length === 1 && before[0] === after[0]
+  if (isSame && buckets.get(before[0]!) === previous) {
+    buckets.set(before[0]!, current!)
     return
   }
-  bucket.delete(key)
-  if (bucket.size === 0) buckets.delete(value)
+  for (const value of before) takeOut(buckets, value, previous!)
+  for (const value of after) putIn(buckets, value, current!)
+}
+
+function putIn<T>(buckets: Map<string, Bucket<T>>, value: string, object: T): void {
+  const bucket = buckets.get(value)
+  if (bucket === undefined) buckets.set(value, object)
+  else if (bucket instanceof Set) bucket.add(object)
+  else if (bucket !== object) buckets.set(value, new Set([bucket, object]))
+}
+
+function takeOut<T>(buckets: Map<string, Bucket<T>>, value: string, object: T): void {
+  const bucket = buckets.get(value)
+  if (bucket instanceof Set) {
+    bucket.delete(object)
+    if (bucket.size === 0) buckets.delete(value)
+  } else if (bucket === object) {
+    buckets.delete(value)
+  }
 }
 
 /** The function of the namespace index: one function, so that asking for the index twice is no conflict. */

@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { TransportError } from '@gyropilot/client'
-import { SeededRandom } from '@gyropilot/foundation'
+import { SeededRandom, settle } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, FakeWatch, keysOf, statusError, testClock } from '../testing/index.ts'
 import type { FakeRequest } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
+import type { SharedInformerOptions } from './shared-informer.ts'
 
 const pod = (name: string, resourceVersion?: string): Pod => ({
   apiVersion: 'v1',
@@ -16,7 +17,7 @@ const pod = (name: string, resourceVersion?: string): Pod => ({
 })
 
 /** A server whose streams are driven by hand: no initial events of its own. */
-function streaming() {
+function streaming(options: Partial<SharedInformerOptions<Pod>> = {}) {
   const server = new FakeServer()
   const clock = testClock()
   const logger = new RecordingLogger()
@@ -27,6 +28,7 @@ function streaming() {
     clock,
     logger,
     random: new SeededRandom('stream'),
+    ...options,
   })
   const streams: FakeWatch[] = []
   const answer = (request: FakeRequest): unknown => {
@@ -246,5 +248,79 @@ test('a warning every 10 s without events before the bookmark', async () => {
       .length,
     2,
   )
+  stop.abort()
+})
+
+test('an event puts the warning off by 10 s, and no longer', async () => {
+  const { clock, logger, run, streams, stop } = streaming()
+  const warnings = (): number =>
+    logger.messages().filter((message) => message.startsWith('No event of the streaming list'))
+      .length
+  await run()
+  streams[0]!.send({ type: 'ADDED', object: pod('a', '1') })
+  await clock.advance(10_000)
+  assert.equal(warnings(), 0)
+  await clock.advance(10_000)
+  assert.equal(warnings(), 1)
+  stop.abort()
+})
+
+const DIFFERENCES: readonly [title: string, listed: Pod[], message: string | undefined][] = [
+  ['the same objects', [pod('a', '1'), pod('b', '2')], undefined],
+  ['an object less', [pod('a', '1')], 'default/b is not in the list'],
+  ['an object more', [pod('a', '1'), pod('b', '2'), pod('c', '3')], 'default/c was not streamed'],
+  ['another state', [pod('a', '1'), pod('b', '4')], 'default/b was streamed in another state'],
+]
+for (const [title, listed, message] of DIFFERENCES) {
+  test(`the inconsistency detector lists what was streamed once more at its version: ${title}`, async () => {
+    const found: string[] = []
+    const { server, clock, run, stop, streams, answer, keys } = streaming({
+      onInconsistentList: ({ message: text }) => found.push(text),
+    })
+    let refusals = 1
+    server.onRequest = (request) => {
+      if (request.verb !== 'list') return answer(request)
+      if (refusals-- > 0) throw statusError(503, 'ServiceUnavailable')
+      return {
+        metadata: { resourceVersion: '9' },
+        items: listed.map(({ metadata }) => ({ metadata })),
+      }
+    }
+    await run()
+    streams[0]!.send({ type: 'ADDED', object: pod('a', '1') })
+    streams[0]!.send({ type: 'ADDED', object: pod('b', '2') })
+    streams[0]!.bookmark('9', END)
+    await clock.advance(999)
+    assert.deepEqual(keys(), [], 'not before the answer')
+    await clock.advance(1)
+    const lists = server.requests.filter(({ verb }) => verb === 'list')
+    assert.deepEqual(
+      lists.map(({ options }) => [options.resourceVersion, options.resourceVersionMatch]),
+      [
+        ['9', 'Exact'],
+        ['9', 'Exact'],
+      ],
+    )
+    const expected =
+      message === undefined ? [] : [`data inconsistency detected for pods: ${message}`]
+    assert.deepEqual(found, expected)
+    assert.deepEqual(keys(), ['default/a', 'default/b'])
+    stop.abort()
+  })
+}
+
+test('the inconsistency detector gives way when the server has forgotten the version', async () => {
+  const { server, run, stop, streams, answer, keys } = streaming({
+    onInconsistentList: (error) => assert.fail(error),
+  })
+  server.onRequest = (request) => {
+    if (request.verb === 'list') throw statusError(410, 'Expired')
+    return answer(request)
+  }
+  await run()
+  streams[0]!.send({ type: 'ADDED', object: pod('a', '1') })
+  streams[0]!.bookmark('9', END)
+  await settle()
+  assert.deepEqual(keys(), ['default/a'])
   stop.abort()
 })

@@ -11,6 +11,7 @@ export interface CustomResource<Spec = unknown, Status = unknown> extends Kubern
   readonly status?: Status
 }
 
+/** The names of a kind. */
 export interface ResourceDefinition {
   readonly group: string
   readonly version: string
@@ -39,6 +40,7 @@ export function defineResource<T extends KubernetesObject>({
   return { group, version, kind, resource, namespaced }
 }
 
+/** The rest of a CustomResourceDefinition with one version, which is served and stored. */
 export interface DefinitionOptions extends Pick<
   CustomResourceDefinitionVersion,
   'additionalPrinterColumns' | 'selectableFields'

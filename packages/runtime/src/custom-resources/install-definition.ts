@@ -5,6 +5,7 @@ import { poll } from '@gyropilot/client'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { applyObject } from '../object-writes/apply.ts'
 
+/** An abort of `signal` gives the wait up. */
 export interface InstallOptions {
   readonly clock: Clock
   readonly random: RandomSource

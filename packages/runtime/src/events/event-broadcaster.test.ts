@@ -8,6 +8,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import type { EventRecord } from '../effects.ts'
 import { FakeServer, statusError, testClock } from '../testing/index.ts'
 import { EventBroadcaster } from './event-broadcaster.ts'
+import { EventNames } from './event-names.ts'
 
 const pod = (name = 'web', metadata: Pod['metadata'] = {}): Pod => ({
   apiVersion: 'v1',
@@ -45,7 +46,9 @@ test('an event as kube-controller-manager writes it', async () => {
   await clock.advance(0)
   const [event] = stored()
   const { metadata, ...rest } = event!
-  assert.equal(metadata!.name, `web.${(1767225600000n * 1_000_000n).toString(16)}`)
+  const [object, suffix] = metadata!.name!.split('.')
+  assert.equal(object, 'web')
+  assert.equal(BigInt(`0x${suffix}`) / 1_000_000n, 1767225600000n)
   assert.equal(metadata!.namespace, 'shop')
   assert.deepEqual(rest, {
     apiVersion: 'v1',
@@ -68,6 +71,13 @@ test('an event as kube-controller-manager writes it', async () => {
     firstTimestamp: '2026-01-01T00:00:00Z',
     lastTimestamp: '2026-01-01T00:00:00Z',
   })
+})
+
+test('events of two processes about one object in one millisecond have two names', async () => {
+  const names = ['one', 'two'].map((seed) =>
+    new EventNames(testClock(), new SeededRandom(seed)).next('web'),
+  )
+  assert.equal(new Set(names).size, 2)
 })
 
 test('a host is in source and reporting instance', async () => {

@@ -11,6 +11,7 @@ import { writeEvent } from './event-writer.ts'
 
 const QUEUE_LIMIT = 1000
 
+/** Of core/v1 events. */
 export interface EventBroadcasterOptions {
   readonly client: Client
   readonly clock: Clock

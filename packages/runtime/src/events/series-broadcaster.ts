@@ -19,6 +19,7 @@ export interface SeriesEventRecord {
   readonly note: string
 }
 
+/** Of events.k8s.io/v1 events; controller and hostname name the reporter. */
 export interface SeriesBroadcasterOptions {
   readonly client: Client
   readonly clock: Clock

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resourcesOnRequest } from '@gyropilot/api'
+import type { LeaseCandidate as LeaseCandidateObject } from '@gyropilot/api'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, statusError, testClock } from '../testing/index.ts'
-import { LeaseCandidate, leaseCandidates } from './lease-candidate.ts'
-import type { LeaseCandidateObject } from './lease-candidate.ts'
+import { LeaseCandidate } from './lease-candidate.ts'
+
+const { leasecandidates } = resourcesOnRequest
 
 function announcing() {
   const server = new FakeServer()
@@ -22,7 +25,7 @@ function announcing() {
     emulationVersion: '1.35.0',
   })
   const stored = () =>
-    server.get(leaseCandidates, 'kube-system', 'me') as LeaseCandidateObject | undefined
+    server.get(leasecandidates, 'kube-system', 'me') as LeaseCandidateObject | undefined
   return { server, clock, stop, candidate, stored }
 }
 
@@ -40,7 +43,7 @@ test('Given a candidate, then it exists with a renewTime; given a ping, then ren
   assert.equal(server.requests[0]!.options.fieldSelector, 'metadata.name=me')
   await clock.advance(1_000)
   const pingTime = '2026-01-01T00:00:01.000000Z'
-  server.put(leaseCandidates, { ...stored()!, spec: { ...stored()!.spec!, pingTime } })
+  server.put(leasecandidates, { ...stored()!, spec: { ...stored()!.spec!, pingTime } })
   await clock.advance(0)
   assert.equal(stored()!.spec!.renewTime, pingTime)
   assert.equal(server.requested('update').length, 1, 'its own update is no ping')

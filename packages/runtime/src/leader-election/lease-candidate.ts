@@ -1,31 +1,12 @@
 /** Contract: docs/behaviour/runtime/leader-election.md, Client: candidate. */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { resourcesOnRequest } from '@gyropilot/api'
+import type { LeaseCandidate as LeaseCandidateObject } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { formatMicroTime } from '@gyropilot/foundation'
 import { SharedInformer } from '../cache/shared-informer.ts'
 import { runWorkers } from '../workers.ts'
 import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts'
-
-export interface LeaseCandidateObject extends KubernetesObject {
-  readonly spec?: {
-    readonly leaseName: string
-    readonly binaryVersion: string
-    readonly emulationVersion?: string
-    readonly strategy: string
-    readonly renewTime?: string
-    /** Written by the server: it asks whether the candidate is alive. */
-    readonly pingTime?: string
-  }
-}
-
-export const leaseCandidates: ResourceType<LeaseCandidateObject> = {
-  group: 'coordination.k8s.io',
-  version: 'v1beta1',
-  resource: 'leasecandidates',
-  kind: 'LeaseCandidate',
-  namespaced: true,
-}
 
 export interface LeaseCandidateOptions {
   readonly client: Client
@@ -60,7 +41,7 @@ export class LeaseCandidate {
     this.#queue = new RateLimitingQueue({ clock, metrics, name: 'leasecandidate' })
     this.#informer = new SharedInformer({
       client,
-      type: leaseCandidates,
+      type: resourcesOnRequest.leasecandidates,
       clock,
       random,
       logger,
@@ -113,7 +94,7 @@ export class LeaseCandidate {
   async #announce(): Promise<void> {
     const { client, clock, namespace, identity, leaseName, binaryVersion, emulationVersion } =
       this.#options
-    const candidates = client.resource(leaseCandidates, namespace)
+    const candidates = client.resource(resourcesOnRequest.leasecandidates, namespace)
     const renewTime = formatMicroTime(clock.nowMs())
     const known = this.#informer.lister.getByKey(this.#key)
     if (known?.spec !== undefined) {

@@ -28,6 +28,7 @@ export interface CacheScope {
 /** By namespace, with what is particular to it. */
 export type NamespaceScopes = Readonly<Record<string, CacheScope>>
 
+/** What of one type is cached. */
 export interface TypeScope extends CacheScope {
   readonly type: ResourceType
   /** In the place of `defaultNamespaces`. */
@@ -47,6 +48,10 @@ export interface ObjectCacheOptions extends CacheScope {
   readonly failOnMissingInformer?: boolean
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
+  /** Told of edits of cached objects (MutationDetector). Absent: nobody looks. */
+  readonly onAltered?: (error: Error) => void
+  /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
+  readonly onInconsistentList?: (error: Error) => void
 }
 
 export interface ResolvedScope extends CacheScope {

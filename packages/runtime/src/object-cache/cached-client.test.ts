@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { configMap } from '../builder/fixtures.ts'
+import { configMap, websites } from '../builder/fixtures.ts'
 import { FakeServer, keysOf, testClock } from '../testing/index.ts'
 import { CachedClient, withSignal } from './cached-client.ts'
 import type { CachedClientOptions } from './cached-client.ts'
@@ -152,6 +152,8 @@ test('field selectors need an index and exact matches; an index serves one names
   assert.deepEqual(await found('data=y', 'one'), ['one/a', 'one/b'])
   assert.deepEqual(await found('data=x'), ['one/a'])
   assert.deepEqual(await found('data=y,metadata.name=c'), ['two/c'])
+  assert.deepEqual(await found('metadata.name=c,data=y'), ['two/c'])
+  assert.deepEqual(await found('metadata.name=c,data=x'), [])
   assert.deepEqual(await found('data=z'), [])
   await assert.rejects(found('data!=y'), {
     message: 'non-exact field matches are not supported by the cache',
@@ -310,6 +312,37 @@ test('handlers are handed everything again every 10 h, less or more by a tenth',
   assert.equal(resyncs, 0)
   await clock.advance(2.2 * 3_600_000)
   assert.equal(resyncs, 1)
+  await stop()
+})
+
+test('informers of one age are not due in one moment', async () => {
+  const { server, clock, cache, start, stop } = caching({ syncPeriodMs: 3_600_000 })
+  const types = [resources.configmaps, resources.secrets, resources.services, resources.endpoints]
+  const atMs: number[] = []
+  for (const type of types) {
+    server.put(type as never, { metadata: { namespace: 'default', name: 'a' } })
+    const onUpdate = (): void => void atMs.push(clock.nowMs())
+    cache.informer(type as typeof resources.configmaps).addHandler({ onUpdate })
+  }
+  start()
+  await clock.advance(1.1 * 3_600_000)
+  assert.equal(atMs.length, 4)
+  assert.equal(new Set(atMs).size, 4)
+  await stop()
+})
+
+test('what is created or updated says its kind: servers refuse custom resources that do not', async () => {
+  const { server, client, start, stop } = caching()
+  start()
+  const objects = client.resource(websites, 'default')
+  const created = await objects.create({ metadata: { name: 'a' }, spec: {} } as never)
+  const { apiVersion: _, kind: __, ...bare } = created
+  await objects.update(bare as never)
+  const bodies = server.requested('create', 'update').map(({ body }) => body as typeof created)
+  assert.deepEqual(
+    bodies.map(({ apiVersion, kind }) => [apiVersion, kind]),
+    [1, 2].map(() => [`${websites.group}/${websites.version}`, websites.kind]),
+  )
   await stop()
 })
 

@@ -15,6 +15,7 @@ import { controllerErrors } from '../builder/errors.ts'
 import { isUnstructured } from './unstructured.ts'
 import type { ObjectCache } from './object-cache.ts'
 
+/** Which reads go where. */
 export interface CachedClientOptions {
   readonly cache: ObjectCache
   readonly live: Client

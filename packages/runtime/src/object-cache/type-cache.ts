@@ -1,5 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
+import { groupResourceOf, parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
+import { MutationDetector } from '../cache/mutation-detector.ts'
 import { SharedInformer } from '../cache/shared-informer.ts'
 import { controllerErrors } from '../builder/errors.ts'
 import type {
@@ -153,8 +154,10 @@ function informerOf<T extends KubernetesObject>(
   type: ResourceType<T>,
   metadataOnly: boolean,
   scope: ResolvedScope,
-  { client, clock, random, logger, watchList }: ObjectCacheOptions,
+  options: ObjectCacheOptions,
 ): SharedInformer<T> {
+  const { client, clock, random, logger, watchList, onAltered, onInconsistentList } = options
+  const name = groupResourceOf(type)
   const stream = random.fork(`informer/${type.resource}.${type.group}/${scope.namespace ?? ''}`)
   const { namespace, labelSelector, fieldSelector, watchBookmarks } = scope
   return new SharedInformer<T>({
@@ -169,6 +172,8 @@ function informerOf<T extends KubernetesObject>(
     fieldSelector,
     watchList,
     watchBookmarks,
+    onInconsistentList,
+    mutationDetector: onAltered && new MutationDetector({ clock, name, onAltered }),
     transform: scope.transform as ((object: T) => T) | undefined,
     // Many informers of one age should not resync in one moment.
     defaultResyncMs: (scope.syncPeriodMs ?? DEFAULT_SYNC_PERIOD_MS) * (0.9 + 0.2 * stream.next()),

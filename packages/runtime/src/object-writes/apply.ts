@@ -5,6 +5,7 @@ import type { Client } from '@gyropilot/client'
 import { controllerErrors } from '../builder/errors.ts'
 import type { Identified } from './create-or-update.ts'
 
+/** Of server-side apply (KEP-555). */
 export interface ApplyOptions {
   /** Who owns the fields that the object has. */
   readonly fieldOwner: string

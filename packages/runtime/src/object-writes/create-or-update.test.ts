@@ -31,6 +31,19 @@ test('create or update creates, then updates what changed; mutate edits a draft 
   assert.deepEqual(writes(server), ['create', 'update', 'update'])
 })
 
+test('an object that cannot be read is not taken for one that is missing', async () => {
+  const server = new FakeServer()
+  server.onRequest = ({ verb }) => {
+    if (verb === 'get') throw statusError(500, 'InternalError')
+  }
+  for (const make of [createOrUpdate, createOrPatch])
+    await assert.rejects(
+      make(server, resources.configmaps, target, () => {}),
+      /InternalError/,
+    )
+  assert.deepEqual(writes(server), [])
+})
+
 test('Given create-or-update without a difference, then no write', async () => {
   const server = new FakeServer()
   server.put(resources.configmaps, { ...configMap('c'), data: { page: '1' } })

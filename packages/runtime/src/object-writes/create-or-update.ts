@@ -7,6 +7,7 @@ import { controllerErrors } from '../builder/errors.ts'
 import { draftOf, mutated } from './draft.ts'
 import type { Mutate } from './draft.ts'
 
+/** What was written. With `updatedStatusOnly` the object itself was as it should be. */
 export type WriteOperation =
   | 'unchanged'
   | 'created'
@@ -14,6 +15,7 @@ export type WriteOperation =
   | 'updatedStatus'
   | 'updatedStatusOnly'
 
+/** What became of the object. */
 export interface Written<T> {
   readonly operation: WriteOperation
   /** As the server answered it, or as it was read where nothing was written. */

@@ -18,6 +18,7 @@ import type { Draft } from './draft.ts'
  */
 export type Finalize<T extends KubernetesObject> = (draft: Draft<T>) => void | Promise<void>
 
+/** What the finalizers made of the object; nothing has been written yet. */
 export interface Finalized<T> {
   readonly object: T
   /** Something besides the status changed: write the object. */

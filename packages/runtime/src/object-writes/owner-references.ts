@@ -21,6 +21,7 @@ export class AlreadyOwnedError extends Error {
   }
 }
 
+/** The garbage collector waits with a foreground deletion for dependents that block it. */
 export interface OwnerReferenceOptions {
   /** Default: true for a controller reference, absent for others. */
   readonly blockOwnerDeletion?: boolean
@@ -61,6 +62,7 @@ export function withOwner<T extends KubernetesObject>(
   })
 }
 
+/** A reference to an owner of this group, kind and name is there; version and uid do not matter. */
 export function hasOwner(
   object: KubernetesObject,
   owner: KubernetesObject,
@@ -69,6 +71,7 @@ export function hasOwner(
   return referenceTo(object, owner, type) !== undefined
 }
 
+/** Some owner is its controller. */
 export function hasControllerReference(object: KubernetesObject): boolean {
   return controllerOf(object) !== undefined
 }

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf, keyOf } from '@gyropilot/api'
-import { NAMESPACE_INDEX, Store, namespaceOf } from '../cache/store.ts'
+import { Store } from '../cache/store.ts'
 import { DeletedFinalStateUnknown } from '../informer.ts'
 import type {
   EventHandler,
@@ -73,7 +73,6 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
   constructor(type: ResourceType<T>) {
     this.type = type
     this.lister = this.#store
-    this.#store.addIndexes({ [NAMESPACE_INDEX]: namespaceOf })
   }
 
   /** As upstream, a handler is first told of what is there. */

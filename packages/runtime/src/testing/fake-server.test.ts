@@ -65,3 +65,25 @@ test('asked for metadata it answers PartialObjectMetadata', async () => {
     assert.equal(object.metadata?.name, 'web')
   }
 })
+
+const REFUSED: readonly ['list' | 'watch', object, RegExp][] = [
+  ['watch', { sendInitialEvents: true }, /requires setting resourceVersionMatch/],
+  ['watch', { resourceVersion: '5', resourceVersionMatch: 'NotOlderThan' }, /forbidden for watch/],
+  ['watch', { resourceVersion: 'abc' }, /Invalid value: "abc"/],
+  ['list', { sendInitialEvents: true }, /forbidden for list/],
+  ['list', { resourceVersionMatch: 'Exact' }, /unless resourceVersion is provided/],
+  [
+    'list',
+    { resourceVersion: '0', resourceVersionMatch: 'Exact' },
+    /forbidden for resourceVersion/,
+  ],
+  ['list', { continue: 'x', resourceVersion: '5' }, /not allowed when using continue/],
+  ['list', { resourceVersion: '5', resourceVersionMatch: 'Newest' }, /Unsupported value/],
+]
+for (const [verb, options, message] of REFUSED) {
+  test(`as an API server it refuses a ${verb} with ${JSON.stringify(options)}`, async () => {
+    const server = new FakeServer()
+    server.onRequest = () => assert.fail('asked')
+    await assert.rejects(server.resource(resources.pods)[verb](options), message)
+  })
+}

@@ -10,6 +10,7 @@ import type {
   ResourceClient,
   WatchOptions,
 } from '@gyropilot/client'
+import { refusalOf } from './list-option-rules.ts'
 
 /** A request as the fake server saw it. */
 export interface FakeRequest {
@@ -21,7 +22,7 @@ export interface FakeRequest {
 
 /**
  * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
- * can be answered or refused by `onRequest` first. It knows no kinds, no validation, no selectors, and merges strategic
+ * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors, and merges strategic
  * patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
@@ -106,6 +107,9 @@ export class FakeServer implements Client {
   /** Records the request; what `onRequest` answers takes the place of the server's own answer. */
   async admit(request: FakeRequest): Promise<unknown> {
     this.requests.push(request)
+    const { verb, options } = request
+    const refusal = verb === 'list' || verb === 'watch' ? refusalOf(verb, options) : undefined
+    if (refusal !== undefined) throw statusError(422, 'Invalid', refusal)
     return this.onRequest?.(request)
   }
 

@@ -5,6 +5,7 @@ import type { QueueMetrics } from './queue-metrics.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { ExponentialRateLimiter } from './rate-limiters.ts'
 
+/** Only the clock is needed. */
 export interface PriorityQueueOptions {
   readonly clock: Clock
   /** The `name` and `controller` labels of its metrics. A queue without a name has none. */
@@ -14,6 +15,7 @@ export interface PriorityQueueOptions {
   readonly rateLimiter?: RateLimiter
 }
 
+/** When and before whom a key is handed out. */
 export interface AddOptions {
   /** Not handed out before. Default 0. */
   readonly afterMs?: number
@@ -23,6 +25,7 @@ export interface AddOptions {
   readonly priority?: number
 }
 
+/** A key handed out, with the priority it had. */
 export interface PrioritizedItem {
   readonly key: string
   readonly priority: number

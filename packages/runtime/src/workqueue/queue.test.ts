@@ -108,6 +108,47 @@ test('Given an item in processing, when ShutDownWithDrain, then it blocks until 
   assert.equal(drain.ended, true)
 })
 
+test('a drain waits for every item in processing, not for the first of them', async () => {
+  const of = queue()
+  of.add('x')
+  of.add('y')
+  of.take()
+  of.take()
+  const drain = await drained(of)
+  of.done('x')
+  await turn()
+  assert.equal(drain.ended, false)
+  of.done('y')
+  await turn()
+  assert.equal(drain.ended, true)
+})
+
+test('after a shutdown no timer of a delayed item is left, which would keep the process alive', () => {
+  for (const end of ['shutDown', 'shutDownWithDrain'] as const) {
+    const clock = testClock()
+    let running = 0
+    const counting = {
+      nowMs: () => clock.nowMs(),
+      monotonicMs: () => clock.monotonicMs(),
+      after(delayMs: number, call: () => void) {
+        running++
+        const timer = clock.after(delayMs, call)
+        return {
+          cancel() {
+            running--
+            timer.cancel()
+          },
+        }
+      },
+    }
+    const of = new DelayingQueue({ clock: counting as never })
+    of.addAfter('x', 60_000)
+    assert.equal(running, 1)
+    void of[end]()
+    assert.equal(running, 0)
+  }
+})
+
 test('Given a blocked drain, when ShutDown, then the drain call returns.', async () => {
   const of = queue()
   of.add('x')

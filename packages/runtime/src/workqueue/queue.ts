@@ -5,6 +5,7 @@ import type { QueueMetrics } from './queue-metrics.ts'
 import { NO_REASONS, withReason } from './reasons.ts'
 import type { Reason } from './reasons.ts'
 
+/** Only the clock is needed. */
 export interface WorkQueueOptions {
   readonly clock: Clock
   /** The `name` label of its metrics. A queue without a name has none. */

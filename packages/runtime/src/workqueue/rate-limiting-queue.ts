@@ -4,6 +4,7 @@ import { defaultControllerRateLimiter } from './rate-limiters.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Reason } from './reasons.ts'
 
+/** The rate limiter defaults to that of controllers: 5 ms..1000 s per key, 10 a second over all. */
 export interface RateLimitingQueueOptions extends WorkQueueOptions {
   /** Default: the controllers' limiter, 5 ms..1000 s per key and 10 keys per second over all. */
   readonly rateLimiter?: RateLimiter

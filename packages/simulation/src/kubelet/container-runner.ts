@@ -1,5 +1,5 @@
 /** Runs the containers of one pod: pulls, starts, ends, restarts with back-off. */
-import type { Pod } from '@gyropilot/api'
+import type { Container, Pod } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
@@ -17,6 +17,8 @@ const BACK_OFF_RESET_MS = 600_000
 const RELIST_MS = 1_000
 /** Of containers for debugging that nobody can attach to. */
 const EPHEMERAL_RUN_MS = 1_000
+/** A container that cannot be made is tried again when its pod is looked at again. */
+const CONFIGURATION_RETRY_MS = 10_000
 /** How long ErrImagePull shows before it becomes ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 1_000
 
@@ -27,6 +29,8 @@ export interface RunnerServices {
   readonly imageRules: ImageRules
   /** The pod as stored now. */
   pod(): Pod
+  /** Why a container cannot be made yet, in words. */
+  configurationProblem(container: Container): Promise<string | undefined>
   /** Aborts when the containers' own courses end. */
   readonly signal: AbortSignal
   changed(): void
@@ -69,6 +73,7 @@ export class ContainerRunner {
     const behavior = this.#behavior.container(container.spec.name)
     if (container.state.state === 'waiting') {
       await this.#pull(container, behavior)
+      await this.#untilConfigured(container)
       await this.#start(container, behavior)
     }
     if (container.state.state !== 'running') return
@@ -111,6 +116,7 @@ export class ContainerRunner {
       }
       if (container.state.state === 'waiting' || container.state.state === 'terminated') {
         await this.#pull(container, behavior)
+        await this.#untilConfigured(container)
         await this.#start(container, behavior)
       }
       const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
@@ -135,6 +141,17 @@ export class ContainerRunner {
     const text = `Back-off restarting failed container ${container.spec.name} in pod ${name}_${namespace}(${uid})`
     this.#event(container, 'Warning', 'BackOff', text)
     await this.#sleep(waitMs)
+  }
+
+  /** What its environment refers to must be there. */
+  async #untilConfigured(container: LocalContainer): Promise<void> {
+    for (;;) {
+      const problem = await this.#services.configurationProblem(container.spec)
+      if (problem === undefined) return
+      this.#waiting(container, 'CreateContainerConfigError', problem)
+      this.#event(container, 'Warning', 'Failed', `Error: ${problem}`)
+      await this.#sleep(CONFIGURATION_RETRY_MS)
+    }
   }
 
   async #pull(container: LocalContainer, behavior: ContainerBehavior): Promise<void> {

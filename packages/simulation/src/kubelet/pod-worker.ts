@@ -12,6 +12,7 @@ import type { ImageRules } from './image.ts'
 import type { IpPool } from './ip-pool.ts'
 import { localContainer, localPod, restoredPod } from './local-pod.ts'
 import type { LocalPod } from './local-pod.ts'
+import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
 import { podRequests } from '../pod-requests.ts'
@@ -23,6 +24,10 @@ const COALESCE_MS = 20
 const SANDBOX_WRITE_MS = 1_000
 const DELETE_RETRY_MS = 1_000
 const LEAST_GRACE_MS = 2_000
+const MOUNT_RETRY_MS = 500
+const MOUNT_RETRY_LIMIT_MS = 122_000
+/** How long a pod waits for its volumes before its kubelet says so. */
+const MOUNT_PATIENCE_MS = 123_000
 
 export interface NodeServices {
   readonly nodeName: string
@@ -34,6 +39,7 @@ export interface NodeServices {
   readonly logger: Logger
   readonly recorder: EventRecorder
   readonly imageRules: ImageRules
+  readonly references: PodReferences
 }
 
 export class PodWorker {
@@ -71,6 +77,8 @@ export class PodWorker {
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
       pod: () => this.#writer.stored,
+      configurationProblem: (container) =>
+        node.references.environmentProblem(this.#writer.stored, container),
       // Not AbortSignal.any: Node keeps what it makes alive while somebody listens, also when nobody else knows it any more.
       signal: anySignal([this.#life.signal, this.#course.signal]).signal,
       changed: () => {
@@ -189,6 +197,8 @@ export class PodWorker {
     this.#watchDeadline()
     if (this.#local.ip === undefined) {
       await this.#writer.flush()
+      await this.#mountVolumes()
+      if (this.#terminating) return
       await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
       if (this.#terminating) return
       this.#takeAddress()
@@ -204,6 +214,37 @@ export class PodWorker {
     if (!ended || this.#terminating) return
     await this.#writer.flush()
     this.#finish()
+  }
+
+  /** Waits for what the volumes refer to. */
+  async #mountVolumes(): Promise<void> {
+    const { clock, references } = this.#node
+    let waitMs = MOUNT_RETRY_MS
+    let sinceMs = clock.monotonicMs()
+    for (;;) {
+      const pod = this.#writer.stored
+      const unmounted: string[] = []
+      for (const volume of pod.spec?.volumes ?? []) {
+        const problem = await references.volumeProblem(pod, volume)
+        if (problem === undefined) continue
+        unmounted.push(volume.name)
+        this.#failedMount(`MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`)
+      }
+      if (unmounted.length === 0 || this.#terminating) return
+      await sleep(clock, waitMs, this.#life.signal)
+      if (this.#terminating) return
+      waitMs = Math.min(waitMs * 2, MOUNT_RETRY_LIMIT_MS)
+      if (clock.monotonicMs() - sinceMs < MOUNT_PATIENCE_MS) continue
+      sinceMs = clock.monotonicMs()
+      this.#failedMount(
+        `Unable to attach or mount volumes: unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[], failed to process volumes=[]: context deadline exceeded`,
+      )
+    }
+  }
+
+  #failedMount(message: string): void {
+    const regarding = this.#writer.stored
+    this.#node.recorder.record({ regarding, type: 'Warning', reason: 'FailedMount', message })
   }
 
   #takeAddress(): void {

@@ -18,6 +18,7 @@ import type { ImageRules } from './image.ts'
 import { IpPool } from './ip-pool.ts'
 import { NodeHeartbeat } from './node-heartbeat.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
+import { PodReferences } from './pod-references.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { NodeServices } from './pod-worker.ts'
 
@@ -89,6 +90,7 @@ export class SimulatedNodes {
       logger,
       recorder,
       imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
+      references: new PodReferences(client, clock),
     }
     const workers = new Map<string, PodWorker>()
     const kubelet = new SimulatedKubelet(services, workers, this.#options.dial)

@@ -1,53 +1,66 @@
 /** Node selector terms and pod label selectors, as scheduling reads them. Pure. */
-import type { LabelSelector, Node, NodeSelectorTerm } from '@gyropilot/api'
+import { LabelQuery, labelQueryOf } from '@gyropilot/api'
+import type {
+  LabelOperator,
+  LabelSelector,
+  Labels,
+  Node,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+} from '@gyropilot/api'
 
-type Labels = Readonly<Record<string, string>>
-
-interface Requirement {
-  readonly key: string
-  readonly operator: string
-  readonly values?: readonly string[]
+const OPERATORS: Readonly<Record<string, LabelOperator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+  Gt: 'gt',
+  Lt: 'lt',
 }
 
-export function requirementHolds(requirement: Requirement, labels: Labels): boolean {
-  const value = labels[requirement.key]
-  const values = requirement.values ?? []
-  switch (requirement.operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0])
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0])
-    default:
-      return false
-  }
+/** Selectors are parts of stored pods, which share them: each is read once. */
+const queries = new WeakMap<object, LabelQuery>()
+
+function remembered<T extends object>(part: T, read: (part: T) => LabelQuery): LabelQuery {
+  let query = queries.get(part)
+  if (query === undefined) queries.set(part, (query = read(part)))
+  return query
 }
 
 /** A term without expressions and fields matches no node. */
 export function nodeTermMatches(term: NodeSelectorTerm, node: Node): boolean {
-  const expressions = term.matchExpressions ?? []
-  const fields = term.matchFields ?? []
-  if (expressions.length + fields.length === 0) return false
-  const labels = node.metadata?.labels ?? {}
-  const name = { 'metadata.name': node.metadata?.name ?? '' }
+  const { matchExpressions = [], matchFields = [] } = term
+  if (matchExpressions.length + matchFields.length === 0) return false
   return (
-    expressions.every((requirement) => requirementHolds(requirement, labels)) &&
-    fields.every((requirement) => requirementHolds(requirement, name))
+    requirementsHold(matchExpressions, node.metadata?.labels) &&
+    requirementsHold(matchFields, { 'metadata.name': node.metadata?.name ?? '' })
+  )
+}
+
+function requirementsHold(
+  requirements: readonly NodeSelectorRequirement[],
+  labels: Labels | undefined,
+): boolean {
+  return remembered(requirements, queryOfRequirements).matches(labels)
+}
+
+/** Unchecked: the server has checked them. An operator that is none matches nothing. */
+function queryOfRequirements(requirements: readonly NodeSelectorRequirement[]): LabelQuery {
+  if (!requirements.every(({ operator }) => Object.hasOwn(OPERATORS, operator)))
+    return LabelQuery.nothing
+  return LabelQuery.of(
+    requirements.map(({ key, operator, values = [] }) => ({
+      key,
+      operator: OPERATORS[operator]!,
+      values,
+    })),
   )
 }
 
 /** No selector matches nothing, an empty one everything. */
-export function podLabelsMatch(selector: LabelSelector | undefined, labels: Labels): boolean {
-  if (selector === undefined) return false
-  return (
-    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
-    (selector.matchExpressions ?? []).every((requirement) => requirementHolds(requirement, labels))
-  )
+export function podLabelsMatch(
+  selector: LabelSelector | undefined,
+  labels: Labels | undefined,
+): boolean {
+  return selector !== undefined && remembered(selector, labelQueryOf).matches(labels)
 }

@@ -1,6 +1,4 @@
 /** Why no node fits, as kube-scheduler words it. Contract: docs/behaviour/simulation/scheduler.md, Failure. Pure. */
-import type { Pod } from '@gyropilot/api'
-
 export interface NodeVerdict {
   readonly node: string
   readonly reasons: readonly string[]
@@ -8,21 +6,37 @@ export interface NodeVerdict {
   readonly curable: boolean
 }
 
-export function unschedulableMessage(pod: Pod, verdicts: readonly NodeVerdict[]): string {
+/** What preemption came to: pods make room, it was not tried, or no node would have helped. */
+export type PreemptionOutcome =
+  | { readonly kind: 'victims' }
+  | { readonly kind: 'not eligible'; readonly text: string }
+  /** One reason for each node. */
+  | { readonly kind: 'none'; readonly reasons: readonly string[] }
+
+export const NO_VICTIMS = 'No preemption victims found for incoming pod'
+export const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
+
+export function unschedulableMessage(
+  verdicts: readonly NodeVerdict[],
+  preemption: PreemptionOutcome,
+): string {
   if (verdicts.length === 0) return 'no nodes available to schedule pods'
   const available = `0/${verdicts.length} nodes are available`
-  const reasons = counted(verdicts.flatMap((verdict) => verdict.reasons))
-  return `${available}: ${reasons}. preemption: ${preemptionText(pod, available, verdicts)}`
+  const message = `${available}: ${counted(verdicts.flatMap((verdict) => verdict.reasons))}.`
+  switch (preemption.kind) {
+    case 'victims':
+      return message
+    case 'not eligible':
+      return `${message} preemption: ${preemption.text}`
+    case 'none':
+      return `${message} preemption: ${available}: ${counted(preemption.reasons)}.`
+  }
 }
 
-function preemptionText(pod: Pod, available: string, verdicts: readonly NodeVerdict[]): string {
-  if (pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
-  const reasons = verdicts.map(({ curable }) =>
-    curable
-      ? 'No preemption victims found for incoming pod'
-      : 'Preemption is not helpful for scheduling',
-  )
-  return `${available}: ${counted(reasons)}.`
+/** Of a pod that no node can take, whatever its own state. */
+export function preFilterMessage(problem: string, nodes: number): string {
+  const available = `0/${nodes} nodes are available`
+  return `${available}: ${problem}. preemption: ${available}: ${nodes} ${NOT_HELPFUL}.`
 }
 
 /** `1 a, 10 b, 2 c`: each reason with its count, sorted as text. */

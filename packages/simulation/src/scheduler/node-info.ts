@@ -64,6 +64,25 @@ export class NodeInfo {
     return true
   }
 
+  /** The node as it would be without these pods, by uid. */
+  without(uids: ReadonlySet<string>): NodeInfo {
+    return this.#copy(
+      [...this.pods.values()].filter(({ metadata }) => !uids.has(metadata?.uid ?? '')),
+    )
+  }
+
+  /** The node as it would be with these pods too. */
+  with(pods: readonly Pod[]): NodeInfo {
+    return this.#copy([...this.pods.values(), ...pods])
+  }
+
+  #copy(pods: readonly Pod[]): NodeInfo {
+    const copy = new NodeInfo(this.name)
+    copy.setNode(this.node)
+    for (const pod of pods) copy.addPod(pod)
+    return copy
+  }
+
   #count(requests: ResourceAmounts, scored: ScoredAmounts, times: 1 | -1): void {
     add(this.requested, requests, times)
     this.scored.cpu += times * scored.cpu

@@ -1,30 +1,29 @@
 /**
  * The default profile of kube-scheduler, reduced to what others can observe: which node a pod gets, when it is tried again,
- * and what is written. Contract: docs/behaviour/simulation/scheduler.md. Left out so far: preemption and volume binding.
+ * and what is written. Contract: docs/behaviour/simulation/scheduler.md. Left out so far: volumes that wait for their first
+ * consumer, limits of volumes per node.
  */
 import { resources } from '@gyropilot/api'
-import type {
-  Node,
-  Pod,
-  ReplicaSet,
-  ReplicationController,
-  Service,
-  StatefulSet,
-} from '@gyropilot/api'
+import type { Node, Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatTime, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
-import { filters } from './filters/index.ts'
-import { podLabelsMatch } from './label-terms.ts'
-import { unschedulableMessage } from './message.ts'
-import type { NodeVerdict } from './message.ts'
+import { claimProblem, volumeReasons } from './claims.ts'
+import type { ClaimListers } from './claims.ts'
+import { filtersWith } from './filters/index.ts'
+import type { NamedFilter } from './filters/index.ts'
+import { NOT_HELPFUL, NO_VICTIMS, preFilterMessage, unschedulableMessage } from './message.ts'
+import type { NodeVerdict, PreemptionOutcome } from './message.ts'
 import { NodeInfo } from './node-info.ts'
+import { bestCandidate, priorityOf, victimsOn, whyNotEligible } from './preemption.ts'
+import type { PreemptionCandidate } from './preemption.ts'
 import { scoreNodes } from './scores.ts'
-import type { SpreadGroup } from './scores.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
+import { spreadGroupOf } from './spread-group.ts'
+import type { GroupListers } from './spread-group.ts'
 
 export const SCHEDULER_NAME = 'default-scheduler'
 
@@ -44,6 +43,11 @@ export class Scheduler {
   /** Where each counted pod counts: by uid. */
   readonly #placed = new Map<string, string>()
   readonly #groups: GroupListers
+  readonly #budgets: Lister<PodDisruptionBudget>
+  readonly #claims: ClaimListers
+  readonly #filters: readonly NamedFilter[]
+  /** Pods that were promised room, by uid, until they are bound or gone. */
+  readonly #nominated = new Map<string, Pod>()
   #running = false
   #woken = false
 
@@ -57,6 +61,9 @@ export class Scheduler {
       statefulSets: informers.informer(resources.statefulsets).lister,
       replicationControllers: informers.informer(resources.replicationcontrollers).lister,
     }
+    this.#claims = this.#watchVolumes(informers)
+    this.#filters = filtersWith((pod, info) => volumeReasons(pod, info, this.#claims))
+    this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
       onUpdate: (_, node) => this.#nodeChanged(node),
@@ -76,6 +83,17 @@ export class Scheduler {
         if (pod !== undefined) this.#podRemoved(pod)
       },
     })
+  }
+
+  /** Whatever happens to claims, volumes or classes may help a pod that waits for its volumes. */
+  #watchVolumes(informers: InformerFactory): ClaimListers {
+    const claims = informers.informer(resources.persistentvolumeclaims)
+    const volumes = informers.informer(resources.persistentvolumes)
+    const classes = informers.informer(resources.storageclasses)
+    const moveAll = (): void => this.#queue.moveAll()
+    for (const informer of [claims, volumes, classes])
+      informer.addHandler({ onAdd: moveAll, onUpdate: moveAll, onDelete: moveAll })
+    return { claims: claims.lister, volumes: volumes.lister, classes: classes.lister }
   }
 
   /** Schedules until `signal` aborts. The informers must be started and in sync. */
@@ -107,6 +125,7 @@ export class Scheduler {
     const uid = pod.metadata?.uid ?? ''
     const phase = pod.status?.phase
     if (phase === 'Succeeded' || phase === 'Failed') return this.#podRemoved(pod)
+    this.#noteNomination(uid, pod)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
       this.#place(pod, pod.spec.nodeName)
@@ -117,8 +136,15 @@ export class Scheduler {
     }
   }
 
+  #noteNomination(uid: string, pod: Pod): void {
+    const isWaiting = !pod.spec?.nodeName && pod.metadata?.deletionTimestamp === undefined
+    if (!isWaiting) this.#nominated.delete(uid)
+    else if (pod.status?.nominatedNodeName) this.#nominated.set(uid, pod)
+  }
+
   #podRemoved(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
+    this.#nominated.delete(uid)
     this.#queue.remove(uid)
     if (this.#unplace(uid)) this.#queue.moveAll()
   }
@@ -159,21 +185,108 @@ export class Scheduler {
 
   #try(pod: Pod): void {
     const all = [...this.#nodes.values()].filter((info) => info.node !== undefined)
+    const problem = claimProblem(pod, this.#claims)
+    if (problem !== undefined && all.length > 0)
+      return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length))
     const feasible: NodeInfo[] = []
     const verdicts: NodeVerdict[] = []
     for (const info of all) {
-      const verdict = verdictOf(pod, info, all)
+      const verdict = this.#verdictOf(pod, info, all)
       if (verdict === undefined) feasible.push(info)
       else verdicts.push(verdict)
     }
     if (feasible.length === 0) {
-      const message = unschedulableMessage(pod, verdicts)
-      this.#fail(pod, 'Unschedulable', message)
+      const { outcome, nodeName } = this.#preempt(pod, verdicts, all)
+      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nodeName)
       return
     }
-    const chosen = this.#choose(pod, feasible)
+    const nominated = feasible.find(({ name }) => name === pod.status?.nominatedNodeName)
+    const chosen = nominated ?? this.#choose(pod, feasible)
     this.#place(pod, chosen.name)
     void this.#bind(pod, chosen.name)
+  }
+
+  /** Pods as important that were promised room on the node count there, though they are not there yet. */
+  #verdictOf(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
+    const verdict = this.#filtered(pod, info, all)
+    if (verdict !== undefined || this.#nominated.size === 0) return verdict
+    const promised = [...this.#nominated.values()].filter(
+      (other) =>
+        other.status?.nominatedNodeName === info.name &&
+        other.metadata?.uid !== pod.metadata?.uid &&
+        priorityOf(other) >= priorityOf(pod),
+    )
+    if (promised.length === 0) return undefined
+    const full = info.with(promised)
+    return this.#filtered(
+      pod,
+      full,
+      all.map((other) => (other === info ? full : other)),
+    )
+  }
+
+  /** The first filter that fails gives the node's reasons. */
+  #filtered(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
+    for (const { filter, curable } of this.#filters) {
+      const reasons = filter(pod, info, all)
+      if (reasons.length > 0) return { node: info.name, reasons, curable }
+    }
+    return undefined
+  }
+
+  /** Makes room by taking less important pods away. Without a node name nothing was done. */
+  #preempt(
+    pod: Pod,
+    verdicts: readonly NodeVerdict[],
+    all: readonly NodeInfo[],
+  ): { readonly outcome: PreemptionOutcome; readonly nodeName?: string } {
+    const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
+    if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
+    const rules = {
+      verdictOf: (candidate: Pod, info: NodeInfo, others: readonly NodeInfo[]) =>
+        this.#verdictOf(candidate, info, others),
+      budgets: this.#budgets.list(),
+    }
+    const candidates: PreemptionCandidate[] = []
+    const reasons: string[] = []
+    for (const { node, curable, reasons: own } of verdicts) {
+      const info = this.#nodes.get(node)!
+      const candidate = curable ? victimsOn(pod, info, all, rules) : undefined
+      if (candidate !== undefined) candidates.push(candidate)
+      else if (!curable) reasons.push(NOT_HELPFUL)
+      else if (hasLower(pod, info)) reasons.push(...own)
+      else reasons.push(NO_VICTIMS)
+    }
+    const best = bestCandidate(candidates)
+    if (best === undefined) return { outcome: { kind: 'none', reasons } }
+    for (const victim of best.victims) void this.#evict(victim, pod, best.node)
+    return { outcome: { kind: 'victims' }, nodeName: best.node }
+  }
+
+  async #evict(victim: Pod, preemptor: Pod, nodeName: string): Promise<void> {
+    const { client, clock, logger, recorder } = this.#options
+    const { namespace, name = '', uid, generation } = victim.metadata ?? {}
+    const pods = client.resource(resources.pods, namespace)
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${SCHEDULER_NAME}: preempting to accommodate a higher priority pod`,
+      observedGeneration: generation,
+      lastProbeTime: null,
+      lastTransitionTime: formatTime(clock.nowMs()),
+    }
+    try {
+      const value = { metadata: { uid }, status: { conditions: [condition] } }
+      await pods.patch(name, { type: 'strategic', value }, { subresource: 'status' })
+      await pods.delete(name, { preconditions: { uid } })
+      const message = `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`
+      recorder.record({ regarding: victim, type: 'Normal', reason: 'Preempted', message })
+    } catch (error) {
+      // The next try of the preemptor looks again.
+      if (!isNotFound(error))
+        logger.error(error, 'Error preempting pod', { pod: `${namespace}/${name}` })
+    }
   }
 
   #choose(pod: Pod, feasible: readonly NodeInfo[]): NodeInfo {
@@ -208,8 +321,15 @@ export class Scheduler {
     }
   }
 
-  #fail(pod: Pod, reason: 'Unschedulable' | 'SchedulerError', message: string): void {
-    this.#queue.failed(pod.metadata?.uid ?? '')
+  #fail(
+    pod: Pod,
+    reason: 'Unschedulable' | 'SchedulerError',
+    message: string,
+    nodeName?: string,
+  ): void {
+    const uid = pod.metadata?.uid ?? ''
+    if (reason === 'SchedulerError') this.#queue.errored(uid)
+    else this.#queue.failed(uid)
     this.#options.recorder.record({
       regarding: pod,
       type: 'Warning',
@@ -217,11 +337,22 @@ export class Scheduler {
       message: message.slice(0, 1024),
     })
     const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-    if (before?.status === 'False' && before.reason === reason && before.message === message) return
-    void this.#writeCondition(pod, reason, message)
+    const isSaid =
+      before?.status === 'False' && before.reason === reason && before.message === message
+    if (nodeName !== undefined)
+      this.#nominated.set(uid, {
+        ...pod,
+        status: { ...pod.status, nominatedNodeName: nodeName },
+      })
+    if (!isSaid || nodeName !== undefined) void this.#writeFailure(pod, reason, message, nodeName)
   }
 
-  async #writeCondition(pod: Pod, reason: string, message: string): Promise<void> {
+  async #writeFailure(
+    pod: Pod,
+    reason: string,
+    message: string,
+    nominatedNodeName: string | undefined,
+  ): Promise<void> {
     const { client, clock, logger } = this.#options
     const { namespace, name = '', generation } = pod.metadata ?? {}
     const condition = {
@@ -234,13 +365,19 @@ export class Scheduler {
       lastTransitionTime: formatTime(clock.nowMs()),
     }
     try {
-      await client
-        .resource(resources.pods, namespace)
-        .patch(
-          name,
-          { type: 'strategic', value: { status: { conditions: [condition] } } },
-          { subresource: 'status' },
-        )
+      await client.resource(resources.pods, namespace).patch(
+        name,
+        {
+          type: 'strategic',
+          value: {
+            status: {
+              conditions: [condition],
+              ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
+            },
+          },
+        },
+        { subresource: 'status' },
+      )
     } catch (error) {
       if (!isNotFound(error))
         logger.error(error, 'Error updating pod', { pod: `${namespace}/${name}` })
@@ -253,49 +390,7 @@ function isOurs(pod: Pod): boolean {
   return !gated && (pod.spec?.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME
 }
 
-/** The first filter that fails gives the node's reasons. */
-function verdictOf(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
-  for (const { filter, curable } of filters) {
-    const reasons = filter(pod, info, all)
-    if (reasons.length > 0) return { node: info.name, reasons, curable }
-  }
-  return undefined
-}
-
-interface GroupListers {
-  readonly services: Lister<Service>
-  readonly replicaSets: Lister<ReplicaSet>
-  readonly statefulSets: Lister<StatefulSet>
-  readonly replicationControllers: Lister<ReplicationController>
-}
-
-/** Pods that belong together for default spreading: what a Service or the pod's own controller selects. */
-function spreadGroupOf(pod: Pod, listers: GroupListers): SpreadGroup | undefined {
-  const labels = pod.metadata?.labels ?? {}
-  const namespace = pod.metadata?.namespace
-  const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller)
-  const owners = { ReplicaSet: listers.replicaSets, StatefulSet: listers.statefulSets }
-  const lister = owners[owner?.kind as keyof typeof owners] as Lister<ReplicaSet> | undefined
-  const selector = lister?.get(namespace, owner?.name ?? '')?.spec?.selector
-  const sets = [
-    ...listers.services.list(namespace).map((service) => service.spec?.selector),
-    owner?.kind === 'ReplicationController'
-      ? listers.replicationControllers.get(namespace, owner.name)?.spec?.selector
-      : undefined,
-  ].filter((set) => selects(set, labels))
-  if (selector === undefined && sets.length === 0) return undefined
-  return (candidate) => {
-    const own = candidate.metadata?.labels ?? {}
-    const inSets = sets.every((set) => selects(set, own))
-    return inSets && (selector === undefined || podLabelsMatch(selector, own))
-  }
-}
-
-/** A set of labels as Services have it; none and an empty one select nothing. */
-function selects(
-  set: Readonly<Record<string, string>> | undefined,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const wanted = Object.entries(set ?? {})
-  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value)
+function hasLower(pod: Pod, { pods }: NodeInfo): boolean {
+  for (const other of pods.values()) if (priorityOf(other) < priorityOf(pod)) return true
+  return false
 }

@@ -39,6 +39,23 @@ test('a failed pod waits for an event, then for its back-off: 1, 2, 4, 8, 10, 10
   assert.ok(made.take())
 })
 
+test('a try that went wrong needs no event: it is made again after 1, 2, 4, 8, 10, 10 s', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    assert.ok(made.take())
+    made.errored('uid-p')
+    await clock.advance(seconds * 1000 - 1)
+    assert.equal(made.take(), undefined, `before ${seconds} s`)
+    await clock.advance(1)
+  }
+  assert.ok(made.take())
+  made.failed('uid-p')
+  made.moveAll()
+  await clock.advance(1_000)
+  assert.ok(made.take(), 'errors and failures are counted apart')
+})
+
 test('an event that comes while a pod is being tried is not lost', async () => {
   const { clock, made } = queue()
   made.offer(pod())

@@ -11,7 +11,10 @@ const UNSCHEDULABLE_LIMIT_MS = 300_000
 interface Waiting {
   pod: Pod
   readonly sequence: number
+  /** Tries that found no node. */
   failures: number
+  /** Tries that went wrong otherwise. */
+  errors: number
   failedAtMs: number
   place: 'active' | 'backoff' | 'unschedulable' | 'trying'
   /** An event that may help came while the pod was being tried. */
@@ -42,6 +45,7 @@ export class SchedulingQueue {
         pod,
         sequence: this.#sequence++,
         failures: 0,
+        errors: 0,
         failedAtMs: 0,
         place: 'active',
         moved: false,
@@ -62,7 +66,7 @@ export class SchedulingQueue {
     this.#waiting.delete(uid)
   }
 
-  /** The next pod to try, or undefined. It stays known until `remove` or `failed`. */
+  /** The next pod to try, or undefined. It stays known until `remove`. */
   take(): Pod | undefined {
     for (;;) {
       const next = this.#active.pop()
@@ -73,6 +77,15 @@ export class SchedulingQueue {
       next.moved = false
       return next.pod
     }
+  }
+
+  /** A try that went wrong, not for want of a node: no event has to help, only time. */
+  errored(uid: string): void {
+    const waiting = this.#waiting.get(uid)
+    if (waiting === undefined) return
+    waiting.errors++
+    waiting.place = 'backoff'
+    waiting.timer = this.#clock.after(backOffMs(waiting.errors), () => this.#activate(waiting))
   }
 
   failed(uid: string): void {
@@ -99,8 +112,7 @@ export class SchedulingQueue {
     if (waiting.place === 'trying') waiting.moved = true
     if (waiting.place !== 'unschedulable') return
     waiting.timer?.cancel()
-    const backOffMs = Math.min(BACK_OFF_BASE_MS * 2 ** (waiting.failures - 1), BACK_OFF_LIMIT_MS)
-    const remainingMs = waiting.failedAtMs + backOffMs - this.#clock.monotonicMs()
+    const remainingMs = waiting.failedAtMs + backOffMs(waiting.failures) - this.#clock.monotonicMs()
     if (remainingMs <= 0) return this.#activate(waiting)
     waiting.place = 'backoff'
     waiting.timer = this.#clock.after(remainingMs, () => this.#activate(waiting))
@@ -111,4 +123,9 @@ export class SchedulingQueue {
     this.#active.push(waiting)
     this.#onReady()
   }
+}
+
+/** 1, 2, 4, 8, 10, 10... s */
+function backOffMs(times: number): number {
+  return Math.min(BACK_OFF_BASE_MS * 2 ** (times - 1), BACK_OFF_LIMIT_MS)
 }

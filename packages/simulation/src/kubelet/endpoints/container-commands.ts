@@ -7,7 +7,14 @@ import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
 import type { Store } from './file-tree.ts'
 import { PodSources, rootStore } from './pod-files.ts'
-import { UnknownCommand, runCommand, streamOf } from './shell.ts'
+import { Keyboard } from './keyboard.ts'
+import {
+  INTERRUPTED_EXIT_CODE,
+  Interrupted,
+  UnknownCommand,
+  runCommand,
+  streamOf,
+} from './shell.ts'
 import type { Surroundings } from './shell.ts'
 import type { CommandEnd, CommandRequest, CommandStreams } from './simulated-kubelet.ts'
 
@@ -30,9 +37,13 @@ export async function runInContainer(
   place: Place,
 ): Promise<CommandEnd> {
   const { clock } = place
-  const surroundings = await surroundingsOf(place, (delayMs) =>
-    Number.isFinite(delayMs) ? sleep(clock, delayMs, streams.signal) : ended(streams.signal),
-  )
+  const keyboard = request.tty ? new Keyboard(streams.stdin) : undefined
+  const stdin = keyboard ?? streams.stdin
+  const surroundings = await surroundingsOf(place, (delayMs) => {
+    const pause = (signal: AbortSignal): Promise<void> =>
+      Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
+    return keyboard?.interruptible(streams.signal, pause) ?? pause(streams.signal)
+  })
   const environment = await new PodSources(place.client, place.pod).environment(
     place.container,
     place.nodeName,
@@ -47,7 +58,6 @@ export async function runInContainer(
   const out = (text: string | Uint8Array): Promise<void> => streams.stdout(bytes(text))
   const err = request.tty ? out : (text: string) => streams.stderr(bytes(text))
   try {
-    const { stdin } = streams
     const exitCode = await runCommand(
       request.command,
       { stdin, out, err },
@@ -57,6 +67,7 @@ export async function runInContainer(
     return { exitCode }
   } catch (error) {
     if (streams.signal.aborted) return { exitCode: 137 }
+    if (error instanceof Interrupted) return { exitCode: INTERRUPTED_EXIT_CODE }
     if (!(error instanceof UnknownCommand)) throw error
     const known = [...COMMANDS.keys()].filter((name) => name !== '[').join(' ')
     return {
@@ -69,8 +80,6 @@ export async function runInContainer(
 function isShell(command: readonly string[]): boolean {
   return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
 }
-
-class Interrupted extends Error {}
 
 /** What a command prints before it sleeps or ends; undefined when it cannot be run here. */
 export async function printedBy(

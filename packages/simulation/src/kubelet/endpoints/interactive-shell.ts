@@ -1,5 +1,5 @@
 /** `sh` without a script: lines from its input. With a terminal it echoes what is typed, as a terminal's other end must. */
-import { Exit, runScript } from './shell.ts'
+import { Exit, INTERRUPTED_EXIT_CODE, Interrupted, runScript } from './shell.ts'
 import type { Process } from './shell.ts'
 
 const CTRL_C = 3
@@ -21,6 +21,11 @@ export async function interactiveShell(task: Process): Promise<number> {
       exitCode = await runScript(script, { ...inner, stdin: empty() }, exitCode)
       return true
     } catch (error) {
+      if (error instanceof Interrupted) {
+        exitCode = INTERRUPTED_EXIT_CODE
+        await say('^C\r\n')
+        return true
+      }
       if (!(error instanceof Exit)) throw error
       exitCode = error.exitCode
       return false

@@ -32,6 +32,12 @@ export interface Process {
 /** Answers the exit code. */
 export type Command = (task: Process) => number | Promise<number>
 
+/** A command that was waiting was stopped. */
+export class Interrupted extends Error {}
+
+/** 128 and the number of SIGINT. */
+export const INTERRUPTED_EXIT_CODE = 130
+
 export class UnknownCommand extends Error {
   readonly command: string
 

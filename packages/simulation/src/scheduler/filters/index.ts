@@ -82,6 +82,14 @@ const nodeResourcesFit: Filter = (pod, info) => {
   return reasons
 }
 
+/** `volumeBinding` knows the claims, which pods and nodes alone do not tell. */
+export function filtersWith(volumeBinding: Filter): readonly NamedFilter[] {
+  const at = filters.findIndex(({ name }) => name === 'PodTopologySpread')
+  const own = { name: 'VolumeBinding', filter: volumeBinding, curable: false }
+  return filters.toSpliced(at, 0, own)
+}
+
+/** All that can be judged by pods and nodes alone. */
 export const filters: readonly NamedFilter[] = [
   { name: 'NodeUnschedulable', filter: nodeUnschedulable, curable: false },
   { name: 'TaintToleration', filter: taintToleration, curable: false },

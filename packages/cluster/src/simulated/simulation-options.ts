@@ -1,0 +1,31 @@
+/** What a simulated cluster is made of. */
+import type { RuntimeConfig } from '@gyropilot/api-server'
+import type { Logger } from '@gyropilot/foundation'
+import type { FaultInjector } from '../faults/injector.ts'
+import type { Latency } from './network.ts'
+import type { ManagerVersions } from './programs.ts'
+
+export interface SimulationOptions {
+  readonly seed: string | number
+  /** Simulated nodes. Default 3; with 0 there is no scheduler either, and pods stay pending. */
+  readonly nodes?: number
+  /** Controller managers, of which one leads. Default 1. */
+  readonly managers?: number
+  /**
+   * The server chooses the leader: the versions of the first manager, of the second, ...; one without takes the lease by
+   * itself. Needs `{ 'coordination.k8s.io/v1beta1': true }` as `runtimeConfig`.
+   */
+  readonly coordinatedElection?: readonly ManagerVersions[]
+  /** As kube-apiserver's --runtime-config. */
+  readonly runtimeConfig?: RuntimeConfig
+  /** As --controllers. Default `*`. */
+  readonly controllers?: readonly string[]
+  readonly injector?: FaultInjector
+  /** Of each request and each answer. Default 0.2 to 2 ms. */
+  readonly latency?: Latency
+  /** How long a process that ended is down. Default 1 s. */
+  readonly restartDelayMs?: number
+  readonly logger?: Logger
+  /** Keep every line of the history, for finding where two of them part. */
+  readonly keepHistory?: boolean
+}

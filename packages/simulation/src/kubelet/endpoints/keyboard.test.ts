@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Keyboard } from './keyboard.ts'
+import { Interrupted } from './shell.ts'
+
+/** What is typed, one chunk each. */
+function typing(): {
+  readonly input: AsyncIterable<Uint8Array>
+  type(text: string): void
+  end(): void
+} {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  return {
+    input: readable,
+    type: (text) => void writer.write(Buffer.from(text)),
+    end: () => void writer.close(),
+  }
+}
+
+async function readAll(keyboard: Keyboard): Promise<string> {
+  let text = ''
+  for await (const chunk of keyboard) text += Buffer.from(chunk).toString()
+  return text
+}
+
+const forever = (signal: AbortSignal): Promise<void> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+
+test('Ctrl-C stops what waits and takes along what was typed before it', async () => {
+  const { input, type, end } = typing()
+  const keyboard = new Keyboard(input)
+  const waiting = keyboard.interruptible(new AbortController().signal, forever)
+  type('lost\x03kept')
+  await assert.rejects(waiting, Interrupted)
+  end()
+  assert.equal(await readAll(keyboard), 'kept')
+})
+
+test('Ctrl-C while nothing waits is read like any other key', async () => {
+  const { input, type, end } = typing()
+  const keyboard = new Keyboard(input)
+  type('a\x03')
+  end()
+  assert.equal(await readAll(keyboard), 'a\x03')
+})
+
+test('a client that leaves stops what waits, with its own reason', async () => {
+  const gone = new AbortController()
+  const waiting = new Keyboard(typing().input).interruptible(gone.signal, forever)
+  gone.abort(new Error('gone'))
+  await assert.rejects(waiting, /^Error: gone$/)
+})

@@ -1,0 +1,55 @@
+/** The input of a terminal: Ctrl-C stops what is waiting, as a terminal's driver would, and is typed text otherwise. */
+import { Interrupted } from './shell.ts'
+
+const CTRL_C = 3
+
+export class Keyboard implements AsyncIterable<Uint8Array> {
+  readonly #typed: Uint8Array[] = []
+  #ended = false
+  #wake: () => void = () => {}
+  #foreground: AbortController | undefined
+
+  constructor(input: AsyncIterable<Uint8Array>) {
+    void this.#read(input)
+  }
+
+  /** `wait` ends early, with Interrupted as the signal's reason, when Ctrl-C is typed meanwhile. */
+  async interruptible(
+    signal: AbortSignal,
+    wait: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const foreground = new AbortController()
+    this.#foreground = foreground
+    try {
+      await wait(AbortSignal.any([signal, foreground.signal]))
+    } finally {
+      this.#foreground = undefined
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    for (;;) {
+      for (let chunk = this.#typed.shift(); chunk !== undefined; chunk = this.#typed.shift()) {
+        yield chunk
+      }
+      if (this.#ended) return
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  async #read(input: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      for await (const chunk of input) {
+        const at = this.#foreground === undefined ? -1 : chunk.indexOf(CTRL_C)
+        if (at >= 0) this.#foreground?.abort(new Interrupted('Ctrl-C'))
+        // What was typed before is thrown away, as the terminal does.
+        const rest = chunk.subarray(at + 1)
+        if (rest.length > 0) this.#typed.push(rest)
+        this.#wake()
+      }
+    } finally {
+      this.#ended = true
+      this.#wake()
+    }
+  }
+}

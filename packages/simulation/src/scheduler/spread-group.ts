@@ -1,0 +1,48 @@
+/** Which pods belong together for default spreading. Pure. */
+import { labelQueryOfLabels } from '@gyropilot/api'
+import type {
+  Labels,
+  Pod,
+  ReplicaSet,
+  ReplicationController,
+  Service,
+  StatefulSet,
+} from '@gyropilot/api'
+import type { Lister } from '@gyropilot/runtime'
+import { podLabelsMatch } from './label-terms.ts'
+import type { SpreadGroup } from './scores.ts'
+
+export interface GroupListers {
+  readonly services: Lister<Service>
+  readonly replicaSets: Lister<ReplicaSet>
+  readonly statefulSets: Lister<StatefulSet>
+  readonly replicationControllers: Lister<ReplicationController>
+}
+
+/** Pods that belong together for default spreading: what a Service or the pod's own controller selects. */
+export function spreadGroupOf(pod: Pod, listers: GroupListers): SpreadGroup | undefined {
+  const labels = pod.metadata?.labels ?? {}
+  const namespace = pod.metadata?.namespace
+  const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller)
+  const owners = { ReplicaSet: listers.replicaSets, StatefulSet: listers.statefulSets }
+  const lister = owners[owner?.kind as keyof typeof owners] as Lister<ReplicaSet> | undefined
+  const selector = lister?.get(namespace, owner?.name ?? '')?.spec?.selector
+  const sets = [
+    ...listers.services.list(namespace).map((service) => service.spec?.selector),
+    owner?.kind === 'ReplicationController'
+      ? listers.replicationControllers.get(namespace, owner.name)?.spec?.selector
+      : undefined,
+  ].filter((set) => selects(set, labels))
+  if (selector === undefined && sets.length === 0) return undefined
+  return (candidate) => {
+    const own = candidate.metadata?.labels ?? {}
+    const inSets = sets.every((set) => selects(set, own))
+    return inSets && (selector === undefined || podLabelsMatch(selector, own))
+  }
+}
+
+/** A set of labels as Services have it; none and an empty one select nothing. */
+function selects(set: Labels | undefined, labels: Labels): boolean {
+  const query = labelQueryOfLabels(set)
+  return !query.matchesEverything && query.matches(labels)
+}
