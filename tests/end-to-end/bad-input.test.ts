@@ -107,6 +107,14 @@ test('gyro: a kubeconfig that cannot be written, or read when joining', () => {
   refused(gyroBinary, joining, 1, /^gyro: stat \/no\/such\/file: no such file or directory$/)
 })
 
+test('gyro: a reader of its output that leaves does not end the cluster', async () => {
+  const watched = await startGyro(['--nodes=1'])
+  watched.process.stdout!.destroy()
+  watched.ok('create', 'deployment', 'told', '--image=nginx')
+  watched.ok('rollout', 'status', 'deploy/told', '--timeout=20s')
+  assert.equal(await watched.stop('SIGINT'), 0)
+})
+
 test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
   refused(managerBinary, ['--nosuch'], 1, /^Error: unknown flag: --nosuch$/)
   refused(

@@ -1,12 +1,16 @@
 /** `gyro up` and kubectl as a user has them: processes, files, exit codes. */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export const repository = join(import.meta.dirname, '..', '..')
+
+/** The kubectl under test: one from 1.32 to 1.36, see scripts/find-kubectl.sh. */
+export const kubectlBinary = process.env['KUBECTL'] || 'kubectl'
 
 export interface Finished {
   readonly code: number
@@ -19,6 +23,8 @@ export interface GyroProcess {
   readonly server: string
   readonly token: string
   readonly kubeconfig: string
+  /** Of kubectl against this cluster, with a cache of its own. */
+  readonly environment: NodeJS.ProcessEnv
   readonly managerPids: readonly number[]
   /** Lines of --output json after the banner, as objects. */
   readonly lines: readonly Record<string, unknown>[]
@@ -32,6 +38,13 @@ export interface GyroProcess {
     path: string,
     init?: { method?: string; body?: unknown; contentType?: string },
   ): Promise<{ status: number; body: any }> // oxlint-disable-line typescript/no-explicit-any -- as above
+  /** Watches a collection until `check` of its objects, as they are at a moment, answers something. */
+  until<T>(
+    what: string,
+    withinMs: number,
+    collection: string,
+    check: (objects: readonly any[]) => T | undefined, // oxlint-disable-line typescript/no-explicit-any -- as above
+  ): Promise<T>
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -63,8 +76,14 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
     )
   })
   const server = String(banner['server'])
+  const environment = {
+    ...process.env,
+    KUBECONFIG: kubeconfig,
+    KUBECACHEDIR: join(folder, 'cache'),
+  }
   const kubectl = (...words: readonly string[]): Finished =>
-    finished('kubectl', words, { ...process.env, KUBECONFIG: kubeconfig })
+    finished(kubectlBinary, words, environment)
+  const authorization = { authorization: `Bearer ${token}` }
   const ok = (...words: readonly string[]): string => {
     const { code, stdout, stderr: said } = kubectl(...words)
     if (code !== 0)
@@ -76,6 +95,7 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
     server,
     token,
     kubeconfig,
+    environment,
     managerPids: banner['managerPids'] as number[],
     lines,
     kubectl,
@@ -83,24 +103,51 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
     json: (...words) => JSON.parse(ok(...words, '-o', 'json')),
     apply(manifest) {
       const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest)
-      const run = spawnSync('kubectl', ['apply', '-f', '-'], {
+      const run = spawnSync(kubectlBinary, ['apply', '-f', '-'], {
         input: text,
         encoding: 'utf8',
-        env: { ...process.env, KUBECONFIG: kubeconfig },
+        env: environment,
       })
       if (run.status !== 0) throw new Error(`kubectl apply ended with ${run.status}: ${run.stderr}`)
       return run.stdout
     },
+    async until(what, withinMs, collection, check) {
+      const { request } = await import('node:https')
+      const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
+      const url = `${server}${collection}${collection.includes('?') ? '&' : '?'}${query}&allowWatchBookmarks=true`
+      const call = request(url, { ca: authorityOf(kubeconfig), headers: authorization })
+      // Told by the end of the events; after the answer is found nobody asks.
+      call.on('error', () => {})
+      const timer = setTimeout(() => call.destroy(new Error('too late')), withinMs)
+      const objects = new Map<string, Event['object']>()
+      let complete = false
+      try {
+        const [response] = await once(call.end(), 'response')
+        for await (const { type, object } of eventsOf(response.setEncoding('utf8'))) {
+          if (type === 'BOOKMARK') complete = true
+          else if (type === 'DELETED') objects.delete(object.metadata.uid)
+          else objects.set(object.metadata.uid, object)
+          const found = complete ? check([...objects.values()]) : undefined
+          if (found !== undefined) return found
+        }
+        throw new Error('the watch ended')
+      } catch (error) {
+        const last = JSON.stringify([...objects.values()]).slice(0, 2_000)
+        throw new Error(`not within ${withinMs} ms: ${what}; last seen: ${last}`, { cause: error })
+      } finally {
+        clearTimeout(timer)
+        call.destroy()
+      }
+    },
     async request(path, { method = 'GET', body, contentType = 'application/json' } = {}) {
       const { request } = await import('node:https')
-      const ca = /certificate-authority-data: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))![1]!
       return new Promise((resolve, reject) => {
         const call = request(
           `${server}${path}`,
           {
             method,
-            ca: Buffer.from(ca, 'base64').toString(),
-            headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+            ca: authorityOf(kubeconfig),
+            headers: { ...authorization, 'content-type': contentType },
           },
           (response) => {
             let text = ''
@@ -128,6 +175,25 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
       })
     },
   }
+}
+
+interface Event {
+  readonly type: string
+  readonly object: { readonly metadata: { readonly uid: string } }
+}
+
+async function* eventsOf(chunks: AsyncIterable<string>): AsyncGenerator<Event> {
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) yield JSON.parse(line) as Event
+  }
+}
+
+function authorityOf(kubeconfig: string): string {
+  const data = /certificate-authority-data: (\S+)/.exec(readFileSync(kubeconfig, 'utf8'))![1]!
+  return Buffer.from(data, 'base64').toString()
 }
 
 function parsed(text: string): unknown {

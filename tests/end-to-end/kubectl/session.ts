@@ -1,12 +1,15 @@
 /** One cluster for the tests of a file, and what it takes to drive kubectl against it. */
+import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { startGyro } from './gyro-process.ts'
-import type { Finished, GyroProcess } from './gyro-process.ts'
+import { finished, kubectlBinary, startGyro } from '../gyro-process.ts'
+import type { Finished, GyroProcess } from '../gyro-process.ts'
+import { startCommand } from '../running-command.ts'
+import type { Running } from '../running-command.ts'
 
 /** Set by `begin`. */
 export let gyro: GyroProcess
@@ -21,6 +24,37 @@ export async function begin(): Promise<void> {
 export async function finish(): Promise<void> {
   await gyro.stop()
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** Of the kubectl under test: 36 of v1.36.4. */
+export const minor = Number(
+  /"v1\.(\d+)\./.exec(finished(kubectlBinary, ['version', '--client', '-o', 'json']).stdout)?.[1],
+)
+
+/** Command lines, one blank between words, and what they print. `input` goes to every one. */
+export function expectAll(
+  table: readonly (readonly [string, RegExp | string])[],
+  input = '',
+): void {
+  for (const [line, expected] of table) {
+    const { code, stdout, stderr } = fed(input, line.split(' '))
+    assert.equal(code, 0, `kubectl ${line}: ${stderr}`)
+    if (typeof expected === 'string') assert.equal(stdout, expected, `kubectl ${line}`)
+    else assert.match(stdout, expected, `kubectl ${line} printed\n${stdout.slice(0, 3000)}`)
+  }
+}
+
+/** Command lines that fail, and what they say on standard error. */
+export function refuseAll(
+  table: readonly (readonly [string, RegExp | string])[],
+  input = '',
+): void {
+  for (const [line, expected] of table) {
+    const { code, stderr } = fed(input, line.split(' '))
+    assert.equal(code, 1, `kubectl ${line}: ${stderr}`)
+    if (typeof expected === 'string') assert.equal(stderr, expected, `kubectl ${line}`)
+    else assert.match(stderr, expected, `kubectl ${line} said\n${stderr}`)
+  }
 }
 
 /** Lines of output, split into cells at two or more blanks. */
@@ -42,10 +76,17 @@ export function fed(
   args: readonly string[],
   more: NodeJS.ProcessEnv = {},
 ): Finished {
-  const env = { ...process.env, KUBECONFIG: gyro.kubeconfig, ...more }
-  const run = spawnSync('kubectl', args, { input, encoding: 'utf8', env, timeout: 60_000 })
+  const env = { ...gyro.environment, ...more }
+  const run = spawnSync(kubectlBinary, args, { input, encoding: 'utf8', env, timeout: 60_000 })
   return { code: run.status ?? -1, stdout: run.stdout, stderr: run.stderr }
 }
+
+/** A kubectl that goes on while the test does other things. */
+export const start = (
+  args: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+  command: string = kubectlBinary,
+): Running => startCommand(command, args, { ...gyro.environment, ...more })
 
 export function deployment(name: string, image = 'nginx:1.27', replicas = 2): object {
   const labels = { app: name }
@@ -65,7 +106,7 @@ export function deployment(name: string, image = 'nginx:1.27', replicas = 2): ob
   }
 }
 
-export function configMap(name: string, data: object, labels: object = {}): object {
+export function configMap(name: string, data: object, labels?: object): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data }
 }
 
@@ -73,9 +114,13 @@ export function configMap(name: string, data: object, labels: object = {}): obje
 export async function startForward(
   words: readonly string[],
   more: NodeJS.ProcessEnv,
-): Promise<{ readonly ports: readonly number[]; readonly ended: Promise<string> }> {
-  const child = spawn('kubectl', ['port-forward', '--address=127.0.0.1', ...words], {
-    env: { ...process.env, KUBECONFIG: gyro.kubeconfig, ...more },
+): Promise<{
+  readonly ports: readonly number[]
+  readonly ended: Promise<string>
+  stop(): void
+}> {
+  const child = spawn(kubectlBinary, ['port-forward', '--address=127.0.0.1', ...words], {
+    env: { ...gyro.environment, ...more },
   })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
@@ -87,7 +132,7 @@ export async function startForward(
     if (ports.length === words.length - 1) break
   }
   child.stdout.resume()
-  return { ports, ended }
+  return { ports, ended, stop: () => void child.kill() }
 }
 
 export function fetched(port: number, path = '/x'): Promise<string> {

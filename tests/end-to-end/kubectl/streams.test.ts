@@ -6,7 +6,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import type { Finished } from './gyro-process.ts'
+import { kubectlBinary } from '../gyro-process.ts'
+import type { Finished } from '../gyro-process.ts'
 import {
   begin,
   configMap,
@@ -17,7 +18,7 @@ import {
   folder,
   gyro,
   startForward,
-} from './kubectl-session.ts'
+} from './session.ts'
 
 before(begin)
 after(finish)
@@ -260,9 +261,7 @@ describe('streams', () => {
   })
 
   test('proxy passes everything through', async () => {
-    const proxy = spawn('kubectl', ['proxy', '--port=0'], {
-      env: { ...process.env, KUBECONFIG: gyro.kubeconfig },
-    })
+    const proxy = spawn(kubectlBinary, ['proxy', '--port=0'], { env: gyro.environment })
     const { value } = await createInterface({ input: proxy.stdout })[Symbol.asyncIterator]().next()
     const body = await fetched(
       Number(/:(\d+)$/.exec(value as string)![1]),
