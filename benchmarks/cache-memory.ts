@@ -1,6 +1,6 @@
 // Heap per cached pod: an informer's cache filled over a watch of bytes, against the same objects as JSON.parse gives them.
 //
-//   node --expose-gc benchmarks/cache-memory.ts [--pods 50000] [--full]
+//   node --expose-gc benchmarks/cache-memory.ts [--pods 50000] [--full] [--no-token-volumes]
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
@@ -16,10 +16,15 @@ const { values } = parseArgs({
     pods: { type: 'string', default: '50000' },
     measure: { type: 'string' },
     full: { type: 'boolean', default: false },
+    'no-token-volumes': { type: 'boolean', default: false },
   },
 })
 const pods = Number(values.pods)
-const setting = { ...LARGE_CLUSTER, full: values.full }
+const setting = {
+  ...LARGE_CLUSTER,
+  full: values.full,
+  tokenVolumes: !values['no-token-volumes'],
+}
 const collect = (globalThis as { gc?: () => void }).gc
 
 function podText(number: number): string {
@@ -115,6 +120,7 @@ else {
         `--pods=${pods}`,
         `--measure=${measure}`,
         ...(values.full ? ['--full'] : []),
+        ...(setting.tokenVolumes ? [] : ['--no-token-volumes']),
       ],
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
     )

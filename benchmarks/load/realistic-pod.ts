@@ -11,6 +11,8 @@ export interface PodSetting {
   readonly namespaces: number
   readonly nodes: number
   readonly full: boolean
+  /** Each pod mounts a service account token by a volume with a name of its own, unless its author said no. Default true. */
+  readonly tokenVolumes?: boolean
 }
 
 /** The cluster of the figures in docs/decisions/0009-shared-subtrees.md. */
@@ -83,7 +85,8 @@ export function realisticPod(setting: PodSetting, number: number, restarts = 0):
   const time = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
   const podIp = `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`
   const hostIp = `192.168.${node >> 8}.${node & 255}`
-  const token = `kube-api-access-${text(random, 5)}`
+  const volume = `kube-api-access-${text(random, 5)}`
+  const token = (setting.tokenVolumes ?? true) ? volume : undefined
   const condition = (type: string, ms: number): object => ({
     lastProbeTime: null,
     lastTransitionTime: time(ms),
@@ -151,28 +154,32 @@ export function realisticPod(setting: PodSetting, number: number, restarts = 0):
   }
 }
 
-function statusDetails(token: string): object {
+function statusDetails(token: string | undefined): object {
   return {
     allocatedResources: { cpu: '100m', memory: '128Mi' },
     resources: {
       limits: { cpu: '500m', memory: '256Mi' },
       requests: { cpu: '100m', memory: '128Mi' },
     },
-    volumeMounts: [
-      {
-        name: token,
-        mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
-        readOnly: true,
-        recursiveReadOnly: 'Disabled',
-      },
-    ],
+    ...(token === undefined
+      ? {}
+      : {
+          volumeMounts: [
+            {
+              name: token,
+              mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+              readOnly: true,
+              recursiveReadOnly: 'Disabled',
+            },
+          ],
+        }),
   }
 }
 
 function podSpec(
   setting: PodSetting,
   deployment: Deployment,
-  token: string,
+  token: string | undefined,
   nodeName: string,
 ): object {
   const toleration = (key: string): object => ({
@@ -203,41 +210,54 @@ function podSpec(
     },
   }
   return {
-    volumes: [
-      {
-        name: token,
-        projected: {
-          sources: [
-            { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
-            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    ...(token === undefined
+      ? {}
+      : {
+          volumes: [
             {
-              downwardAPI: {
-                items: [
+              name: token,
+              projected: {
+                sources: [
+                  { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
                   {
-                    path: 'namespace',
-                    fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+                    configMap: {
+                      name: 'kube-root-ca.crt',
+                      items: [{ key: 'ca.crt', path: 'ca.crt' }],
+                    },
+                  },
+                  {
+                    downwardAPI: {
+                      items: [
+                        {
+                          path: 'namespace',
+                          fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+                        },
+                      ],
+                    },
                   },
                 ],
+                defaultMode: 420,
               },
             },
           ],
-          defaultMode: 420,
-        },
-      },
-    ],
+        }),
     containers: [
       {
         name: 'web',
         image: deployment.image,
         ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' }],
         ...(setting.full ? details : {}),
-        volumeMounts: [
-          {
-            name: token,
-            readOnly: true,
-            mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
-          },
-        ],
+        ...(token === undefined
+          ? {}
+          : {
+              volumeMounts: [
+                {
+                  name: token,
+                  readOnly: true,
+                  mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+                },
+              ],
+            }),
         ...(setting.full ? { livenessProbe: probe, readinessProbe: probe } : {}),
         terminationMessagePath: '/dev/termination-log',
         terminationMessagePolicy: 'File',

@@ -4,13 +4,10 @@
  */
 import { test } from 'node:test'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
 import type { Client, ResourceClient } from '@gyropilot/client'
-import { isNotFound } from '@gyropilot/client'
-import { Cluster } from '@gyropilot/cluster'
-import { PrometheusRegistry, SeededRandom, silentLogger } from '@gyropilot/foundation'
+import { createCluster } from '@gyropilot/cluster'
+import type { SimulatedCluster } from '@gyropilot/cluster'
 import type { VirtualClock } from '@gyropilot/foundation'
-import { virtualClock } from '@gyropilot/foundation/testing'
 
 export interface World {
   readonly client: Client
@@ -43,67 +40,29 @@ export function scenario(
   options: ScenarioOptions = {},
 ): void {
   test(title, async () => {
-    const clock = virtualClock()
-    const random = new SeededRandom(options.seed ?? title)
-    const cluster = new Cluster({
-      clock,
-      random,
-      logger: silentLogger,
-      metrics: new PrometheusRegistry(),
-      store: createMemoryStore(clock),
-      certificates: createClusterCertificates({ clock, random }),
-    })
-    const drive = async <T>(work: Promise<T>): Promise<T> => {
-      let done = false
-      void work.finally(() => (done = true)).catch(() => {})
-      await clock.advanceUntil(() => done, 60_000)
-      return work
-    }
-    await drive(cluster.start())
-    await drive(cluster.startControllerManager(options.controllers).ready)
-    await drive(cluster.startScheduler().ready)
-    const nodes = Array.from({ length: options.nodes ?? 2 }, (_, index) => ({
-      name: `node-${index + 1}`,
-      hostIp: `192.168.0.${index + 1}`,
-      podCidr: `10.244.${index}.0/24`,
-    }))
-    await drive(cluster.startNodes(nodes).ready)
+    const { nodes = 2, seed = title, controllers } = options
+    const cluster = await createCluster({ seed, nodes, ...(controllers && { controllers }) })
     try {
-      await play(worldOf(cluster.client(), clock, drive))
+      await play(worldOf(cluster))
     } catch (error) {
-      throw new Error(
-        `seed ${JSON.stringify(options.seed ?? title)}: ${(error as Error).message}`,
-        { cause: error },
-      )
-    } finally {
-      await drive(cluster.stop(0))
+      throw new Error(`seed ${JSON.stringify(seed)}: ${(error as Error).message}`, {
+        cause: error,
+      })
     }
   })
 }
 
-function worldOf(
-  client: Client,
-  clock: VirtualClock,
-  drive: <T>(work: Promise<T>) => Promise<T>,
-): World {
+function worldOf(cluster: SimulatedCluster): World {
+  const { client, clock } = cluster
   const scoped = <T extends KubernetesObject>(type: ResourceType<T>, namespace = 'default') =>
-    driven(client.resource(type, type.namespaced ? namespace : undefined), drive)
-  const find: World['find'] = async (type, name, namespace) => {
-    try {
-      return await scoped(type, namespace).get(name)
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
-  }
+    client.resource(type, type.namespaced ? namespace : undefined)
   return {
     client,
     clock,
     of: scoped,
-    find,
-    async list(type, namespace) {
-      return (await scoped(type, namespace).list()).items
-    },
+    find: async (type, name, namespace = 'default') => cluster.objects.find(type, namespace, name),
+    list: async (type, namespace = 'default') =>
+      cluster.objects.all(type, type.namespaced ? namespace : undefined),
     async until(what, withinMs, check) {
       const endMs = clock.monotonicMs() + withinMs
       for (;;) {
@@ -116,18 +75,4 @@ function worldOf(
     },
     advance: (ms) => clock.advance(ms),
   }
-}
-
-/** Each call moves virtual time until it is answered: admission and retries wait on the clock. */
-function driven<T extends object>(target: T, drive: <R>(work: Promise<R>) => Promise<R>): T {
-  return new Proxy(target, {
-    get(object, name) {
-      const member: unknown = Reflect.get(object, name)
-      if (typeof member !== 'function') return member
-      return (...args: unknown[]): unknown => {
-        const result: unknown = member.apply(object, args)
-        return result instanceof Promise ? drive(result) : result
-      }
-    },
-  })
 }

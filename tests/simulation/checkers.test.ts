@@ -77,7 +77,13 @@ test('without endpointslice-, serviceaccount- and root-ca-controllers their obje
     '-root-ca-certificate-publisher-controller',
   ]
   const found = await checkersOf(off, async (cluster) => {
-    // Pods need a service account, which nobody makes here.
+    // Pods need a service account and what its volume shows, which nobody makes here.
+    await cluster.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kube-root-ca.crt', namespace: 'default' },
+      data: { 'ca.crt': 'nobody trusts this' },
+    } as object)
     await cluster.create({
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -123,6 +129,103 @@ test('a pod too many is found when it is made, not in the end', async () => {
     ['pod limits'],
   )
 })
+
+/** A Deployment of two ready pods and a budget whose status is written by hand: `allowed` disruptions. */
+async function withBudget(allowed: number) {
+  const cluster = await createCluster({ seed: 'budget', nodes: 1 })
+  const watchdog = new Watchdog(cluster)
+  await cluster.create(deployment(2))
+  await cluster.advance(20_000)
+  const budget = await cluster.create({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { minAvailable: 2 - allowed, selector: { matchLabels: { app: 'web' } } },
+  } as object)
+  const setStatus = (status: object) =>
+    cluster.client
+      .resource(resources.poddisruptionbudgets, 'default')
+      .patch('web', { type: 'merge', value: { status } }, { subresource: 'status' })
+  const { generation: observedGeneration } = (budget as ConfigMap).metadata ?? {}
+  const healthy = { currentHealthy: 2, desiredHealthy: 2 - allowed, expectedPods: 2 }
+  await setStatus({ observedGeneration, disruptionsAllowed: allowed, ...healthy })
+  const pods = cluster.objects.all(resources.pods, 'default')
+  const names = pods.map(({ metadata }) => metadata?.name ?? '')
+  const evict = (name: string) =>
+    cluster.client.resource(resources.pods, 'default').createSubresource(name, 'eviction', {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name, namespace: 'default' },
+    } as object)
+  const found = () => watchdog.violations.map(({ checker, message }) => `${checker}: ${message}`)
+  return { cluster, setStatus, names, evict, found }
+}
+
+test('evictions within a budget are as they must be, and the next one is refused', async () => {
+  const { names, evict, found, cluster } = await withBudget(1)
+  await evict(names[0]!)
+  await assert.rejects(evict(names[1]!), /disruption budget/)
+  await cluster.advance(20_000)
+  assert.deepEqual(found(), [])
+})
+
+test('a budget that pays what it does not have is found', async () => {
+  const { names, setStatus, found } = await withBudget(0)
+  await setStatus({ disruptedPods: { [names[0]!]: '2026-01-01T00:00:00Z' } })
+  assert.deepEqual(found(), [`budgets: budget default/web let ${names[0]} go and allowed 0`])
+})
+
+test('an eviction that asks no budget is found', async () => {
+  const { cluster, names, found } = await withBudget(1)
+  const condition = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }
+  const value = { status: { conditions: [condition] } }
+  const pods = cluster.client.resource(resources.pods, 'default')
+  await pods.patch(names[0]!, { type: 'strategic', value }, { subresource: 'status' })
+  assert.deepEqual(found(), [
+    `budgets: pod default/${names[0]} is evicted and budget default/web was not asked`,
+  ])
+})
+
+test('a pod that a controller makes for nobody is found', async () => {
+  const cluster = await createCluster({ seed: 'nobody', nodes: 0 })
+  const watchdog = new Watchdog(cluster)
+  cluster.run('controller', async (life) => {
+    const client = cluster.clientOf(life, 'kube-controller-manager')
+    await client.resource(resources.replicasets, 'default').create({
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: { name: 'stray' },
+      spec: { replicas: 0, ...specOf(deployment(0)) },
+    } as object)
+    await new Promise(() => {})
+  })
+  await cluster.advance(2_000)
+  assert.deepEqual(
+    watchdog.violations.map(({ message }) => message),
+    ['ReplicaSet default/stray was made by a controller and has no owner'],
+  )
+})
+
+test('a pod that is taken from its owner without cause is found, one that no longer matches is not', async () => {
+  const cluster = await createCluster({ seed: 'taken', nodes: 1 })
+  const watchdog = new Watchdog(cluster)
+  await cluster.create(deployment(2))
+  await cluster.advance(20_000)
+  const [first, second] = cluster.objects.all(resources.pods, 'default')
+  const change = (name: string | undefined, metadata: object) =>
+    cluster.patch(resources.pods, 'default', name ?? '', { type: 'merge', value: { metadata } })
+  await change(first?.metadata?.name, { labels: { app: 'away' } })
+  await cluster.advance(20_000)
+  const found = () => watchdog.violations.map((violation) => violation.message)
+  assert.deepEqual(found(), [])
+  await change(second?.metadata?.name, { ownerReferences: null })
+  const [message = ''] = found()
+  assert.match(message, /was taken from ReplicaSet .* without cause/)
+})
+
+function specOf({ spec }: Deployment): object {
+  return { selector: spec!.selector, template: spec!.template }
+}
 
 test('somebody who writes for ever is no rest', async () => {
   const found = await checkersOf(['*'], async (cluster) => {

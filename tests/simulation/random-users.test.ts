@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { scaled, simulate } from '@gyropilot/cluster'
 
 const RUNS = [
-  { intensity: 0, seeds: 1 },
-  { intensity: 1, seeds: 3 },
-  { intensity: 4, seeds: 1 },
+  { intensity: 0, seeds: 2 },
+  { intensity: 1, seeds: 8 },
+  { intensity: 4, seeds: 3 },
 ]
 
 for (const { intensity, seeds } of RUNS) {
@@ -20,14 +20,4 @@ for (const { intensity, seeds } of RUNS) {
       assert.equal(Object.keys(outcome.faults).length > 0, intensity > 0)
     })
   }
-}
-
-/** What these found when it was new. Each has its story in docs/reliability.md. */
-const ONCE_FAILING = ['s0', 's1', 's16', 's21', 's29']
-for (const seed of ONCE_FAILING) {
-  test(`seed ${seed}, which once failed`, async () => {
-    const minutes = seed === 's0' || seed === 's1' ? 5 : 10
-    const outcome = await simulate({ seed, minutes, rates: scaled(1) })
-    assert.deepEqual(outcome.violations, [])
-  })
 }

@@ -1,0 +1,180 @@
+/** What docs/behaviour/simulation/kubelet.md says of pods whose volumes and environment refer to something that is not there. */
+import assert from 'node:assert/strict'
+import type { Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+type Spec = NonNullable<Pod['spec']>
+type Container = Spec['containers'][number]
+
+const podOf = (volumes: Spec['volumes'], container: Partial<Container> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { containers: [{ name: 'c', image: 'web:1', ...container }], volumes },
+})
+
+const web = (world: World) => world.find(resources.pods, 'web')
+const isRunning = (world: World) => async () =>
+  (await web(world))?.status?.phase === 'Running' ? true : undefined
+
+async function waiting(world: World): Promise<readonly (string | undefined)[]> {
+  const [status] = (await web(world))?.status?.containerStatuses ?? []
+  return [status?.state?.waiting?.reason, status?.state?.waiting?.message]
+}
+
+async function messages(world: World, wanted: string): Promise<readonly string[]> {
+  await world.advance(2_000)
+  const events = await world.list(resources.events)
+  const own = events.filter(
+    ({ involvedObject, reason }) => involvedObject.name === 'web' && reason === wanted,
+  )
+  return [...new Set(own.map(({ message }) => message ?? ''))]
+}
+
+type Make = (world: World) => Promise<unknown>
+const makeMap =
+  (data: Readonly<Record<string, string>>): Make =>
+  (world) =>
+    world.of(resources.configmaps).create({ metadata: { name: 'settings' }, data })
+const makeSecret: Make = (world) =>
+  world.of(resources.secrets).create({ metadata: { name: 'keys' }, stringData: { k: 'v' } })
+
+const VOLUMES: readonly (readonly [string, NonNullable<Spec['volumes']>[number], string, Make])[] =
+  [
+    [
+      'a ConfigMap',
+      { name: 'v', configMap: { name: 'settings' } },
+      'configmap "settings" not found',
+      makeMap({}),
+    ],
+    [
+      'a Secret',
+      { name: 'v', secret: { secretName: 'keys' } },
+      'secret "keys" not found',
+      makeSecret,
+    ],
+    [
+      'projected sources',
+      {
+        name: 'v',
+        projected: { sources: [{ configMap: { name: 'settings' } }, { secret: { name: 'keys' } }] },
+      },
+      '[configmap "settings" not found, secret "keys" not found]',
+      async (world) => {
+        await makeMap({})(world)
+        await makeSecret(world)
+      },
+    ],
+  ]
+for (const [title, volume, problem, make] of VOLUMES) {
+  scenario(
+    `a pod with a volume of ${title} that is missing stays ContainerCreating with FailedMount, and starts once it is there`,
+    async (world) => {
+      await world.of(resources.pods).create(podOf([volume]))
+      await world.advance(20_000)
+      assert.deepEqual(await waiting(world), ['ContainerCreating', undefined])
+      assert.equal((await web(world))?.status?.phase, 'Pending')
+      assert.equal((await web(world))?.status?.podIP, undefined)
+      const text = `MountVolume.SetUp failed for volume "v" : ${problem}`
+      assert.deepEqual(await messages(world, 'FailedMount'), [text])
+      await make(world)
+      await world.until('it runs', 60_000, isRunning(world))
+    },
+    { nodes: 1 },
+  )
+}
+
+scenario(
+  'a volume that waits for longer than two minutes: Unable to attach or mount volumes',
+  async (world) => {
+    await world
+      .of(resources.pods)
+      .create(
+        podOf([{ name: 'v', configMap: { name: 'settings', items: [{ key: 'a', path: 'a' }] } }]),
+      )
+    await makeMap({ b: 'c' })(world)
+    await world.advance(300_000)
+    const [setUp, overall, ...others] = (await messages(world, 'FailedMount')).toSorted()
+    assert.match(
+      setUp ?? '',
+      /^MountVolume.SetUp failed for volume "v" : references non-existent config key: a$/,
+    )
+    assert.match(overall ?? '', /^Unable to attach or mount volumes: unmounted volumes=\[v\], /)
+    assert.deepEqual(others, [])
+  },
+  { nodes: 1 },
+)
+
+const ENVIRONMENTS: readonly (readonly [string, Partial<Container>, string, Make])[] = [
+  [
+    'a ConfigMap',
+    { envFrom: [{ configMapRef: { name: 'settings' } }] },
+    'configmap "settings" not found',
+    makeMap({}),
+  ],
+  [
+    'a Secret',
+    { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'k' } } }] },
+    'secret "keys" not found',
+    makeSecret,
+  ],
+]
+for (const [title, container, problem, make] of ENVIRONMENTS) {
+  scenario(
+    `a container whose environment needs ${title} that is missing waits with CreateContainerConfigError, and starts once it is there`,
+    async (world) => {
+      await world.of(resources.pods).create(podOf([], container))
+      await world.advance(20_000)
+      assert.deepEqual(await waiting(world), ['CreateContainerConfigError', problem])
+      assert.ok((await messages(world, 'Failed')).includes(`Error: ${problem}`))
+      await make(world)
+      await world.until('it runs', 60_000, isRunning(world))
+    },
+    { nodes: 1 },
+  )
+}
+
+scenario(
+  'a key that its ConfigMap does not have is named',
+  async (world) => {
+    await makeMap({ a: 'b' })(world)
+    const valueFrom = { configMapKeyRef: { name: 'settings', key: 'z' } }
+    await world.of(resources.pods).create(podOf([], { env: [{ name: 'A', valueFrom }] }))
+    await world.advance(20_000)
+    assert.deepEqual(await waiting(world), [
+      'CreateContainerConfigError',
+      "couldn't find key z in ConfigMap default/settings",
+    ])
+  },
+  { nodes: 1 },
+)
+
+scenario(
+  'what is optional is not waited for, and other volumes are always there',
+  async (world) => {
+    const volumes: Spec['volumes'] = [
+      { name: 'a', configMap: { name: 'settings', optional: true } },
+      { name: 'b', secret: { secretName: 'keys', optional: true } },
+      { name: 'c', emptyDir: {} },
+      { name: 'd', downwardAPI: { items: [] } },
+    ]
+    const envFrom = [{ configMapRef: { name: 'settings', optional: true } }]
+    await world.of(resources.pods).create(podOf(volumes, { envFrom }))
+    await world.until('it runs', 20_000, isRunning(world))
+    assert.deepEqual(await messages(world, 'FailedMount'), [])
+  },
+  { nodes: 1 },
+)
+
+scenario(
+  'a pod that waits for a volume can be deleted',
+  async (world) => {
+    await world.of(resources.pods).create(podOf([{ name: 'v', configMap: { name: 'settings' } }]))
+    await world.advance(20_000)
+    await world.of(resources.pods).delete('web')
+    await world.until('it is gone', 60_000, async () => ((await web(world)) ? undefined : true))
+  },
+  { nodes: 1 },
+)

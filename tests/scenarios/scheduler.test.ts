@@ -1,0 +1,154 @@
+/** Acceptance scenarios of docs/behaviour/simulation/scheduler.md that need a whole cluster. */
+import assert from 'node:assert/strict'
+import type { Pod, PriorityClass } from '@gyropilot/api'
+import { findCondition, resources } from '@gyropilot/api'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+function podOf(name: string, cpu: string, given: Partial<NonNullable<Pod['spec']>> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: { app: name } },
+    spec: {
+      containers: [{ name: 'c', image: 'web:1', resources: { requests: { cpu } } }],
+      terminationGracePeriodSeconds: 10,
+      ...given,
+    },
+  }
+}
+
+async function withClasses(world: World): Promise<string> {
+  const high: PriorityClass = { metadata: { name: 'high' }, value: 1_000 }
+  const meek: PriorityClass = {
+    metadata: { name: 'meek' },
+    value: 1_000,
+    preemptionPolicy: 'Never',
+  }
+  await world.of(resources.priorityclasses).create(high)
+  await world.of(resources.priorityclasses).create(meek)
+  const [node] = await world.list(resources.nodes)
+  return String(node?.status?.allocatable?.['cpu'])
+}
+
+const bound = (world: World, name: string) => async () => {
+  const found = await world.find(resources.pods, name)
+  return found?.spec?.nodeName ? found : undefined
+}
+
+scenario(
+  'High priority pod, full node: DisruptionTarget on the victim, DELETE, Preempted event, nominatedNodeName, binding after the victim is gone',
+  async (world) => {
+    const cpu = await withClasses(world)
+    await world.of(resources.pods).create(podOf('low', cpu))
+    const low = await world.until('low is bound', 10_000, bound(world, 'low'))
+    await world.until('low runs', 20_000, async () => {
+      const found = await world.find(resources.pods, 'low')
+      return found?.status?.phase === 'Running' ? found : undefined
+    })
+    await world.of(resources.pods).create(podOf('high', cpu, { priorityClassName: 'high' }))
+    const victim = await world.until('low goes', 10_000, async () => {
+      const found = await world.find(resources.pods, 'low')
+      return found?.metadata?.deletionTimestamp ? found : undefined
+    })
+    const target = findCondition(victim.status?.conditions, 'DisruptionTarget')
+    assert.deepEqual(
+      [target?.status, target?.reason, target?.message],
+      [
+        'True',
+        'PreemptionByScheduler',
+        'default-scheduler: preempting to accommodate a higher priority pod',
+      ],
+    )
+    const nominated = await world.find(resources.pods, 'high')
+    assert.equal(nominated?.status?.nominatedNodeName, low.spec?.nodeName)
+    assert.equal(nominated?.spec?.nodeName, undefined)
+    const scheduled = findCondition(nominated?.status?.conditions, 'PodScheduled')
+    assert.equal(scheduled?.message, '0/1 nodes are available: 1 Insufficient cpu.')
+    const high = await world.until('high is bound', 60_000, bound(world, 'high'))
+    assert.equal(high.spec?.nodeName, low.spec?.nodeName)
+    assert.equal(await world.find(resources.pods, 'low'), undefined)
+    await world.advance(5_000)
+    const events = await world.list(resources.events)
+    const [preempted, ...others] = events.filter(({ reason }) => reason === 'Preempted')
+    assert.deepEqual(others, [])
+    assert.equal(preempted?.involvedObject.name, 'low')
+    assert.equal(
+      preempted?.message,
+      `Preempted by pod ${high.metadata?.uid} on node ${low.spec?.nodeName}`,
+    )
+  },
+  { nodes: 1, controllers: ['*'] },
+)
+
+scenario(
+  'preemptionPolicy Never: nobody goes, and the message says why',
+  async (world) => {
+    const cpu = await withClasses(world)
+    await world.of(resources.pods).create(podOf('low', cpu))
+    await world.until('low is bound', 10_000, bound(world, 'low'))
+    await world.of(resources.pods).create(podOf('meek', cpu, { priorityClassName: 'meek' }))
+    await world.advance(30_000)
+    const meek = await world.find(resources.pods, 'meek')
+    assert.equal(
+      findCondition(meek?.status?.conditions, 'PodScheduled')?.message,
+      '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+    )
+    const low = await world.find(resources.pods, 'low')
+    assert.equal(low?.metadata?.deletionTimestamp, undefined)
+  },
+  { nodes: 1 },
+)
+
+scenario(
+  'room that was made for an important pod is not taken by a less important one',
+  async (world) => {
+    const cpu = await withClasses(world)
+    await world.of(resources.pods).create(podOf('low', cpu))
+    await world.until('low is bound', 10_000, bound(world, 'low'))
+    await world.advance(10_000)
+    await world.of(resources.pods).create(podOf('high', cpu, { priorityClassName: 'high' }))
+    await world.advance(500)
+    await world.of(resources.pods).create(podOf('late', cpu))
+    await world.until('high is bound', 60_000, bound(world, 'high'))
+    assert.equal((await world.find(resources.pods, 'late'))?.spec?.nodeName, undefined)
+  },
+  { nodes: 1 },
+)
+
+scenario(
+  'Immediate claim unbound: pre-filter text; bound claim: pod scheduled without waiting 5 min',
+  async (world) => {
+    const claims = world.of(resources.persistentvolumeclaims)
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName: '',
+    } as const
+    await claims.create({ metadata: { name: 'data' }, spec })
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }]
+    await world.of(resources.pods).create(podOf('user', '1', { volumes }))
+    await world.advance(40_000)
+    const waiting = await world.find(resources.pods, 'user')
+    assert.equal(
+      findCondition(waiting?.status?.conditions, 'PodScheduled')?.message,
+      '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+    )
+    // As the volume controller binds it.
+    const csi = { driver: 'disk.example.com', volumeHandle: 'disk' }
+    const capacity = { storage: '1Gi' }
+    await world.of(resources.persistentvolumes).create({
+      metadata: { name: 'disk' },
+      spec: { capacity, accessModes: ['ReadWriteOnce'], csi },
+    })
+    await claims.patch('data', {
+      type: 'merge',
+      value: {
+        metadata: { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
+        spec: { volumeName: 'disk' },
+      },
+    })
+    await world.until('it is bound', 15_000, bound(world, 'user'))
+  },
+  { nodes: 1 },
+)
