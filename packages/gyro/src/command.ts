@@ -38,8 +38,11 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     case '--version':
       process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
       return
-    case undefined:
     case 'help':
+      if (rest[0] !== undefined) return run([rest[0], '--help'])
+      process.stdout.write(HELP)
+      return
+    case undefined:
     case '--help':
     case '-h':
       process.stdout.write(HELP)

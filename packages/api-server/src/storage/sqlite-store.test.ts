@@ -58,7 +58,7 @@ test('a second server is refused with one clear error, and let in when the first
   const store = openSqliteStore({ clock, directory, processId: 4711 })
   assert.throws(() => openSqliteStore({ clock, directory }), {
     name: 'DataDirectoryError',
-    message: `the data directory ${directory} is in use by another server (process 4711)`,
+    message: `data directory ${directory} is in use by another server (process 4711): stop it or choose another directory`,
   })
   store.close()
   openSqliteStore({ clock, directory }).close()

@@ -73,11 +73,11 @@ class SqliteJournal implements Journal {
     } catch (error) {
       if (!isBusy(error))
         throw new DataDirectoryError(
-          `cannot open the data directory ${directory}: ${(error as Error).message}`,
+          `cannot open data directory ${directory}: ${(error as Error).message}`,
           { cause: error },
         )
       throw new DataDirectoryError(
-        `the data directory ${directory} is in use by another server${ownerOf(directory)}`,
+        `data directory ${directory} is in use by another server${ownerOf(directory)}: stop it or choose another directory`,
         { cause: error },
       )
     }
@@ -90,7 +90,7 @@ class SqliteJournal implements Journal {
     }
     if (version > FORMAT_VERSION) {
       throw new DataDirectoryError(
-        `the data directory ${directory} was written by a newer version (format ${version}, this one reads up to ${FORMAT_VERSION}); start that version or use another directory`,
+        `data directory ${directory} was written by a newer version (format ${version}, this one reads up to ${FORMAT_VERSION}); start that version or use another directory`,
       )
     }
     if (version === FORMAT_VERSION) return

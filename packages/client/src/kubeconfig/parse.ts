@@ -45,7 +45,10 @@ async function yamlValue(text: string): Promise<unknown> {
       message: string
     }
     const where = linePos?.[0] === undefined ? '' : `line ${linePos[0].line}: `
-    throw new Error(`yaml: ${where}${message.split('\n', 1)[0]}`, { cause: error })
+    const [what = ''] = message.split('\n', 1)
+    throw new Error(`yaml: ${where}${what.replace(/ at line \d+, column \d+:?$/, '')}`, {
+      cause: error,
+    })
   }
 }
 

@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import {
   annotationsAfterRollback,
   appendedHistory,
+  desiredReplicasOf,
+  highestRevision,
   previousRevision,
   recordedMaxReplicasOf,
+  revisionOf,
   rollbackRevisionOf,
   synchronizedAnnotations,
 } from './annotations.ts'
@@ -25,7 +28,7 @@ test('annotations of the Deployment are copied, except those that stay with thei
     'deployment.kubernetes.io/max-replicas': '1',
     'deprecated.deployment.rollback.to': '1',
   })
-  assert.deepEqual(synchronizedAnnotations(from, { own: 'y' }, 1), {
+  assert.deepEqual(synchronizedAnnotations(from, { own: 'y' }, 1n), {
     own: 'y',
     note: 'x',
     [REVISION]: '1',
@@ -34,20 +37,20 @@ test('annotations of the Deployment are copied, except those that stay with thei
 
 test('nothing to change gives the same object', () => {
   const current = { [REVISION]: '3', note: 'x' }
-  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3), current)
+  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3n), current)
 })
 
 test('the revision is raised only, never lowered on the ReplicaSet', () => {
   const current = { [REVISION]: '5' }
-  assert.equal(synchronizedAnnotations(web, current, 3), current)
+  assert.equal(synchronizedAnnotations(web, current, 3n), current)
 })
 
 test('a raised revision leaves the old one in the history', () => {
-  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '1' }, 3), {
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '1' }, 3n), {
     [REVISION]: '3',
     [HISTORY]: '1',
   })
-  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '3', [HISTORY]: '1' }, 5), {
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '3', [HISTORY]: '1' }, 5n), {
     [REVISION]: '5',
     [HISTORY]: '1,3',
   })
@@ -55,7 +58,7 @@ test('a raised revision leaves the old one in the history', () => {
 
 test('A non-integer existing annotation stops the whole step (no change)', () => {
   const current = { [REVISION]: 'x' }
-  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3), current)
+  assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3n), current)
 })
 
 test('the history has at most 2000 characters, the oldest dropped first', () => {
@@ -71,8 +74,35 @@ test('revision 0 means the second highest revision', () => {
   const revisions = ['4', '1', 'x', '3'].map((revision, index) =>
     owned(web, { name: `rs${index}`, revision }),
   )
-  assert.equal(previousRevision(revisions), 3)
-  assert.equal(previousRevision([owned(web, { revision: '1' })]), 0)
+  assert.equal(previousRevision(revisions), 3n)
+  assert.equal(previousRevision([owned(web, { revision: '1' })]), 0n)
+})
+
+test('a revision is an int64: no digit of it is lost', () => {
+  const [former, next] = ['3546343826724305832', '3546343826724305833']
+  const adopted = owned(web, { revision: former })
+  assert.equal(highestRevision([adopted]) + 1n, BigInt(next))
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: former }, BigInt(next)), {
+    [REVISION]: next,
+    [HISTORY]: former,
+  })
+  assert.equal(revisionOf(owned(web, { revision: '9223372036854775808' })), undefined)
+})
+
+test('a recorded size is digits alone, at most MaxInt32', () => {
+  const recorded = (text: string) =>
+    desiredReplicasOf(
+      owned(web, { annotations: { 'deployment.kubernetes.io/desired-replicas': text } }),
+    )
+  assert.deepEqual(['0', '13', '2147483647', '2147483648', '-1', '+1', ''].map(recorded), [
+    0,
+    13,
+    2_147_483_647,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 test('sizes and the rollback request are integers or nothing', () => {
@@ -88,7 +118,7 @@ test('sizes and the rollback request are integers or nothing', () => {
     ),
     undefined,
   )
-  assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': '0' })), 0)
+  assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': '0' })), 0n)
   assert.equal(
     rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': 'x' })),
     undefined,

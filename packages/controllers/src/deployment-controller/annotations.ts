@@ -14,6 +14,7 @@ export const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
 export type Annotations = Readonly<Record<string, string>>
 
 const LONGEST_REVISION_HISTORY = 2000
+const MAX_INT32 = 2_147_483_647
 
 /** Annotations that stay with the object they are on. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
@@ -29,25 +30,30 @@ export function annotationsOf(object: KubernetesObject): Annotations {
   return object.metadata?.annotations ?? {}
 }
 
-/** The rollout number; 0 without one, undefined when it is no integer. */
-export function revisionOf(object: KubernetesObject): number | undefined {
+/**
+ * The rollout number, an int64 that a ReplicaSet may have been given by anybody; 0 without one,
+ * undefined when it is no integer.
+ */
+export function revisionOf(object: KubernetesObject): bigint | undefined {
   const text = annotationsOf(object)[REVISION]
-  return text === undefined ? 0 : integerOf(text)
+  return text === undefined ? 0n : int64Of(text)
 }
 
-export function highestRevision(replicaSets: readonly ReplicaSet[]): number {
-  return replicaSets.reduce(
-    (highest, replicaSet) => Math.max(highest, revisionOf(replicaSet) ?? 0),
-    0,
-  )
+export function highestRevision(replicaSets: readonly ReplicaSet[]): bigint {
+  let highest = 0n
+  for (const replicaSet of replicaSets) {
+    const revision = revisionOf(replicaSet) ?? 0n
+    if (revision > highest) highest = revision
+  }
+  return highest
 }
 
 /** The second highest revision, 0 when there are no two. */
-export function previousRevision(replicaSets: readonly ReplicaSet[]): number {
-  let highest = 0
-  let second = 0
+export function previousRevision(replicaSets: readonly ReplicaSet[]): bigint {
+  let highest = 0n
+  let second = 0n
   for (const replicaSet of replicaSets) {
-    const revision = revisionOf(replicaSet) ?? 0
+    const revision = revisionOf(replicaSet) ?? 0n
     if (revision >= highest) {
       second = highest
       highest = revision
@@ -56,14 +62,17 @@ export function previousRevision(replicaSets: readonly ReplicaSet[]): number {
   return second
 }
 
-/** The Deployment's size when the ReplicaSet was last scaled; undefined when absent or no int32. */
+/**
+ * The Deployment's size when the ReplicaSet was last scaled; undefined when absent or no size: digits
+ * alone, at most MaxInt32.
+ */
 export function desiredReplicasOf(replicaSet: ReplicaSet): number | undefined {
-  return int32Of(annotationsOf(replicaSet)[DESIRED_REPLICAS])
+  return sizeOf(annotationsOf(replicaSet)[DESIRED_REPLICAS])
 }
 
 /** That size with its surge. */
 export function recordedMaxReplicasOf(replicaSet: ReplicaSet): number | undefined {
-  return int32Of(annotationsOf(replicaSet)[MAX_REPLICAS])
+  return sizeOf(annotationsOf(replicaSet)[MAX_REPLICAS])
 }
 
 /** The sizes that go onto a ReplicaSet with every scaling. */
@@ -82,10 +91,10 @@ export function replicasAnnotations(deployment: Deployment): Annotations {
 export function synchronizedAnnotations(
   deployment: Deployment,
   current: Annotations,
-  newRevision: number,
+  newRevision: bigint,
 ): Annotations {
   const oldText = current[REVISION]
-  const oldRevision = oldText === undefined || oldText === '' ? 0 : integerOf(oldText)
+  const oldRevision = oldText === undefined || oldText === '' ? 0n : int64Of(oldText)
   if (oldRevision === undefined) return current
   const next: Record<string, string> = { ...current, ...copyableAnnotations(deployment) }
   if (oldRevision < newRevision) {
@@ -140,16 +149,19 @@ export function sameAnnotations(left: Annotations, right: Annotations): boolean 
 }
 
 /** The revision to roll back to (0: the previous one); undefined without a valid request. */
-export function rollbackRevisionOf(deployment: Deployment): number | undefined {
+export function rollbackRevisionOf(deployment: Deployment): bigint | undefined {
   const text = annotationsOf(deployment)[ROLLBACK_TO]
-  return text === undefined ? undefined : integerOf(text)
+  return text === undefined ? undefined : int64Of(text)
 }
 
-function integerOf(text: string): number | undefined {
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+function int64Of(text: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined
+  const value = BigInt(text.replace('+', ''))
+  return BigInt.asIntN(64, value) === value ? value : undefined
 }
 
-function int32Of(text: string | undefined): number | undefined {
-  const value = text === undefined ? undefined : integerOf(text)
-  return value === undefined || Math.abs(value) > 2_147_483_647 ? undefined : value
+function sizeOf(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d+$/.test(text)) return undefined
+  const value = Number(text)
+  return value > MAX_INT32 ? undefined : value
 }

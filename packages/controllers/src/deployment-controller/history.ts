@@ -45,5 +45,5 @@ function byRevision(left: ReplicaSet, right: ReplicaSet): number {
   if (leftRevision === undefined || rightRevision === undefined || leftRevision === rightRevision) {
     return byCreation(left, right)
   }
-  return leftRevision - rightRevision
+  return leftRevision < rightRevision ? -1 : 1
 }

@@ -71,6 +71,14 @@ test('the created ReplicaSet carries hash, owner, sizes and the annotations of t
   })
 })
 
+test('the revision follows that of an adopted ReplicaSet, beyond what a number holds exactly', () => {
+  const adopted = owned(web, { image: 'old', replicas: 3, revision: '3546343826724305832' })
+  const driven = sync(web, [adopted])
+  const next = '3546343826724305833'
+  assert.equal(driven.created[0]?.metadata?.annotations?.[REVISION], next)
+  assert.equal(driven.statusWrites[0]?.metadata?.annotations?.[REVISION], next)
+})
+
 test('Rollover: a third template starts with 0 replicas when total is at the limit, without an event', () => {
   const old = owned(web, { name: 'old', image: 'img:0', replicas: 4, revision: '4' })
   const driven = sync(web, [old])
@@ -188,6 +196,17 @@ test('Given an edited RS template, then collisionCount 1 and revision 2 on a new
   const [created] = sync(collided, [edited]).created
   assert.notEqual(created?.metadata?.name, `web-${hash}`)
   assert.equal(created?.metadata?.annotations?.[REVISION], '2')
+})
+
+test('a ReplicaSet of a Deployment that had the name before is not used, though its template is the same', () => {
+  const predecessor = { ...web, metadata: { ...web.metadata, uid: 'predecessor' } }
+  const theirs = owned(predecessor, { name: `web-${hash}`, replicas: 3, revision: '1' })
+  const refusal = failing(refused(409, 'AlreadyExists', 'exists'))
+  const driven = sync(web, [], { ...refusal, cached: [theirs] })
+  assert.equal((driven.verdict.error as Error).message, 'exists')
+  assert.equal(driven.statusWrites[0]?.status?.collisionCount, 1)
+  const next = deployment({ replicas: 3, status: driven.statusWrites[0]?.status })
+  assert.notEqual(sync(next, [], { cached: [theirs] }).created[0]?.metadata?.name, `web-${hash}`)
 })
 
 test('a name taken by our own ReplicaSet of that template is used: no event, no condition', () => {

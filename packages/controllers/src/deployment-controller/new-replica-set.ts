@@ -69,7 +69,7 @@ export function* syncNewReplicaSet(
   const existing = findNewReplicaSet(rollout.deployment, all)
   rollout.newReplicaSet = existing
   rollout.oldReplicaSets = all.filter((replicaSet) => replicaSet !== existing)
-  const newRevision = highestRevision(rollout.oldReplicaSets) + 1
+  const newRevision = highestRevision(rollout.oldReplicaSets) + 1n
   if (existing !== undefined) return yield* keepUpToDate(rollout, existing, newRevision)
   if (!rules.createMissing) return undefined
   return yield* createNewReplicaSet(rollout, newRevision, rules)
@@ -78,7 +78,7 @@ export function* syncNewReplicaSet(
 function* keepUpToDate(
   rollout: Rollout,
   existing: ReplicaSet,
-  newRevision: number,
+  newRevision: bigint,
 ): Reconcile<Problem | undefined> {
   const { deployment } = rollout
   const current = annotationsOf(existing)
@@ -108,7 +108,7 @@ function* keepUpToDate(
 
 function* createNewReplicaSet(
   rollout: Rollout,
-  newRevision: number,
+  newRevision: bigint,
   rules: NewReplicaSetRules,
 ): Reconcile<Problem | undefined> {
   const { deployment } = rollout
@@ -147,7 +147,7 @@ function* createNewReplicaSet(
 function* nameIsTaken(
   rollout: Rollout,
   wanted: ReplicaSet,
-  newRevision: number,
+  newRevision: bigint,
   refusal: unknown,
   rules: NewReplicaSetRules,
 ): Reconcile<Problem | undefined> {
@@ -186,7 +186,7 @@ function* reportCreateError(rollout: Rollout, wanted: ReplicaSet, error: unknown
 /**
  * The ReplicaSet of the Deployment's present template, as large as the other ones leave room for.
  */
-export function replicaSetFor(rollout: Rollout, newRevision: number): ReplicaSet {
+export function replicaSetFor(rollout: Rollout, newRevision: bigint): ReplicaSet {
   const { deployment, oldReplicaSets } = rollout
   const template = deployment.spec?.template ?? {}
   const hash = podTemplateHash(template, deployment.status?.collisionCount)

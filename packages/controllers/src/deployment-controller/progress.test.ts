@@ -119,6 +119,20 @@ test('Given a stuck rollout 30 s into a 60 s deadline, when unchanged, then requ
   assert.deepEqual(verdict, { requeueAfterMs: 31_000 })
 })
 
+test('a clock that is behind the one that wrote the condition makes the deadline later, by as much', () => {
+  const before = {
+    ...stuck,
+    conditions: [available, progressing('ReplicaSetUpdated', 'True', -90)],
+  }
+  const { statusWrites, verdict } = evaluated(
+    before,
+    { replicas: 3, available: 0 },
+    { progressDeadlineSeconds: 60 },
+  )
+  assert.deepEqual(statusWrites, [])
+  assert.deepEqual(verdict, { requeueAfterMs: 151_000 })
+})
+
 test('below one second the next look is soon, and not before the deadline', () => {
   const conditions = [progressing('ReplicaSetUpdated', 'True', 60)]
   const web = deployment({

@@ -25,14 +25,14 @@ import type { Rollout } from './rollout.ts'
  */
 export function* rollBack(
   rollout: Rollout,
-  requested: number,
+  requested: bigint,
   rules: Omit<NewReplicaSetRules, 'createMissing'>,
 ): Reconcile<Verdict> {
   const problem = yield* syncNewReplicaSet(rollout, { ...rules, createMissing: true })
   if (problem !== undefined) return problem
   const { deployment } = rollout
-  const revision = requested === 0 ? previousRevision(rollout.replicaSets) : requested
-  if (revision === 0) {
+  const revision = requested === 0n ? previousRevision(rollout.replicaSets) : requested
+  if (revision === 0n) {
     yield* recordEvent(
       deployment,
       'Warning',
@@ -53,7 +53,7 @@ export function* rollBack(
 function* rollBackTo(
   deployment: Deployment,
   target: ReplicaSet,
-  revision: number,
+  revision: bigint,
 ): Reconcile<Verdict> {
   const { name } = deployment.metadata ?? {}
   if (sameTemplate(deployment.spec?.template, target.spec?.template)) {

@@ -52,6 +52,7 @@ export function service(options: ServiceOptions = {}): Service {
 export interface PodOptions {
   readonly name?: string
   readonly labels?: Readonly<Record<string, string>>
+  readonly uid?: string
   readonly resourceVersion?: string
   readonly ips?: readonly string[]
   /** Default: true. */
@@ -73,7 +74,7 @@ export function pod(options: PodOptions = {}): Pod {
   const metadata: ObjectMeta = {
     name,
     namespace: 'ns',
-    uid: `${name}-uid`,
+    uid: options.uid ?? `${name}-uid`,
     resourceVersion: options.resourceVersion ?? '1',
     labels: options.labels ?? { app: 'a' },
     ...(options.deleting ? { deletionTimestamp: CREATED } : {}),

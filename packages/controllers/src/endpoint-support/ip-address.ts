@@ -25,7 +25,11 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return { family: 'IPv4', text: bytes.join('.') }
 }
 
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const CANONICAL_IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
+
 function parseIPv4(text: string): IpAddress | undefined {
+  if (CANONICAL_IPV4.test(text)) return { family: 'IPv4', text }
   const octets = text.split('.')
   if (octets.length !== 4) return undefined
   if (!octets.every((octet) => /^\d+$/.test(octet) && Number(octet) <= 255)) return undefined

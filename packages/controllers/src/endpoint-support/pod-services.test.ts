@@ -6,7 +6,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { fakeInformers } from '@gyropilot/runtime/testing'
 import { pod, service } from './fixtures.ts'
 import type { PodOptions } from './fixtures.ts'
-import { podWatch } from './pod-services.ts'
+import { addServiceSelectorIndex, podWatch } from './pod-services.ts'
 
 const services = [
   service({ name: 'a', spec: { selector: { app: 'a' } } }),
@@ -14,8 +14,9 @@ const services = [
   service({ name: 'all', spec: { selector: {} } }),
   service({ name: 'none', spec: { selector: undefined } }),
 ]
-const lister = fakeInformers(services).informer(resources.services).lister
-const watch = podWatch(lister, 500)
+const informer = fakeInformers(services).informer(resources.services)
+addServiceSelectorIndex(informer)
+const watch = podWatch(informer.lister, 500)
 const later = (...names: readonly string[]): object[] =>
   names.map((name) => ({ key: `ns/${name}`, afterMs: 500 }))
 
@@ -37,6 +38,7 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
   ['a resync concerns nobody', {}, { resourceVersion: '1', ready: false }, []],
   ['a change of neither pod nor labels concerns nobody', {}, {}, []],
   ['readiness', {}, { ready: false }, ['a', 'all']],
+  ['another pod under the same name', {}, { uid: 'other' }, ['a', 'all']],
   ['a mark for deletion', {}, { deleting: true }, ['a', 'all']],
   ['an address', {}, { ips: ['10.9.0.2'] }, ['a', 'all']],
   ['a further address', {}, { ips: ['10.9.0.1', 'fd00::1'] }, ['a', 'all']],

@@ -2,10 +2,19 @@
  * Which Services a pod event concerns.
  * Contract: docs/behaviour/controllers/endpoints-controller.md, Watches and keys.
  */
-import { deepEqual, isPodReady, keyOf, labelQueryOfLabels, resources } from '@gyropilot/api'
-import type { LabelQuery, Pod, Service } from '@gyropilot/api'
+import {
+  LabelQuery,
+  deepEqual,
+  isPodReady,
+  keyOf,
+  labelQueryOfLabels,
+  resources,
+} from '@gyropilot/api'
+import type { Pod, Service } from '@gyropilot/api'
+import { compareStrings } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
+import type { IndexFunction, Informer, Lister, QueueKey, Watch } from '@gyropilot/runtime'
+import { labelIndexValue, podLabelIndexValues } from '../workload-support/pod-label-index.ts'
 
 /** Keys of the Services whose pods' endpoints may change, each after `delayMs`. */
 export function podWatch(services: Lister<Service>, delayMs: number): Watch<Pod> {
@@ -20,24 +29,48 @@ export function podWatch(services: Lister<Service>, delayMs: number): Watch<Pod>
   }
 }
 
+/**
+ * The index of Services by one label of their selector, the first by key: `ns/key=value`, or `ns` of
+ * an empty selector. A pod that a Service selects has that label.
+ */
+export const SERVICE_SELECTOR_INDEX = 'serviceSelector'
+
+export const serviceSelectorIndexValues: IndexFunction<Service> = ({ metadata, spec }) => {
+  const selector = spec?.selector
+  if (selector === undefined || selector === null) return []
+  const namespace = metadata?.namespace ?? ''
+  const [first] = Object.keys(selector).toSorted(compareStrings)
+  return [first === undefined ? namespace : labelIndexValue(namespace, first, selector[first]!)]
+}
+
+/** Registering it again is fine. */
+export function addServiceSelectorIndex(services: Informer<Service>): void {
+  services.addIndex(SERVICE_SELECTOR_INDEX, serviceSelectorIndexValues)
+}
+
 /** An empty selector selects every pod of the namespace, an absent one none. */
 export function servicesSelecting(services: Lister<Service>, pod: Pod): ReadonlySet<string> {
   const keys = new Set<string>()
-  for (const service of services.list(pod.metadata?.namespace)) {
-    if (selectsPod(service, pod)) keys.add(keyOf(service))
+  for (const value of [...podLabelIndexValues(pod), pod.metadata?.namespace ?? '']) {
+    for (const service of services.byIndex(SERVICE_SELECTOR_INDEX, value)) {
+      if (serviceQuery(service).matches(pod.metadata?.labels)) keys.add(keyOf(service))
+    }
   }
   return keys
 }
 
-/** Services in caches are shared and never edited, so their selectors stay true. */
-const selectors = new WeakMap<Service, LabelQuery>()
+type Selector = Readonly<Record<string, string>>
 
-export function selectsPod(service: Service, pod: Pod): boolean {
-  const selector = service.spec?.selector
-  if (selector === undefined || selector === null) return false
-  let query = selectors.get(service)
-  if (query === undefined) selectors.set(service, (query = labelQueryOfLabels(selector)))
-  return query.matches(pod.metadata?.labels)
+/** Selectors in caches are shared and never edited, so what was made of them stays true. */
+const queries = new WeakMap<Selector, LabelQuery>()
+
+/** An absent selector accepts nothing, `{}` everything. */
+export function serviceQuery({ spec }: Service): LabelQuery {
+  const selector = spec?.selector
+  if (selector === undefined || selector === null) return LabelQuery.nothing
+  let query = queries.get(selector)
+  if (query === undefined) queries.set(selector, (query = labelQueryOfLabels(selector)))
+  return query
 }
 
 function servicesOfChange(
@@ -56,6 +89,8 @@ function servicesOfChange(
 }
 
 function endpointChanged(previous: Pod, current: Pod): boolean {
+  // Another pod under the same name, seen as one change: with the address of the node it may look the same.
+  if (previous.metadata?.uid !== current.metadata?.uid) return true
   const isDeleting = ({ metadata }: Pod): boolean => Boolean(metadata?.deletionTimestamp)
   if (isDeleting(previous) !== isDeleting(current)) return true
   if (isPodReady(previous) !== isPodReady(current)) return true

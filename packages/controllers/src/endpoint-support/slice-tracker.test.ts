@@ -94,3 +94,18 @@ test('another service-name label concerns both Services; a managed-by label that
   assert.deepEqual([...watch.onUpdate!(slice(), foreign)], [later('svc')])
   assert.deepEqual([...watch.onUpdate!(foreign, slice())], [later('svc')])
 })
+
+test('a slice that was taken from its Service, or replaced under its name, does not make the Service stale', () => {
+  const others: readonly (readonly [string, ReturnType<typeof slice>])[] = [
+    ['without the service-name label', slice({ service: '' })],
+    ['of another Service', slice({ service: 'new' })],
+    ['of another manager', slice({ manager: 'somebody' })],
+    ['made anew', slice({ uid: 'recreated' })],
+  ]
+  for (const [what, current] of others) {
+    const tracker = tracking(slice())
+    const keys = [...watching(tracker).onUpdate!(slice(), current)]
+    assert.ok(!tracker.isStale('ns/svc', []), what)
+    assert.deepEqual(keys.at(-1), later('svc'), what)
+  }
+})

@@ -30,6 +30,14 @@ export class SliceTracker {
   }
 
   /**
+   * The slice is no longer one of the Service that it named, or of this process: not awaited any
+   * more. Else the Service would look out of date for ever.
+   */
+  lost(slice: EndpointSlice): void {
+    this.#byService.get(serviceKeyOf(slice) ?? '')?.delete(uidOf(slice))
+  }
+
+  /**
    * The slice is gone from the cache and is forgotten. True when it was known here and nobody here
    * deleted it.
    */

@@ -4,12 +4,11 @@
  */
 import { isPodReady } from '@gyropilot/api'
 import type { Endpoint, Node, Pod, Service } from '@gyropilot/api'
-import { parseIpAddress } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import {
   endpointHostname,
   hasEndpoint,
-  podIps,
+  podAddresses,
   podReference,
 } from '../endpoint-support/pod-endpoint.ts'
 import { portsKey } from '../endpoint-support/slice-ports.ts'
@@ -41,10 +40,10 @@ export function desiredEndpoints(
   const groups = new Map<string, PortGroup>()
   const errors: Error[] = []
   const { namespace, name } = service.metadata ?? {}
+  const portsOf = podPortsOf(service)
   for (const pod of pods) {
     if (!hasEndpoint(pod)) continue
-    const ports = endpointPorts(service, pod)
-    const key = portsKey(ports)
+    const { ports, key } = portsOf(pod)
     let group = groups.get(key)
     if (group === undefined) groups.set(key, (group = { ports, endpoints: new EndpointSet() }))
     const nodeName = pod.spec?.nodeName ?? ''
@@ -59,6 +58,25 @@ export function desiredEndpoints(
     if (endpoint.addresses.length > 0) group.endpoints.add(endpoint)
   }
   return { groups, errors }
+}
+
+interface PodPorts {
+  readonly ports: readonly SlicePort[]
+  readonly key: string
+}
+
+/** Only a port that is asked for by name may differ from pod to pod. */
+function podPortsOf(service: Service): (pod: Pod) => PodPorts {
+  const portsOf = (pod: Pod): PodPorts => {
+    const ports = endpointPorts(service, pod)
+    return { ports, key: portsKey(ports) }
+  }
+  const isNamed = (service.spec?.ports ?? []).some(
+    ({ targetPort }) => typeof targetPort === 'string',
+  )
+  if (isNamed) return portsOf
+  let same: PodPorts | undefined
+  return (pod) => (same ??= portsOf(pod))
 }
 
 /** Ports that the pod does not have are left out. */
@@ -79,10 +97,7 @@ function endpointOf(
   node: Node | undefined,
   family: IpFamily,
 ): Endpoint {
-  const addresses = podIps(pod)
-    .map(parseIpAddress)
-    .filter((address) => address?.family === family)
-    .map((address) => address!.text)
+  const addresses = podAddresses(pod, family)
   const serving = isPodReady(pod)
   const terminating = Boolean(pod.metadata?.deletionTimestamp)
   // Consumers older than `serving` and `terminating` know only `ready`: a pod on its way out must not look ready to them.

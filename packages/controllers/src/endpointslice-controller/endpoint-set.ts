@@ -2,15 +2,19 @@
  * Endpoints by identity: addresses, hostname and pod.
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync A.
  */
-import { semanticEqual } from '@gyropilot/api'
-import type { Endpoint } from '@gyropilot/api'
+import type { Endpoint, ObjectReference } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 
 /** Keeps the order in which endpoints came in. */
 export class EndpointSet {
-  readonly #byIdentity = new Map<string, Endpoint>()
+  readonly #byIdentity: Map<string, Endpoint>
 
-  constructor(endpoints: Iterable<Endpoint> = []) {
+  constructor(endpoints: Iterable<Endpoint> | EndpointSet = []) {
+    if (endpoints instanceof EndpointSet) {
+      this.#byIdentity = new Map(endpoints.#byIdentity)
+      return
+    }
+    this.#byIdentity = new Map()
     for (const endpoint of endpoints) this.add(endpoint)
   }
 
@@ -32,23 +36,24 @@ export class EndpointSet {
 
   /** Takes out the first `count` members. */
   takeFirst(count: number): readonly Endpoint[] {
-    const taken = [...this.#byIdentity].slice(0, Math.max(0, count))
-    for (const [identity] of taken) this.#byIdentity.delete(identity)
-    return taken.map(([, endpoint]) => endpoint)
+    const taken: Endpoint[] = []
+    for (const [identity, endpoint] of this.#byIdentity) {
+      if (taken.length >= count) break
+      taken.push(endpoint)
+      this.#byIdentity.delete(identity)
+    }
+    return taken
   }
 
   copy(): EndpointSet {
-    return new EndpointSet(this.#byIdentity.values())
+    return new EndpointSet(this)
   }
 }
 
+/** Runs twice for every endpoint of a Service in every sync. No part of it can contain a slash. */
 function identityOf({ addresses, hostname, targetRef }: Endpoint): string {
-  return JSON.stringify([
-    addresses.toSorted(compareStrings),
-    hostname ?? '',
-    targetRef?.namespace ?? '',
-    targetRef?.name ?? '',
-  ])
+  const sorted = addresses.length === 1 ? addresses[0] : addresses.toSorted(compareStrings).join()
+  return `${sorted}/${hostname ?? ''}/${targetRef?.namespace ?? ''}/${targetRef?.name ?? ''}`
 }
 
 /** Of two with one identity: nothing to write but, perhaps, hints. */
@@ -59,9 +64,18 @@ export function sameState(a: Endpoint, b: Endpoint): boolean {
     a.conditions?.ready === b.conditions?.ready &&
     a.conditions?.serving === b.conditions?.serving &&
     a.conditions?.terminating === b.conditions?.terminating &&
-    semanticEqual(
-      { ...a.targetRef, resourceVersion: undefined },
-      { ...b.targetRef, resourceVersion: undefined },
-    )
+    sameReference(a.targetRef ?? {}, b.targetRef ?? {})
+  )
+}
+
+/** The version of the pod does not count: it changes with every write of a status. */
+function sameReference(a: ObjectReference, b: ObjectReference): boolean {
+  return (
+    (a.uid ?? '') === (b.uid ?? '') &&
+    (a.name ?? '') === (b.name ?? '') &&
+    (a.namespace ?? '') === (b.namespace ?? '') &&
+    (a.kind ?? '') === (b.kind ?? '') &&
+    (a.apiVersion ?? '') === (b.apiVersion ?? '') &&
+    (a.fieldPath ?? '') === (b.fieldPath ?? '')
   )
 }

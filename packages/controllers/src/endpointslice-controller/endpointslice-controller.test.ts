@@ -8,6 +8,7 @@ import { statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { node, pod, pods, service, slice } from '../endpoint-support/fixtures.ts'
+import { MANAGER } from './config.ts'
 import { endpointSliceController } from './index.ts'
 
 interface Started {
@@ -168,6 +169,24 @@ test('a slice that somebody deletes comes back after a second', async (t) => {
   await world.clock.advance(1)
   assert.deepEqual(world.writes(), ['create', 'create'])
 })
+
+for (const [what, labels] of [
+  ['names no Service', { 'endpointslice.kubernetes.io/managed-by': MANAGER }],
+  ['has no manager', { 'kubernetes.io/service-name': 'svc' }],
+] as const) {
+  test(`a slice whose labels a user changes, so that it ${what}, is replaced and not waited for`, async (t) => {
+    const world = await running(t, { pods: [pod()] })
+    await world.clock.advance(5_000)
+    const [taken] = world.slices()
+    world.server.put(resources.endpointslices, {
+      ...taken!,
+      metadata: { ...taken!.metadata, labels, generation: 2 },
+    })
+    await world.clock.advance(1_000)
+    assert.deepEqual(world.writes(), ['create', 'create'])
+    assert.equal(world.syncs('stale'), 0)
+  })
+}
 
 test('a batch period above a second also delays what others do to slices', async (t) => {
   const world = await running(t, { pods: [pod()], batchPeriodMs: 3_000 })

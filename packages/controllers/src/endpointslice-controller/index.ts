@@ -12,11 +12,12 @@ import type {
   RunnableController,
 } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { podWatch } from '../endpoint-support/pod-services.ts'
+import { addServiceSelectorIndex, podWatch } from '../endpoint-support/pod-services.ts'
 import { SLICES_BY_SERVICE, sliceServiceIndex } from '../endpoint-support/slice-labels.ts'
 import { SliceTracker } from '../endpoint-support/slice-tracker.ts'
 import { sliceWatch } from '../endpoint-support/slice-watch.ts'
 import { TriggerTimes } from '../endpoint-support/trigger-times.ts'
+import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
 import {
   EVENT_COMPONENT,
   MANAGER,
@@ -75,9 +76,13 @@ export function serviceLogic(
     configuration.endpointSlice
   const slices = informers.informer(resources.endpointslices)
   slices.addIndex(SLICES_BY_SERVICE, sliceServiceIndex)
+  const services = informers.informer(resources.services)
+  const pods = informers.informer(resources.pods)
+  addServiceSelectorIndex(services)
+  addPodLabelIndex(pods)
   const listers = {
-    services: informers.informer(resources.services).lister,
-    pods: informers.informer(resources.pods).lister,
+    services: services.lister,
+    pods: pods.lister,
     nodes: informers.informer(resources.nodes).lister,
     slices: slices.lister,
   }

@@ -2,8 +2,9 @@
 import type { EndpointSlice, Node, Pod, Service } from '@gyropilot/api'
 import { byString } from '@gyropilot/foundation'
 import type { Lister } from '@gyropilot/runtime'
-import { selectsPod } from '../endpoint-support/pod-services.ts'
+import { serviceQuery } from '../endpoint-support/pod-services.ts'
 import { SLICES_BY_SERVICE, isManagedBy } from '../endpoint-support/slice-labels.ts'
+import { podsMatching } from '../workload-support/pod-label-index.ts'
 import { MANAGER } from './config.ts'
 
 export interface ObservedService {
@@ -30,12 +31,12 @@ const byName = byString(
 export function observe(key: string, listers: SliceListers): ObservedService | undefined {
   const service = listers.services.getByKey(key)
   if (service === undefined) return undefined
-  const pods = listers.pods.list(service.metadata?.namespace)
+  const pods = podsMatching(listers.pods, service.metadata?.namespace, serviceQuery(service))
   const slices = listers.slices.byIndex(SLICES_BY_SERVICE, key)
   return {
     key,
     service,
-    pods: pods.filter((pod) => selectsPod(service, pod)).toSorted(byName),
+    pods: pods.toSorted(byName),
     slices: slices.filter((slice) => isManagedBy(slice, MANAGER)).toSorted(byName),
     nodeNamed: (name) => listers.nodes.get(undefined, name),
   }

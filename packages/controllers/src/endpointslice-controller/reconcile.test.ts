@@ -152,6 +152,23 @@ test('Given Service labels change, then all slices are updated; reserved labels 
   }
 })
 
+test('A placeholder whose labels a user changes is written anew as a recycled slice: its annotations go.', () => {
+  const world = new SliceWorld()
+  world.sync()
+  const [made] = world.slices
+  const labels = { ...made!.metadata?.labels, mine: 'x' }
+  const annotations = { note: 'y' }
+  world.slices = [{ ...made!, metadata: { ...made!.metadata, labels, annotations } }]
+  const { writes } = world.sync()
+  assert.deepEqual(
+    writes.map(({ verb }) => verb),
+    ['update'],
+  )
+  assert.equal(world.slices[0]?.metadata?.name, made?.metadata?.name)
+  assert.deepEqual(world.slices[0]?.metadata?.labels, made?.metadata?.labels)
+  assert.deepEqual(world.slices[0]?.metadata?.annotations, {})
+})
+
 test('Labels added to slices by users are removed; annotations are kept', () => {
   const world = new SliceWorld({ pods: [pod()] })
   world.sync()

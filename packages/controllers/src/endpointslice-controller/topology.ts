@@ -9,17 +9,21 @@ import type { HintsByZone, ZoneShares } from './zone-shares.ts'
 type AddressType = EndpointSlice['addressType']
 
 export class Topology {
-  #shares: ZoneShares | undefined
+  #nodes: readonly Node[] = []
+  /** Null: not yet worked out of the nodes. Many change, and most clusters have no Service that asks. */
+  #shares: ZoneShares | null | undefined
   readonly #hints = new Map<string, Map<AddressType, HintsByZone>>()
   /** Services that were told of their hints, for any address type. */
   readonly #announced = new Set<string>()
 
   get shares(): ZoneShares | undefined {
+    if (this.#shares === null) this.#shares = zoneShares(this.#nodes)
     return this.#shares
   }
 
   setNodes(nodes: readonly Node[]): void {
-    this.#shares = zoneShares(nodes)
+    this.#nodes = nodes
+    this.#shares = null
   }
 
   hasHints(serviceKey: string): boolean {
@@ -44,7 +48,7 @@ export class Topology {
   overloadedServices(): readonly string[] {
     return [...this.#hints]
       .filter(([, byType]) =>
-        [...byType.values()].some((hints) => isOverloaded(hints, this.#shares)),
+        [...byType.values()].some((hints) => isOverloaded(hints, this.shares)),
       )
       .map(([serviceKey]) => serviceKey)
   }

@@ -13,6 +13,7 @@ import {
   addControllerIndex,
   controllerUidIndexValues,
 } from '../workload-support/ownership.ts'
+import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
 import { BURST_REPLICAS } from './config.ts'
 import { EVENT_COMPONENT, QUEUE_NAME, SERVICE_ACCOUNT } from './events.ts'
 import { STALE_SYNC_SKIPS, deletionAgeRatios, sortingDeletionAgeRatio } from './metrics.ts'
@@ -37,6 +38,7 @@ export function replicaSetLogic(context: Context): KeyedController<ObservedRepli
   const replicaSets = context.informers.informer(resources.replicasets)
   const pods = context.informers.informer(resources.pods)
   addControllerIndex(pods, POD_CONTROLLER_INDEX)
+  addPodLabelIndex(pods)
   replicaSets.addIndex(CONTROLLER_UID_INDEX, controllerUidIndexValues)
   const listers = { replicaSets: replicaSets.lister, pods: pods.lister }
   const expectations = createExpectations(context.clock)

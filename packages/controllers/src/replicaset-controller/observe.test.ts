@@ -16,6 +16,7 @@ import {
   addControllerIndex,
   controllerUidIndexValues,
 } from '../workload-support/ownership.ts'
+import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
 import { deletionAgeRatios } from './metrics.ts'
 import { observe } from './observe.ts'
 
@@ -31,6 +32,7 @@ function listers(objects: Parameters<typeof fakeInformers>[0]) {
   const replicaSets = informers.informer(resources.replicasets)
   const pods = informers.informer(resources.pods)
   addControllerIndex(pods, POD_CONTROLLER_INDEX)
+  addPodLabelIndex(pods)
   replicaSets.addIndex(CONTROLLER_UID_INDEX, controllerUidIndexValues)
   return { replicaSets: replicaSets.lister, pods: pods.lister }
 }

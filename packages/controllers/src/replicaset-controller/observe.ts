@@ -11,6 +11,7 @@ import {
   POD_CONTROLLER_INDEX,
   ownedAndOrphaned,
 } from '../workload-support/ownership.ts'
+import { podsMatching } from '../workload-support/pod-label-index.ts'
 
 export interface ObservedReplicaSet {
   readonly key: string
@@ -62,9 +63,8 @@ export function relatedPods(replicaSet: ReplicaSet, listers: ReplicaSetListers):
   try {
     for (const sibling of listers.replicaSets.byIndex(CONTROLLER_UID_INDEX, controller.uid)) {
       const query = selectorQuery(sibling.spec?.selector)
-      for (const pod of listers.pods.list(sibling.metadata?.namespace)) {
-        if (query.matches(pod.metadata?.labels)) related.set(pod.metadata?.uid ?? '', pod)
-      }
+      for (const pod of podsMatching(listers.pods, sibling.metadata?.namespace, query))
+        related.set(pod.metadata?.uid ?? '', pod)
     }
   } catch {
     return []

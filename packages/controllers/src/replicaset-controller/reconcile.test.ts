@@ -216,6 +216,14 @@ test('Given minReadySeconds 5 and pods ready since 0 s, 2 s and 4.3 s, when sync
   assert.deepEqual(driven.verdict, { requeueAfterMs: 700 })
 })
 
+test('a pod that is ready since a time to come, by the clock of its node, is available when that and minReadySeconds are over', () => {
+  const set = replicaSet({ replicas: 1, minReadySeconds: 5 })
+  const driven = sync(set, { pods: [pod({ owner, readySeconds: -10 })] })
+  assert.equal(driven.status?.readyReplicas, 1)
+  assert.equal(driven.status?.availableReplicas, undefined)
+  assert.deepEqual(driven.verdict, { requeueAfterMs: 15_000 })
+})
+
 test('without a pod that becomes available by time alone the key comes back after minReadySeconds', () => {
   const timeless = pod({ owner, readySeconds: 0 })
   const broken: Pod = {

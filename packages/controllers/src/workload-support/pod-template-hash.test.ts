@@ -82,6 +82,23 @@ test('absent and empty lists and maps, false and absent flags are the same; the 
   assert.ok(sameTemplate(labelled({ a: '1', b: '2' }), labelled({ b: '2', a: '1' })))
 })
 
+test('a creation time of null, as servers write it into templates, is none', () => {
+  const plain: PodTemplateSpec = { metadata: { labels: { a: '1' } } }
+  const written = { metadata: { labels: { a: '1' }, creationTimestamp: null } } as object
+  assert.ok(sameTemplate(plain, written))
+  assert.equal(podTemplateHash(written), podTemplateHash(plain))
+})
+
+test('images are compared by their place among the containers', () => {
+  const of = (...images: readonly (string | undefined)[]): PodTemplateSpec => ({
+    spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+  })
+  assert.ok(sameTemplate(of('a', 'b'), of('a', 'b')))
+  assert.ok(sameTemplate(of('a', undefined), of('a', '')))
+  for (const other of [of('b', 'a'), of('a'), of('a', 'b', 'c')])
+    assert.ok(!sameTemplate(of('a', 'b'), other))
+})
+
 test('a pointer to nothing and one to an empty structure differ', () => {
   assert.ok(!sameTemplate(template('img:1'), template('img:1', { securityContext: undefined })))
 })

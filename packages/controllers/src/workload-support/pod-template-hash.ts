@@ -2,6 +2,7 @@
  * Pod templates of one owner: are two the same, and the hash that stands in names and labels.
  * Contract: docs/behaviour/controllers/shared-controller-utils.md, Pod template hash.
  */
+import { hash } from 'node:crypto'
 import { fnv1a, safeEncode } from '@gyropilot/api'
 import type { PodTemplateSpec } from '@gyropilot/api'
 import { podTemplateDump } from './pod-template-dump.ts'
@@ -25,8 +26,11 @@ export function podTemplateHash(template: PodTemplateSpec, collisionCount?: numb
   return safeEncode(String(fnv1a(bytes)))
 }
 
-/** Templates in caches are shared and never edited, so their print stays true. */
-const contents = new WeakMap<PodTemplateSpec, string>()
+/**
+ * Templates in caches are shared and never edited, so their print stays true. A print has thousands of
+ * characters and a large cluster tens of thousands of ReplicaSets, so its digest is kept.
+ */
+const digests = new WeakMap<PodTemplateSpec, string>()
 
 /**
  * Semantically equal but for the hash label: absent and empty lists are the same, a scalar of zero
@@ -36,16 +40,30 @@ export function sameTemplate(
   left: PodTemplateSpec | undefined,
   right: PodTemplateSpec | undefined,
 ): boolean {
-  return left === right || contentOf(left ?? {}) === contentOf(right ?? {})
+  if (left === right) return true
+  return sameImages(left, right) && digestOf(left ?? {}) === digestOf(right ?? {})
 }
 
-function contentOf(template: PodTemplateSpec): string {
-  let content = contents.get(template)
-  if (content === undefined) {
-    content = podTemplateDump(withoutHash(template), dumpAmount)
-    contents.set(template, content)
+/** What a rollout most often changes, and cheap to see. */
+function sameImages(
+  left: PodTemplateSpec | undefined,
+  right: PodTemplateSpec | undefined,
+): boolean {
+  const before = left?.spec?.containers ?? []
+  const after = right?.spec?.containers ?? []
+  return (
+    before.length === after.length &&
+    before.every(({ image }, index) => (image ?? '') === (after[index]!.image ?? ''))
+  )
+}
+
+function digestOf(template: PodTemplateSpec): string {
+  let digest = digests.get(template)
+  if (digest === undefined) {
+    digest = hash('sha256', podTemplateDump(withoutHash(template), dumpAmount), 'base64')
+    digests.set(template, digest)
   }
-  return content
+  return digest
 }
 
 /** The template as its owner has it. */

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CertificateFiles } from '@gyropilot/api-server'
+import { makeDirectory } from './directories.ts'
 
 /** Certificates and keys kept in a directory; private keys are for this user only. */
 export function directoryFiles(directory: string): CertificateFiles {
@@ -15,7 +16,7 @@ export function directoryFiles(directory: string): CertificateFiles {
     },
     write(name, text, secret) {
       const path = join(directory, name)
-      mkdirSync(dirname(path), { recursive: true })
+      makeDirectory(dirname(path))
       writeFileSync(path, text, { mode: secret ? 0o600 : 0o644 })
     },
   }

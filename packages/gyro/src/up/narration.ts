@@ -4,10 +4,12 @@ import type { Event } from '@gyropilot/api'
 import type { Cluster } from '@gyropilot/cluster/live'
 import type { Clock } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
-import { lineOf } from './narrator.ts'
+import { linesOf } from './narrator.ts'
 import type { Terminal } from './terminal.ts'
 
 const RETRY_MS = 1_000
+/** Events that come within this time are told together. Short enough to be seen as at once. */
+const TOGETHER_MS = 100
 
 /** Resolves when it has started to follow; goes on until the cluster stops. */
 export async function narrate(cluster: Cluster, clock: Clock, terminal: Terminal): Promise<void> {
@@ -31,8 +33,13 @@ export async function narrate(cluster: Cluster, clock: Clock, terminal: Terminal
     }
   }
 
+  let waiting: Event[] = []
   function tell(event: Event): void {
-    const line = lineOf(event)
-    if (line !== undefined) terminal.line(line)
+    waiting.push(event)
+    if (waiting.length > 1) return
+    clock.after(TOGETHER_MS, () => {
+      for (const line of linesOf(waiting)) terminal.line(line)
+      waiting = []
+    })
   }
 }

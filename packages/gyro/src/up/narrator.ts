@@ -21,6 +21,20 @@ export interface Line {
   readonly text: string
 }
 
+/** More nodes than this that become ready at about one time are told as a number. */
+const FEW_NODES = 5
+
+/** The lines of events that came at about one time, in their order. */
+export function linesOf(events: readonly Event[]): readonly Line[] {
+  const isReadyNode = ({ reason }: Event): boolean => reason === 'NodeReady'
+  const ready = events.filter(isReadyNode).length
+  const told = ready > FEW_NODES ? events.filter((event) => !isReadyNode(event)) : events
+  const lines = told.map(lineOf).filter((line) => line !== undefined)
+  return ready > FEW_NODES
+    ? [{ level: 'normal', text: `${ready} nodes are ready` }, ...lines]
+    : lines
+}
+
 /** Undefined: not worth a line. Repeats of an event are told at 2, 10, 100, ... */
 export function lineOf(event: Event): Line | undefined {
   const { kind = '', name = '', namespace } = event.involvedObject ?? {}

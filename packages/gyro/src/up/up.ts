@@ -1,6 +1,5 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
 import { Cluster } from '@gyropilot/cluster/live'
@@ -17,6 +16,7 @@ import {
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
+import { makeDirectory, replacePrivateFile } from './directories.ts'
 import { dial } from './dial.ts'
 import { helpText } from './help.ts'
 import { startManagers } from './manager-processes.ts'
@@ -80,17 +80,16 @@ function terminalFor(options: UpOptions, clock: Clock): Terminal {
 
 async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
   if (dataDir === '') return createMemoryStore(clock)
-  const { openSqliteStore } = await import('@gyropilot/api-server/sqlite-store')
+  const { DataDirectoryError, openSqliteStore } = await import('@gyropilot/api-server/sqlite-store')
   try {
+    makeDirectory(resolve(dataDir))
     return openSqliteStore({ clock, directory: resolve(dataDir), processId: process.pid })
   } catch (error) {
-    throw gyroErrors.make(
-      'DATA_DIRECTORY_UNUSABLE',
-      `data directory ${dataDir}: ${errorText(error)}`,
-      {
-        cause: error,
-      },
-    )
+    const text =
+      error instanceof DataDirectoryError
+        ? error.message
+        : `cannot use data directory ${dataDir}: ${errorText(error)}`
+    throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', text, { cause: error })
   }
 }
 
@@ -179,8 +178,7 @@ function writeKubeconfig(options: UpOptions, text: string): string {
   const usual = options.dataDir === '' ? '.gyropilot' : options.dataDir
   const path = resolve(options.kubeconfig || join(usual, 'kubeconfig'))
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text, { mode: 0o600 })
+    replacePrivateFile(path, text)
   } catch (error) {
     throw gyroErrors.make(
       'KUBECONFIG_NOT_WRITTEN',
