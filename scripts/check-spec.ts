@@ -39,6 +39,17 @@ const pages = [
     'manager',
     'custom-controllers',
   ].map((page) => `runtime/${page}`),
+  ...[
+    'requests',
+    'storage-and-watch',
+    'patch-and-apply',
+    'defaulting-and-validation',
+    'subresources-and-admission',
+    'custom-resources',
+    'kubectl',
+  ].map((page) => `api-server/${page}`),
+  ...['kubelet', 'scheduler'].map((page) => `simulation/${page}`),
+  'controllers/shared-controller-utils',
 ]
 for (const page of pages) {
   const file = join(root, 'docs/behaviour', `${page}.md`)

@@ -89,6 +89,16 @@ test('an unreadable URL stops before authentication, a bad timeout before it too
   assert.equal((await request('GET', `${MAPS}?timeout=1.5s`)).status, 200)
 })
 
+test('Given `?timeout=abc` on a list, then 400; on a watch, ignored', async () => {
+  const { request, watch } = await server()
+  assert.equal((await request('GET', `${MAPS}?timeout=abc`)).status, 400)
+  const seen = await watch(`${MAPS}?watch=true&timeout=abc`)
+  assert.equal(seen.ended(), false)
+  await request('POST', MAPS, { metadata: { name: 'seen-in-spite-of-timeout' } })
+  assert.ok(seen.events.some(({ object }) => object.metadata.name === 'seen-in-spite-of-timeout'))
+  seen.stop()
+})
+
 test('Given Accept text/html, then 406 with the list of representations; `text/html, */*`: 200 JSON', async () => {
   const { request } = await server()
   assert.deepEqual(message(await request('GET', MAPS, undefined, { accept: 'text/html' })), [
@@ -275,11 +285,14 @@ test('Given an OpenAPI v3 URL with a stale hash, then 301 to the current one', a
   assert.deepEqual([current.status, current.headers['cache-control']], [200, 'public, immutable'])
 })
 
-test('Given any access to Endpoints, then the deprecation Warning, also on 400', async () => {
-  const { request } = await server()
+test('Given any access to Endpoints, then the deprecation Warning, also on 400 and on watches', async () => {
+  const { request, watch } = await server()
   const text = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
   assert.deepEqual((await request('GET', '/api/v1/endpoints')).headers['warning'], [text])
   assert.deepEqual((await request('GET', '/api/v1/endpoints?limit=x')).headers['warning'], [text])
+  const seen = await watch('/api/v1/endpoints?watch=true')
+  assert.deepEqual(seen.headers['warning'], [text])
+  seen.stop()
 })
 
 test("Given a Table list with includeObject=None, then rows without object and `metadata.resourceVersion` equal to the list's", async () => {

@@ -214,7 +214,7 @@ test('a body of more than 3 MiB is refused with 413 and read no further into mem
   assert.equal(JSON.parse(bytes.toString()).message, 'Request entity too large: limit is 3145728')
 })
 
-test('a Pod of 1.7 MB gets 500 `etcdserver: request is too large`', async () => {
+test('a Pod of 1.7 MB, then 500 `etcdserver: request is too large`', async () => {
   await server.request('POST', '/api/v1/namespaces/default/serviceaccounts', {
     metadata: { name: 'default' },
   })

@@ -24,6 +24,7 @@ export interface TestServer {
 }
 
 export interface TestWatch {
+  readonly headers: ServerResponse['headers']
   readonly events: { readonly type: string; readonly object: AnyValue }[]
   readonly ended: () => boolean
   stop(): void
@@ -108,5 +109,6 @@ async function openWatch(server: ApiServer, path: string): Promise<TestWatch> {
     ended = true
   })()
   await turn()
-  return { events, ended: () => ended, stop: () => abort.abort() }
+  const { headers: answered } = response
+  return { headers: answered, events, ended: () => ended, stop: () => abort.abort() }
 }
