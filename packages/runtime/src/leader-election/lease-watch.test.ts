@@ -139,7 +139,28 @@ test('a poll shortly before the end of the lease is left out', async () => {
   me.stop.abort()
 })
 
-test('a watch that is refused is not asked for again, and polls find what changes', async () => {
+test('a watch that is refused is asked for once a minute, and polls find what changes', async () => {
+  const { elector, clock, server, lease: current } = world()
+  let isAllowed = false
+  server.onRequest = ({ verb }) => {
+    if (verb === 'watch' && !isAllowed) throw statusError(403, 'Forbidden')
+  }
+  const me = elector({
+    lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 100, renewTime: NOW }),
+  })
+  await me.run()
+  await clock.advance(59_000)
+  assert.equal(server.requested('watch').length, 1)
+  isAllowed = true
+  await clock.advance(6_000)
+  assert.equal(server.requested('watch').length, 2)
+  assert.equal(server.watches.length, 1)
+  await clock.advance(36_000)
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  me.stop.abort()
+})
+
+test('while nobody may watch, a free lease is taken by polls', async () => {
   const { elector, clock, server, lease: current } = world()
   server.onRequest = ({ verb }) => {
     if (verb === 'watch') throw statusError(403, 'Forbidden')

@@ -4,6 +4,9 @@ import type { Clock, Logger } from '@gyropilot/foundation'
 import type { LeaseLock } from './lease-lock.ts'
 import type { LeaseRecord } from './lease-record.ts'
 
+/** How long a refusal counts: who had no permission may be given it, at the start of a cluster above all. */
+const REFUSED_FOR_MS = 60_000
+
 export interface LeaseWatchOptions {
   readonly lock: LeaseLock
   readonly clock: Clock
@@ -22,13 +25,13 @@ export interface LeaseWatchOptions {
 export class LeaseWatch implements Disposable {
   readonly #options: LeaseWatchOptions
   #current: AbortController | undefined
-  #isRefused = false
+  #refusedUntilMs = -Infinity
 
   constructor(options: LeaseWatchOptions) {
     this.#options = options
   }
 
-  /** Does nothing while a watch is open, nor after the server has refused one. */
+  /** Does nothing while a watch is open, nor for a minute after the server has refused one. */
   open(): void {
     if (this.#current !== undefined || this.#isRefused) return
     this.#current = new AbortController()
@@ -44,6 +47,10 @@ export class LeaseWatch implements Disposable {
     this.close()
   }
 
+  get #isRefused(): boolean {
+    return this.#options.clock.monotonicMs() < this.#refusedUntilMs
+  }
+
   async #follow(current: AbortController): Promise<void> {
     const { lock, clock, logger, retryPeriodMs, onChange, onEnd } = this.#options
     const openedMs = clock.monotonicMs()
@@ -54,7 +61,7 @@ export class LeaseWatch implements Disposable {
       }
     } catch (error) {
       if (current.signal.aborted) return
-      this.#isRefused = isRefusal(error)
+      if (isRefusal(error)) this.#refusedUntilMs = clock.monotonicMs() + REFUSED_FOR_MS
       logger.verbosity(4).info('The watch of the lease failed', {
         lock: lock.description,
         error,
@@ -67,7 +74,7 @@ export class LeaseWatch implements Disposable {
   }
 }
 
-/** To ask again would get the same answer: no permission, or a server without this watch. */
+/** To ask again soon would get the same answer: no permission, or a server without this watch. */
 function isRefusal(error: unknown): boolean {
   return error instanceof StatusError && [400, 401, 403, 404, 405].includes(error.code)
 }
