@@ -81,7 +81,7 @@ test('gyro: a port in use', async () => {
 
 test('gyro: a data directory in use by another process, or written by a newer version', () => {
   const locked = ['up', '--port=0', `--data-dir=${join(folder, 'locked')}`]
-  refused(gyroBinary, locked, 1, /^gyro: data directory .*locked: .*in use/)
+  refused(gyroBinary, locked, 1, /^gyro: data directory .*locked is in use by another server/)
   const newer = join(folder, 'newer')
   finished('mkdir', ['-p', newer])
   const database = new DatabaseSync(join(newer, 'state.db'))
@@ -91,7 +91,7 @@ test('gyro: a data directory in use by another process, or written by a newer ve
     gyroBinary,
     ['up', '--port=0', `--data-dir=${newer}`],
     1,
-    /^gyro: data directory .*newer: .*newer version/,
+    /^gyro: data directory .*newer was written by a newer version/,
   )
 })
 
