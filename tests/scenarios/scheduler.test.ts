@@ -67,6 +67,7 @@ scenario(
     assert.equal(scheduled?.message, '0/1 nodes are available: 1 Insufficient cpu.')
     const high = await world.until('high is bound', 60_000, bound(world, 'high'))
     assert.equal(high.spec?.nodeName, low.spec?.nodeName)
+    assert.equal(high.status?.nominatedNodeName, undefined)
     assert.equal(await world.find(resources.pods, 'low'), undefined)
     await world.advance(5_000)
     const events = await world.list(resources.events)
@@ -151,4 +152,61 @@ scenario(
     await world.until('it is bound', 15_000, bound(world, 'user'))
   },
   { nodes: 1 },
+)
+
+scenario(
+  'lower nominated pods lose their nomination to a pod that takes the node',
+  async (world) => {
+    const cpu = await withClasses(world)
+    const middle: PriorityClass = { metadata: { name: 'middle' }, value: 500 }
+    await world.of(resources.priorityclasses).create(middle)
+    await world.of(resources.pods).create(podOf('low', cpu))
+    await world.until('low is bound', 10_000, bound(world, 'low'))
+    await world.advance(10_000)
+    const nominated = (name: string) => async (): Promise<true | undefined> =>
+      (await world.find(resources.pods, name))?.status?.nominatedNodeName ? true : undefined
+    await world.of(resources.pods).create(podOf('middle', cpu, { priorityClassName: 'middle' }))
+    await world.until('middle is nominated', 5_000, nominated('middle'))
+    await world.of(resources.pods).create(podOf('high', cpu, { priorityClassName: 'high' }))
+    await world.until('high is nominated', 5_000, nominated('high'))
+    await world.until('middle is not any more', 100, async () =>
+      (await nominated('middle')()) ? undefined : true,
+    )
+    const left = await world.find(resources.pods, 'low')
+    assert.ok(left?.metadata?.deletionTimestamp, 'all while low is going')
+    await world.until('high is bound', 60_000, bound(world, 'high'))
+    assert.equal((await world.find(resources.pods, 'middle'))?.spec?.nodeName, undefined)
+  },
+  { nodes: 1, controllers: ['*'] },
+)
+
+scenario(
+  'a pod for which no room can be made any more gives up its nomination, and a bound one has none',
+  async (world) => {
+    const cpu = await withClasses(world)
+    await world.of(resources.pods).create(podOf('low', cpu))
+    const low = await world.until('low is bound', 10_000, bound(world, 'low'))
+    await world.until('low runs', 20_000, async () => {
+      const found = await world.find(resources.pods, 'low')
+      return found?.status?.phase === 'Running' ? found : undefined
+    })
+    const nodeName = low.spec?.nodeName ?? ''
+    const cordon = (unschedulable: boolean) =>
+      world
+        .of(resources.nodes)
+        .patch(nodeName, { type: 'merge', value: { spec: { unschedulable } } })
+    const nominatedNode = async (): Promise<string | undefined> =>
+      (await world.find(resources.pods, 'high'))?.status?.nominatedNodeName
+    await world.of(resources.pods).create(podOf('high', cpu, { priorityClassName: 'high' }))
+    await world.until('high is nominated', 10_000, nominatedNode)
+    await cordon(true)
+    await world.until('the nomination is taken back', 60_000, async () =>
+      (await nominatedNode()) === undefined ? true : undefined,
+    )
+    assert.equal((await world.find(resources.pods, 'high'))?.spec?.nodeName, undefined)
+    await cordon(false)
+    await world.until('high is bound', 60_000, bound(world, 'high'))
+    assert.equal(await nominatedNode(), undefined)
+  },
+  { nodes: 1, controllers: ['*'] },
 )

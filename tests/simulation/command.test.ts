@@ -121,6 +121,8 @@ const SCHEDULES: readonly (readonly [string, RegExp])[] = [
   ['[{]', /^gyro: --schedule: .*JSON.*\n$/],
   ['[{"atMs":1}]', /^gyro: --schedule: entry 0 has none of operation, world, request, event\n$/],
   ['[{"world":{}}]', /^gyro: --schedule: entry 0 has no number atMs\n$/],
+  ['[{"atMs":1,"world":null}]', /^gyro: --schedule: entry 0 has no object world\n$/],
+  ['[{"atMs":1,"event":{},"ordinal":0}]', /^gyro: --schedule: entry 0 has no object fault\n$/],
   [join(folder, 'none.json'), /^gyro: --schedule: ENOENT.*\n$/],
 ]
 for (const [schedule, wanted] of SCHEDULES) {

@@ -33,6 +33,12 @@ const FAULTS = [
   '{"items":[{"a":1}',
   '{"items":[{"a":"1',
   '{"items":[{"a":nonsense}]}',
+  '{"items":[{"a":1} {"a":2}]}',
+  '{"items":[{"a":1},,{"a":2}]}',
+  '{"items":[{"a":1},]}',
+  '{"items":[,{"a":1}]}',
+  '{"items":[null,{"a":1}]}',
+  '{"items":[{"a":1},2]}',
   '{"metadata":nonsense,"items":[]}',
   '{"items":[]',
 ]

@@ -1,6 +1,8 @@
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
+const COMMA = 0x2c
+const WHITE_SPACE: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
@@ -17,7 +19,7 @@ export function parseLargeList(bytes: Buffer): unknown {
   const items: unknown[] = []
   let at = itemsAt + 1
   for (;;) {
-    const start = nextOpening(bytes, at)
+    const start = nextOpening(bytes, at, items.length === 0)
     if (start === -1) break
     const end = endOfValue(bytes, start)
     items.push(JSON.parse(bytes.toString('utf8', start, end)))
@@ -48,11 +50,16 @@ function placeOfItems(bytes: Buffer): number {
   return -1
 }
 
-/** The next `{` before the end of the array, or -1. */
-function nextOpening(bytes: Buffer, from: number): number {
+/** The next `{` before the end of the array, or -1. Only white space may come before it, and one comma between two items. */
+function nextOpening(bytes: Buffer, from: number, isFirst: boolean): number {
+  let mayOpen = isFirst
   for (let i = from; i < bytes.length; i++) {
-    if (bytes[i] === OPEN_OBJECT) return i
-    if (bytes[i] === CLOSE_ARRAY) return -1
+    const byte = bytes[i]!
+    if (byte === OPEN_OBJECT && mayOpen) return i
+    if (byte === CLOSE_ARRAY && mayOpen === isFirst) return -1
+    if (byte === COMMA && !mayOpen) mayOpen = true
+    else if (!WHITE_SPACE.includes(byte))
+      throw new SyntaxError('the items of a large list are no list of objects')
   }
   throw new SyntaxError('a large list ends inside its items')
 }

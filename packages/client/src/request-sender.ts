@@ -3,13 +3,13 @@
  * Contract: docs/behaviour/runtime/rest-client.md, parts "Client-side rate limit" and "Retry inside the client".
  */
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
-import { errorText, sleep, withDeadline } from '@gyropilot/foundation'
+import { errorText, formatGoDuration, sleep, withDeadline } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, ScopedSignal } from '@gyropilot/foundation'
 import { clientMetrics } from './client-metrics.ts'
 import type { ClientMetrics } from './client-metrics.ts'
 import { noRateLimit } from './rate-limit.ts'
 import type { RequestRateLimiter } from './rate-limit.ts'
-import { addQuery, goDuration } from './request.ts'
+import { addQuery } from './request.ts'
 import type { ApiRequest } from './request.ts'
 import { discardBody, headerOf, readBody, retryAfterSecondsOf } from './response-body.ts'
 import { ServerBackoff } from './server-backoff.ts'
@@ -60,7 +60,7 @@ export class RequestSender {
     const path =
       scope === undefined
         ? request.path
-        : addQuery(request.path, 'timeout', goDuration(requestTimeoutMs))
+        : addQuery(request.path, 'timeout', formatGoDuration(requestTimeoutMs))
     const startedMs = clock.monotonicMs()
     try {
       const response = await this.#exchange(bounded, path, isConnectionLostOnRead)

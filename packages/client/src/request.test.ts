@@ -181,14 +181,3 @@ test('metadata only is asked for by the media type', () => {
   )
   assert.equal(requests.getRequest(pods, 'x').headers['accept'], 'application/json')
 })
-
-const DURATIONS: [number, string][] = [
-  [0, '0s'],
-  [250, '250ms'],
-  [5000, '5s'],
-  [1500, '1.5s'],
-  [90_000, '1m30s'],
-  [3_600_000, '1h0m0s'],
-]
-for (const [ms, text] of DURATIONS)
-  test(`${ms} ms is ${text}`, () => assert.equal(requests.goDuration(ms), text))

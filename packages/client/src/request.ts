@@ -314,18 +314,6 @@ export function deleteCollectionRequest(
   }
 }
 
-/** `5s`, `1m30s`, `250ms`: the form of Go's time.Duration, which the `timeout` parameter has. */
-export function goDuration(durationMs: number): string {
-  if (durationMs === 0) return '0s'
-  const totalSeconds = durationMs / 1000
-  if (totalSeconds < 1) return `${Number(durationMs.toFixed(3))}ms`
-  const hours = Math.floor(totalSeconds / 3600)
-  const minutes = Math.floor((totalSeconds % 3600) / 60)
-  const seconds = Number((totalSeconds % 60).toFixed(3))
-  if (hours > 0) return `${hours}h${minutes}m${seconds}s`
-  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
-}
-
 /** Adds a parameter to a path that may have a query already. */
 export function addQuery(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`

@@ -106,6 +106,26 @@ test('what was read is used for mostAgeMs, and not after a reset', async () => {
   assert.equal(readings(), 3)
 })
 
+test('a reset while discovery is being read: who asks then gets what was there after it', async () => {
+  const { mapper, groups, readings } = setup()
+  const before = mapper.forKind('acme.test', 'Foo')
+  mapper.reset()
+  const after = mapper.forKind('acme.test', 'Foo')
+  assert.equal((await before)?.version, 'v2')
+  assert.equal((await after)?.version, 'v2')
+  assert.equal(readings(), 2)
+  groups['acme.test'] = [version('v3', ['Foo'])]
+  const early = mapper.forKind('acme.test', 'Foo')
+  mapper.reset()
+  assert.equal((await early)?.version, 'v2', 'known at that moment')
+  const late = mapper.requireKind('acme.test', 'Foo')
+  mapper.reset()
+  assert.equal((await late).version, 'v3')
+  assert.equal(readings(), 3)
+  assert.equal((await mapper.forKind('acme.test', 'Foo'))?.version, 'v3')
+  assert.equal(readings(), 4, 'what was read before the reset is not kept')
+})
+
 test('a reading that fails is tried again by the next question', async () => {
   const answers = [() => ({ ...jsonAnswer({}), status: 500 }), () => jsonAnswer({})]
   let failing = true

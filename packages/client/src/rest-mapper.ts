@@ -17,6 +17,13 @@ export interface RestMapperOptions {
   readonly leastAgeMs?: number
 }
 
+interface Known {
+  readonly lookup: ResourceLookup
+  readonly from: Discovered
+  /** When the reading began. */
+  readonly ms: number
+}
+
 /**
  * From kinds and resource names to the resources of a server, for a whole process: discovery is read when it is first needed,
  * by all who need it at that moment together, and again when a kind is missing, which a definition may have brought since.
@@ -24,10 +31,8 @@ export interface RestMapperOptions {
  */
 export class RestMapper {
   readonly #options: RestMapperOptions
-  #known:
-    | { readonly lookup: ResourceLookup; readonly from: Discovered; readonly ms: number }
-    | undefined
-  #reading: Promise<void> | undefined
+  #known: Known | undefined
+  #reading: Promise<Known> | undefined
 
   constructor(options: RestMapperOptions) {
     this.#options = options
@@ -41,7 +46,7 @@ export class RestMapper {
   /** Rejects with DISCOVERY_FAILED where there is none, or where its group could not be read: those are told apart by the text. */
   async requireKind(group: string, kind: string, version = ''): Promise<ResourceType> {
     const found = await this.forKind(group, kind, version)
-    return found ?? this.#known!.lookup.requireKind(group, kind, version)
+    return found ?? (await this.lookup()).requireKind(group, kind, version)
   }
 
   forResource(
@@ -54,14 +59,21 @@ export class RestMapper {
 
   /** Everything, as it is known now. */
   async lookup(): Promise<ResourceLookup> {
-    const { mostAgeMs = 0 } = this.#options
-    if (this.#known === undefined || (mostAgeMs > 0 && this.#age() >= mostAgeMs)) await this.#read()
-    return this.#known!.lookup
+    return (await this.#current()).lookup
   }
 
-  /** The next question reads discovery again. */
+  /** The next question reads discovery again, also while a reading is under way: that may have missed what has changed. */
   reset(): void {
     this.#known = undefined
+    this.#reading = undefined
+  }
+
+  async #current(): Promise<Known> {
+    const { mostAgeMs = 0 } = this.#options
+    const known = this.#known
+    if (known === undefined || (mostAgeMs > 0 && this.#ageOf(known) >= mostAgeMs))
+      return this.#read()
+    return known
   }
 
   async #find<R>(
@@ -69,13 +81,15 @@ export class RestMapper {
     version: string,
     find: (lookup: ResourceLookup) => R | undefined,
   ): Promise<R | undefined> {
-    const found = find(await this.lookup())
+    let known = await this.#current()
+    const found = find(known.lookup)
     if (found !== undefined) return found
-    if (this.#age() >= (this.#options.leastAgeMs ?? LEAST_AGE_MS)) await this.#read()
-    const { lookup, from } = this.#known!
-    const second = find(lookup)
-    if (second !== undefined) return second
-    const failure = [...from.failed].find(([groupVersion]) => isOf(groupVersion, group, version))
+    if (this.#ageOf(known) >= (this.#options.leastAgeMs ?? LEAST_AGE_MS)) {
+      known = await this.#read()
+      const second = find(known.lookup)
+      if (second !== undefined) return second
+    }
+    const failure = [...known.from.failed].find(([name]) => isOf(name, group, version))
     if (failure === undefined) return undefined
     throw clientErrors.make(
       'DISCOVERY_FAILED',
@@ -83,19 +97,29 @@ export class RestMapper {
     )
   }
 
-  #age(): number {
-    return this.#known === undefined ? Infinity : this.#options.clock.monotonicMs() - this.#known.ms
+  #ageOf({ ms }: Known): number {
+    return this.#options.clock.monotonicMs() - ms
   }
 
-  #read(): Promise<void> {
-    this.#reading ??= this.#readNow().finally(() => (this.#reading = undefined))
-    return this.#reading
+  /** One reading for all who need one now. A reset leaves it to those who wait for it already. */
+  #read(): Promise<Known> {
+    if (this.#reading !== undefined) return this.#reading
+    const reading = this.#readNow()
+      .then((known) => {
+        if (this.#reading === reading) this.#known = known
+        return known
+      })
+      .finally(() => {
+        if (this.#reading === reading) this.#reading = undefined
+      })
+    this.#reading = reading
+    return reading
   }
 
-  async #readNow(): Promise<void> {
+  async #readNow(): Promise<Known> {
     const ms = this.#options.clock.monotonicMs()
     const from = await discover(this.#options.client)
-    this.#known = { lookup: new ResourceLookup(from), from, ms }
+    return { lookup: new ResourceLookup(from), from, ms }
   }
 }
 

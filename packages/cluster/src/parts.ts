@@ -8,6 +8,7 @@ import type { Client, Transport } from '@gyropilot/client'
 import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { clientBuilder, runControllers } from '@gyropilot/manager'
+import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
 import { SCHEDULER_NAME, Scheduler, SimulatedNodes } from '@gyropilot/simulation'
@@ -116,6 +117,7 @@ export class Parts {
       items,
       configuration: {
         ...defaultControllersConfiguration,
+        featureGates: gateValues(new Map()),
         rootCaPublisher: { caBundle: connection.authorityPem },
       },
       startIntervalMs: 0,

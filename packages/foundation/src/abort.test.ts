@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anySignal, withDeadline } from './abort.ts'
+import { anySignal, untilAborted, withDeadline } from './abort.ts'
 import { virtualClock } from './testing/index.ts'
 
 test('aborts with the reason of the first signal', () => {
@@ -33,4 +33,24 @@ test('the deadline aborts on the clock with a TimeoutError', async () => {
   await clock.advance(1)
   assert.equal(scope.signal.reason.name, 'TimeoutError')
   assert.equal(scope.signal.reason.message, 'context deadline exceeded')
+})
+
+test('what never ends is given up when the signal aborts, and with one that has aborted at once', async () => {
+  const stop = new AbortController()
+  const never = new Promise<never>(() => {})
+  const given = untilAborted(never, stop.signal)
+  stop.abort('enough')
+  await assert.rejects(given, (reason) => reason === 'enough')
+  await assert.rejects(untilAborted(never, stop.signal), (reason) => reason === 'enough')
+  await assert.rejects(
+    untilAborted(Promise.reject(new Error('nobody hears this')), stop.signal),
+    (reason) => reason === 'enough',
+  )
+})
+
+test('until then it is the work that answers', async () => {
+  const { signal } = new AbortController()
+  assert.equal(await untilAborted(Promise.resolve(1), signal), 1)
+  assert.equal(await untilAborted(Promise.resolve(2), undefined), 2)
+  await assert.rejects(untilAborted(Promise.reject(new Error('broken')), signal), /broken/)
 })

@@ -19,6 +19,27 @@ export function withDeadline(clock: Clock, timeoutMs: number, signal?: AbortSign
   return scope([signal], { clock, timeoutMs })
 }
 
+/**
+ * What `work` comes to, or a rejection with the reason of `signal` as soon as that aborts, even when `work` never ends.
+ * `work` goes on then, and nobody hears what becomes of it.
+ */
+export async function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return work
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    // Aborted goes first: of two that are settled already, the race takes the first.
+    return await Promise.race([aborted, work])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
 function scope(
   signals: readonly (AbortSignal | undefined)[],
   deadline: { readonly clock: Clock; readonly timeoutMs: number } | undefined,

@@ -1,4 +1,4 @@
-export { anySignal, withDeadline } from './abort.ts'
+export { anySignal, untilAborted, withDeadline } from './abort.ts'
 export type { ScopedSignal } from './abort.ts'
 export { every, formatMicroTime, formatTime, sleep } from './clock.ts'
 export type { Clock, Timer } from './clock.ts'

@@ -194,6 +194,30 @@ test('informers start after all controllers are built, then the signal, then loo
   await running
 })
 
+test('initial lists are streamed unless the gate WatchListClient is off', async () => {
+  const firstRequests: string[] = []
+  const settings: readonly Record<string, boolean>[] = [
+    {},
+    { WatchListClient: true },
+    { WatchListClient: false },
+  ]
+  for (const featureGates of settings) {
+    const { run, clock, stop, server, options } = managerWorld([
+      descriptor('deployment-controller', ({ informers }) => {
+        informers.informer(resources.pods)
+        return obedientLoop
+      }),
+    ])
+    const running = run({ configuration: { ...options.configuration, featureGates } })
+    await clock.advance(0)
+    firstRequests.push(server.requests[0]!.verb)
+    stop.abort()
+    await clock.advance(0)
+    await running
+  }
+  assert.deepEqual(firstRequests, ['watch', 'watch', 'list'])
+})
+
 test('with a start interval each loop starts after a time of its own, between once and twice the interval', async () => {
   const startedMs: number[] = []
   const names = ['deployment-controller', 'ttl-controller', 'job-controller', 'cronjob-controller']

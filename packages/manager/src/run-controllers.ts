@@ -210,6 +210,7 @@ function informerFactory(
     random,
     logger: logger.named(clientName),
     metadataOnly,
+    watchList: options.configuration.featureGates['WatchListClient'] ?? true,
     ...options.informers,
     resyncMs: () => resyncMs,
     ...(metadataOnly ? {} : { metrics: { registry: metrics, name: INFORMERS_NAME } }),

@@ -6,6 +6,7 @@ import type { Reconcile } from './effects.ts'
 import type { DeletedFinalStateUnknown, InformerFactory, Informer } from './informer.ts'
 import type { EventRecorder } from './events/event-recorder.ts'
 import type { Expectations } from './expectations.ts'
+import type { StaleSyncMetric } from './stale-cache-guard.ts'
 import type { RateLimiter } from './workqueue/rate-limiter.ts'
 import type { Reason } from './workqueue/reasons.ts'
 
@@ -109,8 +110,7 @@ export interface KeyedController<Observed> {
     readonly informers: readonly Informer<KubernetesObject>[]
     /** uid of the owner under this key: a write for another uid replaces the record. */
     ownerUid(observed: Observed): string
-    /** A counter with the labels group and resource: `replicaset_controller_stale_sync_skips_total`. */
-    readonly metric?: string
+    readonly metric?: StaleSyncMetric
   }
 }
 

@@ -458,7 +458,7 @@ test('Given remembered RV 10 and processed RV 5, when checking readiness, then t
         staleGuard: {
           informers: [informers.informer(resources.pods)],
           ownerUid: (object) => object.metadata!.uid!,
-          metric: 'test_stale_sync_skips_total',
+          metric: { name: 'test_stale_sync_skips_total', kind: 'Test' },
         },
       }),
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
+import { PrometheusRegistry } from '@gyropilot/foundation'
 import { create, patch, remove, update } from './effects.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { fakeInformers } from './testing/index.ts'
@@ -73,4 +74,20 @@ test('once seen, the record is gone, and so it is when the owner is', () => {
   assert.ok(of.check('k'))
   of.forget('k')
   assert.equal(of.check('k'), undefined)
+})
+
+test('skipped syncs are counted under the help text of the controller', () => {
+  const metrics = new PrometheusRegistry()
+  const pods = fakeInformers().informer(resources.pods)
+  const of = new StaleCacheGuard({
+    informers: [pods],
+    metrics,
+    metric: { name: 'job_controller_stale_sync_skips_total', kind: 'Job' },
+  })
+  pods.bookmark('5')
+  of.written('k', 'u', create(resources.pods, pod()), pod('10'))
+  assert.notEqual(of.check('k'), undefined)
+  const text = metrics.expose()
+  assert.match(text, /Total number of Job syncs skipped due to a stale watch cache\.\n/)
+  assert.match(text, /^job_controller_stale_sync_skips_total\{group="",resource="pods"\} 1$/m)
 })

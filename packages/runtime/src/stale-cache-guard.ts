@@ -6,8 +6,15 @@ import type { Write } from './effects.ts'
 export interface StaleCacheGuardOptions {
   readonly informers: readonly Informer<KubernetesObject>[]
   readonly metrics?: MetricsRegistry
-  /** A counter with the labels group and resource. */
-  readonly metric?: string
+  readonly metric?: StaleSyncMetric
+}
+
+/** A counter with the labels group and resource: those of the cache that was behind. */
+export interface StaleSyncMetric {
+  /** `replicaset_controller_stale_sync_skips_total` */
+  readonly name: string
+  /** Of what the controller syncs, for the help text: `ReplicaSet`. */
+  readonly kind: string
 }
 
 interface WrittenVersions {
@@ -42,8 +49,8 @@ export class StaleCacheGuard {
     this.#informers = options.informers
     if (options.metrics !== undefined && options.metric !== undefined) {
       this.#skips = options.metrics.counter({
-        name: options.metric,
-        help: 'Number of syncs skipped because a cache had not yet observed the writes of this controller',
+        name: options.metric.name,
+        help: `Total number of ${options.metric.kind} syncs skipped due to a stale watch cache.`,
         labels: ['group', 'resource'],
       })
     }

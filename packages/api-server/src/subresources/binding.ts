@@ -70,10 +70,9 @@ function assign(pod: Draft, binding: Draft, nowMs: number): void {
     lastProbeTime: null,
     lastTransitionTime: formatTime(nowMs),
   }
-  pod['status'] = {
-    ...pod['status'],
-    conditions: withCondition(pod['status']?.conditions ?? [], condition),
-  }
+  // The node that preemption promised means nothing any more (gate ClearingNominatedNodeNameAfterBinding).
+  const { nominatedNodeName: _, ...status } = pod['status'] ?? {}
+  pod['status'] = { ...status, conditions: withCondition(status.conditions ?? [], condition) }
 }
 
 function refusalOf({ metadata, spec }: Stored): string | undefined {

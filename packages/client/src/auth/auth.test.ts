@@ -30,6 +30,16 @@ test('token and basic credentials become an Authorization header; a request that
   )
 })
 
+test('who gives up does not wait for a credential that never comes', async () => {
+  const transport = authenticatedTransport(fakeTransport([() => assert.fail('sent')]), {
+    headers: () => new Promise(() => {}),
+  })
+  const stop = new AbortController()
+  const sent = transport.send({ method: 'GET', path: '/x?y', headers: {}, signal: stop.signal })
+  stop.abort()
+  await assert.rejects(sent, { name: 'TransportError', code: 'ABORTED', message: /^GET \/x: / })
+})
+
 test('impersonation sets its headers, keys escaped and lower case', async () => {
   const inner = fakeTransport([() => jsonAnswer({})], { repeatLast: true })
   const as = {
@@ -290,6 +300,18 @@ const PROXIES: [string, string, Record<string, string>, string | undefined][] = 
     'https://api.example.com',
     { HTTPS_PROXY: 'socks5://p', NO_PROXY: '0.0.0.0/0' },
     'socks5://p',
+  ],
+  [
+    'NO_PROXY block of the other family with the same first bits',
+    'https://[2001::1]',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: '32.0.0.0/8' },
+    'http://p',
+  ],
+  [
+    'NO_PROXY blocks that are none',
+    'https://10.1.2.3',
+    { HTTPS_PROXY: 'http://p', NO_PROXY: '10.0.0.0/,10.0.0.0/x,10.0.0.0/33,x/0' },
+    'http://p',
   ],
   [
     'NO_PROXY other port',

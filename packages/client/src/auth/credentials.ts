@@ -1,3 +1,5 @@
+import { untilAborted } from '@gyropilot/foundation'
+import { TransportError } from '../transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 
 /** Who a request is from, as headers. */
@@ -13,7 +15,7 @@ export function authenticatedTransport(transport: Transport, credentials: Creden
   return {
     async send(request: TransportRequest): Promise<TransportResponse> {
       if (request.headers['authorization'] !== undefined) return transport.send(request)
-      const added = await credentials.headers()
+      const added = await headersFor(request, credentials)
       const response = await transport.send({
         ...request,
         headers: { ...request.headers, ...added },
@@ -22,6 +24,20 @@ export function authenticatedTransport(transport: Transport, credentials: Creden
       return response
     },
     close: () => transport.close(),
+  }
+}
+
+/** Whoever gives up does not wait for a plug-in or an issuer; others may wait for the same answer, so it goes on. */
+async function headersFor(
+  { method, path, signal }: TransportRequest,
+  credentials: Credentials,
+): ReturnType<Credentials['headers']> {
+  try {
+    return await untilAborted(credentials.headers(), signal)
+  } catch (error) {
+    if (!signal?.aborted) throw error
+    const what = `${method} ${path.split('?', 1)[0]}`
+    throw new TransportError('ABORTED', `${what}: given up by its caller`, { cause: error })
   }
 }
 

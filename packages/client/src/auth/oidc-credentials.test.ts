@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { SystemClock } from '@gyropilot/foundation'
-import { FakeHost } from '@gyropilot/foundation/testing'
+import { FakeHost, virtualClock } from '@gyropilot/foundation/testing'
 import { ApiClient } from '../api-client.ts'
 import { LoopbackServer } from '../http-transport/loopback-server.ts'
 import * as certificates from '../http-transport/test-certificates.ts'
 import { loadClientConfig } from '../kubeconfig/load.ts'
 import { TransportPool } from './connect.ts'
+import { OidcCredentials } from './oidc-credentials.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 after(async () => {
@@ -134,6 +135,30 @@ test('an issuer that takes no secret in a header is given it in the body', async
     asked.at(-1),
     '/token?realm=1 grant_type=refresh_token&refresh_token=r1&client_id=kubectl&client_secret=s',
   )
+})
+
+test('an issuer that never answers is given up after 30 s, and asked anew by the next request', async () => {
+  const clock = virtualClock()
+  let asked = Promise.withResolvers<void>()
+  const server = await LoopbackServer.start(() => asked.resolve())
+  cleanups.push(() => server.stop())
+  const config = {
+    'idp-issuer-url': server.url,
+    'client-id': 'kubectl',
+    'refresh-token': 'r1',
+    'idp-certificate-authority-data': Buffer.from(certificates.authority).toString('base64'),
+  }
+  const credentials = new OidcCredentials({ name: 'oidc', config }, { host: new FakeHost(), clock })
+  for (let i = 0; i < 2; i++) {
+    asked = Promise.withResolvers<void>()
+    const headers = assert.rejects(credentials.headers(), {
+      code: 'AUTH_PROVIDER_FAILED',
+      message: /oidc: no answer of https:\/\/127\.0\.0\.1:\d+ in 30s/,
+    })
+    await asked.promise
+    await clock.advance(30_000)
+    await headers
+  }
 })
 
 const FAULTS: readonly [

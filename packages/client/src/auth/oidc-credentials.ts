@@ -1,4 +1,4 @@
-import { errorText, silentLogger } from '@gyropilot/foundation'
+import { errorText, silentLogger, withDeadline } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { HttpTransport } from '../http-transport/http-transport.ts'
@@ -12,6 +12,8 @@ import { tlsFromFiles } from './tls-files.ts'
 /** A token is taken for expired so long before it is: clocks differ. */
 const EXPIRES_EARLIER_MS = 10_000
 const LONGEST_SHOWN = 80
+/** All requests wait for the token: an issuer that never answers must not hold them up for ever. */
+const EXCHANGE_TIMEOUT_MS = 30_000
 
 export interface OidcContext {
   readonly host: HostEnvironment
@@ -135,15 +137,25 @@ export class OidcCredentials implements Credentials {
       tls: tlsFromFiles(files, host),
       proxyUrl: proxyFromEnvironment(origin, host),
     })
+    using deadline = withDeadline(clock, EXCHANGE_TIMEOUT_MS)
+    const { signal } = deadline
     try {
       const headers = { accept: 'application/json', ...request.headers }
-      const response = await transport.send({ ...request, path: pathname + search, headers })
+      const response = await transport.send({
+        ...request,
+        path: pathname + search,
+        headers,
+        signal,
+      })
       const pieces: Uint8Array[] = []
       if (response.body.kind === 'bytes')
         for await (const chunk of response.body.chunks) pieces.push(chunk)
       return { status: response.status, text: Buffer.concat(pieces).toString() }
     } catch (error) {
-      throw failed(`oidc: ${errorText(error)}`, error)
+      const text = signal.aborted
+        ? `no answer of ${origin} in ${EXCHANGE_TIMEOUT_MS / 1000}s`
+        : errorText(error)
+      throw failed(`oidc: ${text}`, error)
     } finally {
       await transport.close()
     }

@@ -38,12 +38,13 @@ function matches(rule: string, name: string, port: string): boolean {
 }
 
 function inBlock(name: string, block: string): boolean {
-  const [base, length] = block.split('/') as [string, string]
+  const [, base = '', digits] = /^([^/]*)\/(\d{1,3})$/.exec(block) ?? []
   const bits = addressBits(base)
-  return (
-    bits !== undefined &&
-    addressBits(name)?.slice(0, Number(length)) === bits.slice(0, Number(length))
-  )
+  const address = addressBits(name)
+  const length = Number(digits)
+  // Blocks of one family hold no addresses of the other, and a block that cannot be read holds none.
+  if (bits === undefined || bits.length !== address?.length || length > bits.length) return false
+  return address.startsWith(bits.slice(0, length))
 }
 
 /** An address as 32 or 128 digits of 0 and 1; undefined for what is none. */

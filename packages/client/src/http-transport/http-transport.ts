@@ -44,6 +44,8 @@ export class HttpTransport implements Transport {
   readonly #logger: Logger
   #connections: Connection[] = []
   #dialling: Promise<void> | undefined
+  /** Waits for the server's SETTINGS. */
+  #starting: Connection | undefined
   #material: TlsMaterial | undefined
   #materialMs = 0
   #closed = false
@@ -75,6 +77,7 @@ export class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#starting?.destroy()
     for (const connection of this.#connections.splice(0)) connection.destroy()
   }
 
@@ -122,7 +125,12 @@ export class HttpTransport implements Transport {
         pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
         onClosed: () => this.#remove(connection),
       })
-      await connection.ready()
+      this.#starting = connection
+      try {
+        await connection.ready()
+      } finally {
+        this.#starting = undefined
+      }
       if (this.#closed) connection.destroy()
       else this.#connections.push(connection)
     } else {

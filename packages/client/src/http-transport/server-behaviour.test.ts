@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Http2ServerResponse, ServerHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { SystemClock } from '@gyropilot/foundation'
+import { virtualClock } from '@gyropilot/foundation/testing'
 import type { TransportRequest, TransportResponse } from '../transport.ts'
 import { Http1Connections } from './http1-connections.ts'
 import { HttpTransport } from './http-transport.ts'
@@ -277,4 +280,43 @@ test('a connection of HTTP/1.1 that nobody waits for any more may break without 
   first.destroy(new Error('reset'))
   await closed
   assert.equal(unused.openExchanges, 0)
+})
+
+/** Shakes hands for HTTP/2 and then says nothing; tells when the client has said its part. */
+async function silentServer(): Promise<{ url: string; greeted: Promise<void> }> {
+  const { promise: greeted, resolve } = Promise.withResolvers<void>()
+  const identity = { cert: certificates.serverCertificate, key: certificates.serverKey }
+  const server = createTlsServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => resolve())
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  cleanups.push(async () => void server.close())
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, greeted }
+}
+
+test('a server that never sends its SETTINGS is given up after 10 s', async () => {
+  const { url, greeted } = await silentServer()
+  const clock = virtualClock()
+  const tls = { ca: certificates.authority }
+  const transport = new HttpTransport({ server: url, clock, tls })
+  cleanups.push(() => transport.close())
+  const sent = assert.rejects(transport.send(request('/')), {
+    code: 'ETIMEDOUT',
+    message: /no SETTINGS in 10s/,
+  })
+  await greeted
+  await clock.advance(10_000)
+  await sent
+  assert.equal(transport.connectionCount, 0)
+})
+
+test('a transport that is closed does not wait for the SETTINGS of a server', async () => {
+  const { url, greeted } = await silentServer()
+  const tls = { ca: certificates.authority }
+  const transport = new HttpTransport({ server: url, clock: virtualClock(), tls })
+  const sent = assert.rejects(transport.send(request('/')), /closed by this client/)
+  await greeted
+  await transport.close()
+  await sent
 })

@@ -67,7 +67,7 @@ function* estimateSeconds(
   let seconds = 0
   for (const { spec, status } of pods.object.items) {
     const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    if (!isTerminal) seconds = Math.max(seconds, spec?.terminationGracePeriodSeconds ?? 0)
+    if (!isTerminal) seconds = Math.max(seconds, Number(spec?.terminationGracePeriodSeconds ?? 0))
   }
   const deletedAtMs = Date.parse(namespace.metadata?.deletionTimestamp ?? '')
   const waitedMs = (yield* currentTimeMs()) - deletedAtMs

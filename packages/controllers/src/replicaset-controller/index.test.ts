@@ -34,7 +34,10 @@ test('name, alias, identity, queue and workers are those of the page', () => {
   )
   const { logic } = wired()
   assert.deepEqual([logic.queueName, logic.workers], ['replicaset', 5])
-  assert.equal(logic.staleGuard?.metric, 'replicaset_controller_stale_sync_skips_total')
+  assert.deepEqual(logic.staleGuard?.metric, {
+    name: 'replicaset_controller_stale_sync_skips_total',
+    kind: 'ReplicaSet',
+  })
   assert.equal(logic.staleGuard.informers.length, 2)
 })
 

@@ -57,7 +57,7 @@ export function replicaSetLogic(context: Context): KeyedController<ObservedRepli
           staleGuard: {
             informers: [pods, replicaSets],
             ownerUid: (observed) => observed.replicaSet.metadata?.uid ?? '',
-            metric: STALE_SYNC_SKIPS,
+            metric: { name: STALE_SYNC_SKIPS, kind: 'ReplicaSet' },
           },
         }
       : {}),

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { FileError } from '../host-environment.ts'
 import { PrometheusRegistry } from '../metrics-registry.ts'
@@ -57,6 +60,25 @@ test('a program gets arguments and variables, and gives its output and exit code
 
 test('reads files', async () => {
   assert.match(await new SystemHost().readTextFile(import.meta.filename), /reads files/)
+})
+
+test('a file that it makes is for its owner alone; one that was there keeps its rights, and its links', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gyropilot-'))
+  try {
+    const host = new SystemHost()
+    const [made, there, link] = ['made', 'there', 'link'].map((name) => join(folder, name))
+    await host.writeTextFile(made!, 'ü')
+    assert.equal(await host.readTextFile(made!), 'ü')
+    assert.equal(statSync(made!).mode & 0o777, 0o600)
+    writeFileSync(there!, 'a longer text', { mode: 0o640 })
+    symlinkSync(there!, link!)
+    await host.writeTextFile(link!, 'new')
+    assert.equal(await host.readTextFile(there!), 'new')
+    assert.equal(statSync(there!).mode & 0o777, 0o640)
+    await assert.rejects(host.writeTextFile(join(folder, 'none', 'x'), ''), FileError)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('the process shows its time, memory and files under the usual names', () => {

@@ -20,12 +20,24 @@ export function readSchedule(argument: string): Schedule {
   return entries as Schedule
 }
 
-const FORMS = ['operation', 'world', 'request', 'event']
+/** What an entry of each form has besides. */
+const FORMS: Readonly<Record<string, Readonly<Record<string, 'number' | 'string' | 'object'>>>> = {
+  operation: { operation: 'string', step: 'number' },
+  world: { world: 'object' },
+  request: { request: 'object', ordinal: 'number', fault: 'object' },
+  event: { event: 'object', ordinal: 'number', fault: 'object' },
+}
 
 function problemOf(entry: unknown): string | undefined {
   if (typeof entry !== 'object' || entry === null) return 'is no object'
-  if (typeof (entry as { atMs?: unknown }).atMs !== 'number') return 'has no number atMs'
-  if (!FORMS.some((form) => form in entry)) return `has none of ${FORMS.join(', ')}`
+  const fields = new Map<string, unknown>(Object.entries(entry))
+  if (typeof fields.get('atMs') !== 'number') return 'has no number atMs'
+  const [, needed] = Object.entries(FORMS).find(([form]) => fields.has(form)) ?? []
+  if (needed === undefined) return `has none of ${Object.keys(FORMS).join(', ')}`
+  for (const [name, type] of Object.entries(needed)) {
+    const value = fields.get(name)
+    if (typeof value !== type || value === null) return `has no ${type} ${name}`
+  }
   return undefined
 }
 

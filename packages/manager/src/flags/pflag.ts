@@ -169,6 +169,7 @@ function parseStringToString(
   problem: (detail: string) => Error,
 ): ReadonlyMap<string, string> {
   if (text === '') return new Map()
+  if (!text.includes('=')) throw problem(`${text} must be formatted as key=value`)
   const isOne = text.split('=').length === 2
   const fields = isOne ? [text.replace(/^"+|"+$/g, '')] : csvFields(text)
   return new Map(

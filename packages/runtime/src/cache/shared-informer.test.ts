@@ -1,69 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { SeededRandom } from '@gyropilot/foundation'
-import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { DeletedFinalStateUnknown } from '../informer.ts'
-import type { EventHandler } from '../informer.ts'
-import { FakeServer, keysOf, testClock } from '../testing/index.ts'
-import { SharedInformer } from './shared-informer.ts'
-import type { SharedInformerOptions } from './shared-informer.ts'
-
-const pod = (name: string, extra: Partial<Pod> = {}): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  ...extra,
-  metadata: { namespace: 'default', name, ...extra.metadata },
-})
-
-function informing(extra: Partial<SharedInformerOptions<Pod>> = {}) {
-  const server = new FakeServer()
-  const clock = testClock()
-  const logger = new RecordingLogger()
-  const stop = new AbortController()
-  const informer = new SharedInformer<Pod>({
-    client: server,
-    type: resources.pods,
-    clock,
-    logger,
-    random: new SeededRandom('informer'),
-    ...extra,
-  })
-  const running = { done: Promise.resolve() }
-  return {
-    server,
-    clock,
-    logger,
-    informer,
-    start: async () => {
-      running.done = informer.run(stop.signal)
-      await clock.advance(0)
-    },
-    end: async () => {
-      stop.abort()
-      await clock.advance(0)
-      await running.done
-    },
-  }
-}
-
-/** Notes what a handler is told, with the versions. */
-function noting(): { handler: EventHandler<Pod>; seen: string[] } {
-  const seen: string[] = []
-  const text = (object: Pod) => `${object.metadata!.name}@${object.metadata!.resourceVersion}`
-  const handler: EventHandler<Pod> = {
-    onAdd: (object, initial) => void seen.push(`add ${text(object)}${initial ? ' initial' : ''}`),
-    onUpdate: (previous, object) => void seen.push(`update ${text(previous)} ${text(object)}`),
-    onDelete: (object) =>
-      void seen.push(
-        object instanceof DeletedFinalStateUnknown
-          ? `tombstone ${object.key}`
-          : `delete ${text(object)}`,
-      ),
-  }
-  return { handler, seen }
-}
+import { keysOf } from '../testing/index.ts'
+import { informing, noting, pod } from './fixtures.ts'
 
 test('a handler is told of the initial list, then of each change, in order', async () => {
   const i = informing()
@@ -334,90 +274,6 @@ test('a removed handler is told nothing more, and removing twice is fine', async
   assert.deepEqual(seen, [])
   await i.end()
   registration.remove()
-})
-
-test('Given a transform, then store, handlers and streaming list see the transformed object.', async () => {
-  for (const watchList of [true, false]) {
-    const i = informing({
-      watchList,
-      transform: (object) => ({
-        ...object,
-        metadata: { ...object.metadata, labels: { transformed: 'yes' } },
-      }),
-    })
-    const labels: unknown[] = []
-    i.server.put(resources.pods, pod('a'))
-    i.informer.addHandler({ onAdd: (object) => void labels.push(object.metadata!.labels) })
-    await i.start()
-    i.server.put(resources.pods, pod('b'))
-    await i.clock.advance(0)
-    assert.deepEqual(labels, [{ transformed: 'yes' }, { transformed: 'yes' }])
-    assert.ok(
-      i.informer.lister.list().every((object) => object.metadata!.labels?.transformed === 'yes'),
-    )
-    await i.end()
-  }
-})
-
-test('a transform that fails loses a watch event, and ends the round of a list', async () => {
-  let failing = false
-  const errors: unknown[] = []
-  const i = informing({
-    watchList: false,
-    onWatchError: (error) => errors.push(error),
-    transform: (object) => {
-      if (failing) throw new Error('cannot')
-      return object
-    },
-  })
-  await i.start()
-  failing = true
-  i.server.put(resources.pods, pod('lost'))
-  await i.clock.advance(0)
-  failing = false
-  i.server.put(resources.pods, pod('b'))
-  await i.clock.advance(0)
-  assert.deepEqual(keysOf(i.informer.lister.list()), ['default/b'])
-  failing = true
-  i.server.watches[0]!.error({ code: 410, reason: 'Expired' })
-  await i.clock.advance(2_000)
-  assert.match(String(errors[0]), /cannot/)
-  await i.end()
-})
-
-test('by default managedFields are dropped, kind and apiVersion filled in, and the rest is shared', async () => {
-  const i = informing({ watchList: false })
-  const spec = { containers: [{ name: 'c' }] }
-  const item: Pod = {
-    metadata: { namespace: 'default', name: 'a', managedFields: [{ manager: 'm' }] },
-    spec,
-  }
-  i.server.onRequest = ({ verb }) =>
-    verb === 'list' ? { metadata: { resourceVersion: '1' }, items: [item] } : undefined
-  await i.start()
-  const cached = i.informer.lister.getByKey('default/a')!
-  assert.deepEqual(cached, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: 'default', name: 'a' },
-    spec,
-  })
-  assert.equal(cached.spec, spec)
-  assert.ok(item.metadata!.managedFields, 'the object that came is not touched')
-  await i.end()
-})
-
-test('an object that needs no change is cached as it came: one copy for server, cache and all handlers', async () => {
-  const i = informing()
-  const stored = i.server.put(resources.pods, pod('a'))
-  const handed: unknown[] = []
-  for (let n = 0; n < 3; n++) i.informer.addHandler({ onAdd: (object) => void handed.push(object) })
-  await i.start()
-  assert.equal(handed.length, 3)
-  assert.ok(
-    [...handed, i.informer.lister.getByKey('default/a')].every((object) => object === stored),
-  )
-  await i.end()
 })
 
 test('set before start, transform and watch error handler count; afterwards they are refused', async () => {

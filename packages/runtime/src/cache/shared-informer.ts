@@ -216,7 +216,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         replaceAll(table, resourceVersion)
       },
       changed: (type, object) => {
-        this.#queue.add(type, keyOf(object), this.#transform(object))
+        const kept = this.#transform(object)
+        this.#queue.add(type, keyOf(kept), kept)
         this.#scheduleDrain()
       },
       bookmarked: (resourceVersion) => {
@@ -227,8 +228,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         const table = new ObjectTable<T>()
         return {
           changed: (type, object) => {
-            if (type === 'Deleted') table.delete(keyOf(object))
-            else table.set(this.#transform(object))
+            const kept = this.#transform(object)
+            if (type === 'Deleted') table.delete(keyOf(kept))
+            else table.set(kept)
           },
           differenceTo: (listed) => {
             const other = new ObjectTable<T>()

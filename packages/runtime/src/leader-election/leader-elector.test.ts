@@ -129,6 +129,21 @@ test('Given a foreign lease with another leaseDurationSeconds, then that value d
   }
 })
 
+test('a lease of a fraction of a second is not taken from a holder that renews it in time', async () => {
+  const { elector, clock, lease: current } = world()
+  const timing = { leaseDurationMs: 900, renewDeadlineMs: 800, retryPeriodMs: 600 }
+  const holder = elector({ identity: 'holder', ...timing })
+  const other = elector({ identity: 'other', ...timing })
+  await holder.run()
+  await other.run()
+  await clock.advance(10_000)
+  assert.equal(current()!.spec!.leaseDurationSeconds, 1)
+  assert.equal(current()!.spec!.leaseTransitions, 0)
+  assert.equal(holder.elector.isLeader, true)
+  holder.stop.abort()
+  other.stop.abort()
+})
+
 test('Given own lease, when renewed, then acquireTime and transitions are kept.', async () => {
   const { elector, clock, lease: current } = world()
   const acquireTime = '2025-12-31T00:00:00.000000Z'

@@ -1,7 +1,14 @@
 /** Contract: docs/behaviour/runtime/leader-election.md. */
 import { isNotFound } from '@gyropilot/client'
 import type { Counter, Gauge } from '@gyropilot/foundation'
-import { anySignal, formatMicroTime, jitter, sleep, withDeadline } from '@gyropilot/foundation'
+import {
+  anySignal,
+  formatMicroTime,
+  jitter,
+  sleep,
+  untilAborted,
+  withDeadline,
+} from '@gyropilot/foundation'
 import { JITTER_FACTOR, validate } from './elector-options.ts'
 import type { LeaderElectorOptions } from './elector-options.ts'
 import { fingerprintOf } from './lease-record.ts'
@@ -33,7 +40,7 @@ export class LeaderElector {
   /** When the write was sent that made or kept the lease ours. */
   #sentMs = -Infinity
 
-  /** Throws for durations that cannot work, and for an empty identity. */
+  /** Throws an Error for durations that cannot work, for missing callbacks and for an empty identity. Writes nothing before `run`. */
   constructor(options: LeaderElectorOptions) {
     validate(options)
     this.#options = options
@@ -78,7 +85,10 @@ export class LeaderElector {
     return new Error(`failed election to renew leadership on lease ${this.#options.lock.leaseName}`)
   }
 
-  /** Resolves when leadership was lost, or `signal` aborted and (with releaseOnCancel) the work ended. */
+  /**
+   * Contends, and leads once. Resolves when leadership was lost, or `signal` aborted and (with releaseOnCancel) the work ended.
+   * Failed requests are tried again and never reject it. To be called once: a program that lost its lease should exit.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { callbacks, lock, logger } = this.#options
     try {
@@ -332,7 +342,8 @@ export class LeaderElector {
     const now = this.#nowText()
     return {
       holderIdentity: this.#options.lock.identity,
-      leaseDurationSeconds: Math.floor(this.#options.leaseDurationMs / 1000),
+      // Up, where upstream rounds down: else a fraction of a second would let others take the lease from a holder that renews.
+      leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
       acquireTime: now,
       renewTime: now,
       leaderTransitions,
@@ -378,20 +389,5 @@ export class LeaderElector {
     if (this.#observed === undefined || this.leader === this.#reportedLeader) return
     this.#reportedLeader = this.leader
     this.#options.callbacks.onNewLeader?.(this.leader)
-  }
-}
-
-/** Rejects as soon as `signal` aborts, even when what is awaited never ends. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  let onAbort: (() => void) | undefined
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort!)
   }
 }

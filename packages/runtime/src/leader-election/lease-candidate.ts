@@ -8,6 +8,7 @@ import { SharedInformer } from '../cache/shared-informer.ts'
 import { runWorkers } from '../workers.ts'
 import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts'
 
+/** Who stands for which Lease. Versions are those that the server compares: the lowest emulation version is preferred. */
 export interface LeaseCandidateOptions {
   readonly client: Client
   readonly clock: Clock
@@ -27,7 +28,11 @@ export interface LeaseCandidateOptions {
 const RENEW_EVERY_MS = 5 * 60_000
 const STRATEGY = 'OldestEmulationVersion'
 
-/** Announces this process to the server that chooses the leader, on standbys and on the leader, for the whole of its life. */
+/**
+ * Announces this process to the server that chooses the leader, on standbys and on the leader, for the whole of its life: a
+ * LeaseCandidate (coordination.k8s.io/v1beta1, served on request) that is renewed every 5 minutes and at each ping. Strategy
+ * OldestEmulationVersion. Source: KEP-4355; docs/behaviour/runtime/leader-election.md.
+ */
 export class LeaseCandidate {
   readonly #options: LeaseCandidateOptions
   readonly #informer: SharedInformer<LeaseCandidateObject>
@@ -62,7 +67,7 @@ export class LeaseCandidate {
     return this.#informer.hasSynced()
   }
 
-  /** Resolves after `signal` aborted. The object is not deleted. */
+  /** Resolves after `signal` aborted. Failed writes are logged and tried again with backoff. The object is not deleted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options
     const watching = this.#informer.run(signal)

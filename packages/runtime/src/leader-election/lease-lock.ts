@@ -7,6 +7,7 @@ import type { EventRecorder } from '../events/event-recorder.ts'
 import { recordOf, specOf } from './lease-record.ts'
 import type { LeaseRecord } from './lease-record.ts'
 
+/** Which Lease, and as whom. */
 export interface LeaseLockOptions {
   /** A client of its own: it must not wait for the rate limits of controllers. */
   readonly client: Client
@@ -20,7 +21,10 @@ export interface LeaseLockOptions {
   readonly recorder?: EventRecorder
 }
 
-/** The Lease object as a lock: every write is conditional on the object last read or written. */
+/**
+ * The Lease object (coordination.k8s.io/v1) as a lock: every write is conditional on the object last read or written. Requests
+ * reject as those of the client do: NotFound for a Lease that is not there, Conflict for one that somebody else wrote.
+ */
 export class LeaseLock {
   readonly identity: string
   readonly #options: LeaseLockOptions
@@ -42,6 +46,7 @@ export class LeaseLock {
     return this.#options.name
   }
 
+  /** Live. Remembers the object for `update` and the version for `changes`. */
   async read(signal?: AbortSignal): Promise<LeaseRecord> {
     this.#lease = await this.#leases.get(this.#options.name, { signal })
     return recordOf(this.#lease.spec)
@@ -49,7 +54,8 @@ export class LeaseLock {
 
   /**
    * The record after each change since the last read or write, undefined when the Lease was deleted. Ends when the server
-   * ends the watch or `signal` aborts; reads and writes do not take notice of it.
+   * ends the watch or `signal` aborts; reads and writes do not take notice of it. Rejects with StatusError for what the server
+   * answers instead, 410 for a version that it has forgotten included.
    */
   async *changes(signal: AbortSignal): AsyncGenerator<LeaseRecord | undefined> {
     const { name } = this.#options
@@ -65,6 +71,7 @@ export class LeaseLock {
     }
   }
 
+  /** AlreadyExists when another contender was first. */
   async create(record: LeaseRecord, signal?: AbortSignal): Promise<void> {
     const { namespace, name, labels } = this.#options
     const lease: Lease = {
@@ -76,7 +83,7 @@ export class LeaseLock {
     this.#lease = await this.#leases.create(lease, { signal })
   }
 
-  /** Replaces the whole spec. A change by somebody else since the last read or write is a Conflict. */
+  /** Replaces the whole spec. A change by somebody else since the last read or write is a Conflict; an Error before any of them. */
   async update(record: LeaseRecord, signal?: AbortSignal): Promise<void> {
     if (this.#lease === undefined)
       throw new Error('lease not initialized, call get or create first')
@@ -92,7 +99,7 @@ export class LeaseLock {
     this.#lease = await this.#leases.update(lease, { signal })
   }
 
-  /** `became leader`, `stopped leading`. */
+  /** `became leader`, `stopped leading`: a Normal event LeaderElection about the Lease, `<identity> <what>`. */
   recordEvent(what: string): void {
     const { recorder, namespace, name, identity } = this.#options
     recorder?.record({

@@ -82,15 +82,24 @@ export class PodReferences {
   async #keysOf(kind: Kind, namespace: string, name: string): Promise<ReadonlySet<string>> {
     const id = `${kind} ${namespace}/${name}`
     const nowMs = this.#clock.monotonicMs()
+    this.#forget(nowMs)
     const known = this.#known.get(id)
-    if (known !== undefined && known.untilMs > nowMs) return known.keys
-    this.#known.delete(id)
+    if (known !== undefined) return known.keys
     const keys =
       kind === 'configmap'
         ? await this.#keysOfConfigMap(namespace, name)
         : await this.#keysOfSecret(namespace, name)
+    this.#known.delete(id)
     this.#known.set(id, { keys, untilMs: this.#clock.monotonicMs() + KNOWN_FOR_MS })
     return keys
+  }
+
+  /** In the order in which they were learnt, which is that of their ends. */
+  #forget(nowMs: number): void {
+    for (const [id, { untilMs }] of this.#known) {
+      if (untilMs > nowMs) return
+      this.#known.delete(id)
+    }
   }
 
   async #keysOfConfigMap(namespace: string, name: string): Promise<ReadonlySet<string>> {

@@ -140,7 +140,7 @@ export class PodWorker {
     this.#writer.observe(pod)
     if (pod.metadata?.deletionTimestamp !== undefined && !this.#terminating) {
       this.#terminating = true
-      const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
+      const graceMs = Number(pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
       this.#begin(() => this.#terminate(graceMs))
     } else if (!this.#done) {
       this.#writer.schedule(COALESCE_MS)
@@ -270,7 +270,7 @@ export class PodWorker {
         message,
       })
       this.#begin(async () => {
-        await this.#stopContainers((pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
+        await this.#stopContainers(Number(pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
         await this.#writer.flush()
         this.#finish()
       })

@@ -7,7 +7,7 @@ import { resources } from '@gyropilot/api'
 import type { Node, Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { formatTime, integerBetween } from '@gyropilot/foundation'
+import { integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
@@ -18,6 +18,8 @@ import type { NamedFilter } from './filters/index.ts'
 import { NOT_HELPFUL, NO_VICTIMS, preFilterMessage, unschedulableMessage } from './message.ts'
 import type { NodeVerdict, PreemptionOutcome } from './message.ts'
 import { NodeInfo } from './node-info.ts'
+import { Nominations } from './nominations.ts'
+import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
 import { bestCandidate, priorityOf, victimsOn, whyNotEligible } from './preemption.ts'
 import type { PreemptionCandidate } from './preemption.ts'
 import { scoreNodes } from './scores.ts'
@@ -25,7 +27,7 @@ import { SchedulingQueue } from './scheduling-queue.ts'
 import { spreadGroupOf } from './spread-group.ts'
 import type { GroupListers } from './spread-group.ts'
 
-export const SCHEDULER_NAME = 'default-scheduler'
+export { SCHEDULER_NAME } from './pod-writes.ts'
 
 export interface SchedulerOptions {
   readonly client: Client
@@ -46,13 +48,14 @@ export class Scheduler {
   readonly #budgets: Lister<PodDisruptionBudget>
   readonly #claims: ClaimListers
   readonly #filters: readonly NamedFilter[]
-  /** Pods that were promised room, by uid, until they are bound or gone. */
-  readonly #nominated = new Map<string, Pod>()
+  readonly #nominations = new Nominations()
+  readonly #writes: PodWrites
   #running = false
   #woken = false
 
   constructor(options: SchedulerOptions) {
     this.#options = options
+    this.#writes = new PodWrites(options)
     this.#queue = new SchedulingQueue(options.clock, () => this.#wake())
     const { informers } = options
     this.#groups = {
@@ -76,7 +79,7 @@ export class Scheduler {
       onAdd: (pod) => this.#podChanged(pod),
       onUpdate: (before, pod) => {
         if (before.metadata?.uid !== pod.metadata?.uid) this.#podRemoved(before)
-        this.#podChanged(pod)
+        this.#podChanged(pod, before)
       },
       onDelete: (gone) => {
         const pod = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
@@ -121,11 +124,11 @@ export class Scheduler {
     if (info?.pods.size === 0) this.#nodes.delete(name)
   }
 
-  #podChanged(pod: Pod): void {
+  #podChanged(pod: Pod, before?: Pod): void {
     const uid = pod.metadata?.uid ?? ''
     const phase = pod.status?.phase
     if (phase === 'Succeeded' || phase === 'Failed') return this.#podRemoved(pod)
-    this.#noteNomination(uid, pod)
+    this.#nominations.observe(pod, before)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
       this.#place(pod, pod.spec.nodeName)
@@ -136,15 +139,9 @@ export class Scheduler {
     }
   }
 
-  #noteNomination(uid: string, pod: Pod): void {
-    const isWaiting = !pod.spec?.nodeName && pod.metadata?.deletionTimestamp === undefined
-    if (!isWaiting) this.#nominated.delete(uid)
-    else if (pod.status?.nominatedNodeName) this.#nominated.set(uid, pod)
-  }
-
   #podRemoved(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
-    this.#nominated.delete(uid)
+    this.#nominations.drop(pod)
     this.#queue.remove(uid)
     if (this.#unplace(uid)) this.#queue.moveAll()
   }
@@ -187,7 +184,7 @@ export class Scheduler {
     const all = [...this.#nodes.values()].filter((info) => info.node !== undefined)
     const problem = claimProblem(pod, this.#claims)
     if (problem !== undefined && all.length > 0)
-      return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length))
+      return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
     const feasible: NodeInfo[] = []
     const verdicts: NodeVerdict[] = []
     for (const info of all) {
@@ -196,8 +193,8 @@ export class Scheduler {
       else verdicts.push(verdict)
     }
     if (feasible.length === 0) {
-      const { outcome, nodeName } = this.#preempt(pod, verdicts, all)
-      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nodeName)
+      const { outcome, nomination } = this.#preempt(pod, verdicts, all)
+      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nomination)
       return
     }
     const nominated = feasible.find(({ name }) => name === pod.status?.nominatedNodeName)
@@ -209,13 +206,13 @@ export class Scheduler {
   /** Pods as important that were promised room on the node count there, though they are not there yet. */
   #verdictOf(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
     const verdict = this.#filtered(pod, info, all)
-    if (verdict !== undefined || this.#nominated.size === 0) return verdict
-    const promised = [...this.#nominated.values()].filter(
-      (other) =>
-        other.status?.nominatedNodeName === info.name &&
-        other.metadata?.uid !== pod.metadata?.uid &&
-        priorityOf(other) >= priorityOf(pod),
-    )
+    if (verdict !== undefined || this.#nominations.isEmpty) return verdict
+    const promised = this.#nominations
+      .on(info.name)
+      .filter(
+        (other) =>
+          other.metadata?.uid !== pod.metadata?.uid && priorityOf(other) >= priorityOf(pod),
+      )
     if (promised.length === 0) return undefined
     const full = info.with(promised)
     return this.#filtered(
@@ -234,12 +231,12 @@ export class Scheduler {
     return undefined
   }
 
-  /** Makes room by taking less important pods away. Without a node name nothing was done. */
+  /** Makes room by taking less important pods away. `nomination` as of PodWrites. */
   #preempt(
     pod: Pod,
     verdicts: readonly NodeVerdict[],
     all: readonly NodeInfo[],
-  ): { readonly outcome: PreemptionOutcome; readonly nodeName?: string } {
+  ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
     const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
     if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
     const rules = {
@@ -258,34 +255,18 @@ export class Scheduler {
       else reasons.push(NO_VICTIMS)
     }
     const best = bestCandidate(candidates)
-    if (best === undefined) return { outcome: { kind: 'none', reasons } }
-    for (const victim of best.victims) void this.#evict(victim, pod, best.node)
-    return { outcome: { kind: 'victims' }, nodeName: best.node }
+    if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
+    for (const victim of best.victims) void this.#writes.evict(victim, pod, best.node)
+    this.#takeBack(best.node, pod)
+    return { outcome: { kind: 'victims' }, nomination: best.node }
   }
 
-  async #evict(victim: Pod, preemptor: Pod, nodeName: string): Promise<void> {
-    const { client, clock, logger, recorder } = this.#options
-    const { namespace, name = '', uid, generation } = victim.metadata ?? {}
-    const pods = client.resource(resources.pods, namespace)
-    const condition = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'PreemptionByScheduler',
-      message: `${SCHEDULER_NAME}: preempting to accommodate a higher priority pod`,
-      observedGeneration: generation,
-      lastProbeTime: null,
-      lastTransitionTime: formatTime(clock.nowMs()),
-    }
-    try {
-      const value = { metadata: { uid }, status: { conditions: [condition] } }
-      await pods.patch(name, { type: 'strategic', value }, { subresource: 'status' })
-      await pods.delete(name, { preconditions: { uid } })
-      const message = `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`
-      recorder.record({ regarding: victim, type: 'Normal', reason: 'Preempted', message })
-    } catch (error) {
-      // The next try of the preemptor looks again.
-      if (!isNotFound(error))
-        logger.error(error, 'Error preempting pod', { pod: `${namespace}/${name}` })
+  /** Less important pods that were promised room on the node look for another one. */
+  #takeBack(nodeName: string, preemptor: Pod): void {
+    for (const other of this.#nominations.on(nodeName)) {
+      if (priorityOf(other) >= priorityOf(preemptor)) continue
+      this.#nominations.drop(other)
+      void this.#writes.nominationLost(other)
     }
   }
 
@@ -325,7 +306,7 @@ export class Scheduler {
     pod: Pod,
     reason: 'Unschedulable' | 'SchedulerError',
     message: string,
-    nodeName?: string,
+    nomination?: string,
   ): void {
     const uid = pod.metadata?.uid ?? ''
     if (reason === 'SchedulerError') this.#queue.errored(uid)
@@ -336,52 +317,15 @@ export class Scheduler {
       reason: 'FailedScheduling',
       message: message.slice(0, 1024),
     })
+    if (nomination === '') this.#nominations.drop(pod)
+    else if (nomination !== undefined) this.#nominations.promise(pod, nomination)
     const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
     const isSaid =
       before?.status === 'False' && before.reason === reason && before.message === message
-    if (nodeName !== undefined)
-      this.#nominated.set(uid, {
-        ...pod,
-        status: { ...pod.status, nominatedNodeName: nodeName },
-      })
-    if (!isSaid || nodeName !== undefined) void this.#writeFailure(pod, reason, message, nodeName)
-  }
-
-  async #writeFailure(
-    pod: Pod,
-    reason: string,
-    message: string,
-    nominatedNodeName: string | undefined,
-  ): Promise<void> {
-    const { client, clock, logger } = this.#options
-    const { namespace, name = '', generation } = pod.metadata ?? {}
-    const condition = {
-      type: 'PodScheduled',
-      status: 'False',
-      reason,
-      message,
-      observedGeneration: generation,
-      lastProbeTime: null,
-      lastTransitionTime: formatTime(clock.nowMs()),
-    }
-    try {
-      await client.resource(resources.pods, namespace).patch(
-        name,
-        {
-          type: 'strategic',
-          value: {
-            status: {
-              conditions: [condition],
-              ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
-            },
-          },
-        },
-        { subresource: 'status' },
-      )
-    } catch (error) {
-      if (!isNotFound(error))
-        logger.error(error, 'Error updating pod', { pod: `${namespace}/${name}` })
-    }
+    const isPromised =
+      nomination === undefined || nomination === (pod.status?.nominatedNodeName ?? '')
+    if (isSaid && isPromised) return
+    void this.#writes.failed(pod, reason, message, isPromised ? undefined : nomination)
   }
 }
 

@@ -51,3 +51,20 @@ test('a client that leaves stops what waits, with its own reason', async () => {
   gone.abort(new Error('gone'))
   await assert.rejects(waiting, /^Error: gone$/)
 })
+
+test('an input that breaks fails whoever reads it, and nobody else', async () => {
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a')
+    throw new Error('connection lost')
+  }
+  const keyboard = new Keyboard(broken())
+  const stop = new AbortController()
+  const waiting = keyboard.interruptible(stop.signal, forever)
+  const read: string[] = []
+  await assert.rejects(async () => {
+    for await (const chunk of keyboard) read.push(Buffer.from(chunk).toString())
+  }, /connection lost/)
+  assert.deepEqual(read, ['a'])
+  stop.abort(new Error('ends'))
+  await assert.rejects(waiting, /ends/)
+})

@@ -1,4 +1,5 @@
 /** The input of a terminal: Ctrl-C stops what is waiting, as a terminal's driver would, and is typed text otherwise. */
+import { anySignal } from '@gyropilot/foundation'
 import { Interrupted } from './shell.ts'
 
 const CTRL_C = 3
@@ -6,6 +7,7 @@ const CTRL_C = 3
 export class Keyboard implements AsyncIterable<Uint8Array> {
   readonly #typed: Uint8Array[] = []
   #ended = false
+  #failure: unknown
   #wake: () => void = () => {}
   #foreground: AbortController | undefined
 
@@ -20,8 +22,9 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
   ): Promise<void> {
     const foreground = new AbortController()
     this.#foreground = foreground
+    using either = anySignal([signal, foreground.signal])
     try {
-      await wait(AbortSignal.any([signal, foreground.signal]))
+      await wait(either.signal)
     } finally {
       this.#foreground = undefined
     }
@@ -32,6 +35,7 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
       for (let chunk = this.#typed.shift(); chunk !== undefined; chunk = this.#typed.shift()) {
         yield chunk
       }
+      if (this.#failure !== undefined) throw this.#failure
       if (this.#ended) return
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
@@ -47,9 +51,11 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
         if (rest.length > 0) this.#typed.push(rest)
         this.#wake()
       }
-    } finally {
-      this.#ended = true
-      this.#wake()
+    } catch (error) {
+      // A connection that broke is the reader's to hear of; while nobody reads, nobody has to.
+      this.#failure = error
     }
+    this.#ended = true
+    this.#wake()
   }
 }

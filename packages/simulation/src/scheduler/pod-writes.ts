@@ -1,0 +1,102 @@
+/** What the scheduler writes besides bindings. Contract: docs/behaviour/simulation/scheduler.md, Failure and Preemption. */
+import { resources } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import type { Client, ResourceClient } from '@gyropilot/client'
+import { formatTime } from '@gyropilot/foundation'
+import type { Clock, Logger } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+
+export const SCHEDULER_NAME = 'default-scheduler'
+
+export interface PodWritesOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly recorder: EventRecorder
+}
+
+/** Pods that are gone are no error, and what else fails is tried again with the pod: nothing rejects. */
+export class PodWrites {
+  readonly #options: PodWritesOptions
+
+  constructor(options: PodWritesOptions) {
+    this.#options = options
+  }
+
+  /** PodScheduled False. `nomination`: the node that the pod is promised; empty: none any more; undefined: as it is. */
+  async failed(
+    pod: Pod,
+    reason: string,
+    message: string,
+    nomination: string | undefined,
+  ): Promise<void> {
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason,
+      message,
+      observedGeneration: pod.metadata?.generation,
+      ...this.#times(),
+    }
+    await this.#attempt('Error updating pod', pod, (pods, name) =>
+      patchStatus(pods, name, {
+        status: {
+          conditions: [condition],
+          ...(nomination === undefined ? {} : { nominatedNodeName: nomination || null }),
+        },
+      }),
+    )
+  }
+
+  async nominationLost(pod: Pod): Promise<void> {
+    await this.#attempt('Error clearing the nominated node', pod, (pods, name) =>
+      patchStatus(pods, name, { status: { nominatedNodeName: null } }),
+    )
+  }
+
+  async evict(victim: Pod, preemptor: Pod, nodeName: string): Promise<void> {
+    const { uid, generation } = victim.metadata ?? {}
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${SCHEDULER_NAME}: preempting to accommodate a higher priority pod`,
+      observedGeneration: generation,
+      ...this.#times(),
+    }
+    await this.#attempt('Error preempting pod', victim, async (pods, name) => {
+      await patchStatus(pods, name, { metadata: { uid }, status: { conditions: [condition] } })
+      await pods.delete(name, { preconditions: { uid } })
+      const message = `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`
+      this.#options.recorder.record({
+        regarding: victim,
+        type: 'Normal',
+        reason: 'Preempted',
+        message,
+      })
+    })
+  }
+
+  #times(): object {
+    return { lastProbeTime: null, lastTransitionTime: formatTime(this.#options.clock.nowMs()) }
+  }
+
+  async #attempt(
+    message: string,
+    { metadata }: Pod,
+    write: (pods: ResourceClient<Pod>, name: string) => Promise<unknown>,
+  ): Promise<void> {
+    const { client, logger } = this.#options
+    const { namespace, name = '' } = metadata ?? {}
+    try {
+      await write(client.resource(resources.pods, namespace), name)
+    } catch (error) {
+      if (!isNotFound(error)) logger.error(error, message, { pod: `${namespace}/${name}` })
+    }
+  }
+}
+
+function patchStatus(pods: ResourceClient<Pod>, name: string, value: object): Promise<Pod> {
+  return pods.patch(name, { type: 'strategic', value }, { subresource: 'status' })
+}
