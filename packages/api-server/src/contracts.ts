@@ -163,6 +163,8 @@ export interface PassedCall {
   readonly ownPath: string
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Uint8Array | undefined
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal | undefined
 }
 
 export interface SubresourceAnswer {
@@ -171,7 +173,7 @@ export interface SubresourceAnswer {
   readonly body: unknown
   /** Body is a string, or chunks that are sent as they come (logs); `204` has no body. */
   readonly contentType?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   /** Instead of a body: what the upgraded connection leads to. */
   readonly connection?: ConnectionTarget
 }

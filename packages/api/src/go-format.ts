@@ -23,6 +23,8 @@ export function goTypeName(value: unknown): string {
       return 'map[string]interface {}'
     case 'boolean':
       return 'bool'
+    case 'bigint':
+      return 'int64'
     case 'number':
       return Number.isInteger(value) ? 'int64' : 'float64'
     default:

@@ -1,6 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
+import { stringifyExact } from '../schema/exact-json.ts'
 import { isFor, read, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 
@@ -75,5 +76,5 @@ function mergeScheduling(request: AdmissionRequest, scheduling: Stored): void {
 
 function tolerationKey(toleration: Stored): string {
   const { key = '', operator = 'Equal', value = '', effect = '', tolerationSeconds } = toleration
-  return JSON.stringify([key, operator, value, effect, tolerationSeconds])
+  return stringifyExact([key, operator, value, effect, tolerationSeconds])
 }

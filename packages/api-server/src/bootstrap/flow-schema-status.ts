@@ -1,6 +1,6 @@
 /** Says in each FlowSchema whether the priority level that it names exists, as the server's flow control does. */
 import { formatTime } from '@gyropilot/foundation'
-import type { Clock, Timer } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { Store, StoreWatch } from '../storage/store.ts'
 
@@ -23,13 +23,19 @@ const OWNED = {
   },
 }
 
-/** Follows both kinds until stopped. Writes come a moment after what caused them, never inside another write. */
+/**
+ * Follows both kinds until stopped. Writes come right after what caused them, never inside another write, and before any
+ * later request is looked at: who asks again sees the condition.
+ */
 export function keepFlowSchemaStatus(store: Store, clock: Clock): { stop(): void } {
-  let timer: Timer | undefined
+  let isScheduled = false
+  let isStopped = false
   const schedule = (): void => {
-    timer ??= clock.after(0, () => {
-      timer = undefined
-      judgeAll(store, clock.nowMs())
+    if (isScheduled) return
+    isScheduled = true
+    queueMicrotask(() => {
+      isScheduled = false
+      if (!isStopped) judgeAll(store, clock.nowMs())
     })
   }
   const watches = [FLOW_SCHEMAS, PRIORITY_LEVELS]
@@ -38,7 +44,7 @@ export function keepFlowSchemaStatus(store: Store, clock: Clock): { stop(): void
   schedule()
   return {
     stop() {
-      timer?.cancel()
+      isStopped = true
       for (const watch of watches) watch.stop()
     },
   }

@@ -154,3 +154,59 @@ test('built-in kinds: int64 to its last digit, no more; int32 and quantities as 
   const refused = await request('POST', '/api/v1/namespaces/default/services', port, JSON_TYPE)
   assert.match(refused.value.message, /cannot unmarshal number 9007199254740993 .* of type int32/)
 })
+
+test('int64 fields of built-in kinds: compared, printed in differences, counted against quotas', async () => {
+  const { request } = await createTestServer()
+  const namespace = '/api/v1/namespaces/default'
+  const send = (path: string, body: string, method = 'POST', type = 'application/json') =>
+    request(method, path, body, { 'content-type': type })
+  const merge = 'application/merge-patch+json'
+  await send(`${namespace}/serviceaccounts`, '{"metadata":{"name":"default"}}')
+  const tolerations = `"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":${GREATEST}}]`
+  await send(
+    '/apis/node.k8s.io/v1/runtimeclasses',
+    `{"metadata":{"name":"rc"},"handler":"x","scheduling":{${tolerations}}}`,
+  )
+  const containers = '"containers":[{"name":"a","image":"a"}]'
+  const pod = (name: string, spec: string): string =>
+    `{"metadata":{"name":"${name}"},"spec":{${containers},${spec}}}`
+  const grace = `"terminationGracePeriodSeconds":${GREATEST},"runtimeClassName":"rc",${tolerations}`
+  assert.equal((await send(`${namespace}/pods`, pod('p', grace))).status, 201)
+  const changed = await send(`${namespace}/pods/p`, '{"spec":{"hostname":"other"}}', 'PATCH', merge)
+  assert.equal(changed.status, 422)
+  assert.match(changed.value.message, /Forbidden: pod updates may not change fields other than/)
+  const shorter = await send(
+    `${namespace}/pods/p`,
+    '{"spec":{"terminationGracePeriodSeconds":1}}',
+    'PATCH',
+    merge,
+  )
+  assert.ok(shorter.value.message.includes(`"TerminationGracePeriodSeconds": ${GREATEST}`))
+  for (const [spec, why] of [
+    [
+      `"securityContext":{"runAsUser":${GREATEST}}`,
+      `spec.securityContext.runAsUser: Invalid value: ${GREATEST}: must be between 0 and 2147483647, inclusive`,
+    ],
+    [
+      `"securityContext":{"fsGroup":-${GREATEST}}`,
+      `spec.securityContext.fsGroup: Invalid value: -${GREATEST}: must be between 0 and 2147483647, inclusive`,
+    ],
+  ] as const) {
+    const { value } = await send(`${namespace}/pods`, pod('q', spec))
+    assert.equal(value.message, `Pod "q" is invalid: ${why}`)
+  }
+  const claim = `{"metadata":{"name":"c"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"d","allocationMode":"ExactCount","count":${GREATEST}}}]}}}`
+  const claims = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims'
+  const hard = { 'd.deviceclass.resource.k8s.io/devices': '5' }
+  await request('POST', `${namespace}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard } })
+  const used = { 'd.deviceclass.resource.k8s.io/devices': '0' }
+  await send(
+    `${namespace}/resourcequotas/q/status`,
+    JSON.stringify({ status: { hard, used } }),
+    'PATCH',
+    merge,
+  )
+  const refused = await send(claims, claim)
+  assert.equal(refused.status, 403)
+  assert.ok(refused.value.message.includes(GREATEST), refused.value.message)
+})

@@ -2,6 +2,7 @@
  * The definitions of the swagger 2.0 document as gnostic's `openapi.v2.Document`, in protocol buffers: what kubectl reads to
  * check manifests whose kind no path patches, above all `kind: List`. Paths are left out; kubectl takes them from version 3.
  */
+import { stringifyExact } from '../schema/exact-json.ts'
 
 // Field numbers of openapi.v2 messages.
 const DOCUMENT = { swagger: 1, info: 2, paths: 8, definitions: 9 }
@@ -94,7 +95,7 @@ function schemaParts(schema: Schema): Buffer[] {
 
 /** A value of any kind travels as YAML, of which JSON is a part. */
 function any(field: number, value: unknown): Buffer {
-  return message(field, [text(ANY_YAML, JSON.stringify(value))])
+  return message(field, [text(ANY_YAML, stringifyExact(value))])
 }
 
 function text(field: number, value: string): Buffer {

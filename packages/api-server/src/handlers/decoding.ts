@@ -4,6 +4,7 @@ import { badRequest, invalid } from '../http/errors.ts'
 import { excerpt, unrecognized, type ParsedBody } from '../http/request-body.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
+import type { DocumentNotes } from '../schema/json.ts'
 import { DecodeError, decodeObject, type DecodedObject } from '../schema/index.ts'
 import type { FieldValidation } from './options.ts'
 
@@ -51,12 +52,12 @@ export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
 /** Structure and defaults, without looking at kind and apiVersion. Throws DecodeError. */
 export function decodeValue(
   value: unknown,
-  body: Pick<ParsedBody, 'occurrences'>,
+  notes: DocumentNotes,
   decoding: Pick<Decoding, 'expected' | 'resource'>,
 ): DecodedObject {
   const { expected, resource } = decoding
   const decoded =
-    resource?.decode?.(value, body.occurrences) ?? decodeObject(expected, value, body.occurrences)
+    resource?.decode?.(value, notes.occurrences) ?? decodeObject(expected, value, notes)
   if (decoded === undefined)
     throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
   // Rules of kinds that are kept in another version know only that one: their defaults come after the conversion.

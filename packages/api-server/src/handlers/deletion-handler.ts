@@ -5,7 +5,7 @@ import type { Answer } from '../http/answer.ts'
 import { badRequest } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
-import { checkBodySize, isEmptyBody } from '../http/request-body.ts'
+import { checkBodySize, isEmptyBody, type ParsedBody } from '../http/request-body.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 import { DecodeError, decodeObject } from '../schema/index.ts'
 import type { Store } from '../storage/store.ts'
@@ -26,6 +26,8 @@ const ANSWERS_WITH_OBJECT = new Set(
     'CSINode VolumeAttachment VolumeAttributesClass ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule',
   ].flatMap((line) => line.split(' ')),
 )
+
+const DELETE_OPTIONS = { group: '', version: 'v1', kind: 'DeleteOptions' }
 
 export interface DeletionHandlerParts {
   readonly store: Store
@@ -112,7 +114,7 @@ export class DeletionHandler {
         `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
       )
     }
-    return deleteOptionsFromBody(decodedDeleteOptions(body.value ?? {}))
+    return deleteOptionsFromBody(decodedDeleteOptions(body))
   }
 }
 
@@ -131,9 +133,9 @@ function deleteContextOf(
   }
 }
 
-function decodedDeleteOptions(value: unknown): Draft {
+function decodedDeleteOptions(body: ParsedBody): Draft {
   try {
-    return decodeObject({ group: '', version: 'v1', kind: 'DeleteOptions' }, value)!.object
+    return decodeObject(DELETE_OPTIONS, body.value ?? {}, body)!.object
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error

@@ -346,6 +346,27 @@ test('YAML goes in and comes out', async () => {
   assert.match(shown.value, /^apiVersion: v1\ndata:\n {2}a: "1"\nkind: ConfigMap\n/)
 })
 
+test('a whole number written with a fraction is no integer in JSON; YAML, patches and custom types pass it through a float', async () => {
+  const { request } = await server()
+  const lease = (seconds: string): string =>
+    `{"metadata":{"name":"n"},"spec":{"leaseDurationSeconds":${seconds}}}`
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+  const refused = await request('POST', leases, lease('3.0'))
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [
+      400,
+      'Lease in version "v1" cannot be handled as a Lease: json: cannot unmarshal number 3.0 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32',
+    ],
+  )
+  const yaml = { 'content-type': 'application/yaml' }
+  assert.equal((await request('POST', leases, lease('3.0'), yaml)).status, 201)
+  const patched = await request('PATCH', `${leases}/n`, '{"spec":{"leaseDurationSeconds":4e0}}', {
+    'content-type': 'application/strategic-merge-patch+json',
+  })
+  assert.deepEqual([patched.status, patched.value.spec.leaseDurationSeconds], [200, 4])
+})
+
 test('dry runs go through everything and store nothing', async () => {
   const { server: apiServer, request } = await server()
   const before = apiServer.store.revision

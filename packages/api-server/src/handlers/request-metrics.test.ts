@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PrometheusRegistry } from '@gyropilot/foundation'
+import { PrometheusRegistry, VirtualClock } from '@gyropilot/foundation'
+import { parseRequestInfo } from '../http/request-info.ts'
 import { createTestServer, turn } from '../testing/test-server.ts'
+import { RequestMetrics } from './request-metrics.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 
@@ -196,4 +198,50 @@ test('/metrics needs the right to get that path', async () => {
   assert.equal((await request('GET', '/metrics', undefined, as)).status, 200)
   assert.equal((await request('GET', '/apis', undefined, as)).status, 200)
   assert.equal((await request('GET', '/debug/pprof', undefined, as)).status, 403)
+})
+
+test('a reader who leaves a silent log reaches it through the count of open streams', async () => {
+  let whenLeft = (): void => {}
+  const left = new Promise<void>((resolve) => (whenLeft = resolve))
+  const chunks: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => {}),
+      async return() {
+        whenLeft()
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+  const registry = new PrometheusRegistry()
+  const measure = new RequestMetrics(registry, new VirtualClock({ settle: turn }))
+  const path = '/api/v1/namespaces/a/pods/p/log'
+  const answer = await measure.measure(
+    parseRequestInfo('GET', path)!,
+    { method: 'GET', path, headers: {} },
+    Promise.resolve({ status: 200, body: { kind: 'stream', chunks, contentType: 'text/plain' } }),
+  )
+  assert.equal(answer.body.kind, 'stream')
+  const measured = (answer.body as { chunks: typeof chunks }).chunks[Symbol.asyncIterator]()
+  const open = (): string => /^apiserver_longrunning_requests.* (\d)$/m.exec(registry.expose())![1]!
+  void measured.next()
+  assert.equal(open(), '1')
+  await measured.return!()
+  await left
+  assert.equal(open(), '0')
+  await measured.return!()
+  assert.match(registry.expose(), /^apiserver_request_total.* 1$/m)
+})
+
+test('methods that nobody knows make no series of their own', async () => {
+  const { server, lines } = await measuredServer()
+  for (const method of ['BREW', 'BREW2', 'BREW3'])
+    await server.handle({
+      method,
+      path: '/healthz',
+      headers: { authorization: 'Bearer test-token' },
+    })
+  const verbs = (await lines('apiserver_request_total')).flatMap((line) =>
+    line.includes('subresource="/healthz"') ? /verb="([^"]*)"/.exec(line)![1] : [],
+  )
+  assert.deepEqual(verbs, ['other'])
 })

@@ -24,6 +24,8 @@ const READ_VERBS: Readonly<Record<string, string>> = { list: 'LIST', watch: 'WAT
 /** Connections are neither read nor written: their verb is another. */
 const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy'])
 const APPLY_TYPE = 'application/apply-patch'
+/** Methods of paths that are no resources; whoever sends another makes no series of its own. */
+const METHODS = new Set(['DELETE', 'GET', 'PATCH', 'POST', 'PUT'])
 /** Paths that are counted though they are no resources. */
 const COUNTED_PATHS = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/version'])
 
@@ -103,17 +105,41 @@ export class RequestMetrics {
     }
   }
 
-  async *#measuredStream(
+  /** Not a generator: a reader who leaves must reach what is behind even while that has nothing to say. */
+  #measuredStream(
     subject: Labels | undefined,
     chunks: AsyncIterable<Uint8Array>,
     done: () => void,
-  ): AsyncGenerator<Uint8Array> {
-    this.#longRunning.add(1, subject)
-    try {
-      yield* chunks
-    } finally {
-      this.#longRunning.add(-1, subject)
-      done()
+  ): AsyncIterable<Uint8Array> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        const source = chunks[Symbol.asyncIterator]()
+        let isOpen = true
+        this.#longRunning.add(1, subject)
+        const close = (): void => {
+          if (!isOpen) return
+          isOpen = false
+          this.#longRunning.add(-1, subject)
+          done()
+        }
+        return {
+          async next() {
+            try {
+              const result = await source.next()
+              if (result.done === true) close()
+              return result
+            } catch (error) {
+              close()
+              throw error
+            }
+          },
+          async return() {
+            close()
+            await source.return?.()
+            return { done: true, value: undefined }
+          },
+        }
+      },
     }
   }
 
@@ -169,7 +195,8 @@ function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefine
   if (!isResourceRequest) {
     if (!COUNTED_PATHS.has(info.path)) return undefined
     const nothing = { group: '', version: '', resource: '', scope: '', component: '' }
-    return { verb: request.method, subresource: info.path, ...nothing }
+    const verb = METHODS.has(request.method) ? request.method : 'other'
+    return { verb, subresource: info.path, ...nothing }
   }
   return {
     verb: verbOf(info, request),

@@ -74,6 +74,7 @@ function passedCallOf({ request, info }: ResourceCall): PassedCall {
     query: questionMark < 0 ? '' : request.path.slice(questionMark),
     ownPath,
     headers: request.headers,
+    signal: request.signal,
     body:
       body === undefined
         ? undefined

@@ -27,6 +27,26 @@ const END_HEADERS = 4
 const REQUEST_FIELDS = Buffer.from([0x82, 0x84, 0x87, 0x41, 1, 0x78])
 
 let listener: Listener
+let streamsLeft = 0
+let whenLeft = (): void => {}
+/** Says one word and nothing more. */
+const SILENT: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]() {
+    let isFirst = true
+    return {
+      next() {
+        if (!isFirst) return new Promise(() => {})
+        isFirst = false
+        return Promise.resolve({ done: false, value: Buffer.from('word') })
+      },
+      async return() {
+        streamsLeft++
+        whenLeft()
+        return { done: true, value: undefined }
+      },
+    }
+  },
+}
 /** What the answer of a watch calls when its stream is gone. */
 let watchesStopped = 0
 const watchesOf = new Map<number, () => void>()
@@ -39,6 +59,8 @@ function answer(path: string): Answer {
       status: 200,
       body: { kind: 'list', head: { kind: 'List' }, items: ITEMS, selfDescribing: true },
     }
+  if (path === '/stream')
+    return { status: 200, body: { kind: 'stream', chunks: SILENT, contentType: 'text/plain' } }
   if (path !== '/watch') return { status: 200, body: { kind: 'object', value: { path } } }
   const watch = {
     resource: undefined as never,
@@ -240,6 +262,22 @@ test('watches whose connection is cut are stopped', async () => {
   )
   session.destroy()
   await allStopped
+})
+
+test('a stream is told that its reader has left, also while it is silent, and when nobody wanted its body', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const left = new Promise<void>((resolve) => (whenLeft = resolve))
+    const session = connectHttp2(`https://127.0.0.1:${listener.port}`, {
+      rejectUnauthorized: false,
+    })
+    const stream = session.request({ ':path': '/stream', ':method': method })
+    stream.on('error', () => {})
+    await once(stream, 'response')
+    if (method === 'GET') session.destroy()
+    await left
+    session.destroy()
+  }
+  assert.ok(streamsLeft >= 2)
 })
 
 test('a peer that leaves in the middle of a compressed list leaves nothing behind: the server can stop at once', async () => {

@@ -1,8 +1,9 @@
 /** What arrived at the socket, as a request of the pipeline. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { TLSSocket } from 'node:tls'
 import type { Headers, ServerRequest } from './exchange.ts'
+import { isGone, type Outgoing } from './listener-outgoing.ts'
 import { BODY_LIMIT_BYTES } from './request-body.ts'
 
 export type Incoming = IncomingMessage | Http2ServerRequest
@@ -20,15 +21,46 @@ export async function readBody(incoming: Incoming): Promise<Uint8Array | undefin
   return size === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-export function requestOf(incoming: Incoming, bytes: Uint8Array | undefined): ServerRequest {
-  const certificate = certificateOf(incoming)
-  return {
-    method: incoming.method ?? 'GET',
-    path: incoming.url ?? '/',
-    headers: headersOf(incoming),
-    ...(bytes === undefined ? {} : { body: { bytes } }),
-    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+/** A class for the sake of `signal`: hardly any request asks for it, and all others must not pay. */
+class IncomingRequest implements ServerRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Headers
+  readonly body: ServerRequest['body']
+  readonly clientCertificate: Uint8Array | undefined
+  readonly #outgoing: Outgoing | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(incoming: Incoming, bytes: Uint8Array | undefined, outgoing: Outgoing | undefined) {
+    this.method = incoming.method ?? 'GET'
+    this.path = incoming.url ?? '/'
+    this.headers = headersOf(incoming)
+    this.body = bytes === undefined ? undefined : { bytes }
+    this.clientCertificate = certificateOf(incoming)
+    this.#outgoing = outgoing
   }
+
+  get signal(): AbortSignal | undefined {
+    if (this.#outgoing === undefined) return undefined
+    return (this.#signal ??= goneSignal(this.#outgoing))
+  }
+}
+
+/** Without `outgoing` nobody learns that the peer has gone. */
+export function requestOf(
+  incoming: Incoming,
+  bytes: Uint8Array | undefined,
+  outgoing?: Outgoing,
+): ServerRequest {
+  return new IncomingRequest(incoming, bytes, outgoing)
+}
+
+/** Aborts when nobody waits for the answer any more. */
+function goneSignal(outgoing: Outgoing): AbortSignal {
+  if (isGone(outgoing)) return AbortSignal.abort()
+  const controller = new AbortController()
+  ;(outgoing as Http1Response).once('close', () => controller.abort())
+  return controller.signal
 }
 
 /** Node joins a repeated header into one text with commas; of an identity each value counts for itself. */

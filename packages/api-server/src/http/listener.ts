@@ -160,15 +160,19 @@ class HttpsListener implements Listener {
     outgoing.once('close', settle)
     try {
       const bytes = await readBody(incoming)
-      const answer = await this.#options.answer(requestOf(incoming, bytes))
+      const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
       const endless = answer.body.kind === 'watch' || answer.body.kind === 'stream'
       if (endless) {
         settle()
         this.#busy--
       }
+      const stream =
+        answer.body.kind === 'stream' ? answer.body.chunks[Symbol.asyncIterator]() : undefined
       try {
-        await this.#write(incoming, outgoing, answer)
+        await this.#write(incoming, outgoing, answer, stream)
       } finally {
+        // Also when the peer was gone before the first chunk, or asked for no body.
+        leave(stream)
         if (endless) this.#busy++
       }
     } catch {
@@ -180,7 +184,12 @@ class HttpsListener implements Listener {
     }
   }
 
-  async #write(incoming: Incoming, outgoing: Outgoing, answer: Answer): Promise<void> {
+  async #write(
+    incoming: Incoming,
+    outgoing: Outgoing,
+    answer: Answer,
+    stream: AsyncIterator<Uint8Array> | undefined,
+  ): Promise<void> {
     const { body, mediaType = 'application/json' } = answer
     for (const [name, value] of Object.entries(answer.headers ?? {}))
       outgoing.setHeader(name, value)
@@ -218,7 +227,7 @@ class HttpsListener implements Listener {
         outgoing.setHeader('content-type', body.contentType)
         outgoing.statusCode = answer.status
         ;(outgoing as Http1Response).flushHeaders()
-        await this.#stream(outgoing, body.chunks[Symbol.asyncIterator]())
+        await this.#stream(outgoing, stream!)
         return
       case 'watch': {
         outgoing.setHeader('content-type', 'application/json')
@@ -235,7 +244,7 @@ class HttpsListener implements Listener {
   }
 
   async #stream(outgoing: Outgoing, chunks: AsyncIterator<Uint8Array>): Promise<void> {
-    const stop = (): void => void chunks.return?.()
+    const stop = (): void => leave(chunks)
     this.#watches.add(stop)
     outgoing.once('close', stop)
     try {
@@ -249,4 +258,9 @@ class HttpsListener implements Listener {
     }
     outgoing.end()
   }
+}
+
+/** Tells a stream that nobody reads on, whatever it is doing. */
+function leave(stream: AsyncIterator<Uint8Array> | undefined): void {
+  stream?.return?.().catch(() => {})
 }

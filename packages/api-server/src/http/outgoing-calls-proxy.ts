@@ -1,6 +1,5 @@
 /** HTTP requests that are passed on to whoever answers at a port, and answers as they come. */
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect as connectTcp } from 'node:net'
 import { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { ByteQueue } from '../streams/byte-queue.ts'
@@ -15,6 +14,8 @@ export interface PassedRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: Uint8Array | undefined
+  /** Aborts when nobody waits for the answer any more, before or after its head. */
+  readonly signal: AbortSignal | undefined
   /** The port speaks TLS. Certificates of pods are nobody's business here, as in kube-apiserver. */
   readonly tls: boolean
 }
@@ -23,11 +24,12 @@ export interface PassedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** Ends the connection when it is left. */
-  readonly chunks: AsyncGenerator<Uint8Array>
+  readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** Rejects when nobody answers. */
+/** Rejects when nobody answers. No agent: the connection is the request's own. */
 export async function passOn(request: PassedRequest, socket: Duplex): Promise<PassedAnswer> {
+  endWith(socket, request.signal)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = httpRequest(
       {
@@ -48,17 +50,28 @@ export async function passOn(request: PassedRequest, socket: Duplex): Promise<Pa
   return { status: response.statusCode ?? 502, headers, chunks: chunksOf(response, socket) }
 }
 
-async function* chunksOf(response: IncomingMessage, socket: Duplex): AsyncGenerator<Uint8Array> {
-  try {
-    yield* response
-  } finally {
-    socket.destroy()
-  }
+function endWith(socket: Duplex, signal: AbortSignal | undefined): void {
+  if (signal === undefined) return
+  const end = (): void => void socket.destroy()
+  if (signal.aborted) return end()
+  signal.addEventListener('abort', end, { once: true })
+  socket.once('close', () => signal.removeEventListener('abort', end))
 }
 
-/** A real connection, for endpoints that are no simulated pods. */
-export function connectTo(host: string, port: number): Duplex {
-  return connectTcp(port, host)
+/** Not a generator: a reader who leaves must end the connection even while nothing comes. */
+function chunksOf(response: IncomingMessage, socket: Duplex): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+      return {
+        next: () => chunks.next(),
+        async return() {
+          socket.destroy()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
 }
 
 /** A port of a simulated pod as a socket. */

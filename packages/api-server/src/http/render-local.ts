@@ -37,8 +37,13 @@ export async function renderLocally(
     case 'watch': {
       const queue = new EventQueue(body.transform)
       const stop = body.watch.start(queue)
-      queue.onStop = stop
-      signal?.addEventListener('abort', stop, { once: true })
+      if (signal?.aborted === true) stop()
+      else signal?.addEventListener('abort', stop, { once: true })
+      // One signal may outlive many watches.
+      queue.onStop = () => {
+        signal?.removeEventListener('abort', stop)
+        stop()
+      }
       return {
         status,
         headers: { ...headers, 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 /** From the bytes of a request to a JSON value. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { badRequest, bodyTooLarge } from './errors.ts'
 import { goJsonError } from './go-json-error.ts'
-import { parseJson, type Occurrences } from '../schema/json.ts'
+import { parseJson, type ParsedJson } from '../schema/json.ts'
 import type { ServerRequest } from './exchange.ts'
 import type { InputType } from './negotiation.ts'
 
@@ -10,10 +10,7 @@ export const BODY_LIMIT_BYTES = 3_145_728
 const DEEPEST_NESTING = 1000
 const PROTOBUF_PREFIX = [0x6b, 0x38, 0x73, 0x00]
 
-export interface ParsedBody {
-  readonly value: unknown
-  /** Keys that the document repeats. */
-  readonly occurrences: Occurrences | undefined
+export interface ParsedBody extends ParsedJson {
   /** Problems that the parser itself found: repeated keys of YAML. */
   readonly problems: readonly string[]
   /** For the parenthesis at the end of messages. */
@@ -67,8 +64,10 @@ export async function parseBody(
     return parseYaml(text, bytes, expected)
   checkNesting(text)
   try {
-    const { value, occurrences } = parseJson(text)
-    return { value, occurrences, problems: [], bytes }
+    const parsed = parseJson(text)
+    // What is declared as YAML has its numbers rewritten before it is decoded.
+    if (type === 'application/yaml') return { ...parsed, spellings: undefined, problems: [], bytes }
+    return { ...parsed, problems: [], bytes }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw unrecognized(

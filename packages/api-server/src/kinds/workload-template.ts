@@ -85,15 +85,7 @@ export function validateSelectorUnchanged(
 
 /** Equality of decoded values: the order of keys does not count. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  // Nearly always they are equal, and that is found without writing anything out.
-  return deepEqual(a, b) || JSON.stringify(a, sortKeys) === JSON.stringify(b, sortKeys)
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
-  )
+  return deepEqual(a, b)
 }
 
 /** Status counters of workloads. */

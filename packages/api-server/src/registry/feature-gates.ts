@@ -63,6 +63,14 @@ const POD_SPECS: Readonly<Record<string, string>> = {
   StatefulSet: 'spec.template.spec',
 }
 
+interface Place {
+  readonly gate: string
+  readonly steps: readonly string[]
+  readonly having: string | undefined
+}
+
+const places = new Map<string, readonly Place[]>()
+
 /** Of a built-in kind. */
 export function dropDisabledFields(
   kind: string,
@@ -70,13 +78,25 @@ export function dropDisabledFields(
   stored: Stored | undefined,
   enabled: (gate: string) => boolean,
 ): void {
-  for (const field of GUARDED_FIELDS) {
-    const path = pathIn(kind, field)
-    if (path === undefined || enabled(field.gate)) continue
-    if (stored !== undefined && holdersOf(stored, path, field.having).length > 0) continue
-    for (const { holder, name } of holdersOf(draft, path, field.having))
-      delete (holder as Draft)[name]
+  for (const place of placesIn(kind)) {
+    // Hardly ever does anybody use one.
+    if (enabled(place.gate) || !isUsed(draft, place)) continue
+    if (stored === undefined || !isUsed(stored, place))
+      visitHolders(draft, place, (holder, field) => delete (holder as Draft)[field])
   }
+}
+
+function placesIn(kind: string): readonly Place[] {
+  let known = places.get(kind)
+  if (known === undefined) {
+    known = GUARDED_FIELDS.flatMap((field) => {
+      const path = pathIn(kind, field)
+      const { gate, having } = field
+      return path === undefined ? [] : [{ gate, steps: path.split('.'), having }]
+    })
+    places.set(kind, known)
+  }
+  return known
 }
 
 function pathIn(kind: string, field: GuardedField): string | undefined {
@@ -85,25 +105,27 @@ function pathIn(kind: string, field: GuardedField): string | undefined {
   return base === undefined ? undefined : `${base}.${field.path}`
 }
 
-interface Holder {
-  readonly holder: Stored
-  readonly name: string
+function isUsed(object: Stored, place: Place): boolean {
+  let found = false
+  visitHolders(object, place, () => (found = true))
+  return found
 }
 
-/** The objects that have the field at the end of the path. */
-function holdersOf(object: Stored, path: string, having: string | undefined): Holder[] {
-  const steps = path.split('.')
-  const name = steps.pop()!
-  let holders: (Stored | undefined)[] = [object]
-  for (const step of steps) {
-    const isList = step.endsWith('[]')
-    const children = holders.map((holder) => holder?.[isList ? step.slice(0, -2) : step])
-    holders = isList ? children.flatMap((list) => list ?? []) : children
-  }
-  return holders
-    .filter((holder): holder is Stored => {
-      const value = holder?.[name]
-      return value !== undefined && value !== null && (having === undefined || value[having])
-    })
-    .map((holder) => ({ holder, name }))
+/** Calls back with every object that has the field at the end of the path. */
+function visitHolders(
+  value: Stored | null | undefined,
+  place: Place,
+  visit: (holder: Stored, field: string) => void,
+  depth = 0,
+): void {
+  if (value === undefined || value === null) return
+  const { steps, having } = place
+  const step = steps[depth]!
+  if (depth === steps.length - 1) {
+    const found = value[step]
+    if (found !== undefined && found !== null && (having === undefined || found[having]))
+      visit(value, step)
+  } else if (step.endsWith('[]'))
+    for (const item of value[step.slice(0, -2)] ?? []) visitHolders(item, place, visit, depth + 1)
+  else visitHolders(value[step], place, visit, depth + 1)
 }

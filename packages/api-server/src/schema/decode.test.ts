@@ -89,14 +89,53 @@ test('times are UTC and whole seconds; what is no time is refused with the step 
   })
 })
 
+test('integers are written as integers: Go reads no fraction and no exponent into one, even of a whole number', () => {
+  const of = (text: string): Draft => {
+    const parsed = parseJson(text)
+    return decodeObject(POD, parsed.value, parsed)!.object
+  }
+  const spec = 'json: cannot unmarshal number'
+  for (const [text, why] of [
+    [
+      '{"spec":{"priority":3.0}}',
+      `${spec} 3.0 into Go struct field PodSpec.spec.priority of type int32`,
+    ],
+    [
+      '{"spec":{"priority":1e3}}',
+      `${spec} 1e3 into Go struct field PodSpec.spec.priority of type int32`,
+    ],
+    [
+      '{"spec":{"terminationGracePeriodSeconds" : -0.50E+1 }}',
+      `${spec} -0.50E+1 into Go struct field PodSpec.spec.terminationGracePeriodSeconds of type int64`,
+    ],
+    [
+      '{"spec":{"priority":1,"priority":1.0}}',
+      `${spec} 1.0 into Go struct field PodSpec.spec.priority of type int32`,
+    ],
+    [
+      '{"spec":{"securityContext":{"supplementalGroups":[1,2.0]}}}',
+      `${spec} 2.0 into Go struct field PodSecurityContext.spec.securityContext.supplementalGroups of type int64`,
+    ],
+  ] as const)
+    assert.throws(() => of(text), new DecodeError(why), text)
+  // Text within strings, and numbers of other fields.
+  const { spec: kept } = of(
+    '{"metadata":{"name":"a.1e5"},"spec":{"priority":3,"hostname":"1.0:2.0,3e4","overhead":{"cpu":1.50,"memory":1e3}}}',
+  )
+  assert.deepEqual(
+    [kept.priority, kept.hostname, kept.overhead],
+    [3, '1.0:2.0,3e4', { cpu: '1500m', memory: '1e3' }],
+  )
+})
+
 test('unknown and repeated fields are reported in document order, and dropped', () => {
-  const { value, occurrences } = parseJson(
+  const parsed = parseJson(
     '{"foo":1,"metadata":{"name":"a"},"metadata":{"bar":1},"data":{"a":"1","a":"2"},"Kind":"x"}',
   )
   const { object, problems } = decodeObject(
     { group: '', version: 'v1', kind: 'ConfigMap' },
-    value,
-    occurrences,
+    parsed.value,
+    parsed,
   )!
   assert.deepEqual(problems, [
     'unknown field "foo"',

@@ -11,7 +11,7 @@ import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf, presenceOf } from './go-facts.ts'
 import { bareStructName, goTypeOf } from './go-types.ts'
 import { sortedMap } from './internal-form.ts'
-import type { Occurrences } from './json.ts'
+import type { DocumentNotes } from './json.ts'
 
 /** At most so many problems are reported. */
 const PROBLEM_LIMIT = 100
@@ -22,8 +22,11 @@ interface Walk {
   /** Structs on the way, with the depth of `path` at which their fields stand. */
   readonly structs: { readonly plan: StructPlan; readonly depth: number }[]
   readonly problems: string[]
-  readonly occurrences: Occurrences | undefined
+  readonly root: unknown
+  readonly notes: DocumentNotes
 }
+
+const NO_NOTES: DocumentNotes = { occurrences: undefined }
 
 type Decoder = (value: unknown, walk: Walk) => unknown
 
@@ -108,10 +111,26 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       if (decode === undefined) return (value) => value
       const goType = goTypeOf(struct, name, field)
       const integer = wantsInteger(field.type)
-      return (value, walk) =>
-        decode(value, (wrong, type) => mismatchOf(walk, type ?? goType, integer)(wrong))
+      const asWritten = integer || field.type === 'quantity'
+      return (value, walk) => {
+        const spelling = asWritten ? spellingOf(walk) : undefined
+        // Go reads neither `3.0` nor `3e0` into an integer, and a quantity keeps its exponent.
+        if (spelling !== undefined && integer)
+          throw mismatchOf(walk, goType, integer, `number ${spelling}`)(value)
+        return decode(spelling ?? value, (wrong, type) =>
+          mismatchOf(walk, type ?? goType, integer)(wrong),
+        )
+      }
     }
   }
+}
+
+/** How the number at the place of the walk was written, when it is no plain integer. */
+function spellingOf({ root, path, notes: { spellings } }: Walk): string | undefined {
+  if (spellings === undefined) return undefined
+  let holder = root as Draft | undefined
+  for (const step of path.slice(0, -1)) holder = holder?.[step]
+  return holder === undefined ? undefined : spellings.get(holder)?.get(path.at(-1)!)
 }
 
 /** What Go's decoder leaves for null inside lists and maps. */
@@ -177,7 +196,7 @@ function forEachMember(
   walk: Walk,
   visit: (key: string, member: unknown) => void,
 ): void {
-  const repeated = walk.occurrences?.get(value)
+  const repeated = walk.notes.occurrences?.get(value)
   if (repeated === undefined) {
     for (const key of Object.keys(value)) visit(key, value[key])
     return
@@ -246,9 +265,9 @@ function pathText(path: readonly (string | number)[]): string {
 }
 
 /** `json: cannot unmarshal string into Go struct field Container.spec.containers.env of type []v1.EnvVar` */
-function mismatchOf(walk: Walk, goType: string, integer: boolean): Mismatch {
+function mismatchOf(walk: Walk, goType: string, integer: boolean, shown?: string): Mismatch {
   return (value) => {
-    const kind = jsonKind(value, integer)
+    const kind = shown ?? jsonKind(value, integer)
     const innermost = walk.structs.at(-1)
     if (innermost === undefined)
       return new DecodeError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`)
@@ -276,11 +295,11 @@ export interface DecodedObject {
 export function decodeObject(
   type: { readonly group: string; readonly version: string; readonly kind: string },
   value: unknown,
-  occurrences?: Occurrences,
+  notes?: DocumentNotes,
 ): DecodedObject | undefined {
   const schema = schemaOf(type.group, type.version, type.kind)
   if (schema === undefined) return undefined
-  const decoded = decodeWith(schema, value, occurrences)
+  const decoded = decodeWith(schema, value, notes)
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = decoded.object
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   const head: Draft = { kind: type.kind, apiVersion }
@@ -289,20 +308,12 @@ export function decodeObject(
 }
 
 /** A part of an object by the name of its type, as `core-v1.PodTemplateSpec`. */
-export function decodePart(
-  schemaName: string,
-  value: unknown,
-  occurrences?: Occurrences,
-): DecodedObject {
-  return decodeWith(schemaNamed(schemaName)!, value, occurrences)
+export function decodePart(schemaName: string, value: unknown): DecodedObject {
+  return decodeWith(schemaNamed(schemaName)!, value)
 }
 
-function decodeWith(
-  schema: ObjectSchema,
-  value: unknown,
-  occurrences: Occurrences | undefined,
-): DecodedObject {
-  const walk: Walk = { path: [], structs: [], problems: [], occurrences }
+function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): DecodedObject {
+  const walk: Walk = { path: [], structs: [], problems: [], root: value, notes }
   if (value === null || value === undefined) return { object: zeroStruct(schema), problems: [] }
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new DecodeError(

@@ -3,6 +3,7 @@
  * print them, and differences between them. Contract: docs/behaviour/api-server/requests.md, "Field errors".
  */
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { stringifyExact } from './exact-json.ts'
 import { internalTypes } from './internal-types.ts'
 
 interface InternalField {
@@ -96,7 +97,7 @@ export function sortedMap(value: unknown): unknown {
 
 /** Lines with one space for each level, as Go prints indented JSON. */
 function linesOf(form: unknown): string[] {
-  return JSON.stringify(form, undefined, 1).split('\n')
+  return stringifyExact(form, 1).split('\n')
 }
 
 /** A unified diff with three lines of context, headed by its `@@` lines, ended by a line break. */

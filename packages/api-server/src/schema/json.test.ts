@@ -7,6 +7,20 @@ test('documents without repeated keys carry no memory of them', () => {
   assert.deepEqual(parseJson(text), { value: JSON.parse(text), occurrences: undefined })
 })
 
+test('numbers that are no plain integers are remembered as they were written, where they stand', () => {
+  const text = '{"a":[1,-2.50,{"e":1E+2}],"1.5":"2.5","t":true,"f":false,"__proto__":{"b":0.0}}'
+  const { value, occurrences, spellings } = parseJson(text)
+  assert.deepEqual(value, JSON.parse(text))
+  assert.equal(occurrences, undefined)
+  const { a, ...rest } = value as { a: [number, number, object] }
+  assert.deepEqual([...spellings!.get(a)!], [[1, '-2.50']])
+  assert.deepEqual([...spellings!.get(a[2])!], [['e', '1E+2']])
+  assert.equal(spellings!.get(value as object), undefined)
+  const hidden = Object.getOwnPropertyDescriptor(rest, '__proto__')!.value
+  assert.deepEqual([...spellings!.get(hidden)!], [['b', '0.0']])
+  assert.equal(parseJson('{"a":"1.5","b":[true,null,2]}').spellings, undefined)
+})
+
 test('repeated keys are kept in document order, the last one wins', () => {
   const { value, occurrences } = parseJson(
     ' { "a" : 1 , "b":{"x":"\\u0041","x":[true,-1.5e3]}, "a":2 } ',

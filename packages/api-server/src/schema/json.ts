@@ -8,17 +8,33 @@ import { parseExact } from './exact-json.ts'
 /** Members in document order, of the objects that repeat a key. */
 export type Occurrences = WeakMap<object, readonly (readonly [string, unknown])[]>
 
-export interface ParsedJson {
-  readonly value: unknown
+/** Numbers with a fraction or an exponent as they were written, by the object or list that they stand in. */
+export type Spellings = WeakMap<object, ReadonlyMap<string | number, string>>
+
+/** What a value does not say of the text that it came from. */
+export interface DocumentNotes {
   /** Undefined when no key is repeated. */
   readonly occurrences: Occurrences | undefined
+  /** Undefined when all numbers are plain integers. */
+  readonly spellings?: Spellings | undefined
+}
+
+export interface ParsedJson extends DocumentNotes {
+  readonly value: unknown
 }
 
 /** Throws SyntaxError. */
 export function parseJson(text: string): ParsedJson {
   const value = parseExact(text)
-  if (countKeys(value) === countColons(text)) return { value, occurrences: undefined }
-  return new RepeatedKeyParser(text).parse()
+  const { colons, isPlain } = scan(text)
+  const isUnique = countKeys(value) === colons
+  if (isUnique && isPlain) return { value, occurrences: undefined }
+  const { root, occurrences, spellings } = new TextParser(text)
+  return {
+    value: root,
+    occurrences: isUnique ? undefined : occurrences,
+    spellings: isPlain ? undefined : spellings,
+  }
 }
 
 function countKeys(value: unknown): number {
@@ -36,16 +52,28 @@ function countKeys(value: unknown): number {
 const QUOTE = 34
 const BACKSLASH = 92
 const COLON = 58
+const POINT = 46
+/** Either case: the letters that are no strings differ in no other bit. */
+const EXPONENT = 101
+const LOWER_CASE = 32
 
-/** Colons outside strings: one for each member of the document. */
-function countColons(text: string): number {
-  let count = 0
+/** What stands outside of strings: a colon for each member of the document, and whether all numbers are plain integers. */
+function scan(text: string): { readonly colons: number; readonly isPlain: boolean } {
+  let colons = 0
+  let isPlain = true
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (code === COLON) count++
+    if (code === COLON) colons++
     else if (code === QUOTE) index = endOfString(text, index)
+    else if (code === POINT) isPlain = false
+    else if ((code | LOWER_CASE) === EXPONENT && isDigit(text.charCodeAt(index - 1)))
+      isPlain = false
   }
-  return count
+  return { colons, isPlain }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 function endOfString(text: string, start: number): number {
@@ -54,18 +82,21 @@ function endOfString(text: string, start: number): number {
   return index
 }
 
+type Spelled = Map<string | number, string>
+
 /** For text that JSON.parse has accepted: no errors to find here. */
-class RepeatedKeyParser {
+class TextParser {
+  readonly root: unknown
+  readonly occurrences: Occurrences = new WeakMap()
+  readonly spellings: WeakMap<object, Spelled> = new WeakMap()
   readonly #text: string
-  readonly #occurrences: Occurrences = new WeakMap()
   #at = 0
+  /** Of the value that was read last, when it is a number that is no plain integer. */
+  #spelling: string | undefined
 
   constructor(text: string) {
     this.#text = text
-  }
-
-  parse(): ParsedJson {
-    return { value: this.#value(), occurrences: this.#occurrences }
+    this.root = this.#value()
   }
 
   #peek(): string {
@@ -80,7 +111,19 @@ class RepeatedKeyParser {
     if (first === '"') return this.#string()
     const start = this.#at
     while (this.#at < this.#text.length && !',]} \t\r\n'.includes(this.#text[this.#at]!)) this.#at++
-    return parseExact(this.#text.slice(start, this.#at))
+    const written = this.#text.slice(start, this.#at)
+    const isNumber = first === '-' || isDigit(first.charCodeAt(0))
+    if (isNumber && /[.eE]/.test(written)) this.#spelling = written
+    return parseExact(written)
+  }
+
+  /** Collects what the members of one object or list look like. */
+  #spelled(key: string | number, known: Spelled | undefined): Spelled | undefined {
+    if (this.#spelling === undefined) return known
+    const all = known ?? new Map<string | number, string>()
+    all.set(key, this.#spelling)
+    this.#spelling = undefined
+    return all
   }
 
   #string(): string {
@@ -91,28 +134,34 @@ class RepeatedKeyParser {
 
   #array(): unknown[] {
     const items: unknown[] = []
+    let spelled: Spelled | undefined
     this.#at++
     while (this.#peek() !== ']') {
       items.push(this.#value())
+      spelled = this.#spelled(items.length - 1, spelled)
       if (this.#peek() === ',') this.#at++
     }
     this.#at++
+    if (spelled !== undefined) this.spellings.set(items, spelled)
     return items
   }
 
   #object(): object {
     const members: [string, unknown][] = []
+    let spelled: Spelled | undefined
     this.#at++
     while (this.#peek() !== '}') {
       const key = this.#string()
       this.#peek()
       this.#at++
       members.push([key, this.#value()])
+      spelled = this.#spelled(key, spelled)
       if (this.#peek() === ',') this.#at++
     }
     this.#at++
     const object = Object.fromEntries(members)
-    if (Object.keys(object).length < members.length) this.#occurrences.set(object, members)
+    if (Object.keys(object).length < members.length) this.occurrences.set(object, members)
+    if (spelled !== undefined) this.spellings.set(object, spelled)
     return object
   }
 }

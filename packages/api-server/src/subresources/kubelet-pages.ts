@@ -2,6 +2,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
+import { stringifyExact } from '../schema/exact-json.ts'
 import type { Kubelet, Usage } from './kubelet.ts'
 
 export function kubeletPage(
@@ -55,5 +56,5 @@ function plain(code: number, text: string): SubresourceAnswer {
 }
 
 function json(value: object): SubresourceAnswer {
-  return { code: 200, body: JSON.stringify(value), contentType: 'application/json' }
+  return { code: 200, body: stringifyExact(value), contentType: 'application/json' }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createTestServer, type AnyValue } from '../testing/test-server.ts'
 import type { Kubelet } from './kubelet.ts'
@@ -12,6 +12,8 @@ const STATUS_PATCH = { 'content-type': 'application/merge-patch+json' }
 let program: Server
 let programPort = 0
 const seen: AnyValue[] = []
+let whenArrived = (): void => {}
+let whenLeft = (): void => {}
 
 before(async () => {
   program = createServer((request, response) => {
@@ -21,6 +23,16 @@ before(async () => {
       seen.push({ method: request.method, url: request.url, headers: request.headers, body })
       if (request.url === '/moved') {
         response.writeHead(302, { location: '/elsewhere' }).end()
+        return
+      }
+      if (request.url === '/cookies') {
+        response.setHeader('set-cookie', ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'])
+        response.setHeader('proxy-connection', 'close')
+      }
+      if (request.url === '/never' || request.url === '/endless') {
+        response.on('close', () => whenLeft())
+        if (request.url === '/endless') response.write('first')
+        whenArrived()
         return
       }
       response.writeHead(request.url === '/teapot' ? 418 : 200, {
@@ -37,7 +49,6 @@ before(async () => {
 after(() => program.close())
 
 async function proxyServer() {
-  const { connectTo } = await import('../http/outgoing-calls-proxy.ts')
   const asked: string[] = []
   const kubelet: Kubelet = {
     logs: () => undefined,
@@ -56,7 +67,8 @@ async function proxyServer() {
     async forward(pod, port, streams) {
       asked.push(`${pod['metadata'].name}:${port}`)
       if (port !== 8080) return `nobody listens at ${port}`
-      const socket = connectTo('127.0.0.1', programPort)
+      const socket = connect(programPort, '127.0.0.1')
+      streams.signal.addEventListener('abort', () => socket.destroy())
       void (async () => {
         for await (const chunk of streams.input) socket.write(chunk)
       })()
@@ -172,26 +184,78 @@ test('a service leads to a ready pod behind the port that is named or numbered',
   assert.deepEqual(asked, ['p:8080', 'p:8080'])
 })
 
-test('an endpoint that is no pod is connected to', async () => {
+test('who may write EndpointSlices does not choose where the server connects to: only ready pods of the namespace count', async () => {
+  const { request, asked } = await proxyServer()
+  await request('POST', '/api/v1/namespaces', { metadata: { name: 'mine' } })
+  const slices = (namespace: string) =>
+    `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
+  const pod = { kind: 'Pod', namespace: 'default', name: 'p' }
+  const table = [
+    ['mine', { addresses: ['10.9.9.9'] }],
+    ['mine', { addresses: ['10.0.0.1'], targetRef: pod }],
+    ['default', { addresses: ['10.9.9.9'], targetRef: pod }],
+    ['default', { addresses: ['10.0.0.1'], targetRef: { ...pod, name: 'nope' } }],
+    ['default', { addresses: ['10.0.0.1'], targetRef: { ...pod, kind: 'Node' } }],
+  ] as const
+  for (const [index, [namespace, endpoint]] of table.entries()) {
+    const name = `s${index}`
+    const created = await request('POST', slices(namespace), {
+      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      endpoints: [endpoint],
+      ports: [{ name: '', port: programPort }],
+    })
+    assert.equal(created.status, 201)
+    await request('POST', `/api/v1/namespaces/${namespace}/services`, {
+      metadata: { name },
+      spec: { ports: [{ port: 80 }] },
+    })
+    const path = `/api/v1/namespaces/${namespace}/services/${name}/proxy/`
+    const { status, value } = await request('GET', path)
+    assert.deepEqual([status, value.message], [503, `no endpoints available for service "${name}"`])
+  }
+  assert.deepEqual(asked, [])
+})
+
+test('cookies stay apart, and what a header says of its connection ends there, both ways', async () => {
   const { request } = await proxyServer()
-  await request('POST', `${NS}/services`, {
-    metadata: { name: 'real' },
-    spec: { ports: [{ port: 80 }] },
+  const { headers } = await request('GET', `${NS}/pods/p/proxy/cookies`, undefined, {
+    connection: 'close, X-Hop',
+    'x-hop': 'one',
+    'x-kept': 'two',
   })
-  await request('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
-    metadata: { name: 'real-1', labels: { 'kubernetes.io/service-name': 'real' } },
-    addressType: 'FQDN',
-    endpoints: [{ addresses: ['localhost.localdomain'], conditions: {} }],
-    ports: [{ name: '', port: 1 }],
-  })
-  const { status, value } = await request('GET', `${NS}/services/real/proxy/`)
-  assert.deepEqual(
-    [status, value.message],
-    [
-      503,
-      'error trying to reach service: dial tcp localhost.localdomain:1: connect: connection refused',
-    ],
-  )
+  assert.deepEqual(headers['set-cookie'], ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'])
+  assert.equal(headers['proxy-connection'], undefined)
+  const { headers: sent } = seen.at(-1)
+  assert.deepEqual([sent['x-hop'], sent['x-kept']], [undefined, 'two'])
+})
+
+test('a reader who leaves ends the connection to the pod, before the head of the answer and between its chunks', async () => {
+  const { server } = await proxyServer()
+  for (const path of ['never', 'endless']) {
+    const gone = new AbortController()
+    const left = new Promise<void>((resolve) => (whenLeft = resolve))
+    const arrived = new Promise<void>((resolve) => (whenArrived = resolve))
+    const answered = server.handle({
+      method: 'GET',
+      path: `${NS}/pods/p/proxy/${path}`,
+      headers: { authorization: 'Bearer test-token' },
+      ...(path === 'never' ? { signal: gone.signal } : {}),
+    })
+    await arrived
+    if (path === 'never') gone.abort()
+    else {
+      const { body } = await answered
+      assert.equal(body.kind, 'bytes')
+      const chunks = (body as { chunks: AsyncIterable<Uint8Array> }).chunks[Symbol.asyncIterator]()
+      assert.equal(Buffer.from((await chunks.next()).value).toString(), 'first')
+      const waiting = chunks.next().catch(() => {})
+      await chunks.return!()
+      await waiting
+    }
+    await left
+    await answered
+  }
 })
 
 test('a kubelet tells its health, pods and usage; one that is down is told about', async () => {

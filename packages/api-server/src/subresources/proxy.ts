@@ -25,7 +25,7 @@ interface ProxyTarget {
 }
 
 interface Endpoint {
-  readonly pod: Stored | undefined
+  readonly pod: Stored
   readonly address: string
   readonly port: number
 }
@@ -37,7 +37,7 @@ const DEFAULT_PORT = 80
 const NOT_PASSED_ON =
   /^(?::.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|content-length|authorization|impersonate-.*|x-remote-.*)$/
 const NOT_PASSED_BACK =
-  /^(?:connection|keep-alive|transfer-encoding|content-length|content-type|upgrade)$/
+  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|content-length|content-type|upgrade|http2-settings)$/
 
 export function proxies(kubelets: Kubelets | undefined): readonly SubresourceHandler[] {
   return [
@@ -81,14 +81,11 @@ async function passedToEndpoint(
 ): Promise<SubresourceAnswer> {
   const target = targetOf(call)
   const { pod, address, port } = locate(call, target)
-  const { PortSocket, connectTo, passOn } = await import('../http/outgoing-calls-proxy.ts')
-  const refused = `dial tcp ${address}:${port}: connect: connection refused`
-  const kubelet = pod === undefined ? undefined : kubelets?.kubeletOf(pod['spec'].nodeName ?? '')
-  if (pod !== undefined && kubelet === undefined) throw unreachable(refused)
-  const socket =
-    pod === undefined || kubelet === undefined
-      ? connectTo(address, port)
-      : new PortSocket((streams) => kubelet.forward(pod, port, streams))
+  const kubelet = kubelets?.kubeletOf(pod['spec'].nodeName ?? '')
+  if (kubelet === undefined)
+    throw unreachable(`dial tcp ${address}:${port}: connect: connection refused`)
+  const { PortSocket, passOn } = await import('../http/outgoing-calls-proxy.ts')
+  const socket = new PortSocket((streams) => kubelet.forward(pod, port, streams))
   const passed = call.passed!
   try {
     const answer = await passOn(
@@ -97,6 +94,7 @@ async function passedToEndpoint(
         path: `${passed.path}${passed.query}`,
         headers: requestHeaders(passed, `${address}:${port}`),
         body: passed.body,
+        signal: passed.signal,
         tls: target.scheme === 'https',
       },
       socket,
@@ -104,7 +102,7 @@ async function passedToEndpoint(
     return passedBack(answer, passed)
   } catch (error) {
     socket.destroy()
-    throw unreachable(pod === undefined ? refused : (error as Error).message)
+    throw unreachable((error as Error).message)
   }
 }
 
@@ -112,11 +110,13 @@ function passedBack(
   { status, headers: all, chunks }: PassedAnswer,
   { ownPath }: PassedCall,
 ): SubresourceAnswer {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string | readonly string[]> = {}
+  // Cookies stay apart: their values may hold commas.
   for (const [name, value] of Object.entries(all))
-    if (!NOT_PASSED_BACK.test(name)) headers[name] = [value].flat().join(', ')
-  const { location } = headers
-  if (location?.startsWith('/') === true) headers['location'] = `${ownPath}${location}`
+    if (!NOT_PASSED_BACK.test(name)) headers[name] = value
+  const { location } = all
+  if (typeof location === 'string' && location.startsWith('/'))
+    headers['location'] = `${ownPath}${location}`
   const contentType = String(all['content-type'] ?? 'application/octet-stream')
   return { code: status, body: chunks, contentType, headers }
 }
@@ -126,8 +126,14 @@ function requestHeaders(
   host: string,
 ): Record<string, string | readonly string[]> {
   const passed: Record<string, string | readonly string[]> = { host }
+  const ofConnection = new Set(
+    String(headers['connection'] ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/),
+  )
   for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !NOT_PASSED_ON.test(name)) passed[name] = value
+    if (value !== undefined && !NOT_PASSED_ON.test(name) && !ofConnection.has(name))
+      passed[name] = value
   passed['x-forwarded-uri'] = `${ownPath}${path}${query}`
   return passed
 }
@@ -151,29 +157,37 @@ function checkedPort(number: number, shown: string): number {
   throw new ApiError(400, 'BadRequest', `invalid port ${JSON.stringify(shown)}`)
 }
 
-/** The first ready address that has the port. */
+/** The first ready pod that has the port. */
 function serviceEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): Endpoint {
   const service = parentOf({ ...call, name })
   const portName = /^\d+$/.test(port) ? portNameOf(service, Number(port)) : port
   const slices = call.server
     .list('discovery.k8s.io', 'endpointslices', call.namespace)
     .filter((slice) => slice['metadata'].labels?.['kubernetes.io/service-name'] === name)
-  for (const { ports = [], endpoints = [] } of slices as readonly Stored[]) {
+  for (const { ports, endpoints } of slices as readonly Stored[]) {
     const found = ports?.find((entry: Stored) => (entry.name ?? '') === portName)
-    const endpoint = endpoints?.find((entry: Stored) => entry.conditions?.ready !== false)
-    if (found?.port === undefined || endpoint === undefined) continue
-    const { targetRef, addresses } = endpoint
-    const pod =
-      targetRef?.kind === 'Pod'
-        ? call.server.get('', 'pods', targetRef.namespace ?? call.namespace, targetRef.name)
-        : undefined
-    return { pod, address: addresses[0], port: found.port }
+    if (found?.port === undefined) continue
+    for (const endpoint of endpoints ?? []) {
+      const pod = endpoint.conditions?.ready === false ? undefined : podBehind(call, endpoint)
+      if (pod !== undefined) return { pod, address: endpoint.addresses[0], port: found.port }
+    }
   }
   throw new ApiError(
     503,
     'ServiceUnavailable',
     `no endpoints available for service ${JSON.stringify(name)}`,
   )
+}
+
+/** Only what really is a pod of this namespace: who may write EndpointSlices must not choose where the server connects to. */
+function podBehind(
+  { server, namespace }: SubresourceCall,
+  { targetRef, addresses }: Stored,
+): Stored | undefined {
+  if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return undefined
+  const pod = server.get('', 'pods', namespace, targetRef.name)
+  const own = pod?.['status']?.podIPs ?? []
+  return own.some(({ ip }: Stored) => ip === addresses[0]) ? pod : undefined
 }
 
 function portNameOf(service: Stored, number: number): string {

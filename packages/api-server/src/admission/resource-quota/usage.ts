@@ -82,7 +82,7 @@ function podUsage(pod: Stored, nowMs: number): ResourceList {
 function isPastGrace(pod: Stored, nowMs: number): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod['metadata']
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
-  return nowMs > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+  return nowMs > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
 }
 
 function serviceUsage(service: Stored): ResourceList {
@@ -121,11 +121,12 @@ function claimDevices(claim: Stored): ResourceList {
     // With alternatives the dearest one of each class is charged.
     const alternatives: Stored[] =
       request.firstAvailable ?? (request.exactly === undefined ? [] : [request.exactly])
-    const dearest: Record<string, number> = {}
+    const dearest: Record<string, number | bigint> = {}
     for (const alternative of alternatives) {
-      const count = alternative['allocationMode'] === 'All' ? 32 : (alternative['count'] ?? 1)
+      const count: number | bigint =
+        alternative['allocationMode'] === 'All' ? 32 : (alternative['count'] ?? 1)
       const className = alternative['deviceClassName']
-      dearest[className] = Math.max(dearest[className] ?? 0, count)
+      if (count > (dearest[className] ?? 0)) dearest[className] = count
     }
     for (const [className, count] of Object.entries(dearest)) {
       const name = `${className}${DEVICE_CLASS_SUFFIX}`

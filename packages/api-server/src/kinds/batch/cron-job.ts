@@ -43,8 +43,7 @@ function validateTimeZone(zone: string | undefined, errors: FieldErrors): void {
 function validateSpec(object: Stored, errors: FieldErrors): void {
   const spec: Stored = object.spec ?? {}
   validateSchedule(spec, errors)
-  if (typeof spec.startingDeadlineSeconds === 'number')
-    validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
+  validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
   validateTimeZone(spec.timeZone, errors)
   if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
   else if (!POLICIES.includes(spec.concurrencyPolicy))

@@ -4,6 +4,7 @@ import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
+import { isNumber } from './numbers.ts'
 
 export type NameCheck = (name: string, generated: boolean) => readonly string[]
 
@@ -154,10 +155,10 @@ export function validateMetadataUpdate(object: Stored, stored: Stored, errors: F
   const before: Stored = stored.metadata ?? {}
   const same = (field: string): void => {
     const now = metadata[field]
-    if (JSON.stringify(now ?? '') !== JSON.stringify(before[field] ?? '')) {
+    if ((now ?? '') !== (before[field] ?? '')) {
       errors.invalid(
         `metadata.${field}`,
-        now ?? (typeof before[field] === 'number' ? null : ''),
+        now ?? (isNumber(before[field]) ? null : ''),
         'field is immutable',
       )
     }

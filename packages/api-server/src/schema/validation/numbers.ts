@@ -6,11 +6,16 @@ export const NON_NEGATIVE = 'must be greater than or equal to 0'
 export const INT32_MAX = 2147483647
 
 export function validateNonNegative(
-  value: number | null | undefined,
+  value: number | bigint | null | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
-  if (typeof value === 'number' && value < 0) errors.invalid(field, value, NON_NEGATIVE)
+  // Compared as it is: an int64 may be a bigint.
+  if (isNumber(value) && value < 0) errors.invalid(field, value, NON_NEGATIVE)
+}
+
+export function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 export function rangeMessage(low: number, high: number): string {
@@ -18,7 +23,7 @@ export function rangeMessage(low: number, high: number): string {
 }
 
 export function validateRange(
-  value: number,
+  value: number | bigint,
   low: number,
   high: number,
   errors: FieldErrors,

@@ -27,6 +27,7 @@ import {
   underscoreSubdomain,
   windowsUserName,
 } from './names.ts'
+import { validateNonNegative, validateRange } from './numbers.ts'
 
 const text = (errors: FieldErrors): string[] =>
   errors.list.map(({ field, message }) => `${field}: ${message}`)
@@ -215,4 +216,16 @@ test('user names of Windows', () => {
 test('search domains may have underscores', () => {
   assert.deepEqual(underscoreSubdomain('_sip._tcp.example.com'), [])
   assert.equal(underscoreSubdomain('Not Valid!').length, 1)
+})
+
+test('an int64 that no number holds is below zero when it is', () => {
+  const below = -9007199254740993n
+  assert.deepEqual(
+    of((errors) => validateNonNegative(below, errors, 'f')),
+    [`f: Invalid value: ${below}: must be greater than or equal to 0`],
+  )
+  assert.deepEqual(
+    of((errors) => validateRange(-below, 0, 10, errors, 'f')),
+    [`f: Invalid value: ${-below}: must be between 0 and 10, inclusive`],
+  )
 })

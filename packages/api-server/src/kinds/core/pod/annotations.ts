@@ -11,6 +11,8 @@ const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/'
 const LOCALHOST = 'localhost/'
 
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers']
+
 type Annotations = Readonly<Record<string, string>>
 
 interface Visited {
@@ -20,12 +22,26 @@ interface Visited {
 
 /** In the order in which kube-apiserver visits them: init containers come first. */
 export function visitContainers(spec: Stored, field: string): Visited[] {
-  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) =>
-    ((spec[list] ?? []) as readonly Draft[]).map((container, index) => ({
-      container,
-      field: `${field}.${list}[${index}]`,
-    })),
-  )
+  const visited: Visited[] = []
+  for (const list of CONTAINER_LISTS) {
+    const containers: readonly Draft[] | undefined = spec[list]
+    if (!containers) continue
+    for (let index = 0; index < containers.length; index++)
+      visited.push({ container: containers[index]!, field: `${field}.${list}[${index}]` })
+  }
+  return visited
+}
+
+/** Hardly any pod has one. */
+function hasProfiles(annotations: Annotations | undefined): annotations is Annotations {
+  for (const key in annotations)
+    if (
+      key === SECCOMP_POD ||
+      key.startsWith(SECCOMP_CONTAINER) ||
+      key.startsWith(APPARMOR_CONTAINER)
+    )
+      return true
+  return false
 }
 
 /** A whole number of 32 bits, without a plus sign or leading zeros. */
@@ -57,6 +73,7 @@ export function validatePodAnnotations(
   const cost = annotations[DELETION_COST]
   if (cost !== undefined && !isDeletionCost(cost))
     errors.invalid(`${field}[${DELETION_COST}]`, cost, 'must be a 32bit integer')
+  if (!hasProfiles(annotations)) return
   const keys = sortedKeys(annotations)
   for (const key of [SECCOMP_POD, ...keys.filter((name) => name.startsWith(SECCOMP_CONTAINER))])
     if (annotations[key] !== undefined) validateSeccomp(annotations[key], errors, `${field}.${key}`)
@@ -106,7 +123,7 @@ function validateSeccomp(profile: string, errors: FieldErrors, field: string): v
 
 /** A profile that only an annotation gives to a container becomes the container's own, unless the pod has the same one. */
 export function adoptProfileAnnotations(annotations: Annotations | undefined, spec: Draft): void {
-  if (annotations === undefined || spec.os?.name === 'windows') return
+  if (!hasProfiles(annotations) || spec.os?.name === 'windows') return
   for (const { container } of visitContainers(spec, '')) {
     const annotation = annotations[`${APPARMOR_CONTAINER}${container.name}`]
     const profile = annotation === undefined ? undefined : profileOf(annotation)
@@ -138,7 +155,7 @@ export function validateProfileAnnotations(
   errors: FieldErrors,
   field: string,
 ): void {
-  if (annotations === undefined) return
+  if (!hasProfiles(annotations)) return
   const context: Stored | undefined = spec.securityContext
   const containers = visitContainers(spec, field)
   matchProfile('seccomp', annotations[SECCOMP_POD], context?.seccompProfile, errors, field)

@@ -4,6 +4,7 @@ import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
 import { httpHeaderName } from '../../../schema/validation/names.ts'
 import {
+  isNumber,
   validateNonNegative,
   validatePortNumber,
   validatePortOrName,
@@ -81,7 +82,7 @@ function validateProbe(
     validateNonNegative(probe[name], errors, `${field}.${name}`)
   }
   const grace = probe.terminationGracePeriodSeconds
-  if (typeof grace === 'number' && grace <= 0)
+  if (isNumber(grace) && grace <= 0)
     errors.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
 }
 

@@ -4,11 +4,11 @@ import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { internalForm } from '../../../schema/internal-form.ts'
 import { invalidAll } from '../../../schema/validation/labels.ts'
 import { dnsSubdomain, windowsUserName } from '../../../schema/validation/names.ts'
-import { INT32_MAX, validateRange } from '../../../schema/validation/numbers.ts'
+import { INT32_MAX, isNumber, validateRange } from '../../../schema/validation/numbers.ts'
 import { validateDescendingPath } from './volume-sources.ts'
 
 function validateId(value: unknown, errors: FieldErrors, field: string): void {
-  if (typeof value === 'number') validateRange(value, 0, INT32_MAX, errors, field)
+  if (isNumber(value)) validateRange(value, 0, INT32_MAX, errors, field)
 }
 
 const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined']

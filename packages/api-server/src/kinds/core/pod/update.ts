@@ -120,16 +120,20 @@ function validateAddedTolerations(
   before: readonly Stored[] | undefined,
   errors: FieldErrors,
 ): void {
-  const text = ({ tolerationSeconds: _seconds, ...rest }: Draft): string =>
-    JSON.stringify(Object.entries(rest).toSorted())
-  const given = new Set((now ?? []).map((toleration) => text(toleration as Draft)))
-  if ((before ?? []).every((toleration) => given.has(text(toleration as Draft))))
+  if (deepEqual(now, before) || hasAll(now ?? [], before ?? []))
     validateTolerations(now, errors, 'spec.tolerations')
   else
     errors.forbidden(
       'spec.tolerations',
       'existing toleration can not be modified except its tolerationSeconds',
     )
+}
+
+/** The durations aside. */
+function hasAll(now: readonly Stored[], before: readonly Stored[]): boolean {
+  const bare = ({ tolerationSeconds: _seconds, ...rest }: Stored): object => rest
+  const given = now.map(bare)
+  return before.every((toleration) => given.some((one) => deepEqual(one, bare(toleration))))
 }
 
 function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): void {
