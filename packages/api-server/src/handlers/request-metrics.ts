@@ -36,6 +36,12 @@ interface EventCount {
   shown: number
 }
 
+interface OpenWatch {
+  readonly subject: Labels | undefined
+  readonly status: number
+  readonly startMs: number
+}
+
 export class RequestMetrics {
   readonly #clock: Clock
   readonly #requests: Counter
@@ -85,22 +91,25 @@ export class RequestMetrics {
   ): Promise<Answer> {
     const startMs = this.#clock.monotonicMs()
     const subject = subjectOf(info, request)
+    const dryRun = info.query.getAll('dryRun').includes('All') ? 'All' : ''
     try {
       const answer = await answered
-      if (answer.body.kind === 'watch') {
-        const done = (): void => this.#count(info, subject, answer.status, startMs)
-        const watch = this.#measuredWatch(info, subject, answer.body.watch, done)
-        return { ...answer, body: { ...answer.body, watch } }
+      const { body, status } = answer
+      if (body.kind === 'watch')
+        return this.#measuredWatch(answer, body, this.#eventCount(info), {
+          subject,
+          status,
+          startMs,
+        })
+      if (body.kind === 'stream') {
+        const done = (): void => this.#count(subject, dryRun, status, startMs)
+        const chunks = this.#measuredStream(subject, body.chunks, done)
+        return { ...answer, body: { ...body, chunks } }
       }
-      if (answer.body.kind === 'stream') {
-        const done = (): void => this.#count(info, subject, answer.status, startMs)
-        const chunks = this.#measuredStream(subject, answer.body.chunks, done)
-        return { ...answer, body: { ...answer.body, chunks } }
-      }
-      this.#count(info, subject, answer.status, startMs)
+      this.#count(subject, dryRun, status, startMs)
       return answer
     } catch (error) {
-      this.#count(info, subject, error instanceof ApiError ? error.code : 500, startMs)
+      this.#count(subject, dryRun, error instanceof ApiError ? error.code : 500, startMs)
       throw error
     }
   }
@@ -143,39 +152,37 @@ export class RequestMetrics {
     }
   }
 
-  #count(info: RequestInfo, subject: Labels | undefined, code: number, startMs: number): void {
+  #count(subject: Labels | undefined, dryRun: string, code: number, startMs: number): void {
     if (subject === undefined) return
-    const dryRun = info.query.getAll('dryRun').includes('All') ? 'All' : ''
     const labels = { ...subject, dry_run: dryRun }
     this.#requests.increment({ ...labels, code: String(code) })
     this.#durations.observe((this.#clock.monotonicMs() - startMs) / 1000, labels)
   }
 
+  /** Apart from the request: ten thousand watches must not each keep theirs. */
   #measuredWatch(
-    info: RequestInfo,
-    subject: Labels | undefined,
-    watch: PreparedWatch,
-    done: () => void,
-  ): PreparedWatch {
-    const counted = this.#eventCount(info)
-    return {
-      ...watch,
-      start: (sink) => {
-        this.#longRunning.add(1, subject)
-        return watch.start({
-          send: (type, object) => {
-            counted.count++
-            return sink.send(type, object)
-          },
-          ready: () => sink.ready(),
-          end: () => {
-            this.#longRunning.add(-1, subject)
-            done()
-            sink.end()
-          },
-        })
-      },
+    answer: Answer,
+    body: Extract<Answer['body'], { kind: 'watch' }>,
+    counted: EventCount,
+    { subject, status, startMs }: OpenWatch,
+  ): Answer {
+    const { watch } = body
+    const start: PreparedWatch['start'] = (sink) => {
+      this.#longRunning.add(1, subject)
+      return watch.start({
+        send: (type, object) => {
+          counted.count++
+          return sink.send(type, object)
+        },
+        ready: () => sink.ready(),
+        end: () => {
+          this.#longRunning.add(-1, subject)
+          this.#count(subject, '', status, startMs)
+          sink.end()
+        },
+      })
     }
+    return { ...answer, body: { ...body, watch: { ...watch, start } } }
   }
 
   #eventCount({ group, version, resource }: RequestInfo): EventCount {
