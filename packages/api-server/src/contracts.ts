@@ -1,5 +1,5 @@
 /** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
-import type { Status, StatusCause, StatusDetails } from '@gyropilot/api'
+import type { DiscoveredResource, Status, StatusCause, StatusDetails } from '@gyropilot/api'
 import type { Draft, Stored } from './registry/kind-rules.ts'
 import type { Store } from './storage/store.ts'
 import type { ConnectionTarget } from './streams/target.ts'
@@ -41,26 +41,8 @@ export class ApiError extends Error {
 
 export type { StatusCause }
 
-/** One resource as the registry serves it, built-in or custom. */
-export interface ResourceInfo {
-  readonly group: string
-  readonly version: string
-  /** The plural in URLs. */
-  readonly resource: string
-  readonly singular: string
-  readonly kind: string
-  readonly namespaced: boolean
-  readonly shortNames: readonly string[]
-  readonly categories: readonly string[]
-  readonly verbs: readonly string[]
-  readonly subresources: readonly {
-    readonly name: string
-    readonly verbs: readonly string[]
-    readonly kind: string
-    readonly group: string
-    readonly version: string
-  }[]
-}
+/** One resource as the registry serves it, built-in or custom: what discovery tells of it. */
+export type ResourceInfo = DiscoveredResource
 
 export interface UserInfo {
   readonly name: string

@@ -79,13 +79,8 @@ export function validateSelectorUnchanged(
   errors: FieldErrors,
 ): void {
   const now = object.spec?.selector
-  if (!sameJson(now, stored.spec?.selector))
+  if (!deepEqual(now, stored.spec?.selector))
     errors.invalid('spec.selector', now ?? null, 'field is immutable')
-}
-
-/** Equality of decoded values: the order of keys does not count. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  return deepEqual(a, b)
 }
 
 /** Status counters of workloads. */

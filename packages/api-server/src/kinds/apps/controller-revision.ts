@@ -1,7 +1,7 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 export const controllerRevision: KindRules = {
   group: 'apps',
@@ -17,7 +17,7 @@ export const controllerRevision: KindRules = {
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
     validateNonNegative(object.revision, errors, 'revision')
-    if (!sameJson(object.data ?? null, stored.data ?? null))
+    if (!deepEqual(object.data ?? null, stored.data ?? null))
       errors.invalid('data', object.data ?? null, 'field is immutable')
   },
   columns: tableColumns('apps/controllerrevisions', {

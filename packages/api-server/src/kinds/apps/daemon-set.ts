@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import {
@@ -17,7 +18,6 @@ import { containerCells, labelsText, selectorText, tableColumns } from '../colum
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import {
-  sameJson,
   validateCollisionCount,
   validateReplicaCounters,
   validateSelectorUnchanged,
@@ -99,7 +99,7 @@ export const daemonSet: KindRules = {
     const before = Number(stored.metadata?.annotations?.[GENERATION] ?? 0)
     setTemplateGeneration(
       object,
-      sameJson(object.spec?.template, stored.spec?.template) ? before : before + 1,
+      deepEqual(object.spec?.template, stored.spec?.template) ? before : before + 1,
     )
   },
   validate(object, errors) {

@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { FieldErrors } from '../../schema/field-errors.ts'
 import {
@@ -22,7 +23,7 @@ import { defaultClaim } from '../core/persistent-volume-claim.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { podSpecWarnings } from '../core/pod/warnings.ts'
-import { sameJson, validateCollisionCount, validateReplicaCounters } from '../workload-template.ts'
+import { validateCollisionCount, validateReplicaCounters } from '../workload-template.ts'
 
 const MUTABLE = [
   'replicas',
@@ -203,7 +204,7 @@ export const statefulSet: KindRules = {
       claimsAndServiceName: true,
       template: before.list.length > 0,
     })
-    if (!sameJson(withoutMutable(object.spec), withoutMutable(stored.spec)))
+    if (!deepEqual(withoutMutable(object.spec), withoutMutable(stored.spec)))
       errors.forbidden('spec', FORBIDDEN)
   },
   status: {

@@ -1,7 +1,7 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { internalForm, sortedMap } from '../../schema/internal-form.ts'
-import { sameJson } from '../workload-template.ts'
 import { validateSpecAndSelector } from './job-spec.ts'
 
 const IMMUTABLE = 'field is immutable'
@@ -24,7 +24,7 @@ export function validateJobUpdate(object: Stored, stored: Stored, errors: FieldE
 }
 
 function unchanged(spec: Stored, before: Stored, field: string, errors: FieldErrors): void {
-  if (!sameJson(spec[field] ?? null, before[field] ?? null))
+  if (!deepEqual(spec[field] ?? null, before[field] ?? null))
     errors.invalid(`spec.${field}`, spec[field] ?? null, IMMUTABLE)
 }
 
@@ -73,7 +73,7 @@ function validateTemplateUpdate(
       }
     }
   }
-  if (sameJson(template, old)) return
+  if (deepEqual(template, old)) return
   errors.invalid('spec.template', templateForm(template), IMMUTABLE)
 }
 

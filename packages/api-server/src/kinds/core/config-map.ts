@@ -1,9 +1,9 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll, sortedKeys } from '../../schema/validation/labels.ts'
 import { configMapKey } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 const LIMIT_BYTES = 1024 * 1024
 const FROZEN = 'field is immutable when `immutable` is set'
@@ -24,7 +24,7 @@ export function validateImmutableData(
   if (stored.immutable !== true) return
   if (object.immutable !== true) errors.forbidden('immutable', FROZEN)
   for (const field of fields)
-    if (!sameJson(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
+    if (!deepEqual(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
 }
 
 export const configMap: KindRules = {

@@ -1,8 +1,8 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { formatAge } from '../../printing/ages.ts'
 import { column, nameColumn } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 /** Events written through events.k8s.io carry an eventTime; those of the core API are hardly checked. */
 function validateNamespace(object: Stored, errors: FieldErrors): void {
@@ -157,7 +157,7 @@ export const eventsEvent: KindRules = {
   },
   validateUpdate(object, stored, errors) {
     for (const field of FIXED) {
-      if (!sameJson(object[field] ?? null, stored[field] ?? null))
+      if (!deepEqual(object[field] ?? null, stored[field] ?? null))
         errors.invalid(field, object[field] ?? null, 'field is immutable')
     }
   },

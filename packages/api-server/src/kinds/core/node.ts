@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { emptyStatus } from '../../schema/decode.ts'
@@ -5,7 +6,6 @@ import { invalidAll } from '../../schema/validation/labels.ts'
 import { validateCidr, parseCidr } from '../../schema/validation/ip.ts'
 import { labelValue, qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 import { validateResourceQuantity } from './pod/resources.ts'
 import { TAINT_EFFECTS } from './pod/scheduling.ts'
 
@@ -114,7 +114,7 @@ export const node: KindRules = {
   validateUpdate(object, stored, errors) {
     const before: Stored = stored.spec ?? {}
     const now: Stored = object.spec ?? {}
-    if (before.podCIDRs?.length > 0 && !sameJson(before.podCIDRs, now.podCIDRs)) {
+    if (before.podCIDRs?.length > 0 && !deepEqual(before.podCIDRs, now.podCIDRs)) {
       errors.forbidden(
         'spec.podCIDRs',
         'node updates may not change podCIDR except from "" to valid',

@@ -1,9 +1,9 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { internalDiff, internalForm } from '../../schema/internal-form.ts'
 import { compareQuantities } from '../../schema/quantity.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 import { validateClaimSpec } from './persistent-volume-claim-spec.ts'
 import { accessModesText } from './persistent-volume.ts'
 
@@ -53,7 +53,7 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
     now.resources = before.resources
     keep(now, before, 'volumeAttributesClassName')
   }
-  if (!sameJson(now, before)) {
+  if (!deepEqual(now, before)) {
     const diff = internalDiff(
       internalForm(before, 'PersistentVolumeClaimSpec'),
       internalForm(now, 'PersistentVolumeClaimSpec'),

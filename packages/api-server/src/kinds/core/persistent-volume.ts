@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
@@ -8,7 +9,6 @@ import { quantitySign, wholeNumber } from '../../schema/quantity.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsSubdomain } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 import { validateAccessModes } from './persistent-volume-claim-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
 import { validateNodeSelector } from './pod/scheduling.ts'
@@ -167,7 +167,7 @@ function isSameAffinity(now: Stored | undefined, { nodeAffinity: before }: Store
       if (key !== undefined && STABLE_LABELS[demand.key] === key) (demand as Draft).key = key
     }
   }
-  return sameJson(now, renamed)
+  return deepEqual(now, renamed)
 }
 
 function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
@@ -175,7 +175,7 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
   validate(object, errors)
   const now = sourceOf(object.spec ?? {})
   const before = sourceOf(stored.spec ?? {})
-  if (!sameJson(now, before)) {
+  if (!deepEqual(now, before)) {
     const diff = internalDiff(
       internalForm(before, 'PersistentVolumeSource'),
       internalForm(now, 'PersistentVolumeSource'),

@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import { ownValue } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
@@ -5,7 +6,7 @@ import { compareQuantities, parseQuantity } from '../../schema/quantity.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { qualifiedName } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { nullWhenEmpty, sameJson } from '../workload-template.ts'
+import { nullWhenEmpty } from '../workload-template.ts'
 import {
   isStandardQuotaResource,
   mayOvercommit,
@@ -161,7 +162,7 @@ export const resourceQuota: KindRules = {
   },
   validateUpdate(object, stored, errors) {
     const scopes = (quota: Stored): string[] => [...(quota.spec?.scopes ?? [])].toSorted()
-    if (!sameJson(scopes(object), scopes(stored)))
+    if (!deepEqual(scopes(object), scopes(stored)))
       errors.invalid('spec.scopes', object.spec?.scopes ?? null, 'field is immutable')
   },
   status: {

@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
@@ -10,7 +11,7 @@ import {
   qualifiedName,
 } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { nullWhenEmpty, sameJson } from '../workload-template.ts'
+import { nullWhenEmpty } from '../workload-template.ts'
 
 const TYPES = ['FQDN', 'IPv4', 'IPv6']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
@@ -133,7 +134,7 @@ export const endpointSlice: KindRules = {
   generationOf: ({ metadata, ...rest }) => [rest, metadata?.labels],
   prepareForCreate: dropTopology,
   prepareForUpdate(object, stored) {
-    if (!sameJson(object.endpoints ?? null, stored.endpoints ?? null)) dropTopology(object)
+    if (!deepEqual(object.endpoints ?? null, stored.endpoints ?? null)) dropTopology(object)
   },
   canonicalize(object) {
     nullWhenEmpty(object, 'endpoints')
@@ -157,7 +158,7 @@ export const endpointSlice: KindRules = {
       validateEndpoint(endpoint, addressType, errors, `endpoints[${index}]`)
   },
   validateUpdate(object, stored, errors) {
-    if (!sameJson(object.addressType, stored.addressType))
+    if (!deepEqual(object.addressType, stored.addressType))
       errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
   },
   columns: tableColumns('discovery.k8s.io/endpointslices', {

@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus, givenValue } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
@@ -13,7 +14,6 @@ import {
 } from '../../schema/validation/names.ts'
 import { validatePortNumber } from '../../schema/validation/numbers.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 const CLASS = 'kubernetes.io/ingress.class'
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
@@ -210,7 +210,7 @@ export const ingressClass: KindRules = {
   },
   updateOrder: 'update-first',
   validateUpdate(object, stored, errors) {
-    if (!sameJson(object.spec?.controller, stored.spec?.controller))
+    if (!deepEqual(object.spec?.controller, stored.spec?.controller))
       errors.invalid('spec.controller', object.spec?.controller ?? '', 'field is immutable')
   },
   columns: [

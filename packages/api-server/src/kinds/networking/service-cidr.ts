@@ -1,3 +1,4 @@
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { givenValue } from '../../schema/decode.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
@@ -12,7 +13,6 @@ import {
   validateCidr,
 } from '../../schema/validation/ip.ts'
 import { column, nameColumn, tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 export const serviceCidr: KindRules = {
   group: 'networking.k8s.io',
@@ -113,7 +113,7 @@ export const ipAddress: KindRules = {
       invalidAll(errors, 'spec.parentRef.namespace', namespace, pathSegment(namespace))
   },
   validateUpdate(object, stored, errors) {
-    if (!sameJson(object.spec?.parentRef, stored.spec?.parentRef))
+    if (!deepEqual(object.spec?.parentRef, stored.spec?.parentRef))
       errors.invalid('spec.parentRef', internalParent(object), 'field is immutable')
   },
   columns: [

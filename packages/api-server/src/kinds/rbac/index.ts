@@ -1,9 +1,10 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
 import { dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
 import { tableColumns } from '../columns.ts'
-import { nullWhenEmpty, sameJson } from '../workload-template.ts'
+import { nullWhenEmpty } from '../workload-template.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 
@@ -114,7 +115,7 @@ function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules {
         validateSubject(subject, namespaced, errors, `subjects[${index}]`)
     },
     validateUpdate(object, stored, errors) {
-      if (sameJson(object.roleRef, stored.roleRef)) return
+      if (deepEqual(object.roleRef, stored.roleRef)) return
       const { apiGroup = '', kind: roleKind = '', name = '' } = object.roleRef ?? {}
       errors.invalid(
         'roleRef',

@@ -1,9 +1,9 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 
 const GROUP = 'resource.k8s.io'
 
@@ -36,7 +36,7 @@ function defaultRequests(devices: Stored | undefined): void {
 }
 
 function immutableSpec(object: Stored, stored: Stored, errors: FieldErrors): void {
-  if (!sameJson(object.spec ?? null, stored.spec ?? null))
+  if (!deepEqual(object.spec ?? null, stored.spec ?? null))
     errors.invalid('spec', object.spec ?? null, 'field is immutable')
 }
 
@@ -135,7 +135,7 @@ export const resourceSlice: KindRules = {
   },
   validateUpdate(object, stored, errors) {
     for (const field of ['driver', 'nodeName']) {
-      if (!sameJson(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))
+      if (!deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))
         errors.invalid(`spec.${field}`, object.spec?.[field] ?? null, 'field is immutable')
     }
     if (object.spec?.pool?.name !== stored.spec?.pool?.name)

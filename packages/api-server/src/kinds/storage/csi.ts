@@ -1,4 +1,5 @@
 /** What CSI drivers tell of themselves: CSIDriver, CSINode and CSIStorageCapacity. */
+import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { compareQuantities } from '../../schema/quantity.ts'
@@ -6,7 +7,7 @@ import { invalidAll, validateLabelSelector } from '../../schema/validation/label
 import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
-import { nullWhenEmpty, sameJson } from '../workload-template.ts'
+import { nullWhenEmpty } from '../workload-template.ts'
 
 const GROUP = 'storage.k8s.io'
 const MODES = ['Persistent', 'Ephemeral']
@@ -49,7 +50,7 @@ const MUTABLE_FIELDS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
 
 function countChanges(object: Draft, stored: Stored): void {
   const changed = MUTABLE_FIELDS.some(
-    (field) => !sameJson(object.spec?.[field] ?? null, stored.spec?.[field] ?? null),
+    (field) => !deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null),
   )
   if (changed) object.metadata.generation = (stored.metadata.generation ?? 0) + 1
 }
@@ -71,7 +72,7 @@ export function validateImmutable(
   errors: FieldErrors,
   shown = field,
 ): void {
-  if (!sameJson(object[field] ?? null, stored[field] ?? null))
+  if (!deepEqual(object[field] ?? null, stored[field] ?? null))
     errors.invalid(shown, object[field] ?? null, 'field is immutable')
 }
 
@@ -176,7 +177,7 @@ export const csiNode: KindRules = {
       const now = (object.spec?.drivers ?? []).find(({ name }: Stored) => name === old.name)
       if (now === undefined) continue
       // How much a node can take may change.
-      const changed = !sameJson({ ...old, allocatable: null }, { ...now, allocatable: null })
+      const changed = !deepEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
       if (changed) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
     }
   },

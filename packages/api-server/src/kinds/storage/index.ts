@@ -1,9 +1,9 @@
+import { deepEqual } from '@gyropilot/api'
 import type { KindRules, PrinterColumn, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
-import { sameJson } from '../workload-template.ts'
 import { validateDriverName, validateImmutable } from './csi.ts'
 
 const GROUP = 'storage.k8s.io'
@@ -66,7 +66,7 @@ function validateTopologies(terms: readonly Stored[], errors: FieldErrors): void
       if (Object.hasOwn(requirements, key)) errors.duplicate(`${at}[${position}].key`, key)
       requirements[key] = sorted
     }
-    if (seen.some((other) => sameJson(other, requirements))) errors.duplicate(at, '')
+    if (seen.some((other) => deepEqual(other, requirements))) errors.duplicate(at, '')
     seen.push(requirements)
   }
 }
@@ -139,7 +139,7 @@ export const volumeAttachment: KindRules = {
       invalidAll(errors, 'spec.source.persistentVolumeName', volume, dnsSubdomain(volume))
   },
   validateUpdate(object, stored, errors) {
-    if (sameJson(object.spec ?? null, stored.spec ?? null)) return
+    if (deepEqual(object.spec ?? null, stored.spec ?? null)) return
     const { attacher = '', nodeName = '', source = {} } = object.spec ?? {}
     const printed = {
       Attacher: attacher,
@@ -198,7 +198,7 @@ export const volumeAttributesClass: KindRules = {
   validateUpdate(object, stored, errors) {
     if (object.driverName !== stored.driverName)
       errors.forbidden('driverName', 'updates to driverName are forbidden.')
-    if (!sameJson(object.parameters ?? null, stored.parameters ?? null))
+    if (!deepEqual(object.parameters ?? null, stored.parameters ?? null))
       errors.forbidden('parameters', 'updates to parameters are forbidden.')
   },
   columns: withDefaultMark(DEFAULT_ATTRIBUTES_CLASS, [

@@ -1,8 +1,8 @@
 /** The subresource `resize`: cpu and memory of running containers. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
+import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../../../registry/equality.ts'
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { sameJson } from '../../workload-template.ts'
 import { isMirrorPod } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { validatePod } from './spec.ts'
@@ -63,7 +63,7 @@ export function validatePodResize(object: Stored, stored: Stored, errors: FieldE
   for (const [index, container] of containersOf(object.spec, 'initContainers').entries()) {
     const old: Stored = stored.spec.initContainers[index]
     if (container.restartPolicy !== 'Always') {
-      if (!sameJson(container, old))
+      if (!deepEqual(container, old))
         errors.forbidden('spec', 'resources for non-sidecar init containers are immutable')
     } else if (!sameButCpuAndMemory(container, old))
       errors.forbidden(
@@ -120,5 +120,5 @@ function sameButCpuAndMemory(container: Stored, before: Stored): boolean {
       ]),
     ),
   })
-  return sameJson(rest(container as Draft), rest(before as Draft))
+  return deepEqual(rest(container as Draft), rest(before as Draft))
 }

@@ -5,7 +5,6 @@ import type { Draft, Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../../schema/field-errors.ts'
 import { internalDiff, internalForm } from '../../../schema/internal-form.ts'
 import { validateRange } from '../../../schema/validation/numbers.ts'
-import { sameJson } from '../../workload-template.ts'
 import { isMirrorPod, validateAnnotationsUpdate } from './annotations.ts'
 import { validateTrimmedImage } from './containers.ts'
 import { validateTolerations } from './scheduling.ts'
@@ -35,7 +34,7 @@ export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldE
   validateGates(spec, before, errors)
   if (deepEqual(spec, before)) return
   const mended = withoutAllowedChanges(spec, before, errors)
-  if (sameJson(mended, before)) return
+  if (deepEqual(mended, before)) return
   const diff = internalDiff(internalForm(before, 'PodSpec'), internalForm(mended, 'PodSpec'))
   errors.forbidden('spec', `${MUTABLE}\n${diff}`)
 }
@@ -91,7 +90,7 @@ function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors
     mended.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds
   }
   if ((before.schedulingGates ?? []).length === 0) return mended
-  if (!sameJson(mended.nodeSelector ?? {}, before.nodeSelector ?? {})) {
+  if (!deepEqual(mended.nodeSelector ?? {}, before.nodeSelector ?? {})) {
     const added = Object.keys(before.nodeSelector ?? {}).every(
       (key) => mended.nodeSelector?.[key] === before.nodeSelector[key],
     )
@@ -139,7 +138,7 @@ function hasAll(now: readonly Stored[], before: readonly Stored[]): boolean {
 function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): void {
   const now: Stored | undefined = mended.affinity?.nodeAffinity
   const old: Stored | undefined = before.affinity?.nodeAffinity
-  if (sameJson(now ?? null, old ?? null)) return
+  if (deepEqual(now ?? null, old ?? null)) return
   validateNodeTerms(now?.[REQUIRED]?.nodeSelectorTerms, old?.[REQUIRED]?.nodeSelectorTerms, errors)
   mended.affinity = { ...mended.affinity }
   if (old === undefined) delete mended.affinity.nodeAffinity
@@ -183,7 +182,7 @@ function hasOnlyAdditions(term: Stored, before: Stored): boolean {
   const [now, old] = [demands(term), demands(before)]
   if (old.flat().length === 0) return now.flat().length === 0
   return old.every((list, which) =>
-    list.every((demand, index) => sameJson(now[which]![index], demand)),
+    list.every((demand, index) => deepEqual(now[which]![index], demand)),
   )
 }
 
@@ -203,7 +202,7 @@ export function validateEphemeralUpdate(object: Stored, stored: Stored, errors: 
     const given = now.get(container.name)
     if (given === undefined)
       errors.forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)
-    else if (!sameJson(given, container)) {
+    else if (!deepEqual(given, container)) {
       const diff = internalDiff(
         internalForm(container, 'EphemeralContainer'),
         internalForm(given, 'EphemeralContainer'),
