@@ -1,4 +1,4 @@
-import { flagLines } from '../up/help.ts'
+import { flagLines } from '../flag-help.ts'
 import { simulateFlags } from './simulate-flags.ts'
 
 const INTRODUCTION = `Runs a whole cluster on virtual time: a random user works with it while managers crash, events get lost and connections

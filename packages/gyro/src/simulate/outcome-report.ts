@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { entryText } from '@gyropilot/cluster'
 import type { Schedule, ShrunkRun, SimulationOutcome, Violation } from '@gyropilot/cluster'
-import { wrapped } from '../up/help.ts'
+import { wrapped } from '../flag-help.ts'
 import type { SimulateOptions } from './simulate-options.ts'
 
 export interface FinishedRun extends SimulationOutcome {
