@@ -22,6 +22,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
       'owner of an unknown kind stays',
       'default account and root certificate come back',
       'autoscaler without metrics',
+      'aggregated cluster role',
     ].includes(name),
 }
 

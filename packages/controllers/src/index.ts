@@ -1,6 +1,8 @@
 /** The registry of controllers. One import per folder; the manager starts them in this order. */
 import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from './configuration.ts'
+import { bootstrapSignerController } from './bootstrap-signer-controller/index.ts'
+import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
@@ -8,6 +10,8 @@ import { namespaceController } from './namespace-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
+import { tokenCleanerController } from './token-cleaner-controller/index.ts'
+import { ttlController } from './ttl-controller/index.ts'
 
 export { defaultControllersConfiguration, featureEnabled } from './configuration.ts'
 export type { ControllersConfiguration } from './configuration.ts'
@@ -19,5 +23,9 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   garbageCollectorController,
   deploymentController,
   replicaSetController,
+  ttlController,
+  bootstrapSignerController,
+  tokenCleanerController,
+  clusterRoleAggregationController,
   rootCaCertificatePublisherController,
 ]

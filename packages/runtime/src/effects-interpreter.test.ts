@@ -4,6 +4,7 @@ import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import {
+  apply,
   create,
   getLive,
   listLive,
@@ -54,6 +55,7 @@ test('each verb is one request', async () => {
       yield* write(
         patch(resources.pods, pod('a'), { type: 'merge', value: { spec: {} } }, 'status'),
       )
+      yield* write(apply(resources.pods, pod('a'), 'me', 'status'))
       yield* write({
         verb: 'create',
         type: resources.pods,
@@ -75,6 +77,11 @@ test('each verb is one request', async () => {
       { verb: 'update', path: `${path}/a`, options: {} },
       { verb: 'update', path: `${path}/a`, options: { subresource: 'status' } },
       { verb: 'patch', path: `${path}/a`, options: { subresource: 'status' } },
+      {
+        verb: 'patch',
+        path: `${path}/a`,
+        options: { fieldManager: 'me', force: true, subresource: 'status' },
+      },
       { verb: 'create binding', path: `${path}/a`, options: {} },
       { verb: 'delete', path: `${path}/a`, options: { preconditions: { uid: 'u' } } },
       { verb: 'deleteCollection', path, options: {} },

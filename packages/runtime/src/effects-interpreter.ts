@@ -151,6 +151,12 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
       return resource.update(write.object, subresourceOption(write.subresource))
     case 'patch':
       return resource.patch(write.name, write.patch, subresourceOption(write.subresource))
+    case 'apply':
+      return resource.apply(write.name, write.object, {
+        fieldManager: write.fieldManager,
+        force: write.force,
+        ...subresourceOption(write.subresource),
+      })
     case 'delete':
       return resource.delete(write.name, write.options)
     case 'deleteCollection':

@@ -40,6 +40,18 @@ export type Write =
       readonly patch: Patch
       readonly subresource?: string
     }
+  /** Server-side apply: the object holds the fields to own and nothing else. */
+  | {
+      readonly verb: 'apply'
+      readonly type: ResourceType
+      readonly namespace?: string
+      readonly name: string
+      readonly object: KubernetesObject
+      readonly fieldManager: string
+      /** Takes fields over from other managers instead of answering a conflict. */
+      readonly force: boolean
+      readonly subresource?: string
+    }
   | {
       readonly verb: 'delete'
       readonly type: ResourceType
@@ -234,6 +246,26 @@ export function patch<T extends KubernetesObject>(
 ): WriteOf<T> {
   const { namespace, name } = target.metadata ?? {}
   return { verb: 'patch', type, namespace, name: name ?? '', patch, subresource }
+}
+
+/** A write that makes the fields of `object` its manager's, taking them over where others have them. */
+export function apply<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  object: T,
+  fieldManager: string,
+  subresource?: string,
+): WriteOf<T> {
+  const { namespace, name } = object.metadata ?? {}
+  return {
+    verb: 'apply',
+    type,
+    namespace,
+    name: name ?? '',
+    object,
+    fieldManager,
+    force: true,
+    subresource,
+  }
 }
 
 /** Deletes by name; pass `options.preconditions.uid` unless upstream deletes without. */

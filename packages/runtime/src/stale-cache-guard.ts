@@ -58,7 +58,7 @@ export class StaleCacheGuard {
 
   /** Deletions are not recorded, nor types that no informer of the guard watches. */
   written(key: string, ownerUid: string, write: Write, object: KubernetesObject): void {
-    if (write.verb !== 'create' && write.verb !== 'update' && write.verb !== 'patch') return
+    if (write.verb === 'delete' || write.verb === 'deleteCollection') return
     const version = object.metadata?.resourceVersion ?? ''
     if (!isVersion(version)) return
     const informer = this.#informers.find(({ type }) => sameResource(type, write.type))

@@ -69,7 +69,7 @@ export function drive<R = Verdict | void>(
 }
 
 function echo(write: Write): KubernetesObject {
-  if (write.verb === 'create' || write.verb === 'update') return write.object
+  if ('object' in write) return write.object
   const name = 'name' in write ? write.name : undefined
   return { metadata: { name, namespace: write.namespace } }
 }
