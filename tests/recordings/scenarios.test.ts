@@ -23,6 +23,8 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
       'default account and root certificate come back',
       'autoscaler without metrics',
       'aggregated cluster role',
+      'token secret is filled',
+      'token secret of a deleted account goes',
     ].includes(name),
 }
 

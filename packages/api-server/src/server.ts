@@ -7,6 +7,7 @@ import { fieldManagement } from './apply/index.ts'
 import {
   createAuthentication,
   createAuthorizer,
+  LAST_USED,
   SERVER_IDENTITY,
   ServiceAccountTokens,
 } from './auth/index.ts'
@@ -39,6 +40,7 @@ import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from './protobuf/index.ts'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
 import { featureEnabled } from './registry/feature-gates.ts'
+import type { Stored } from './registry/kind-rules.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
 import { serviceAllocation } from './service-ips/index.ts'
@@ -144,6 +146,7 @@ class EmbeddedApiServer implements ApiServer {
       random,
       store,
       key: options.serviceAccountKey,
+      onFirstUseOfDay: (secret, date) => this.#recordUse(secret, date),
     })
     const authentication = createAuthentication({ ...options, serviceAccountTokens })
     const world = {
@@ -273,6 +276,21 @@ class EmbeddedApiServer implements ApiServer {
       },
       serverAddress: () => this.#address,
     })
+  }
+
+  /** In the background: the request that showed the token does not wait, and a write that failed is made good by the next use. */
+  #recordUse(secret: Stored, date: string): void {
+    const { namespace, name, uid } = secret['metadata']
+    this.internals
+      .update('', 'secrets', namespace, name, (draft) => {
+        if (draft['metadata'].uid !== uid) return
+        draft['metadata'].labels = { ...draft['metadata'].labels, [LAST_USED]: date }
+      })
+      .catch((error: unknown) =>
+        this.#options.logger.error(error, 'Recording the use of a token failed', {
+          secret: `${namespace}/${name}`,
+        }),
+      )
   }
 
   async start(): Promise<void> {

@@ -59,7 +59,13 @@ export class Cluster {
     })
     const authorityPem = certificates.authority.certificatePem
     const { server } = this
-    const connection = inProcessConnection({ server, identities, authorityPem, audit })
+    const connection = inProcessConnection({
+      server,
+      identities,
+      authorityPem,
+      serviceAccountPrivateKeyPem: certificates.serviceAccountKey.privateKeyPem,
+      audit,
+    })
     this.#parts = new Parts({
       connection,
       clock,

@@ -20,6 +20,7 @@ export interface InProcessConnectionOptions {
   readonly server: ApiServer
   readonly identities: Identities
   readonly authorityPem: string
+  readonly serviceAccountPrivateKeyPem: string
   readonly audit?: Audit | undefined
 }
 
@@ -27,6 +28,7 @@ export function inProcessConnection(options: InProcessConnectionOptions): Connec
   return {
     host: 'in-process',
     authorityPem: options.authorityPem,
+    serviceAccountPrivateKeyPem: options.serviceAccountPrivateKeyPem,
     transportAs: (identity) => transportAs(options, userOf(identity)),
   }
 }

@@ -27,6 +27,8 @@ export interface Connection {
   readonly host: string
   /** The CA that clients in the cluster should trust, in PEM. */
   readonly authorityPem: string
+  /** What the server judges service account tokens by, in PEM. Absent: unknown here, so token Secrets are not filled. */
+  readonly serviceAccountPrivateKeyPem?: string
   transportAs(identity: PartIdentity): Transport
 }
 
@@ -119,6 +121,11 @@ export class Parts {
         ...defaultControllersConfiguration,
         featureGates: gateValues(new Map()),
         rootCaPublisher: { caBundle: connection.authorityPem },
+        serviceAccountToken: {
+          ...defaultControllersConfiguration.serviceAccountToken,
+          privateKeyPem: connection.serviceAccountPrivateKeyPem ?? '',
+          rootCaPem: connection.authorityPem,
+        },
       },
       startIntervalMs: 0,
       minResyncPeriodMs: RESYNC_MS,

@@ -15,6 +15,8 @@ import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
+import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
+import { defaultServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
 
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
@@ -25,6 +27,7 @@ export interface ControllersConfiguration {
   readonly namespace: NamespaceConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
+  readonly serviceAccountToken: ServiceAccountTokenConfiguration
 }
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
@@ -35,6 +38,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   namespace: defaultNamespaceConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
+  serviceAccountToken: defaultServiceAccountTokenConfiguration,
 }
 
 /** Whether a gate is on. The gates that controllers ask for here are all on by default in 1.36. */

@@ -10,6 +10,7 @@ import { namespaceController } from './namespace-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
+import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
 
@@ -17,6 +18,7 @@ export { defaultControllersConfiguration, featureEnabled } from './configuration
 export type { ControllersConfiguration } from './configuration.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
+  serviceAccountTokenController,
   endpointSliceController,
   namespaceController,
   serviceAccountController,

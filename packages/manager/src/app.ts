@@ -300,7 +300,10 @@ class App {
           : rootClients,
         descriptors,
         items: options.list('controllers'),
-        configuration: controllersConfiguration(options, await this.#rootCa()),
+        configuration: controllersConfiguration(options, {
+          rootCaPem: await this.#rootCa(),
+          serviceAccountPrivateKeyPem: await this.#textOfFile('service-account-private-key-file'),
+        }),
         startIntervalMs: options.number('controller-start-interval'),
         minResyncPeriodMs: options.number('min-resync-period'),
         clock,
@@ -370,20 +373,24 @@ class App {
 
   /** --root-ca-file, else the CA of the kubeconfig's cluster. */
   async #rootCa(): Promise<string> {
-    const { host } = this.#world
-    const file = this.#options.text('root-ca-file')
-    if (file !== '') {
-      try {
-        return await host.readTextFile(file)
-      } catch (error) {
-        throw managerErrors.make(
-          'OPTIONS_INVALID',
-          `error reading root-ca-file at ${file}: ${errorText(error)}`,
-        )
-      }
-    }
+    const text = await this.#textOfFile('root-ca-file')
+    if (text !== '') return text
     const { caData, caFile } = this.#config.tls
-    return caData ?? (caFile === undefined ? '' : host.readTextFile(caFile))
+    return caData ?? (caFile === undefined ? '' : this.#world.host.readTextFile(caFile))
+  }
+
+  /** Of the file that a flag names; empty without one. */
+  async #textOfFile(flag: string): Promise<string> {
+    const file = this.#options.text(flag)
+    if (file === '') return ''
+    try {
+      return await this.#world.host.readTextFile(file)
+    } catch (error) {
+      throw managerErrors.make(
+        'OPTIONS_INVALID',
+        `error reading ${flag} at ${file}: ${errorText(error)}`,
+      )
+    }
   }
 }
 

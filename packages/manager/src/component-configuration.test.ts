@@ -99,10 +99,14 @@ test('every flag of a controller that runs here reaches its configuration', () =
     '--enable-garbage-collector=false',
     '--concurrent-service-endpoint-syncs=8',
     '--max-endpoints-per-slice=9',
+    '--concurrent-serviceaccount-token-syncs=10',
     '--endpointslice-updates-batch-period=2s',
     '--feature-gates=PodDeletionCost=false',
   )
-  const { featureGates, ...configuration } = controllersConfiguration(options, 'PEM')
+  const { featureGates, ...configuration } = controllersConfiguration(options, {
+    rootCaPem: 'PEM',
+    serviceAccountPrivateKeyPem: 'KEY',
+  })
   assert.equal(featureGates['PodDeletionCost'], false)
   assert.equal(featureGates['TaintTolerationComparisonOperators'], false)
   const { namespace, deployment, replicaSet, garbageCollector, endpointSlice, rootCaPublisher } =
@@ -115,4 +119,9 @@ test('every flag of a controller that runs here reaches its configuration', () =
   assert.equal(endpointSlice.maxEndpointsPerSlice, 9)
   assert.equal(endpointSlice.endpointUpdatesBatchPeriodMs, 2_000)
   assert.equal(rootCaPublisher.caBundle, 'PEM')
+  assert.deepEqual(configuration.serviceAccountToken, {
+    privateKeyPem: 'KEY',
+    rootCaPem: 'PEM',
+    concurrentTokenSyncs: 10,
+  })
 })

@@ -4,10 +4,17 @@ import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { gateValues } from './feature-gates.ts'
 import type { Options } from './options.ts'
 
-/** `rootCa` is the PEM bundle of --root-ca-file, or of the kubeconfig's cluster. */
+/** What flags name by file, read. */
+export interface FilesOfFlags {
+  /** PEM bundle of --root-ca-file, else of the kubeconfig's cluster; empty where neither has one. */
+  readonly rootCaPem: string
+  /** --service-account-private-key-file; empty: none. */
+  readonly serviceAccountPrivateKeyPem: string
+}
+
 export function controllersConfiguration(
   options: Options,
-  rootCa: string,
+  { rootCaPem, serviceAccountPrivateKeyPem }: FilesOfFlags,
 ): ControllersConfiguration {
   return {
     ...defaultControllersConfiguration,
@@ -36,6 +43,11 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.replicaSet,
       concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
     },
-    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCa },
+    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCaPem },
+    serviceAccountToken: {
+      privateKeyPem: serviceAccountPrivateKeyPem,
+      rootCaPem,
+      concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
+    },
   }
 }

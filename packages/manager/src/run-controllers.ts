@@ -120,9 +120,10 @@ async function build(
   shared: Shared,
 ): Promise<RunnableController | undefined> {
   const { clock, random, metrics, configuration, trace } = options
-  const { name, serviceAccount, clientRate } = descriptor
+  const { name, serviceAccount, clientRate, usesRootClient } = descriptor
   const logger = options.logger.named(name)
-  const client = options.controllerClients.client(serviceAccount, clientRate)
+  const clients = usesRootClient ? options.rootClients : options.controllerClients
+  const client = clients.client(serviceAccount, clientRate)
   // Each controller writes its events under its own identity and within its own rate.
   const events = new EventBroadcaster({
     client,

@@ -58,6 +58,8 @@ export interface ControllerDescriptor<Configuration = unknown> {
   readonly featureGates?: readonly string[]
   /** The service account in kube-system whose identity it has, and its user agent suffix. */
   readonly serviceAccount: string
+  /** Acts as the manager itself under its own user agent, also where controllers have accounts of their own. Default: false. */
+  readonly usesRootClient?: boolean
   /** Multiples of the manager's client QPS and burst. Default 1. */
   readonly clientRate?: { readonly qpsFactor: number; readonly burstFactor: number }
   /** Registers handlers and indexes; starts nothing. Undefined: the configuration leaves it nothing to do. */

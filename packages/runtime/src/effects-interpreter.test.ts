@@ -12,6 +12,7 @@ import {
   remove,
   update,
   updateStatus,
+  wait,
   write,
   writeAll,
 } from './effects.ts'
@@ -234,6 +235,20 @@ test('rules that want to write while stopping are ended there, their finally blo
   await assert.rejects(interpret(rules, of), InterruptedByShutdown)
   assert.equal(server.requests.length, 0)
   assert.equal(cleanedUp, true)
+})
+
+test('a wait lasts as long as it says, and is ended by shutdown', async () => {
+  const { of, clock, stop } = world()
+  const startMs = clock.nowMs()
+  const waited = interpret(wait(150), of)
+  await clock.advance(149)
+  assert.equal(await Promise.race([waited, 'still waiting']), 'still waiting')
+  await clock.advance(1)
+  await waited
+  assert.equal(clock.nowMs() - startMs, 150)
+  const interrupted = assert.rejects(interpret(wait(150), of), InterruptedByShutdown)
+  stop.abort()
+  await interrupted
 })
 
 test('what was written and what came of each effect is reported', async () => {

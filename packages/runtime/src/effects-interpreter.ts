@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { discover } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { Effect, EventRecord, Expected, Outcome, Read, Reconcile, Write } from './effects.ts'
 import type { Expectations } from './expectations.ts'
@@ -59,6 +60,8 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
     case 'event':
       world.recordEvent(effect.event)
       return undefined
+    case 'wait':
+      return pause(effect.waitMs, world)
     case 'read':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(performRead(effect.read, world))
@@ -68,6 +71,14 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
     case 'writes':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrites(effect, world)
+  }
+}
+
+async function pause(waitMs: number, { clock, signal }: World): Promise<void> {
+  try {
+    await sleep(clock, waitMs, signal)
+  } catch {
+    throw new InterruptedByShutdown()
   }
 }
 

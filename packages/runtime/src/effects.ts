@@ -120,6 +120,8 @@ export type Effect =
   | { readonly effect: 'read'; readonly read: Read }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
+  /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
+  | { readonly effect: 'wait'; readonly waitMs: number }
 
 /**
  * What informers should see come in before the key is worked on again. The shell sets it before the first write and lowers
@@ -210,6 +212,11 @@ export function* recordEvent(
 /** Wall time in milliseconds. Take it once per decision that needs one moment. */
 export function* currentTimeMs(): Reconcile<number> {
   return (yield { effect: 'now' }) as number
+}
+
+/** A pause of the worker, in milliseconds. A key that can wait is requeued instead (`Verdict.requeueAfterMs`). */
+export function* wait(waitMs: number): Reconcile<void> {
+  yield { effect: 'wait', waitMs }
 }
 
 /** A Write that answers a `T`. */

@@ -23,11 +23,13 @@ function world() {
   const clock = new VirtualClock({ startMs: START_MS, settle: () => Promise.resolve() })
   const store = createMemoryStore(clock)
   const certificates = createClusterCertificates({ clock, random: new SeededRandom(1) })
+  const used: string[] = []
   const serviceAccountTokens = new ServiceAccountTokens({
     clock,
     random: new SeededRandom(2),
     store,
     key: certificates.serviceAccountKey,
+    onFirstUseOfDay: ({ metadata }, date) => void used.push(`${metadata.name} ${date}`),
   })
   const admin: UserInfo = { name: 'admin', groups: ['system:masters'], extra: {} }
   const authentication = createAuthentication({
@@ -51,6 +53,7 @@ function world() {
     clock,
     store,
     certificates,
+    used,
     tokens: serviceAccountTokens,
     authentication,
     put,
@@ -295,6 +298,41 @@ describe('bearer tokens', () => {
     assert.equal(bearer(token)?.name, 'system:serviceaccount:a:robot')
     remove('secrets', 'a/s')
     refused(() => bearer(token))
+  })
+
+  test('the first use on a day of a token in a secret is told; given up, a token that came by itself is refused, one that was asked for is not', async () => {
+    const { certificates, put, bearer, used, clock } = world()
+    const { privateKey, publicKey } = certificates.serviceAccountKey
+    const claims = {
+      iss: 'kubernetes/serviceaccount',
+      sub: 'system:serviceaccount:a:robot',
+      'kubernetes.io/serviceaccount/namespace': 'a',
+      'kubernetes.io/serviceaccount/secret.name': 's',
+      'kubernetes.io/serviceaccount/service-account.name': 'robot',
+      'kubernetes.io/serviceaccount/service-account.uid': 'u1',
+    }
+    const token = signToken(claims, privateKey, keyIdOf(publicKey))
+    const data = { token: Buffer.from(token).toString('base64') }
+    const labelled = (labels: object) =>
+      put('secrets', { metadata: { namespace: 'a', name: 's', labels }, data })
+    const lastUsed = { 'kubernetes.io/legacy-token-last-used': '2026-11-21' }
+    const invalid = { 'kubernetes.io/legacy-token-invalid-since': '2026-11-01' }
+    put('serviceaccounts', account)
+    labelled({})
+    assert.ok(bearer(token))
+    assert.deepEqual(used, ['s 2026-11-21'])
+    labelled(lastUsed)
+    assert.ok(bearer(token))
+    assert.deepEqual(used, ['s 2026-11-21'])
+    labelled(invalid)
+    assert.ok(bearer(token))
+    put('serviceaccounts', { ...account, secrets: [{ name: 's' }] })
+    refused(() => bearer(token))
+    assert.deepEqual(used, ['s 2026-11-21', 's 2026-11-21', 's 2026-11-21'])
+    labelled(lastUsed)
+    await clock.advance(24 * 3_600_000)
+    assert.ok(bearer(token))
+    assert.equal(used.at(-1), 's 2026-11-22')
   })
 
   test('a bootstrap token is its secret, until it expires', async () => {

@@ -11,5 +11,5 @@ export {
   serviceAccountUserName,
 } from './identity.ts'
 export { impersonate } from './impersonation.ts'
-export { DEFAULT_ISSUER, ServiceAccountTokens } from './service-account-tokens.ts'
+export { DEFAULT_ISSUER, LAST_USED, ServiceAccountTokens } from './service-account-tokens.ts'
 export type { ServiceAccountTokensOptions, TokenGrant } from './service-account-tokens.ts'

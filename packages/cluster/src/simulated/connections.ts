@@ -1,8 +1,9 @@
 /** How the parts that one process runs reach the server. */
+import { privateKeyPem } from '@gyropilot/foundation/x509'
 import type { Transport } from '@gyropilot/client'
 import { userOf } from '../in-process-connection.ts'
 import type { Connection, PartIdentity } from '../parts.ts'
-import { AUTHORITY_PEM } from './fixed-certificates.ts'
+import { AUTHORITY_PEM, serviceAccountKey } from './fixed-certificates.ts'
 import type { Network } from './network.ts'
 import type { Incarnation } from './process.ts'
 
@@ -15,6 +16,7 @@ export function connectionOf(
   return {
     host: 'simulated',
     authorityPem: AUTHORITY_PEM,
+    serviceAccountPrivateKeyPem: privateKeyPem(serviceAccountKey().privateKey),
     transportAs(identity: PartIdentity) {
       const user = userOf(identity)
       return wrap(network.transport({ life, name: user.name, user }))

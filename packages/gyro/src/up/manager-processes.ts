@@ -14,6 +14,8 @@ export interface ManagerProcessesOptions {
   readonly count: number
   readonly election: ElectionTiming
   readonly kubeconfig: string
+  /** The key that the server judges service account tokens by. Absent: token Secrets are not filled. */
+  readonly serviceAccountKeyFile?: string
   readonly controllers: readonly string[]
   readonly verbosity: number
   readonly terminal: Terminal
@@ -25,7 +27,8 @@ export interface ManagerProcesses {
 }
 
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
-  const { count, election, kubeconfig, controllers, verbosity, terminal } = options
+  const { count, election, kubeconfig, serviceAccountKeyFile, controllers, verbosity, terminal } =
+    options
   const entry = createRequire(import.meta.url).resolve('@gyropilot/manager/main')
   const args = [
     '--disable-warning=ExperimentalWarning',
@@ -36,6 +39,9 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     `--controllers=${controllers.join(',')}`,
     '--use-service-account-credentials=true',
     '--secure-port=0',
+    ...(serviceAccountKeyFile === undefined
+      ? []
+      : [`--service-account-private-key-file=${serviceAccountKeyFile}`]),
     `--leader-elect-lease-duration=${formatGoDuration(election.leaseDurationMs)}`,
     `--leader-elect-renew-deadline=${formatGoDuration(election.renewDeadlineMs)}`,
     `--leader-elect-retry-period=${formatGoDuration(election.retryPeriodMs)}`,

@@ -128,7 +128,13 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     token: cluster.administratorToken,
   })
   const kubeconfig = writeKubeconfig(options, text)
-  const managers = await startParts(options, world, cluster, kubeconfig)
+  const managers = await startParts(
+    options,
+    world,
+    cluster,
+    kubeconfig,
+    certificates.serviceAccountKey.privateKeyPem,
+  )
   terminal.banner({ ...bannerFacts(options, managers), server, kubeconfig })
   await narrate(cluster, clock, terminal)
   await nextSignal()
@@ -188,12 +194,20 @@ function writeKubeconfig(options: UpOptions, text: string): string {
   return path
 }
 
+/** For managers in processes of their own, beside the kubeconfig and as private. */
+function writeServiceAccountKey(kubeconfig: string, text: string): string {
+  const path = `${kubeconfig}.sa.key`
+  replacePrivateFile(path, text)
+  return path
+}
+
 /** Starts what was asked for; resolves when all of it does its work. */
 async function startParts(
   options: UpOptions,
   world: World,
   parts: Pick<Parts, 'startControllerManager' | 'startScheduler' | 'startNodes'>,
   kubeconfig: string,
+  serviceAccountPrivateKeyPem?: string,
 ): Promise<ManagerProcesses | undefined> {
   const { components, controllers, election, managers, nodes, verbosity } = options
   const ready: Promise<void>[] = []
@@ -206,6 +220,9 @@ async function startParts(
       count: managers,
       election,
       kubeconfig,
+      ...(serviceAccountPrivateKeyPem !== undefined && {
+        serviceAccountKeyFile: writeServiceAccountKey(kubeconfig, serviceAccountPrivateKeyPem),
+      }),
       controllers,
       verbosity,
       terminal,

@@ -47,6 +47,8 @@ export function drive<R = Verdict | void>(
     switch (effect.effect) {
       case 'now':
         return options.nowMs ?? Date.UTC(2026, 0, 1)
+      case 'wait':
+        return undefined
       case 'event':
         events.push({
           type: effect.event.type,
