@@ -5,6 +5,7 @@
 import { createApiServer } from '@gyropilot/api-server'
 import type { ApiServer, ClusterCertificates, RuntimeConfig, Store } from '@gyropilot/api-server'
 import type { Client } from '@gyropilot/client'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import type { Dial, SimulatedNodeConfiguration } from '@gyropilot/simulation'
@@ -26,6 +27,8 @@ export interface ClusterOptions {
   /** As kube-apiserver's --runtime-config: `{ 'coordination.k8s.io/v1beta1': true }`. */
   readonly runtimeConfig?: RuntimeConfig
   readonly trace?: ReconcileTrace
+  /** Settings of controllers that differ from the defaults. */
+  readonly configuration?: Partial<ControllersConfiguration>
   /** Told of every request of the parts, not of those from outside. */
   readonly audit?: Audit
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
@@ -73,6 +76,7 @@ export class Cluster {
       logger,
       metrics,
       ...(options.trace === undefined ? {} : { trace: options.trace }),
+      ...(options.configuration && { configuration: options.configuration }),
       ...(options.dial === undefined ? {} : { dial: options.dial }),
     })
   }

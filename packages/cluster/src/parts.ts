@@ -6,6 +6,7 @@ import type { ResourceType } from '@gyropilot/api'
 import { ApiClient } from '@gyropilot/client'
 import type { Client, Transport } from '@gyropilot/client'
 import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { clientBuilder, runControllers } from '@gyropilot/manager'
 import { gateValues } from '@gyropilot/manager/feature-gates'
@@ -39,6 +40,8 @@ export interface PartsOptions {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly trace?: ReconcileTrace
+  /** Settings of controllers that differ from the defaults. */
+  readonly configuration?: Partial<ControllersConfiguration>
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
 }
@@ -126,6 +129,7 @@ export class Parts {
           privateKeyPem: connection.serviceAccountPrivateKeyPem ?? '',
           rootCaPem: connection.authorityPem,
         },
+        ...this.#options.configuration,
       },
       startIntervalMs: 0,
       minResyncPeriodMs: RESYNC_MS,

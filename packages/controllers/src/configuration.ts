@@ -9,6 +9,8 @@ import type { EndpointSliceConfiguration } from './endpointslice-controller/conf
 import { defaultEndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
+import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
+import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
@@ -24,6 +26,7 @@ export interface ControllersConfiguration {
   readonly deployment: DeploymentConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
+  readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly namespace: NamespaceConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
@@ -35,6 +38,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   deployment: defaultDeploymentConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
+  legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   namespace: defaultNamespaceConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,

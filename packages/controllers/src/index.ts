@@ -6,6 +6,7 @@ import { clusterRoleAggregationController } from './clusterrole-aggregation-cont
 import { deploymentController } from './deployment-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
+import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
@@ -30,4 +31,5 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   tokenCleanerController,
   clusterRoleAggregationController,
   rootCaCertificatePublisherController,
+  legacyTokenCleanerController,
 ]

@@ -30,6 +30,9 @@ export function controllersConfiguration(
       enableGarbageCollector: options.flag('enable-garbage-collector'),
       concurrentGcSyncs: options.number('concurrent-gc-syncs'),
     },
+    legacyTokenCleaner: {
+      cleanUpPeriodMs: options.number('legacy-service-account-token-clean-up-period'),
+    },
     namespace: {
       ...defaultControllersConfiguration.namespace,
       concurrentNamespaceSyncs: options.number('concurrent-namespace-syncs'),

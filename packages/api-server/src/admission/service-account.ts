@@ -1,7 +1,8 @@
 /** Gives each pod its service account: the name, the image pull secrets, the projected token. */
+import { secretNamesOf } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
-import { configMapNames, secretNames } from '../auth/node-authorizer.ts'
+import { configMapNames } from '../auth/node-authorizer.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { isFor, read, refusal } from './world.ts'
@@ -58,7 +59,8 @@ function isMirror(pod: Stored): boolean {
 function checkMirror(request: AdmissionRequest, pod: Stored): void {
   if (pod['spec'].serviceAccountName)
     throw refusal(request, 'a mirror pod may not reference service accounts')
-  if (secretNames(pod).length > 0) throw refusal(request, 'a mirror pod may not reference secrets')
+  if (secretNamesOf(pod).length > 0)
+    throw refusal(request, 'a mirror pod may not reference secrets')
   if (configMapNames(pod).length > 0)
     throw refusal(request, 'a mirror pod may not reference configmaps')
   for (const volume of pod['spec'].volumes ?? []) {
@@ -145,7 +147,7 @@ function checkMountableSecrets(request: AdmissionRequest, pod: Stored, account: 
   )
   const accountName = account['metadata'].name
   const pullSecrets: Stored[] = pod['spec'].imagePullSecrets ?? []
-  const used = secretNames({ ...pod, spec: { ...pod['spec'], imagePullSecrets: [] } })
+  const used = secretNamesOf({ ...pod, spec: { ...pod['spec'], imagePullSecrets: [] } })
   for (const name of used) {
     if (mountable.has(name)) continue
     const why = `volume with secret.secretName=${JSON.stringify(name)} is not allowed because service account ${accountName} does not reference that secret`

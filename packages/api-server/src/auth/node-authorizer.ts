@@ -2,6 +2,7 @@
  * What a kubelet may touch: the objects that pods bound to its node refer to, those pods, its own Node, Lease and CSINode.
  * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Authorization".
  */
+import { secretNamesOf } from '@gyropilot/api'
 import type { RequestAttributes } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { Store } from '../storage/store.ts'
@@ -48,7 +49,7 @@ export class NodeAuthorizer {
     if (node === undefined || !request.isResourceRequest) return NO_OPINION
     switch (`${request.resource}.${request.group}`) {
       case 'secrets.':
-        return this.#readOnly(request, node, (pod, name) => secretNames(pod).includes(name))
+        return this.#readOnly(request, node, (pod, name) => secretNamesOf(pod).includes(name))
       case 'configmaps.':
         return this.#readOnly(request, node, (pod, name) => configMapNames(pod).includes(name))
       case 'persistentvolumeclaims.':
@@ -212,34 +213,6 @@ function volumeSources(pod: Stored): Stored[] {
     volume,
     ...(volume['projected']?.sources ?? []),
   ])
-}
-
-/** Every secret that running this pod takes. */
-export function secretNames(pod: Stored): string[] {
-  const names: (string | undefined)[] = (pod['spec'].imagePullSecrets ?? []).map(
-    (entry: Stored) => entry['name'],
-  )
-  for (const container of containersOf(pod)) {
-    for (const source of container['envFrom'] ?? []) names.push(source.secretRef?.name)
-    for (const variable of container['env'] ?? [])
-      names.push(variable.valueFrom?.secretKeyRef?.name)
-  }
-  for (const source of volumeSources(pod)) {
-    names.push(source['secret']?.secretName, source['secret']?.name)
-    for (const driver of [
-      'azureFile',
-      'cephfs',
-      'flexVolume',
-      'iscsi',
-      'rbd',
-      'scaleIO',
-      'storageos',
-    ]) {
-      names.push(source[driver]?.secretName, source[driver]?.secretRef?.name)
-    }
-    names.push(source['csi']?.nodePublishSecretRef?.name)
-  }
-  return names.filter((name) => name !== undefined)
 }
 
 export function configMapNames(pod: Stored): string[] {

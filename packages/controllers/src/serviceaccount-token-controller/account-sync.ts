@@ -8,7 +8,7 @@ import { compareStrings } from '@gyropilot/foundation'
 import type { Lister, Reconcile } from '@gyropilot/runtime'
 import { deleteSecret } from './delete-secret.ts'
 import { readAccountKey } from './keys.ts'
-import { accountOf, isTokenSecret } from './token-secret.ts'
+import { accountOf, isTokenSecret } from '../account-token-support/token-secret.ts'
 
 export interface TokenListers {
   readonly accounts: Lister<ServiceAccount>

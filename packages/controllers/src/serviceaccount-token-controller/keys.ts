@@ -3,7 +3,7 @@
  * another key. Contract: docs/behaviour/controllers/serviceaccount-token-controller.md, Watches and keys.
  */
 import type { Secret, ServiceAccount } from '@gyropilot/api'
-import { accountOf } from './token-secret.ts'
+import { accountOf } from '../account-token-support/token-secret.ts'
 
 export interface AccountKey {
   readonly namespace: string

@@ -7,7 +7,7 @@ import { isConflict, isNotFound } from '@gyropilot/client'
 import { getLive, update, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { TokenSigner } from './legacy-token.ts'
-import { ACCOUNT_NAME, ACCOUNT_UID } from './token-secret.ts'
+import { ACCOUNT_NAME, ACCOUNT_UID } from '../account-token-support/token-secret.ts'
 
 export interface PopulateSettings {
   /** Empty: `ca.crt` is left as it is. */

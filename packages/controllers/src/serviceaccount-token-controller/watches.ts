@@ -5,7 +5,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import { RESYNC_PERIOD_MS } from './config.ts'
 import { accountKeyOf, secretKeyOf } from './keys.ts'
-import { isTokenSecret } from './token-secret.ts'
+import { isTokenSecret } from '../account-token-support/token-secret.ts'
 
 /** Of the queue of accounts. */
 export const accountWatch: Watch<ServiceAccount> = {

@@ -1,6 +1,7 @@
 /**
  * Secrets that carry the token of a ServiceAccount.
- * Contract: docs/behaviour/controllers/serviceaccount-token-controller.md.
+ * Contract: docs/behaviour/controllers/serviceaccount-token-controller.md and
+ * legacy-serviceaccount-token-cleaner-controller.md.
  */
 import type { KubernetesObject, Secret } from '@gyropilot/api'
 
