@@ -98,6 +98,8 @@ function acceptanceSentences(text: string): string[] {
       line
         .slice(2)
         .replaceAll(/\s*\[(?:Test|e2e|integration|It\(|same|no )[^\]]*\]/g, '')
+        // Names of upstream's cases, at the end.
+        .replace(/\s*\["[^\]]*\]\.?$/, '')
         .replace(/\.$/, '')
         .trim(),
     )

@@ -7,6 +7,8 @@ import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
 import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import { defaultEndpointSliceConfiguration } from './endpointslice-controller/config.ts'
+import type { EphemeralVolumeConfiguration } from './ephemeral-volume-controller/config.ts'
+import { defaultEphemeralVolumeConfiguration } from './ephemeral-volume-controller/config.ts'
 import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
@@ -25,6 +27,7 @@ export interface ControllersConfiguration {
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly deployment: DeploymentConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
+  readonly ephemeralVolume: EphemeralVolumeConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly namespace: NamespaceConfiguration
@@ -37,6 +40,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
   deployment: defaultDeploymentConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
+  ephemeralVolume: defaultEphemeralVolumeConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   namespace: defaultNamespaceConfiguration,

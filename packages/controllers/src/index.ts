@@ -5,15 +5,20 @@ import { bootstrapSignerController } from './bootstrap-signer-controller/index.t
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
+import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
+import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
+import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
+
+import { volumeAttributesClassProtectionController } from './volumeattributesclass-protection-controller/index.ts'
 
 export { defaultControllersConfiguration, featureEnabled } from './configuration.ts'
 export type { ControllersConfiguration } from './configuration.ts'
@@ -30,6 +35,10 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   bootstrapSignerController,
   tokenCleanerController,
   clusterRoleAggregationController,
+  persistentVolumeClaimProtectionController,
+  persistentVolumeProtectionController,
+  volumeAttributesClassProtectionController,
   rootCaCertificatePublisherController,
+  ephemeralVolumeController,
   legacyTokenCleanerController,
 ]

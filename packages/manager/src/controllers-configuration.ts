@@ -25,6 +25,9 @@ export function controllersConfiguration(
       maxEndpointsPerSlice: options.number('max-endpoints-per-slice'),
       endpointUpdatesBatchPeriodMs: options.number('endpointslice-updates-batch-period'),
     },
+    ephemeralVolume: {
+      concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs'),
+    },
     garbageCollector: {
       ...defaultControllersConfiguration.garbageCollector,
       enableGarbageCollector: options.flag('enable-garbage-collector'),

@@ -1,0 +1,51 @@
+/**
+ * What it means that a pod uses a claim.
+ * Contract: docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md, Sync, Used.
+ */
+import { isControlledBy } from '@gyropilot/api'
+import type { ContainerStatus, PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import { ephemeralClaimName } from '../volume-support/pod-claims.ts'
+
+/** What holds a claim: a pod that was given to a node. In which phase does not matter for a claim that it names. */
+export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  if (!pod.spec?.nodeName) return false
+  return namesDirectly(pod, claim) || (ownsBehindVolume(pod, claim) && !isShutDown(pod))
+}
+
+/** What the condition `Unused` counts: any pod that has not ended, with a node or without. */
+export function refersTo(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  return !isTerminated(pod) && (namesDirectly(pod, claim) || ownsBehindVolume(pod, claim))
+}
+
+function namesDirectly(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
+  return (pod.spec?.volumes ?? []).some(
+    ({ persistentVolumeClaim }) =>
+      persistentVolumeClaim !== undefined && persistentVolumeClaim.claimName === metadata?.name,
+  )
+}
+
+/** A claim of the same name that this pod did not make is another's. */
+function ownsBehindVolume(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  return (pod.spec?.volumes ?? []).some(
+    (volume) =>
+      volume.ephemeral !== undefined &&
+      ephemeralClaimName(pod, volume) === claim.metadata?.name &&
+      isControlledBy(claim, pod),
+  )
+}
+
+/** Only its object is left: the kubelet has let go of everything. */
+function isShutDown({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
+}
+
+/** It has ended, or is being deleted and no container of it runs. */
+export function isTerminated({ metadata, status }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true
+  if (metadata?.deletionTimestamp === undefined) return false
+  return (status?.containerStatuses ?? []).every(isNotRunning)
+}
+
+function isNotRunning({ state }: ContainerStatus): boolean {
+  return state?.terminated !== undefined || state?.waiting !== undefined
+}

@@ -1,0 +1,8 @@
+/** Fixed values. Contract: docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md. */
+export const FINALIZER = 'kubernetes.io/pvc-protection'
+/** One: the claims of a namespace are judged by one list of its pods. */
+export const WORKERS = 1
+export const QUEUE_NAME = 'pvcprotection'
+export const SERVICE_ACCOUNT = 'pvc-protection-controller'
+/** Alpha in 1.36. */
+export const UNUSED_SINCE_GATE = 'PersistentVolumeClaimUnusedSinceTime'

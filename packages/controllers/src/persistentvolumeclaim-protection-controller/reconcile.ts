@@ -1,0 +1,89 @@
+/**
+ * The claims of one namespace that wait, one after the other. Step numbers are those of
+ * docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md, Sync.
+ */
+import { isTerminating, resources } from '@gyropilot/api'
+import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import { listLive } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { isHeld, needsProtection, protect, release } from '../protection-support/protection.ts'
+import { aggregateErrors } from '../workload-support/aggregate-error.ts'
+import { refersTo, uses } from './claim-use.ts'
+import { FINALIZER } from './config.ts'
+import { tellUse } from './unused-condition.ts'
+
+export interface ObservedBatch {
+  readonly namespace: string
+  /** Those that are gone left out. */
+  readonly claims: readonly PersistentVolumeClaim[]
+  /** By the cache. */
+  podsUsing(claim: PersistentVolumeClaim): readonly Pod[]
+}
+
+export interface BatchSettings {
+  /** Feature gate PersistentVolumeClaimUnusedSinceTime. */
+  readonly tellsUnused: boolean
+  /** Puts a claim back: the rest of its batch goes on. */
+  onFailure(claim: PersistentVolumeClaim): void
+}
+
+export function* reconcile(observed: ObservedBatch, settings: BatchSettings): Reconcile {
+  const pods = new NamespacePods(observed.namespace)
+  const errors: unknown[] = []
+  for (const claim of observed.claims) {
+    const error = yield* reconcileClaim(claim, observed, pods, settings)
+    if (error === undefined) continue
+    settings.onFailure(claim)
+    errors.push(error)
+  }
+  return errors.length === 0 ? undefined : { error: aggregateErrors(errors) }
+}
+
+/** Answers the error that puts the claim back. */
+function* reconcileClaim(
+  cached: PersistentVolumeClaim,
+  { podsUsing }: ObservedBatch,
+  pods: NamespacePods,
+  { tellsUnused }: BatchSettings,
+): Reconcile<unknown> {
+  let claim = cached
+  if (tellsUnused && !isTerminating(claim)) {
+    const told = yield* tellUse(
+      claim,
+      podsUsing(claim).some((pod) => refersTo(pod, cached)),
+    )
+    if (!told.ok) return told.error
+    claim = told.object
+  }
+  // 2.
+  if (isHeld(claim, FINALIZER)) {
+    if (podsUsing(claim).some((pod) => uses(pod, claim))) return undefined
+    const listed = yield* pods.list()
+    if ('error' in listed) return listed.error
+    if (listed.pods.some((pod) => uses(pod, claim))) return undefined
+    return (yield* release(resources.persistentvolumeclaims, claim, FINALIZER))?.error
+  }
+  // 3.
+  if (!needsProtection(claim, FINALIZER)) return undefined
+  return (yield* protect(resources.persistentvolumeclaims, claim, FINALIZER))?.error
+}
+
+/** The pods of a namespace as the server has them: asked for once, when somebody first needs them. */
+class NamespacePods {
+  readonly #namespace: string
+  #listed: readonly Pod[] | undefined
+
+  constructor(namespace: string) {
+    this.#namespace = namespace
+  }
+
+  /** The error is told only to who asked; the next one asks again. */
+  *list(): Reconcile<{ readonly pods: readonly Pod[] } | { readonly error: unknown }> {
+    if (this.#listed === undefined) {
+      const listed = yield* listLive(resources.pods, this.#namespace)
+      if (!listed.ok) return { error: listed.error }
+      this.#listed = listed.object.items
+    }
+    return { pods: this.#listed }
+  }
+}
