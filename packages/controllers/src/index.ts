@@ -13,6 +13,7 @@ import { persistentVolumeProtectionController } from './persistentvolume-protect
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
+import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
@@ -41,4 +42,5 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   rootCaCertificatePublisherController,
   ephemeralVolumeController,
   legacyTokenCleanerController,
+  serviceCidrController,
 ]
