@@ -43,6 +43,21 @@ for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
   })
 }
 
+for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+  test(`seed ${seed}: a leader whose machine sleeps in the middle of its work for longer than its lease writes nothing afterwards`, async () => {
+    const cluster = await createCluster({ seed, nodes: 2, managers: 2 })
+    const watchdog = new Watchdog(cluster)
+    await cluster.create(set as object)
+    await cluster.advance(cluster.random.fork('test').next() * 12)
+    const first = leader(cluster)
+    leaderProcess(cluster).suspend(40_000)
+    assert.ok(await cluster.until(() => leader(cluster) !== first, 30_000), 'nobody took over')
+    assert.deepEqual(await watchdog.judge({ quietMs: 60_000 }), [])
+    const pods = cluster.objects.all(resources.pods, 'default')
+    assert.equal(pods.filter(({ metadata }) => !metadata?.deletionTimestamp).length, 20)
+  })
+}
+
 test('a manager that is cut off from its lease only stops before another one leads', async () => {
   const cluster = await createCluster({ seed: 'cut', nodes: 1, managers: 2 })
   const watchdog = new Watchdog(cluster)

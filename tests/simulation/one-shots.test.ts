@@ -36,6 +36,18 @@ const SHOTS: Readonly<Record<FaultKind, readonly OneShot[]>> = {
     { stage: 'write', position: 12, fault: { kind: 'pause', process: MANAGER, forMs: 40_000 } },
     { stage: 'event', position: 30, fault: { kind: 'pause', process: MANAGER, forMs: 40_000 } },
   ],
+  suspension: [
+    {
+      stage: 'write',
+      position: 12,
+      fault: { kind: 'suspension', process: MANAGER, forMs: 40_000 },
+    },
+    {
+      stage: 'event',
+      position: 30,
+      fault: { kind: 'suspension', process: MANAGER, forMs: 40_000 },
+    },
+  ],
   kill: [
     { stage: 'event', position: 30, fault: { kind: 'kill', process: MANAGER, downMs: 5_000 } },
   ],

@@ -106,7 +106,9 @@ export class RandomFaults implements FaultInjector {
   #timed(kind: FaultKind): ((random: RandomSource) => WorldFault | undefined) | undefined {
     switch (kind) {
       case 'pause':
-        return (random) => this.#pause(random)
+        return (random) => this.#stopped('pause', random)
+      case 'suspension':
+        return (random) => this.#stopped('suspension', random)
       case 'kill':
         return (random) => this.#kill('kill', random, (name) => !isNode(name), [500, 10_000])
       case 'nodeloss':
@@ -127,10 +129,10 @@ export class RandomFaults implements FaultInjector {
     }
   }
 
-  #pause(random: RandomSource): WorldFault | undefined {
+  #stopped(kind: 'pause' | 'suspension', random: RandomSource): WorldFault | undefined {
     const process = this.#victim(random)
     const forMs = integerBetween(random, 1_000, 40_000)
-    return process && { kind: 'pause', process: process.name, forMs }
+    return process && { kind, process: process.name, forMs }
   }
 
   #kill(
@@ -157,7 +159,9 @@ export class RandomFaults implements FaultInjector {
   #jump(random: RandomSource): WorldFault | undefined {
     const process = this.#victim(random)
     const byMs = integerBetween(random, -300_000, 300_000)
-    return process?.life && { kind: 'jump', process: process.name, byMs }
+    // Nobody sets the clock of a machine that is asleep.
+    if (process?.life === undefined || process.life.clock.isAsleep) return undefined
+    return { kind: 'jump', process: process.name, byMs }
   }
 
   #victim(

@@ -22,6 +22,8 @@ export interface FaultRates {
   readonly repeat: number
   /** Per virtual minute: a process stops for 1 to 40 s and goes on; for a leader that is longer than its lease. */
   readonly pause: number
+  /** Per virtual minute: the machine of a process sleeps for 1 to 40 s: only its wall clock goes on meanwhile. */
+  readonly suspension: number
   /** Per virtual minute: a process is killed at no particular moment. */
   readonly kill: number
   /** Per virtual minute: a process, or one of its connections, is cut off for 1 to 40 s. */
@@ -50,6 +52,7 @@ const ALL: FaultRates = {
   gap: 0.005,
   repeat: 0.002,
   pause: 0.3,
+  suspension: 0.2,
   kill: 0.2,
   partition: 0.3,
   restart: 0.1,

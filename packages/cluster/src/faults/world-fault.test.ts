@@ -56,6 +56,20 @@ test('a paused process hears and does nothing, and goes on where it was', async 
   assert.equal(fired, 1)
 })
 
+test('a process whose machine sleeps hears nothing meanwhile, and measures nothing of it', async () => {
+  const { cluster, lives, maps, stored } = await withProbe()
+  const { clock } = lives[0]!
+  const work = maps.create(map('a'))
+  await cluster.settle()
+  const [monotonicMs, wallMs] = [clock.monotonicMs(), clock.nowMs()]
+  strike(cluster, { kind: 'suspension', process: 'probe', forMs: 30_000 })
+  assert.equal(await outcomeWithin((ms) => cluster.advance(ms), work, 29_999), 'pending')
+  assert.ok(stored('a'), 'what was sent arrives')
+  assert.equal(await outcomeWithin((ms) => cluster.advance(ms), work, 1), 'ok')
+  assert.equal(clock.monotonicMs(), monotonicMs)
+  assert.equal(clock.nowMs(), wallMs + 30_000)
+})
+
 test('a killed process never hears of what it sent, and lives again after its time', async () => {
   const { cluster, lives, maps, stored } = await withProbe()
   const work = maps.create(map('a'))

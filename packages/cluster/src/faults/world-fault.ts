@@ -4,6 +4,8 @@ import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 export type WorldFault =
   /** SIGSTOP, and SIGCONT after `forMs`: longer than a lease, when it is long enough. */
   | { readonly kind: 'pause'; readonly process: string; readonly forMs: number }
+  /** Its machine sleeps for so long: what it measures time with stands still, only wall time goes on. */
+  | { readonly kind: 'suspension'; readonly process: string; readonly forMs: number }
   | { readonly kind: 'kill'; readonly process: string; readonly downMs: number }
   /** As `kill`, of a kubelet. */
   | { readonly kind: 'nodeloss'; readonly process: string; readonly downMs: number }
@@ -22,6 +24,7 @@ export type WorldFault =
 
 const KINDS: readonly string[] = [
   'pause',
+  'suspension',
   'kill',
   'nodeloss',
   'partition',
@@ -40,6 +43,10 @@ export function strike(cluster: SimulatedCluster, fault: WorldFault): void {
     case 'pause':
       cluster.noteFault(`pause ${fault.process} for ${fault.forMs} ms`)
       cluster.process(fault.process).pause(fault.forMs)
+      return
+    case 'suspension':
+      cluster.noteFault(`suspension of ${fault.process} for ${fault.forMs} ms`)
+      cluster.process(fault.process).suspend(fault.forMs)
       return
     case 'kill':
     case 'nodeloss':

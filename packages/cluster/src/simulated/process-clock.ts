@@ -7,11 +7,17 @@ export interface Gate {
   readonly isGone: boolean
 }
 
-/** The clock of one process: its wall time may be wrong, and its timers wait while the process does not run. */
+/**
+ * The clock of one process: its wall time may be wrong, its timers wait while the process does not run, and all but its wall
+ * time stands still while its machine is asleep.
+ */
 export class ProcessClock implements Clock {
   readonly #world: Clock
   readonly #gate: Gate
   #wallOffsetMs = 0
+  /** For how long it stood still, up to the last time that it woke up. */
+  #asleepMs = 0
+  #asleepSinceMs: number | undefined
 
   constructor(world: Clock, gate: Gate) {
     this.#world = world
@@ -23,23 +29,48 @@ export class ProcessClock implements Clock {
   }
 
   monotonicMs(): number {
-    return this.#world.monotonicMs()
+    return (this.#asleepSinceMs ?? this.#world.monotonicMs()) - this.#asleepMs
   }
 
   after(delayMs: number, callback: () => void): Timer {
     let cancelled = false
-    const timer = this.#world.after(delayMs, () => {
-      if (cancelled) return
-      this.#gate.pass('timer', () => {
-        if (!cancelled) callback()
-      })
-    })
+    let timer: Timer
+    const arm = (waitMs: number): void => {
+      const asleepMs = this.#asleepMs
+      const dueMs = this.#world.monotonicMs() + waitMs
+      timer = this.#world.after(waitMs, () =>
+        this.#gate.pass('timer', () => {
+          if (cancelled) return
+          const sleptMs = this.#asleepMs - asleepMs
+          const lateMs = this.#world.monotonicMs() - dueMs
+          if (sleptMs > lateMs) arm(sleptMs - lateMs)
+          else callback()
+        }),
+      )
+    }
+    arm(delayMs)
     return {
       cancel(): void {
         cancelled = true
         timer.cancel()
       },
     }
+  }
+
+  get isAsleep(): boolean {
+    return this.#asleepSinceMs !== undefined
+  }
+
+  /** Its machine is asleep from now on. */
+  suspend(): void {
+    this.#asleepSinceMs ??= this.#world.monotonicMs()
+  }
+
+  /** Does nothing when the machine is awake. */
+  wake(): void {
+    if (this.#asleepSinceMs === undefined) return
+    this.#asleepMs += this.#world.monotonicMs() - this.#asleepSinceMs
+    this.#asleepSinceMs = undefined
   }
 
   /** As a bad time server would: this process only. */

@@ -52,6 +52,42 @@ test('a paused process goes on after its pause with what came due meanwhile', as
   assert.deepEqual(ticks, ['p#0 10500', 'p#0 11500'])
 })
 
+test('a process whose machine was asleep goes on as if no time had passed, and only its wall clock tells', async () => {
+  const ticks: string[] = []
+  const { clock, process } = processOf((life) => everySecond(life, ticks))
+  process.start()
+  await clock.advance(500)
+  const life = process.life!
+  const wallMs = life.clock.nowMs()
+  process.suspend(10_250)
+  await clock.advance(10_000)
+  assert.deepEqual([life.clock.monotonicMs(), life.clock.nowMs() - wallMs], [500, 10_000])
+  await clock.advance(749)
+  assert.deepEqual(ticks, [])
+  await clock.advance(1_001)
+  assert.deepEqual(ticks, ['p#0 1000', 'p#0 2000'])
+  assert.equal(life.clock.monotonicMs(), 12_250 - 10_250)
+})
+
+test('a timer waits for each sleep of its machine, and one that is set afterwards does not', async () => {
+  const { clock, process } = processOf(() => new Promise(() => {}))
+  process.start()
+  const own = process.life!.clock
+  const fired: string[] = []
+  const note = (name: string) => () => fired.push(`${name} ${clock.monotonicMs()}`)
+  own.after(10_000, note('long'))
+  const cancelled = own.after(3_000, note('cancelled'))
+  for (let i = 0; i < 2; i++) {
+    await clock.advance(1_000)
+    process.suspend(5_000)
+    await clock.advance(5_000)
+  }
+  own.after(4_000, note('later'))
+  cancelled.cancel()
+  await clock.advance(20_000)
+  assert.deepEqual(fired, ['later 16000', 'long 20000'])
+})
+
 test('a stopped process cleans up and has no further life', async () => {
   const ticks: string[] = []
   const { clock, process } = processOf((life) => everySecond(life, ticks).catch(() => {}))

@@ -67,10 +67,17 @@ export class Incarnation implements Gate {
     this.#paused = true
   }
 
+  /** A pause in which its clock stands still as well, but for the wall clock. */
+  suspend(): void {
+    this.pause()
+    this.clock.suspend()
+  }
+
   /** What came due meanwhile happens now, in an order that the process cannot choose: timers first, or the network first. */
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
+    this.clock.wake()
     const held = this.#held
     this.#held = []
     const first = this.random.next() < 0.5 ? 'timer' : 'network'
@@ -149,6 +156,14 @@ export class SimulatedProcess {
     const life = this.#life
     if (life === undefined || life.isPaused) return
     life.pause()
+    this.#options.clock.after(forMs, () => life.resume())
+  }
+
+  /** Its machine falls asleep, and wakes up after `forMs`: its timers and its monotonic clock know nothing of it. */
+  suspend(forMs: number): void {
+    const life = this.#life
+    if (life === undefined || life.isPaused) return
+    life.suspend()
     this.#options.clock.after(forMs, () => life.resume())
   }
 

@@ -14,6 +14,8 @@ import type { LeaderElectorOptions } from './elector-options.ts'
 import { fingerprintOf } from './lease-record.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import { LeaseWatch } from './lease-watch.ts'
+import { isWithin, momentOf } from './moment.ts'
+import type { Moment } from './moment.ts'
 
 /**
  * Contenders that see a lease run out at the same moment try within so many retry periods of it. The rest of a retry period is
@@ -38,7 +40,7 @@ export class LeaderElector {
   #calledMs: number | undefined
   #onCall = (): void => {}
   /** When the write was sent that made or kept the lease ours. */
-  #sentMs = -Infinity
+  #sent: Moment | undefined
 
   /** Throws an Error for durations that cannot work, for missing callbacks and for an empty identity. Writes nothing before `run`. */
   constructor(options: LeaderElectorOptions) {
@@ -70,11 +72,12 @@ export class LeaderElector {
 
   /**
    * The lease is ours, and would still be if the last renewal had taken effect the moment it was sent. Unlike `isLeader`
-   * this turns false by itself when the process was stopped for longer than its lease.
+   * this turns false by itself when the process was stopped, or the machine was asleep, for longer than its lease; and
+   * until the next renewal when the wall clock was set.
    */
   get holdsLease(): boolean {
     const { clock, leaseDurationMs } = this.#options
-    return this.isLeader && clock.monotonicMs() < this.#sentMs + leaseDurationMs
+    return this.isLeader && this.#sent !== undefined && isWithin(this.#sent, leaseDurationMs, clock)
   }
 
   /** Undefined when well: not the holder, or renewed within lease duration and tolerance. */
@@ -251,10 +254,10 @@ export class LeaderElector {
     } catch (error) {
       if (!isNotFound(error)) throw error
       const fresh = this.#fresh(0)
-      const sentMs = this.#options.clock.monotonicMs()
+      const sent = momentOf(this.#options.clock)
       await lock.create(fresh, signal)
       this.#observe(fresh)
-      this.#sentMs = sentMs
+      this.#sent = sent
       return true
     }
 
@@ -292,11 +295,11 @@ export class LeaderElector {
   }
 
   async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
-    const sentMs = this.#options.clock.monotonicMs()
+    const sent = momentOf(this.#options.clock)
     await this.#options.lock.update(record, signal)
     if (signal.aborted) return
     this.#observe(record)
-    this.#sentMs = sentMs
+    this.#sent = sent
   }
 
   /** Waits until nobody works as leader any more, then frees the lease. Work that does not end keeps it until it expires. */
