@@ -18,6 +18,11 @@ export class ProcessClock implements Clock {
   /** For how long it stood still, up to the last time that it woke up. */
   #asleepMs = 0
   #asleepSinceMs: number | undefined
+  /**
+   * What the clock showed at least when a timer fired. A difference of two times is rounded: without this a timer could fire a
+   * trifle before its time, and who waits for the rest of it would wait for ever, because the world's clock does not move for that.
+   */
+  #leastMs = 0
 
   constructor(world: Clock, gate: Gate) {
     this.#world = world
@@ -29,10 +34,12 @@ export class ProcessClock implements Clock {
   }
 
   monotonicMs(): number {
-    return (this.#asleepSinceMs ?? this.#world.monotonicMs()) - this.#asleepMs
+    const awakeMs = (this.#asleepSinceMs ?? this.#world.monotonicMs()) - this.#asleepMs
+    return Math.max(awakeMs, this.#leastMs)
   }
 
   after(delayMs: number, callback: () => void): Timer {
+    const ownDueMs = this.monotonicMs() + Math.max(0, delayMs)
     let cancelled = false
     let timer: Timer
     const arm = (waitMs: number): void => {
@@ -43,8 +50,9 @@ export class ProcessClock implements Clock {
           if (cancelled) return
           const sleptMs = this.#asleepMs - asleepMs
           const lateMs = this.#world.monotonicMs() - dueMs
-          if (sleptMs > lateMs) arm(sleptMs - lateMs)
-          else callback()
+          if (sleptMs > lateMs) return arm(sleptMs - lateMs)
+          this.#leastMs = Math.max(this.#leastMs, ownDueMs)
+          callback()
         }),
       )
     }
