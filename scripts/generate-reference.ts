@@ -90,7 +90,7 @@ function controllersPage(): string {
   })
   return page(
     'Controllers',
-    'Names for `--controllers`. All of them are accepted; those that are not built do nothing.',
+    'Names for `--controllers`. One that is not built is told at start when `*` turns it on, and an error when it is asked for by name.',
     ['| name | alias | by default | service account | state |', '|---|---|---|---|---|', ...rows],
   )
 }

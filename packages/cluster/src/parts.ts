@@ -8,7 +8,7 @@ import type { Client, Transport } from '@gyropilot/client'
 import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
-import { clientBuilder, runControllers } from '@gyropilot/manager'
+import { clientBuilder, refuseMissing, runControllers } from '@gyropilot/manager'
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
@@ -102,6 +102,7 @@ export class Parts {
 
   /** The controllers of kube-controller-manager, each under its own service account. `items` as of --controllers. */
   startControllerManager(items: readonly string[] = ['*']): RunningPart {
+    refuseMissing(items, controllers)
     const { connection, clock, logger, metrics, trace } = this.#options
     const common = {
       clock,

@@ -21,7 +21,7 @@ import type { ControllerDescriptor, InformerSwitches } from '@gyropilot/runtime'
 import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
 import type { ClientBuilder, ClientRate } from './client-builder.ts'
-import { TOKEN_CONTROLLER } from './controller-names.ts'
+import { TOKEN_CONTROLLER, missingControllers, refuseMissing } from './controller-names.ts'
 import { controllersConfiguration } from './controllers-configuration.ts'
 import { createElection } from './election.ts'
 import type { Election, ElectionOptions } from './election.ts'
@@ -79,6 +79,14 @@ export async function runApp(
   signal: AbortSignal,
 ): Promise<void> {
   const { host, logger } = world
+  const items = options.list('controllers')
+  refuseMissing(items, controllers)
+  const missing = missingControllers(items, controllers).enabled
+  if (missing.length > 0) {
+    const text =
+      'Warning: enabled controllers are not built here, and a manager with the same lease name cannot run them meanwhile'
+    logger.info(text, { controllers: missing, lease: options.text('leader-elect-resource-name') })
+  }
   const config = await loadManagerConfig(
     { kubeconfig: options.text('kubeconfig'), master: options.text('master') },
     host,

@@ -1,6 +1,12 @@
 export { clientBuilder } from './client-builder.ts'
 export type { ClientBuilder, ClientBuilderOptions, ClientRate } from './client-builder.ts'
-export { isControllerEnabled, knownControllers, unknownItems } from './controller-names.ts'
+export {
+  isControllerEnabled,
+  knownControllers,
+  missingControllers,
+  refuseMissing,
+  unknownItems,
+} from './controller-names.ts'
 export { managerErrors } from './errors.ts'
 export { runControllers } from './run-controllers.ts'
 export type { RunControllersOptions } from './run-controllers.ts'

@@ -164,7 +164,6 @@ function enabledInOrder(
 ): readonly ControllerDescriptor<ControllersConfiguration>[] {
   const { descriptors, items, configuration, logger } = options
   const enabled: ControllerDescriptor<ControllersConfiguration>[] = []
-  const unavailable: string[] = []
   for (const known of knownControllers) {
     const controller = known.name
     const descriptor = descriptors.find(({ name }) => name === controller)
@@ -176,10 +175,7 @@ function enabledInOrder(
       logger.verbosity(2).info('Skipping a cloud provider controller', { controller })
       continue
     }
-    if (descriptor === undefined) {
-      unavailable.push(controller)
-      continue
-    }
+    if (descriptor === undefined) continue
     const missing = (descriptor.featureGates ?? []).filter(
       (gate) => configuration.featureGates[gate] === false,
     )
@@ -188,11 +184,6 @@ function enabledInOrder(
     } else {
       enabled.push(descriptor)
     }
-  }
-  if (unavailable.length > 0) {
-    logger
-      .verbosity(1)
-      .info('Enabled controllers that do not run here', { controllers: unavailable })
   }
   return enabled
 }
