@@ -7,6 +7,7 @@ import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   generateKeyPair,
   issueCertificate,
@@ -135,14 +136,30 @@ test('without election SIGTERM stops the loops and exits 0', async () => {
   assert.ok(running.log.some((line) => line.includes('"Controller terminated"')))
 })
 
+test('with nothing to run it runs all the same, and SIGTERM ends it in order and at once', async () => {
+  for (const port of ['--secure-port=0', `--secure-port=${await freePort()}`]) {
+    const running = await manager('--leader-elect=false', '--controllers=-namespace', port)
+    // The last name of the list: nothing is logged after it.
+    await running.logged('controller is disabled" controller="selinux-warning-controller"')
+    const alive = await Promise.race([running.ended, sleep(500, 'alive')])
+    assert.equal(alive, 'alive')
+    const signalledMs = performance.now()
+    running.process.kill('SIGTERM')
+    assert.equal(await running.ended, 0)
+    assert.ok(performance.now() - signalledMs < 1_000)
+  }
+})
+
 test('with election SIGTERM exits 1 and leaves the lease, with the release gate 0 and frees it', async () => {
   const gate = '--feature-gates=ControllerManagerReleaseLeaderElectionLockOnExit=true'
   const [keeping, releasing] = [await manager(), await manager(gate)]
   const [kept, released] = [`manager-${leases - 1}`, `manager-${leases}`]
   await Promise.all([leading(keeping), leading(releasing)])
+  const signalledMs = performance.now()
   for (const { process } of [keeping, releasing]) process.kill('SIGTERM')
   assert.equal(await keeping.ended, 1)
   assert.equal(await releasing.ended, 0)
+  assert.ok(performance.now() - signalledMs < 1_000)
   assert.match(keeping.log.join('\n'), /leaderelection lost/)
   assert.match(holder(kept), /_/)
   assert.equal(holder(released), '')

@@ -33,6 +33,7 @@ const VERSION = 'v1.36.0'
 const COMMIT = 'gyropil'
 /** How often certificates and authorities are read again. */
 const RELOAD_EVERY_MS = 2_000
+const STAY_ALIVE_EVERY_MS = 3_600_000
 
 export async function main(args: readonly string[]): Promise<void> {
   const options = parsed(args)
@@ -126,9 +127,11 @@ function logFlags(options: Options, logger: Logger): void {
   }
 }
 
-/** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. Until one comes, the process lives. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController()
+  // Who waits for a signal alone is ended by Node, with exit code 13: a manager that has nothing to run is no error.
+  every(new SystemClock(), STAY_ALIVE_EVERY_MS, () => {})
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (controller.signal.aborted) process.exit(1)

@@ -291,3 +291,21 @@ test('after shutdown what is queued has one try, and nothing more is taken', asy
   await clock.advance(60_000)
   assert.equal(server.requests.length, 3)
 })
+
+test('a shutdown waits half a second for a server that does not answer, and what is queued is dropped', async () => {
+  const { clock, record, server, broadcaster } = recording()
+  let answer = (): void => {}
+  server.onRequest = () => new Promise<void>((resolve) => (answer = resolve))
+  record()
+  record({ reason: 'Second' })
+  await clock.advance(0)
+  let ended = false
+  void broadcaster.shutdown().then(() => (ended = true))
+  await clock.advance(499)
+  assert.equal(ended, false)
+  await clock.advance(1)
+  assert.equal(ended, true)
+  answer()
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, 1)
+})

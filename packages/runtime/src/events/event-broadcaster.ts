@@ -8,6 +8,7 @@ import { EventCorrelator } from './event-correlator.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { EventNames } from './event-names.ts'
 import { writeEvent } from './event-writer.ts'
+import { lastWrites } from './last-writes.ts'
 
 const QUEUE_LIMIT = 1000
 
@@ -43,10 +44,13 @@ export class EventBroadcaster {
     return { record: (event) => this.#record(component, event) }
   }
 
-  /** Writes what is queued with one try each. What is recorded afterwards is dropped. */
+  /** Writes what is queued with one try each, within half a second. What is recorded afterwards is dropped. */
   async shutdown(): Promise<void> {
+    const { clock, logger } = this.#options
     this.#stopping.abort()
-    await this.#writing
+    if (await lastWrites(this.#writing, clock)) return
+    logger.verbosity(2).info('Events are not written any more', { queued: this.#queue.size })
+    this.#queue.clear()
   }
 
   #record(component: string, record: EventRecord): void {

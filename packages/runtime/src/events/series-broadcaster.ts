@@ -6,6 +6,7 @@ import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
 import { Deque, every, formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
 import { EventNames } from './event-names.ts'
+import { lastWrites } from './last-writes.ts'
 
 type Event = NonNullable<(typeof resources.eventsV1)['shape']>
 
@@ -90,11 +91,11 @@ export class SeriesBroadcaster {
     }
   }
 
-  /** Writes what is queued with one try each. What is recorded afterwards is dropped. */
+  /** Writes what is queued with one try each, within half a second. What is recorded afterwards is dropped. */
   async shutdown(): Promise<void> {
     this.#stopping.abort()
     for (const timer of this.#timers) timer.cancel()
-    await this.#writing
+    if (!(await lastWrites(this.#writing, this.#options.clock))) this.#writes.clear()
   }
 
   #refresh(): void {
