@@ -166,14 +166,16 @@ export class Reflector<T extends KubernetesObject> {
 
   /** Undefined: this round must list. Else the stream, positioned behind the initial events. */
   async #streamList(signal: AbortSignal): Promise<Stream<T> | undefined> {
+    let closes = 0
     for (;;) {
       signal.throwIfAborted()
+      const from = this.#versionUnavailable ? '' : this.#lastVersion
       const temporary = this.#options.sink.temporary()
       let version = ''
       let stream: Stream<T> | undefined
       let end: StreamEnd
       try {
-        stream = await this.#openStreamingList(signal)
+        stream = await this.#openStreamingList(from, signal)
         const state = { complete: false }
         end = await followStream(stream, this.#reader(signal), {
           changed: (type, object) => {
@@ -201,9 +203,13 @@ export class Reflector<T extends KubernetesObject> {
         return stream
       }
       if (stream !== undefined) closeStream(stream)
-      if (end.ended !== 'error') continue
-      if (isVersionUnavailable(end.error)) {
+      if (end.ended !== 'error') {
+        // Once is a connection that broke; again is a server that closes whatever is opened.
+        if (closes++ > 0) await this.#pause(signal)
+      } else if (isVersionUnavailable(end.error)) {
         this.#versionUnavailable = true
+        // Without a version there is nothing to do better at once.
+        if (from === '') await this.#pause(signal)
       } else if (isWorthWaiting(end.error)) {
         await this.#pause(signal)
       } else {
@@ -236,8 +242,7 @@ export class Reflector<T extends KubernetesObject> {
     onInconsistentList(new Error(`data inconsistency detected for ${name}: ${difference}`))
   }
 
-  async #openStreamingList(signal: AbortSignal): Promise<Stream<T>> {
-    const version = this.#versionUnavailable ? '' : this.#lastVersion
+  async #openStreamingList(version: string, signal: AbortSignal): Promise<Stream<T>> {
     const events = await this.#resource.watch({
       ...this.#selectors,
       ...(version === '' ? {} : { resourceVersion: version }),

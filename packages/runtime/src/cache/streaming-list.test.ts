@@ -31,9 +31,12 @@ function streaming(options: Partial<SharedInformerOptions<Pod>> = {}) {
     ...options,
   })
   const streams: FakeWatch[] = []
+  /** By either side. */
+  const closed: FakeWatch[] = []
   const answer = (request: FakeRequest): unknown => {
     if (request.verb !== 'watch' || !request.options.sendInitialEvents) return undefined
-    const stream = new FakeWatch(resources.pods, undefined, request.options, () => {})
+    const end = (): void => void closed.push(stream)
+    const stream: FakeWatch = new FakeWatch(resources.pods, undefined, request.options, end)
     streams.push(stream)
     return stream
   }
@@ -49,6 +52,7 @@ function streaming(options: Partial<SharedInformerOptions<Pod>> = {}) {
     stop,
     informer,
     streams,
+    closed,
     run,
     answer,
     keys: () => keysOf(informer.lister.list()),
@@ -210,6 +214,70 @@ test('an expired or too large version before the bookmark: at once a new stream 
   assert.equal(server.requests.at(-1)!.options.resourceVersion, '9', 'a success clears the flag')
   stop.abort()
 })
+
+for (const [title, refuse] of [
+  ['refused', true],
+  ['ended by an event', false],
+] as const) {
+  test(`410 again and again, without a version too: from the second stream on after the backoff delay, ${title}`, async () => {
+    const { clock, streams, server, answer, run, stop } = streaming()
+    const opened: unknown[] = []
+    server.onRequest = (request) => {
+      if (!request.options.sendInitialEvents) return undefined
+      opened.push(request.options.resourceVersion)
+      if (refuse) throw statusError(410, 'Expired')
+      return answer(request)
+    }
+    const refuseAll = (): void => {
+      for (const stream of streams.splice(0)) stream.error({ code: 410, reason: 'Expired' })
+    }
+    await run()
+    refuseAll()
+    await clock.advance(799)
+    assert.deepEqual(opened, [undefined])
+    for (let second = 0; second < 60; second++) {
+      refuseAll()
+      await clock.advance(1_000)
+    }
+    assert.ok(opened.length >= 5 && opened.length <= 8, `${opened.length} streams in a minute`)
+    stop.abort()
+  })
+}
+
+test('a stream that closes before the bookmark again: backoff, then a new stream', async () => {
+  const { clock, streams, run, stop } = streaming()
+  await run()
+  const close = async (): Promise<void> => {
+    const stream = streams.at(-1)!
+    stream.send({ type: 'ADDED', object: pod('a', '1') })
+    stream.end()
+    await clock.advance(0)
+  }
+  await close()
+  assert.equal(streams.length, 2)
+  await close()
+  await clock.advance(799)
+  assert.equal(streams.length, 2)
+  await clock.advance(801)
+  assert.equal(streams.length, 3)
+  stop.abort()
+})
+
+const failures: readonly [string, (stream: FakeWatch) => void][] = [
+  ['an error event', (stream) => stream.error({ code: 500, reason: 'InternalError' })],
+  ['410', (stream) => stream.error({ code: 410, reason: 'Expired' })],
+  ['429', (stream) => stream.error({ code: 429, reason: 'TooManyRequests' })],
+]
+for (const [title, fail] of failures) {
+  test(`a streaming list that failed lets go of its stream: ${title}`, async () => {
+    const { clock, streams, closed, run, stop } = streaming()
+    await run()
+    fail(streams[0]!)
+    await clock.advance(0)
+    assert.deepEqual(closed, [streams[0]])
+    stop.abort()
+  })
+}
 
 test('an informer of a client that cannot stream lists', async () => {
   const server = new FakeServer()
