@@ -6,6 +6,13 @@ import type { Connection, Exchange, WireAnswer } from './connection.ts'
 import { staticTls } from './tls-source.ts'
 import type { TlsMaterial, TlsSource } from './tls-source.ts'
 
+interface Dialled {
+  readonly connection: Connection
+  /** What it was made with. */
+  readonly material: TlsMaterial | undefined
+  readonly protocol: string
+}
+
 const PING_AFTER_IDLE_MS = 30_000
 const PING_TIMEOUT_MS = 15_000
 const TLS_RECHECK_MS = 5 * 60_000
@@ -46,8 +53,12 @@ export class HttpTransport implements Transport {
   #dialling: Promise<void> | undefined
   /** Waits for the server's SETTINGS. */
   #starting: Connection | undefined
+  /** As read last: what every connection should be made with. */
   #material: TlsMaterial | undefined
   #materialMs = 0
+  /** Of the material: reads that were begun later know better. */
+  #readsBegun = 0
+  #lastRead = 0
   #closed = false
 
   constructor(options: HttpTransportOptions) {
@@ -100,55 +111,73 @@ export class HttpTransport implements Transport {
   }
 
   async #dial(): Promise<void> {
+    for (;;) {
+      const { connection, material, protocol } = await this.#connect()
+      if (this.#closed) return connection.destroy()
+      if (isSame(material, this.#material)) {
+        this.#connections.push(connection)
+        this.#logger.verbosity(6).info('Connected', { server: this.#server.host, protocol })
+        return
+      }
+      // Rotated while it was dialled: it would speak as who we were.
+      connection.destroy()
+    }
+  }
+
+  async #connect(): Promise<Dialled> {
     const { clock, proxyUrl, http1Only } = this.#options
     const { dial } = await import('./dial.ts')
     // Before the dial: between its end and a connection that listens to the socket there must be no turn of the event loop.
     const { Http2Connection } = await import('./http2-connection.ts')
     const { Http1Connections } = await import('./http1-connections.ts')
-    const dialOnce = async (): ReturnType<typeof dial> =>
+    const dialWith = (tls: TlsMaterial | undefined): ReturnType<typeof dial> =>
       dial({
         clock,
         server: this.#server,
-        tls: await this.#loadTls(),
+        tls,
         protocols: http1Only ? ['http/1.1'] : ['h2', 'http/1.1'],
         proxy: proxyUrl === undefined ? undefined : new URL(proxyUrl),
       })
-    const { socket, protocol } = await dialOnce()
-    if (this.#closed) {
-      socket.destroy()
-      return
+    const material = await this.#loadTls()
+    const { socket, protocol } = await dialWith(material)
+    if (protocol !== 'h2' || this.#closed) {
+      const another = async (): Promise<typeof socket> =>
+        (await dialWith(await this.#loadTls())).socket
+      const connection = new Http1Connections(socket, this.#server.host, another)
+      if (this.#closed) socket.destroy()
+      return { connection, material, protocol }
     }
-    if (protocol === 'h2') {
-      const connection = new Http2Connection(socket, this.#server, {
-        clock,
-        pingAfterIdleMs: this.#options.pingAfterIdleMs ?? PING_AFTER_IDLE_MS,
-        pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
-        onClosed: () => this.#remove(connection),
-      })
-      this.#starting = connection
-      try {
-        await connection.ready()
-      } finally {
-        this.#starting = undefined
-      }
-      if (this.#closed) connection.destroy()
-      else this.#connections.push(connection)
-    } else {
-      const another = async (): Promise<typeof socket> => (await dialOnce()).socket
-      this.#connections.push(new Http1Connections(socket, this.#server.host, another))
+    const connection = new Http2Connection(socket, this.#server, {
+      clock,
+      pingAfterIdleMs: this.#options.pingAfterIdleMs ?? PING_AFTER_IDLE_MS,
+      pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
+      onClosed: () => this.#remove(connection),
+    })
+    this.#starting = connection
+    try {
+      await connection.ready()
+    } finally {
+      this.#starting = undefined
     }
-    this.#logger.verbosity(6).info('Connected', { server: this.#server.host, protocol })
+    return { connection, material, protocol }
   }
 
   #remove(connection: Connection): void {
     this.#connections = this.#connections.filter((other) => other !== connection)
   }
 
+  /** Whoever finds that the material has changed tells the connections that were made with the old one. */
   async #loadTls(): Promise<TlsMaterial | undefined> {
     if (this.#tls === undefined) return undefined
-    this.#material = await this.#tls.load()
+    const read = ++this.#readsBegun
+    const now = await this.#tls.load()
+    if (read < this.#lastRead) return now
+    this.#lastRead = read
+    const before = this.#material
+    this.#material = now
     this.#materialMs = this.#options.clock.monotonicMs()
-    return this.#material
+    if (before !== undefined && !isSame(now, before)) this.#letGo(isOtherIdentity(now, before))
+    return now
   }
 
   #recheckTlsWhenDue(): void {
@@ -158,27 +187,26 @@ export class HttpTransport implements Transport {
     void this.#recheckTls()
   }
 
+  async #recheckTls(): Promise<void> {
+    try {
+      // What was never read is read with the first dial.
+      if (this.#readsBegun > 0) await this.#loadTls()
+    } catch (error) {
+      this.#logger.error(error, 'certificates could not be read again; going on with the old ones')
+    }
+  }
+
   /**
    * A new client certificate ends watches and, as soon as what is under way has its answer, all connections, for it is who we
    * are; new authorities only keep old connections from new use.
    */
-  async #recheckTls(): Promise<void> {
-    const before = this.#material
-    if (before === undefined) return
-    try {
-      const now = await this.#loadTls()
-      if (now === undefined) return
-      const identityChanged = now.cert !== before.cert || now.key !== before.key
-      if (!identityChanged && now.ca === before.ca) return
-      this.#logger.info('certificate rotation detected, closing connections', {
-        server: this.#server.host,
-      })
-      for (const connection of this.#connections.splice(0)) {
-        if (identityChanged) connection.retire()
-        else connection.drain()
-      }
-    } catch (error) {
-      this.#logger.error(error, 'certificates could not be read again; going on with the old ones')
+  #letGo(identityChanged: boolean): void {
+    this.#logger.info('certificate rotation detected, closing connections', {
+      server: this.#server.host,
+    })
+    for (const connection of this.#connections.splice(0)) {
+      if (identityChanged) connection.retire()
+      else connection.drain()
     }
   }
 
@@ -208,6 +236,15 @@ export class HttpTransport implements Transport {
       sentBytes: exchange.body?.length ?? 0,
     }
   }
+}
+
+function isOtherIdentity(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.cert !== b.cert || a.key !== b.key
+}
+
+function isSame(a: TlsMaterial | undefined, b: TlsMaterial | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.ca === b.ca && !isOtherIdentity(a, b)
 }
 
 function wasNotProcessed(error: unknown): boolean {

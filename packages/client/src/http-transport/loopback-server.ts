@@ -41,13 +41,19 @@ export class LoopbackServer {
       key: certificates.serverKey,
       ca: certificates.authority,
     }
+    const clients = {
+      requestCert: options.requestCert ?? options.requireCert ?? false,
+      rejectUnauthorized: options.requireCert ?? false,
+    }
     const server = options.http1
-      ? (https.createServer(identity, handler as never) as unknown as Http2SecureServer)
+      ? (https.createServer(
+          { ...identity, ...clients },
+          handler as never,
+        ) as unknown as Http2SecureServer)
       : http2.createSecureServer(
           {
             ...identity,
-            requestCert: options.requestCert ?? options.requireCert ?? false,
-            rejectUnauthorized: options.requireCert ?? false,
+            ...clients,
             maxSessionMemory: 512,
             settings: { maxConcurrentStreams: options.maxConcurrentStreams ?? 250 },
           },

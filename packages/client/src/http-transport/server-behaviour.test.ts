@@ -1,13 +1,14 @@
 /** What API servers, load balancers and proxies do to connections, over real sockets. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { Http2ServerResponse, ServerHttp2Session } from 'node:http2'
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { SystemClock } from '@gyropilot/foundation'
+import { SystemClock, settle } from '@gyropilot/foundation'
 import { virtualClock } from '@gyropilot/foundation/testing'
 import type { TransportRequest, TransportResponse } from '../transport.ts'
 import { Http1Connections } from './http1-connections.ts'
@@ -212,6 +213,101 @@ for (const [[what, changed, goesOn], http1] of ROTATIONS.flatMap(
     }
   })
 }
+
+const alice: TlsMaterial = {
+  ca: certificates.authority,
+  cert: certificates.aliceCertificate,
+  key: certificates.aliceKey,
+}
+const bob: TlsMaterial = { ...alice, cert: certificates.bobCertificate, key: certificates.bobKey }
+
+/** The name that the client shows. */
+function peerOf(incoming: Http2ServerRequest): string {
+  return String((incoming.socket as TLSSocket).getPeerCertificate().subject?.CN)
+}
+
+for (const http1 of [false, true]) {
+  test(`a connection that is being dialled when certificates are rotated is not used; HTTP/${http1 ? 1 : 2}`, async () => {
+    const server = await serve((incoming, response) => response.end(peerOf(incoming)), {
+      requestCert: true,
+      http1,
+    })
+    let material = alice
+    let rotate = (): void => {}
+    const transport = new HttpTransport({
+      server: server.url,
+      clock: new SystemClock(),
+      tls: {
+        async load() {
+          // Behind the read with which the dial goes on, and before the server can have answered.
+          if (material === alice) queueMicrotask(() => queueMicrotask(rotate))
+          return material
+        },
+        onChange(listener) {
+          rotate = () => {
+            material = bob
+            listener()
+          }
+        },
+      },
+    })
+    cleanups.push(() => transport.close())
+    assert.equal(await textOf(await transport.send(request('/'))), 'bob')
+    assert.equal(transport.connectionCount, 1)
+  })
+}
+
+test('a rotation that a dial finds ends the watches of older connections', async () => {
+  const server = await serve(
+    (incoming, response) => {
+      if (incoming.url === '/watch') holdOpen(response)
+      else response.end(peerOf(incoming))
+    },
+    { requestCert: true, maxConcurrentStreams: 1 },
+  )
+  let material = alice
+  const transport = new HttpTransport({
+    server: server.url,
+    clock: new SystemClock(),
+    tls: { load: async () => material },
+  })
+  cleanups.push(() => transport.close())
+  const reader = readerOf(await transport.send(request('/watch', { longRunning: true })))
+  await reader.next()
+  material = bob
+  const next = reader.next()
+  next.catch(() => {})
+  assert.equal(await textOf(await transport.send(request('/'))), 'bob')
+  await assert.rejects(next, { name: 'TransportError' })
+})
+
+test('a slow read of certificates does not undo a quick one that was begun later', async () => {
+  const server = await serve((incoming, response) => response.end(peerOf(incoming)), {
+    requestCert: true,
+  })
+  const slow = Promise.withResolvers<TlsMaterial>()
+  const firstRead = Promise.withResolvers<void>()
+  let reads = 0
+  let changed = (): void => {}
+  const transport = new HttpTransport({
+    server: server.url,
+    clock: new SystemClock(),
+    tls: {
+      async load() {
+        firstRead.resolve()
+        return ++reads === 1 ? slow.promise : bob
+      },
+      onChange: (listener) => (changed = listener),
+    },
+  })
+  cleanups.push(() => transport.close())
+  const answer = transport.send(request('/'))
+  await firstRead.promise
+  changed()
+  await settle()
+  slow.resolve(alice)
+  assert.equal(await textOf(await answer), 'bob')
+})
 
 test('a server or load balancer without HTTP/2: watches, lists and writes side by side, each on a connection of its own', async () => {
   const server = await serve(
