@@ -45,6 +45,7 @@ test('an unknown key is satisfied, and observing for it makes no record', () => 
 
 test('expectations older than five minutes are met', async () => {
   const { clock, of } = expectations()
+  await clock.advance(3_600_000)
   of.expectCreations('k', 1)
   await clock.advance(5 * 60_000)
   assert.equal(of.satisfied('k'), false)
@@ -61,14 +62,25 @@ test('setting expectations after old ones expired does not bring those back', as
   assert.equal(of.satisfied('k'), true)
 })
 
-test('setting a count replaces it and keeps what is awaited of the other kind', () => {
+test('expected creations replace their count and leave deletions awaited', () => {
   const { of } = expectations()
+  of.expectDeletions('k', ['ns/a'])
   of.expectCreations('k', 5)
   of.expectCreations('k', 1)
-  of.expectDeletions('k', ['ns/a'])
   of.creationObserved('k')
-  assert.equal(of.satisfied('k'), false)
+  assert.equal(of.satisfied('k'), false, 'the deletion')
   of.deletionObserved('k', 'ns/a')
+  assert.equal(of.satisfied('k'), true)
+})
+
+test('expected deletions replace those awaited and leave creations awaited', () => {
+  const { of } = expectations()
+  of.expectCreations('k', 1)
+  of.expectDeletions('k', ['ns/a'])
+  of.expectDeletions('k', ['ns/b'])
+  of.deletionObserved('k', 'ns/b')
+  assert.equal(of.satisfied('k'), false, 'the creation')
+  of.creationObserved('k')
   assert.equal(of.satisfied('k'), true)
 })
 

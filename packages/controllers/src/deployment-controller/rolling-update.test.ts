@@ -108,6 +108,21 @@ const downwards: readonly DownCase[] = [
     expected: undefined,
   },
   {
+    title: 'new pods that are not available keep unavailable old ones in their place',
+    unavailable: 0,
+    old: [10, 8],
+    fresh: [3, 0],
+    expected: undefined,
+  },
+  {
+    title:
+      'of the room for unavailable old pods the new ones that are not available take their part',
+    unavailable: 0,
+    old: [10, 6],
+    fresh: [4, 2],
+    expected: 8,
+  },
+  {
     title: 'ready new pods take the place of old ones',
     unavailable: 0,
     old: [8, 8],
@@ -174,6 +189,18 @@ test('Rollover: unavailable pods of the middle RS are removed first.', () => {
     ignoring(scaleDownOldReplicaSets(rollout(web, newSet, oldest, middle), newSet)),
   )
   assert.deepEqual(driven.scaled, { middle: 0 })
+})
+
+test('unavailable pods go from the oldest ReplicaSet first', () => {
+  const web = rolling(10, 0, 0)
+  const working = rollout(
+    web,
+    undefined,
+    owned(web, { name: 'younger', replicas: 5, available: 0, ageSeconds: 5 }),
+    owned(web, { name: 'older', replicas: 3, available: 0 }),
+  )
+  outcome(ignoring(cleanUpUnhealthy(working, 4)))
+  assert.deepEqual([sizeOf(working, 'older'), sizeOf(working, 'younger')], [0, 4])
 })
 
 test('available pods go from the oldest ReplicaSet first', () => {
