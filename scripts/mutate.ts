@@ -1,0 +1,189 @@
+// Changes the sources of chosen files and folders one small place at a time, runs the tests beside them, and lists the
+// changes that no test noticed: StrykerJS on a copy of the tree. docs/decisions/0013-mutation-testing.md says why so.
+//
+//   node scripts/mutate.ts packages/runtime/src/expectations.ts packages/runtime/src/workqueue
+//   node scripts/mutate.ts --least 90 packages/controllers/src/job-controller       exit code 1 below 90 %
+//
+// Survivors that cannot matter are explained in scripts/mutate/explained.json.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { root, sourceFiles } from './source-files.ts'
+
+/** Texts are checked where they matter; a changed message that nobody notices says nothing. */
+const NOT_MADE = ['StringLiteral']
+const SURVIVED = ['Survived', 'NoCoverage']
+
+interface Explained {
+  readonly file: string
+  /** The line of the source as it stands there, without its indentation. */
+  readonly line: string
+  readonly change: string
+  readonly why: string
+}
+
+interface Mutant {
+  readonly mutatorName: string
+  readonly replacement?: string
+  readonly status: string
+  readonly location: Readonly<Record<'start' | 'end', { line: number; column: number }>>
+}
+
+interface Report {
+  readonly files: Readonly<Record<string, { source: string; mutants: readonly Mutant[] }>>
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    least: { type: 'string', default: '0' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+  },
+})
+const files = [...new Set(positionals.flatMap(filesOf))]
+if (files.length === 0) {
+  console.error('usage: node scripts/mutate.ts [--least PERCENT] [--jobs N] FILE_OR_FOLDER...')
+  process.exit(2)
+}
+const tools = installedTools()
+const tree = copiedTree()
+try {
+  stryker()
+  const report = JSON.parse(readFileSync(join(tree, 'mutants.json'), 'utf8')) as Report
+  process.exitCode = summary(report) < Number(values.least) ? 1 : 0
+} finally {
+  rmSync(tree, { recursive: true, force: true })
+}
+
+function filesOf(argument: string): readonly string[] {
+  const path = relative(root, resolve(argument))
+  if (path.endsWith('.ts')) return [path]
+  return sourceFiles(path)
+    .map((file) => file.path)
+    .filter((file) => !/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file))
+}
+
+/** Beside the files. */
+function tests(): readonly string[] {
+  const folders = new Set(files.map((file) => dirname(file)))
+  return [...folders].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => join(folder, name)),
+  )
+}
+
+/** Outside the repository and its lock file: a hundred packages that only this needs. Kept for the next time. */
+function installedTools(): string {
+  const folder = join(tmpdir(), 'gyropilot-mutate-tools')
+  const wanted = join(import.meta.dirname, 'mutate/package-lock.json')
+  const installed = join(folder, 'package-lock.json')
+  const isThere = existsSync(join(folder, 'node_modules/.package-lock.json'))
+  const isSame = isThere && readFileSync(wanted, 'utf8') === readFileSync(installed, 'utf8')
+  if (!isSame) {
+    cpSync(join(import.meta.dirname, 'mutate'), folder, { recursive: true })
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
+  }
+  return join(folder, 'node_modules')
+}
+
+/** What git knows or would know, with the packages of the copy under their names: Stryker changes files where they are. */
+function copiedTree(): string {
+  const folder = join(tmpdir(), `gyropilot-mutate-${process.pid}`)
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root })
+  for (const file of listed.toString().trim().split('\n')) {
+    if (!/^(packages|scripts)\/|^[^/]+\.json$/.test(file) || !existsSync(join(root, file))) continue
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(join(root, file), join(folder, file))
+  }
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '@gyropilot'), { recursive: true })
+  for (const name of readdirSync(join(folder, 'packages')))
+    symlinkSync(`../../packages/${name}`, join(modules, '@gyropilot', name))
+  for (const from of [join(root, 'node_modules'), tools]) {
+    for (const name of readdirSync(from)) {
+      if (!existsSync(join(modules, name))) symlinkSync(join(from, name), join(modules, name))
+    }
+  }
+  return folder
+}
+
+function stryker(): void {
+  const configuration = {
+    testRunner: 'tap',
+    tap: {
+      testFiles: tests(),
+      nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
+    },
+    mutate: files,
+    mutator: { excludedMutations: NOT_MADE },
+    plugins: ['@stryker-mutator/tap-runner', './scripts/mutate/ignore-logging.mjs'],
+    ignorers: ['logging'],
+    reporters: ['json', 'progress'],
+    jsonReporter: { fileName: 'mutants.json' },
+    concurrency: Number(values.jobs),
+    coverageAnalysis: 'perTest',
+    inPlace: true,
+    disableTypeChecks: false,
+    timeoutMS: 10_000,
+  }
+  writeFileSync(join(tree, 'stryker.conf.json'), JSON.stringify(configuration))
+  const entry = join(tools, '@stryker-mutator/core/bin/stryker.js')
+  const path = `${dirname(process.execPath)}:${process.env.PATH}`
+  const run = spawnSync(process.execPath, [entry, 'run', '--logLevel', 'error'], {
+    cwd: tree,
+    stdio: 'inherit',
+    env: { ...process.env, PATH: path },
+  })
+  if (run.status !== 0) throw new Error('Stryker failed')
+}
+
+/** The share of what is killed or explained, in percent. */
+function summary({ files: changed }: Report): number {
+  const known = readFileSync(join(import.meta.dirname, 'mutate/explained.json'), 'utf8')
+  const explained = JSON.parse(known) as readonly Explained[]
+  let [made, explainedCount, survivors] = [0, 0, 0]
+  for (const [file, { source, mutants }] of Object.entries(changed)) {
+    const lines = source.split('\n')
+    const counted = mutants.filter(
+      ({ status }) => status !== 'Ignored' && !status.endsWith('Error'),
+    )
+    const left = counted.filter(({ status }) => SURVIVED.includes(status))
+    const open = left.filter((mutant) => {
+      const line = lines[mutant.location.start.line - 1]!.trim()
+      const change = changeOf(lines, mutant)
+      return !explained.some((e) => e.file === file && e.line === line && e.change === change)
+    })
+    made += counted.length
+    explainedCount += left.length - open.length
+    survivors += open.length
+    console.log(`${file}: ${counted.length - left.length} of ${counted.length}`)
+    for (const mutant of open) {
+      const { line, column } = mutant.location.start
+      console.log(`  ${line}:${column}  ${changeOf(lines, mutant)}   in ${lines[line - 1]!.trim()}`)
+    }
+  }
+  const noticed = made - explainedCount - survivors
+  const percent = made === 0 ? 100 : (100 * (made - survivors)) / made
+  console.log(
+    `${made} changes: ${noticed} noticed, ${explainedCount} explained, ${survivors} survive: ${percent.toFixed(1)} %`,
+  )
+  return percent
+}
+
+/** `what it was -> what it is`, in one line. */
+function changeOf(lines: readonly string[], { location, replacement }: Mutant): string {
+  const { start, end } = location
+  const text = lines.slice(start.line - 1, end.line)
+  text[text.length - 1] = text.at(-1)!.slice(0, end.column - 1)
+  text[0] = text[0]!.slice(start.column - 1)
+  return `${short(text.join(' '))} -> ${short(replacement ?? '')}`
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > 90 ? `${line.slice(0, 87)}...` : line
+}
