@@ -15,20 +15,21 @@ function validateNamespace(object: Stored, errors: FieldErrors): void {
     errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
 }
 
-const involved =
-  (field: string) =>
-  (object: Stored): string =>
-    object.involvedObject?.[field] ?? ''
+type Selectable = NonNullable<KindRules['selectableFields']>
 
-function selectable(prefix: string): KindRules['selectableFields'] {
+function referenceFields(reference: string): Selectable {
   const fields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
-  return {
-    ...Object.fromEntries(fields.map((field) => [`${prefix}.${field}`, involved(field)])),
-    reason: (object) => object.reason ?? '',
-    reportingComponent: (object) => object.reportingComponent ?? '',
-    source: (object) => object.source?.component || object.reportingComponent || '',
-    type: (object) => object.type ?? '',
-  }
+  return Object.fromEntries(
+    fields.map((field) => [
+      `${reference}.${field}`,
+      (object: Stored): string => object[reference]?.[field] ?? '',
+    ]),
+  )
+}
+
+const reasonAndType: Selectable = {
+  reason: (object) => object.reason ?? '',
+  type: (object) => object.type ?? '',
 }
 
 const firstSeen = (object: Stored): string | undefined => object.firstTimestamp ?? object.eventTime
@@ -107,7 +108,12 @@ export const event: KindRules = {
   generationOf: null,
   createOnUpdate: true,
   validate: (object, errors) => validateNamespace(object, errors),
-  selectableFields: selectable('involvedObject'),
+  selectableFields: {
+    ...referenceFields('involvedObject'),
+    ...reasonAndType,
+    reportingComponent: (object) => object.reportingComponent ?? '',
+    source: (object) => object.source?.component || object.reportingComponent || '',
+  },
   columns,
 }
 
@@ -127,7 +133,7 @@ const FIXED = [
   'lastTimestamp',
 ]
 
-/** Stored as core Events: these rules see the core field names. */
+/** Stored as core Events: checks see the core field names. */
 export const eventsEvent: KindRules = {
   group: 'events.k8s.io',
   kind: 'Event',
@@ -161,6 +167,11 @@ export const eventsEvent: KindRules = {
         errors.invalid(field, object[field] ?? null, 'field is immutable')
     }
   },
-  selectableFields: selectable('regarding'),
+  // Read from what clients of this version see.
+  selectableFields: {
+    ...referenceFields('regarding'),
+    ...reasonAndType,
+    reportingController: (object) => object.reportingController ?? '',
+  },
   columns,
 }
