@@ -5,14 +5,7 @@
 import { keepTimesOfNoop } from '../apply/index.ts'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { integerBetween, uuid } from '@gyropilot/foundation'
-import {
-  alreadyExists,
-  conflict,
-  generateNameExhausted,
-  notFound,
-  STALE,
-  unclassified,
-} from '../http/errors.ts'
+import { alreadyExists, conflict, generateNameExhausted, notFound, STALE } from '../http/errors.ts'
 import type { AdmissionRequest } from '../contracts.ts'
 import { cloneJson, shareUnchanged } from '../registry/equality.ts'
 import type { Draft, RuleContext, Stored } from '../registry/kind-rules.ts'
@@ -29,6 +22,7 @@ import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
 import { checkDeadline } from './deadline.ts'
 import type { FieldManagement } from './field-management.ts'
 import {
+  checkNoVersion,
   checkSize,
   checkUid,
   checkVersion,
@@ -126,8 +120,7 @@ export class ObjectWriter {
         object: servedView(resource, draft) as Draft,
       })
       const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
-      if (version !== '' && version !== '0')
-        throw unclassified('resourceVersion should not be set on objects to be created')
+      if (!context.dryRun) checkNoVersion(version)
       const key = {
         collection: resource.storage.collection,
         key: storageKey(resource, namespace, name),
@@ -141,7 +134,10 @@ export class ObjectWriter {
           existing.object['metadata'].deletionTimestamp !== undefined,
         )
       }
-      if (context.dryRun) return { object: encoded, entry: undefined, created: true }
+      if (context.dryRun) {
+        const object = version === '' ? encoded : withVersion(encoded, version)
+        return { object, entry: undefined, created: true }
+      }
       checkSize(encoded, context)
       checkDeadline(context.deadline)
       const event = store.commit(key, (revision) => withVersion(encoded, revision))
@@ -164,7 +160,7 @@ export class ObjectWriter {
         request.beforeCreate()
         return this.create(
           target,
-          await this.#draftForCreate(target, request),
+          await this.#draftForCreate(target, request, context.dryRun),
           context,
           request.fieldsManaged,
         )
@@ -174,14 +170,14 @@ export class ObjectWriter {
     }
   }
 
-  async #draftForCreate(target: Target, request: UpdateRequest): Promise<Draft> {
+  async #draftForCreate(target: Target, request: UpdateRequest, dryRun: boolean): Promise<Draft> {
     const draft = await request.makeDraft(undefined)
     const uid = draft['metadata']?.uid
     if (uid) {
       const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
       throw conflict(target.resource.info, target.name, storageError(target, text))
     }
-    if (draft['metadata'] !== undefined) delete draft['metadata'].resourceVersion
+    if (draft['metadata'] !== undefined && !dryRun) delete draft['metadata'].resourceVersion
     return draft
   }
 
@@ -328,7 +324,7 @@ function warnOf(
 }
 
 /** The version stands beside uid and generation, where the real server writes it. */
-function withVersion(object: Stored, revision: number): Stored {
+function withVersion(object: Stored, revision: number | string): Stored {
   return { ...object, metadata: { ...object['metadata'], resourceVersion: String(revision) } }
 }
 

@@ -35,6 +35,13 @@ const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
   ingresses: 'ingress',
 }
 
+/** What is created has no version yet. A text that is none does not count: kube-apiserver passes over it too. */
+export function checkNoVersion(text: string): void {
+  const version = parseVersion(text)
+  if (typeof version === 'number' && version > 0)
+    throw unclassified('resourceVersion should not be set on objects to be created')
+}
+
 /** Whether the request insists on the version it named; throws when that is not the current one. */
 export function checkVersion(
   { resource, name }: Target,

@@ -195,3 +195,27 @@ describe('deletion of pods', () => {
     seen.stop()
   })
 })
+
+test('A new object has no version: refused when it would be stored, kept by a dry run, ignored when it is none', async () => {
+  const server = await createTestServer()
+  const create = (query: string, resourceVersion: string, name = 'x') =>
+    server.request('POST', `${MAPS}${query}`, { metadata: { name, resourceVersion } })
+  const refusal = 'resourceVersion should not be set on objects to be created'
+  for (const version of ['5', '007']) {
+    const { status, value } = await create('', version)
+    assert.deepEqual([status, value.message], [500, refusal])
+    const dry = await create('?dryRun=All', version)
+    assert.deepEqual([dry.status, dry.value.metadata.resourceVersion], [201, version])
+  }
+  for (const version of ['0', '00', 'abc', '-1']) {
+    const { status, value } = await create('', version, `m${version.length}${version.at(-1)}`)
+    assert.deepEqual([status, /^[1-9]/.test(value.metadata.resourceVersion)], [201, true], version)
+  }
+  await server.request('POST', MAPS, { metadata: { name: 'there' } })
+  assert.equal((await create('', '5', 'there')).status, 500)
+  assert.equal((await create('?dryRun=All', '5', 'there')).status, 409)
+  const put = await server.request('PUT', '/api/v1/namespaces/default/endpoints/new?dryRun=All', {
+    metadata: { name: 'new', resourceVersion: '5' },
+  })
+  assert.deepEqual([put.status, put.value.metadata.resourceVersion], [201, '5'])
+})
