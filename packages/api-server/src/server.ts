@@ -1,7 +1,7 @@
 /** The embedded API server: its parts put together. It behaves as kube-apiserver 1.36 does, for one machine. */
 import type { KeyObject } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import type { Clock, Logger, MetricsRegistry, RandomSource, Timer } from '@gyropilot/foundation'
 import { admissionPlugins, serviceResolver, type ServiceResolver } from './admission/index.ts'
 import { fieldManagement } from './apply/index.ts'
 import {
@@ -44,6 +44,7 @@ import type { Stored } from './registry/kind-rules.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
 import { serviceAllocation } from './service-ips/index.ts'
+import { startCompaction } from './storage/compactor.ts'
 import type { Store } from './storage/store.ts'
 import { subresourceHandlers, type Kubelets, type SubresourceParts } from './subresources/index.ts'
 
@@ -116,6 +117,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly internals: Internals
   readonly #pipeline: Pipeline
   readonly #expiry: ExpirySweeper
+  #compaction: Timer | undefined
   readonly #definitions: DefinitionController
   readonly #elections: ElectingController | undefined
   readonly #listeners: Listener[] = []
@@ -297,6 +299,7 @@ class EmbeddedApiServer implements ApiServer {
     const { clock, random, advertiseAddress = '127.0.0.1', serviceRanges } = this.#options
     const { clientAuthorityPem, frontProxyAuthorityPem, identity, runtimeConfig } = this.#options
     this.#expiry.start()
+    this.#compaction = startCompaction(this.store, clock)
     const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
     const server = this.internals
     const options = {
@@ -347,6 +350,7 @@ class EmbeddedApiServer implements ApiServer {
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stopping = true
     this.#expiry.stop()
+    this.#compaction?.cancel()
     this.#bootstrapped?.stop()
     this.#definitions.stop()
     this.#elections?.stop()

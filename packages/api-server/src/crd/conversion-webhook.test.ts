@@ -63,7 +63,9 @@ interface Setup extends TestServer {
   store(version: 'v1' | 'v2'): Promise<void>
 }
 
-async function setup(answer: (body: AnyValue) => WebhookAnswer): Promise<Setup> {
+async function setup(
+  answer: (body: AnyValue) => WebhookAnswer | Promise<WebhookAnswer>,
+): Promise<Setup> {
   const hook = await startWebhook(answer)
   const server = await startServer()
   stops.push(hook.stop, () => server.server.stop())
@@ -191,6 +193,72 @@ describe('conversion by a webhook', () => {
     await store('v2')
     assert.equal((await call('GET', path('v1', 'x'))).status, 200)
     assert.equal((await call('DELETE', path('v1', 'x'))).status, 500)
+  })
+
+  test('a bookmark never overtakes the events that a slow webhook still converts', async () => {
+    let answer = (): void => {}
+    const held = new Promise<void>((resolve) => (answer = resolve))
+    let asked = (): void => {}
+    const called = new Promise<void>((resolve) => (asked = resolve))
+    const { server, call, path, clock } = await setup(async (body) => {
+      asked()
+      await held
+      return review(body)
+    })
+    const query = `watch=1&resourceVersion=${server.store.revision}&allowWatchBookmarks=true&timeoutSeconds=6`
+    const { body: events } = await call('GET', `${path('v2')}?${query}`)
+    const written = await call('POST', path('v1'), person('x', 'Jo'))
+    await called
+    await call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } })
+    // Two seconds before its end a watch says how far it has come.
+    await clock.advance(4000)
+    answer()
+    const seen: AnyValue[] = []
+    for await (const event of events) {
+      seen.push(event)
+      if (event.type === 'BOOKMARK') break
+    }
+    assert.deepEqual(
+      seen.map(({ type, object }) => [type, object.spec?.name]),
+      [
+        ['ADDED', 'Jo Doe'],
+        ['BOOKMARK', undefined],
+      ],
+    )
+    const [version, bookmark] = [written.body, seen[1].object].map(({ metadata }) =>
+      Number(metadata.resourceVersion),
+    )
+    assert.ok(bookmark! > version!)
+  })
+
+  test('fields are selected in the version that is asked for, on every page, also of what was created meanwhile', async () => {
+    const release: (() => void)[] = []
+    let slow = false
+    const { call, path } = await setup(async (body) => {
+      if (slow) await new Promise<void>((resolve) => release.push(resolve))
+      return review(body)
+    })
+    for (const name of ['a', 'b', 'c']) await call('POST', path('v1'), person(name, name))
+    const selected = `${path('v2')}?limit=1&fieldSelector=metadata.name!=b`
+    const first = await call('GET', selected)
+    await call('PATCH', path('v1', 'c'), { spec: { first: 'changed' } }, PATCH)
+    const second = await call('GET', `${selected}&continue=${first.body.metadata.continue}`)
+    assert.deepEqual(
+      [first, second].map(({ body }) => body.items[0].spec.name),
+      ['a Doe', 'c Doe'],
+    )
+    slow = true
+    await call('PATCH', path('v1', 'a'), { spec: { first: 'again' } }, PATCH)
+    const pending = call('GET', `${path('v2')}?fieldSelector=metadata.name!=b`)
+    while (release.length === 0) await turn()
+    slow = false
+    await call('POST', path('v1'), person('d', 'd'))
+    release[0]!()
+    const { status, body } = await pending
+    assert.deepEqual(
+      [status, body.items?.map(({ metadata }: AnyValue) => metadata.name)],
+      [200, ['a', 'c']],
+    )
   })
 
   const failures: readonly (readonly [string, (body: AnyValue) => object, string])[] = [

@@ -4,8 +4,7 @@ import { ApiError } from '../contracts.ts'
 import { badRequest, expired } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
-import { lowerBound } from '../storage/sorted-entries.ts'
-import type { Store, StoredEntry, StoreSnapshot } from '../storage/store.ts'
+import type { Store, StoredEntry, StoreScan } from '../storage/store.ts'
 import type { ResourceCall } from './call.ts'
 import { selectionOf, type FieldMatcher, type LabelMatcher } from './field-selector.ts'
 import { listOptions, parseVersion, type ListOptions } from './options.ts'
@@ -48,23 +47,18 @@ export async function listPage(
   clock: Clock,
   request: ListRequest,
 ): Promise<ListedPage> {
-  const { options, selection, resource } = request
+  const { options } = request
   const version = listVersion(options)
-  // Fields are selected in the version that is asked for.
-  if (selection.fields !== undefined && resource.storage.conversion !== undefined)
-    await resource.storage.conversion.prepare(
-      snapshot(store, request).entries.map(({ object }) => object),
-    )
   if (options.continueToken !== '') return continuePage(store, clock, request)
   // Version 0 is answered from memory as a whole: clients that send it expect everything.
-  if (options.resourceVersion === '0') return pageOf(request, snapshot(store, request), '', 0)
+  if (options.resourceVersion === '0') return readPage(request, scan(store, request), 0)
   if (version > 0) await reachRevision(store, clock, version)
   const exact =
     options.resourceVersionMatch === 'Exact' ||
     (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
-  const found = exact ? snapshot(store, request, version) : snapshot(store, request)
+  const found = scan(store, request, exact ? version : undefined)
   if (found === 'expired') throw expired(TOO_OLD)
-  return pageOf(request, found, '', options.limit)
+  return readPage(request, found, options.limit)
 }
 
 /** 0 when the request names none. */
@@ -83,13 +77,13 @@ function listVersion(options: ListOptions): number {
 }
 
 async function continuePage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
-  const { revision, start, rawStart } = decodeContinue(request.options.continueToken)
+  const { revision, start } = decodeContinue(request.options.continueToken)
   const limit = request.options.resourceVersion === '0' ? 0 : request.options.limit
-  if (revision < 0) return pageOf(request, snapshot(store, request), start, limit)
+  if (revision < 0) return readPage(request, scan(store, request, undefined, start), limit)
   await reachRevision(store, clock, revision)
-  const found = snapshot(store, request, revision)
-  if (found !== 'expired') return pageOf(request, found, start, limit)
-  throw new ExpiredTokenError(encodeStart(-1, rawStart))
+  const found = scan(store, request, revision, start)
+  if (found !== 'expired') return readPage(request, found, limit)
+  throw new ExpiredTokenError(encodeStart(-1, start))
 }
 
 /** 410 whose metadata carries a token that goes on with the present state. */
@@ -106,44 +100,65 @@ export class ExpiredTokenError extends ApiError {
   }
 }
 
-function snapshot(store: Store, request: ListRequest): StoreSnapshot
-function snapshot(store: Store, request: ListRequest, revision: number): StoreSnapshot | 'expired'
-function snapshot(
+function scan(store: Store, request: ListRequest, revision: undefined, start?: string): StoreScan
+function scan(store: Store, request: ListRequest): StoreScan
+function scan(
   store: Store,
-  { resource, namespace }: ListRequest,
+  request: ListRequest,
+  revision: number | undefined,
+  start?: string,
+): StoreScan | 'expired'
+function scan(
+  store: Store,
+  { resource, namespace, options }: ListRequest,
   revision?: number,
-): StoreSnapshot | 'expired' {
-  return store.list(resource.storage.collection, namespacePrefix(resource, namespace), revision)
+  start = '',
+): StoreScan | 'expired' {
+  const prefix = namespacePrefix(resource, namespace)
+  const { collection } = resource.storage
+  if (options.limit > 0 || start !== '')
+    return store.scan(collection, prefix, prefix + start, revision)
+  const whole = store.list(collection, prefix, revision)
+  if (whole === 'expired') return whole
+  return { ...whole, count: () => whole.entries.length }
 }
 
 export function namespacePrefix({ info }: ServedResource, namespace: string): string {
   return info.namespaced && namespace !== '' ? `${namespace}/` : ''
 }
 
+async function readPage(
+  request: ListRequest,
+  found: StoreScan,
+  limit: number,
+): Promise<ListedPage> {
+  const { selection, resource } = request
+  const { conversion } = resource.storage
+  if (selection.fields === undefined || conversion === undefined)
+    return pageOf(request, found, limit)
+  // Fields are selected in the version that is asked for. The store goes on while a webhook converts.
+  const entries = [...found.entries]
+  await conversion.prepare(entries.map(({ object }) => object))
+  return pageOf(request, { ...found, entries }, limit)
+}
+
 function pageOf(
-  { resource, namespace, selection, ...request }: ListRequest,
-  { revision, entries }: StoreSnapshot,
-  start: string,
+  { resource, namespace, selection, options }: ListRequest,
+  { revision, entries, count }: StoreScan,
   limit: number,
 ): ListedPage {
-  const prefix = namespacePrefix(resource, namespace)
-  const from = start === '' ? 0 : lowerBound(entries, prefix + start)
   const { labels, fields } = selection
   const selected = labels !== undefined || fields !== undefined
   if (!selected && limit === 0)
-    return { revision, entries: from === 0 ? entries : entries.slice(from) }
+    return { revision, entries: Array.isArray(entries) ? entries : [...entries] }
   const found: StoredEntry[] = []
-  for (let i = from; i < entries.length; i++) {
-    const entry = entries[i]!
+  for (const entry of entries) {
     if (selected && !matches(resource, selection, entry.object)) continue
     if (limit > 0 && found.length === limit) {
+      const prefix = namespacePrefix(resource, namespace)
       const token = encodeContinue(revision, found.at(-1)!.key.slice(prefix.length))
-      return {
-        revision,
-        entries: found,
-        continue: token,
-        ...(hasSelector(request.options) ? {} : { remainingItemCount: entries.length - i }),
-      }
+      const page = { revision, entries: found, continue: token }
+      return hasSelector(options) ? page : { ...page, remainingItemCount: count() - limit }
     }
     found.push(entry)
   }

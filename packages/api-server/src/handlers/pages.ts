@@ -16,14 +16,14 @@ export function encodeContinue(revision: number, lastKey: string): string {
   return encodeStart(revision, `/${lastKey}\u0000`)
 }
 
-/** A token that starts at a key as another token had it. */
+/** A token that starts at a key, with or without the slash before it. */
 export function encodeStart(revision: number, start: string): string {
   const json = `{"v":${JSON.stringify(VERSION)},"rv":${revision},"start":${JSON.stringify(start)}}`
   return Buffer.from(json).toString('base64url')
 }
 
 /** Throws 400. */
-export function decodeContinue(token: string): Page & { readonly rawStart: string } {
+export function decodeContinue(token: string): Page {
   const refuse = (detail: string) =>
     badRequest(`invalid continue token: continue key is not valid: ${detail}`)
   const text = decodeBase64Url(token)
@@ -48,7 +48,7 @@ export function decodeContinue(token: string): Page & { readonly rawStart: strin
   const key = start.startsWith('/') ? start.slice(1) : start
   if (`/${key}`.split('/').some((part) => part === '..' || part === '.') || key.startsWith('/'))
     throw refuse(start)
-  return { revision: rv, start: key, rawStart: start }
+  return { revision: rv, start: key }
 }
 
 const BASE64_URL = /^[A-Za-z0-9_-]*$/

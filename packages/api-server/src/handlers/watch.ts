@@ -85,6 +85,8 @@ class WatchSession {
   #timers: Timer[] = []
   #ended = false
   #converting: Promise<void> = Promise.resolve()
+  /** The revision that the client has already, or asked to have. */
+  #from = 0
 
   constructor(parts: WatchParts, request: ListRequest, sink: WatchSink) {
     this.#parts = parts
@@ -144,6 +146,7 @@ class WatchSession {
     const { resource, namespace } = this.#request
     const { collection } = resource.storage
     const prefix = namespacePrefix(resource, namespace)
+    this.#from = from
     for (let revision = from; !this.#ended;) {
       const past: StoreEvent[] = []
       let live = false
@@ -182,12 +185,20 @@ class WatchSession {
       this.#sendChange(event)
       return
     }
-    // Events keep their order while a webhook converts them.
     const states = event.previous === undefined ? [event.object] : [event.object, event.previous]
-    this.#converting = this.#converting
-      .then(() => conversion.prepare(states))
-      .then(() => this.#sendChange(event))
-      .catch((error: unknown) => this.#fail(error))
+    this.#inOrder(async () => {
+      await conversion.prepare(states)
+      this.#sendChange(event)
+    })
+  }
+
+  /** Sends after everything that is still being converted: whatever a webhook takes, nothing overtakes. */
+  #inOrder(send: () => void | Promise<void>): void {
+    if (this.#request.resource.storage.conversion === undefined) void send()
+    else
+      this.#converting = this.#converting
+        .then(() => (this.#ended ? undefined : send()))
+        .catch((error: unknown) => this.#fail(error))
   }
 
   #sendChange(event: StoreEvent): void {
@@ -252,9 +263,14 @@ class WatchSession {
     this.#timers.unshift(this.#parts.clock.after(BOOKMARK_PERIOD_MS, tick))
   }
 
-  /** Everything up to the store's revision has been sent: events are sent in the turn of their commit. */
+  /**
+   * Everything up to the store's revision has been handed to this watch, events in the turn of their commit. What still
+   * waits for a webhook is sent before the bookmark. A watch from the future has nothing to say until then.
+   */
   #periodicBookmark(): void {
-    if (!this.#ended && this.#subscription !== undefined) this.#bookmark(this.#parts.store.revision)
+    if (this.#ended || this.#subscription === undefined) return
+    const { revision } = this.#parts.store
+    if (revision >= this.#from) this.#inOrder(() => this.#bookmark(revision))
   }
 
   #fail(error: unknown): void {

@@ -75,7 +75,7 @@ test('Given sendInitialEvents=true without match, then 422; with Exact, 422 with
 
 test('Given a watch at RV 5 long ago, then status 200 and one ERROR event of code 410, then end of stream', async () => {
   const server = await createTestServer()
-  server.server.store.compact(50)
+  server.server.store.forget(50)
   const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=5`)
   await turn()
   assert.deepEqual(types(watch), ['ERROR'])
@@ -94,6 +94,20 @@ test('Given a watch at a future RV without sendInitialEvents, then it stays sile
   assert.equal(watch.ended(), false)
   await server.clock.advance(1000)
   assert.deepEqual([watch.events, watch.ended()], [[], true])
+})
+
+test('a watch from the future has no bookmark below the version that its client asked for', async () => {
+  const server = await createTestServer()
+  const future = server.server.store.revision + 2
+  const watch = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=${future}&allowWatchBookmarks=true`,
+  )
+  await server.clock.advance(60_000)
+  assert.deepEqual(types(watch), [])
+  for (const name of ['x', 'y', 'z']) await create(server, name)
+  await server.clock.advance(60_000)
+  assert.deepEqual(types(watch).at(-1), 'BOOKMARK')
+  assert.ok(Number(watch.events.at(-1)!.object.metadata.resourceVersion) > future)
 })
 
 test('a watch list at a future RV ends with 504 as an event after three seconds', async () => {

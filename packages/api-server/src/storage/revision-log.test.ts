@@ -60,9 +60,22 @@ for (let seed = 0; seed < 20; seed++) {
       const prefix = random.next() < 0.5 ? '' : 'a/'
       const snapshot = store.list('things', prefix, revision)
       assert.ok(snapshot !== 'expired')
+      const expected = model.list(prefix, revision)
       assert.deepEqual(
         snapshot.entries.map((entry) => entry.object),
-        model.list(prefix, revision),
+        expected,
+      )
+      // A page from anywhere is the rest of the same state; the same few revisions are asked for again and again.
+      const asked = Math.max(revision - (revision % 40), store.revision - 90, 0)
+      const whole = model.list(prefix, asked)
+      const start = prefix === '' ? key : `${prefix}${integerBetween(random, 0, 30)}`
+      const scan = store.scan('things', prefix, start, asked)
+      assert.ok(scan !== 'expired')
+      const rest = whole.filter(({ metadata: { name } }) => compareKeys(name, start) >= 0)
+      assert.equal(scan.count(), rest.length)
+      assert.deepEqual(
+        Array.from(scan.entries, (entry) => entry.object),
+        rest,
       )
     }
     for (const { from, prefix, events } of watched) {
@@ -131,7 +144,7 @@ test('history is kept for 75 seconds even when the collection is busy, and expir
   assert.equal(store.oldestRevision('things'), store.revision - 100)
 })
 
-test('compaction expires older snapshots and watches, never the present', () => {
+test('compaction expires older snapshots, forgetting also older watches, neither the present', () => {
   const store = createMemoryStore(virtualClock())
   for (let i = 0; i < 10; i++)
     store.commit({ collection: 'things', key: String(i) }, (revision) =>
@@ -141,10 +154,33 @@ test('compaction expires older snapshots and watches, never the present', () => 
   assert.equal(store.list('things', '', 5), 'expired')
   const snapshot = store.list('things', '', 6)
   assert.ok(snapshot !== 'expired' && snapshot.entries.length === 6)
-  assert.equal(
-    store.watch('other', '', 5, () => {}),
-    'expired',
-  )
+  let shown = 0
+  const count = (): void => void shown++
+  assert.ok(store.watch('things', '', 5, count) !== 'expired' && shown === 5)
+  store.forget(7)
+  assert.equal(store.list('things', '', 6), 'expired')
+  assert.equal(store.watch('things', '', 6, count), 'expired')
+  assert.equal(store.watch('other', '', 6, count), 'expired')
+  assert.notEqual(store.watch('other', '', 7, count), 'expired')
+  store.forget(99)
+  assert.notEqual(store.list('things', ''), 'expired')
+  assert.notEqual(store.watch('things', '', 10, count), 'expired')
+})
+
+test('what is paged through is not kept beyond compaction', () => {
+  const store = createMemoryStore(virtualClock())
+  for (const key of ['a', 'b', 'a'])
+    store.commit({ collection: 'things', key }, (revision) => object(key, revision))
+  const past = store.scan('things', '', '', 2)
+  assert.ok(past !== 'expired' && past.count() === 2)
+  store.compact(3)
+  assert.equal(store.scan('things', '', '', 2), 'expired')
+  const now = store.scan('things', '', 'b')
+  assert.ok(now !== 'expired')
+  assert.deepEqual([now.revision, [...now.entries].map(({ key }) => key)], [3, ['b']])
+  const none = store.scan('others', '', '')
+  assert.ok(none !== 'expired')
+  assert.deepEqual([[...none.entries], none.count()], [[], 0])
 })
 
 test('what a listener commits reaches everybody after what it listened to', () => {
@@ -169,6 +205,24 @@ test('a watch that starts while events are being delivered sees each of them onc
   })
   store.commit({ collection: 'things', key: 'x' }, (revision) => object('x', revision))
   assert.deepEqual(late, [1, 2])
+})
+
+test('what a listener commits while it is shown the past reaches it, once and in order', () => {
+  const store = createMemoryStore(virtualClock())
+  const write = (key: string): StoreEvent =>
+    store.commit({ collection: 'things', key }, (revision) => object(key, revision))
+  write('a')
+  write('b')
+  const seen: number[] = []
+  store.watch('things', '', 0, ({ revision }) => {
+    seen.push(revision)
+    // One commit per event it is shown, and one of another collection between them.
+    if (revision > 4) return
+    store.commit({ collection: 'other', key: 'z' }, (next) => object('z', next))
+    write(`after-${revision}`)
+  })
+  write('last')
+  assert.deepEqual(seen, [1, 2, 4, 6, 8, 9])
 })
 
 test('a watch from the future stays silent until its revision has passed', () => {

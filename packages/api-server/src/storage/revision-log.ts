@@ -2,12 +2,13 @@ import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '../registry/kind-rules.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { History, type LoggedEvent } from './history.ts'
-import { compareKeys } from './key-order.ts'
+import { PastStates } from './past-states.ts'
 import { SortedEntries } from './sorted-entries.ts'
 import type {
   Store,
   StoreEvent,
   StoreKey,
+  StoreScan,
   StoreSnapshot,
   StoreWatch,
   StoredEntry,
@@ -36,6 +37,7 @@ type Listener = (event: StoreEvent) => void
 interface Collection {
   readonly entries: SortedEntries
   readonly history: History
+  readonly pasts: PastStates
   /** Watchers by prefix: `''` or `namespace/`. */
   readonly watchers: Map<string, Set<Listener>>
 }
@@ -51,6 +53,8 @@ export class RevisionLog implements Store {
   #delivering = false
   #revision: number
   #floor: number
+  /** Lists below are expired. */
+  #compacted = 0
 
   constructor(clock: Clock, journal?: Journal, initial?: InitialState) {
     this.#clock = clock
@@ -125,16 +129,31 @@ export class RevisionLog implements Store {
   }
 
   list(name: string, prefix: string, revision?: number): StoreSnapshot | 'expired' {
-    const collection = this.#collections.get(name)
     if (revision === undefined || revision === this.#revision) {
-      return { revision: this.#revision, entries: collection?.entries.range(prefix) ?? [] }
+      const entries = this.#collections.get(name)?.entries.range(prefix) ?? []
+      return { revision: this.#revision, entries }
     }
+    const scan = this.scan(name, prefix, prefix, revision)
+    return scan === 'expired' ? scan : { revision, entries: [...scan.entries] }
+  }
+
+  scan(
+    name: string,
+    prefix: string,
+    start: string,
+    revision: number = this.#revision,
+  ): StoreScan | 'expired' {
     if (revision > this.#revision)
       throw new Error(`revision ${revision} is in the future (${this.#revision})`)
-    if (revision < this.oldestRevision(name)) return 'expired'
+    if (revision < Math.max(this.#compacted, this.oldestRevision(name))) return 'expired'
+    const collection = this.#collections.get(name)
+    if (collection === undefined) return { revision, entries: [], count: () => 0 }
+    const { entries, pasts } = collection
+    const state = revision === this.#revision ? entries : pasts.at(revision)
     return {
       revision,
-      entries: collection === undefined ? [] : entriesAt(collection, prefix, revision),
+      entries: state.from(start, prefix),
+      count: () => state.countFrom(start, prefix),
     }
   }
 
@@ -146,16 +165,15 @@ export class RevisionLog implements Store {
   ): StoreWatch | 'expired' {
     if (revision < this.oldestRevision(name)) return 'expired'
     const collection = this.#collection(name)
-    let current = this.#revision
     // A listener may commit while it is shown the past: what it commits is past too until it has registered.
-    for (let from = revision; ; from = current) {
-      for (const event of collection.history.after(from))
+    // Events that are still being delivered to others are past as well.
+    let seen = revision
+    while (seen < this.#revision) {
+      const now = this.#revision
+      for (const event of collection.history.after(seen))
         if (event.key.startsWith(prefix)) listener(event)
-      if (this.#revision === current) break
-      current = this.#revision
+      seen = now
     }
-    // Events that are still being delivered to others were replayed above.
-    const seen = Math.max(revision, current)
     const watcher: Listener = (event) => {
       if (event.revision > seen) listener(event)
     }
@@ -177,6 +195,12 @@ export class RevisionLog implements Store {
   }
 
   compact(revision: number): void {
+    this.#compacted = Math.max(this.#compacted, Math.min(revision, this.#revision))
+    for (const { pasts } of this.#collections.values()) pasts.forgetBelow(this.#compacted)
+  }
+
+  forget(revision: number): void {
+    this.compact(revision)
     this.#floor = Math.max(this.#floor, Math.min(revision, this.#revision))
     for (const { history } of this.#collections.values()) history.compact(this.#floor)
   }
@@ -188,11 +212,10 @@ export class RevisionLog implements Store {
   #collection(name: string): Collection {
     let collection = this.#collections.get(name)
     if (collection === undefined) {
-      collection = {
-        entries: new SortedEntries(),
-        history: new History(this.#floor),
-        watchers: new Map(),
-      }
+      const entries = new SortedEntries()
+      const history = new History(this.#floor)
+      const pasts = new PastStates(entries, history)
+      collection = { entries, history, pasts, watchers: new Map() }
       this.#collections.set(name, collection)
     }
     return collection
@@ -223,22 +246,6 @@ export class RevisionLog implements Store {
 function notify(listeners: ReadonlySet<Listener> | undefined, event: StoreEvent): void {
   if (listeners === undefined) return
   for (const listener of listeners) listener(event)
-}
-
-/** The collection as it was: the present, with the first change after `revision` of each key undone. */
-function entriesAt(collection: Collection, prefix: string, revision: number): StoredEntry[] {
-  const then = new Map<string, StoredEntry | undefined>()
-  for (const event of collection.history.after(revision)) {
-    if (event.key.startsWith(prefix) && !then.has(event.key)) then.set(event.key, event.before)
-  }
-  const now = collection.entries.range(prefix)
-  if (then.size === 0) return now
-  const result: StoredEntry[] = []
-  for (const entry of now) {
-    if (!then.has(entry.key)) result.push(entry)
-  }
-  for (const entry of then.values()) if (entry !== undefined) result.push(entry)
-  return result.sort((a, b) => compareKeys(a.key, b.key))
 }
 
 /** The same object with another resourceVersion. */

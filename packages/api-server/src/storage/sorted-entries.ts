@@ -60,6 +60,34 @@ export class SortedEntries {
     return found
   }
 
+  /** The entries from `start` on whose key starts with `prefix`, in order: as many as are asked for, in one turn. */
+  *from(start: string, prefix: string): Generator<StoredEntry> {
+    if (this.#blocks.length === 0) return
+    for (let b = this.#blockOf(start); b < this.#blocks.length; b++) {
+      const block = this.#blocks[b]!
+      for (let i = lowerBound(block, start); i < block.length; i++) {
+        if (!block[i]!.key.startsWith(prefix)) return
+        yield block[i]!
+      }
+    }
+  }
+
+  /** How many `from` yields to its end. */
+  countFrom(start: string, prefix: string): number {
+    // No key ends a namespace with another character than `/`, whose successor is `0`.
+    const end = prefix === '' ? this.size : this.#rank(`${prefix.slice(0, -1)}0`)
+    return end - this.#rank(start)
+  }
+
+  /** How many keys are below `key`. */
+  #rank(key: string): number {
+    if (this.#blocks.length === 0) return 0
+    const blockIndex = this.#blockOf(key)
+    let rank = lowerBound(this.#blocks[blockIndex]!, key)
+    for (let b = 0; b < blockIndex; b++) rank += this.#blocks[b]!.length
+    return rank
+  }
+
   /** The last block whose first key is not above `key`. */
   #blockOf(key: string): number {
     let low = 0

@@ -38,6 +38,15 @@ export interface StoreSnapshot {
   readonly entries: readonly StoredEntry[]
 }
 
+/** Part of a snapshot, to be read in the turn in which it was asked for. */
+export interface StoreScan {
+  readonly revision: number
+  /** In storage order; costs what is taken from it. */
+  readonly entries: Iterable<StoredEntry>
+  /** How many there are altogether. */
+  count(): number
+}
+
 /**
  * Writes are decided and committed in one synchronous step, so there is no lock: what `get` returns cannot change before
  * the `commit` that follows it in the same turn. With a data directory a write is durable before `commit` returns.
@@ -49,6 +58,8 @@ export interface Store {
   commit(key: StoreKey, build: (revision: number) => Stored | undefined): StoreEvent
   /** Entries under a prefix (`''` or `namespace/`) in storage order; at an older revision while it is kept, else 'expired'. */
   list(collection: string, prefix: string, revision?: number): StoreSnapshot | 'expired'
+  /** As `list`, from the key `start` on, which begins with the prefix. */
+  scan(collection: string, prefix: string, start: string, revision?: number): StoreScan | 'expired'
   /** Calls back for each event after `revision`, past ones first; 'expired' when they are no longer kept. */
   watch(
     collection: string,
@@ -64,8 +75,10 @@ export interface Store {
   count(collection: string): number
   /** Names of all collections that hold objects. */
   collections(): readonly string[]
-  /** Forgets history up to this revision. */
+  /** Lists below this revision are expired from now on. Watches may begin there as long as their events are kept. */
   compact(revision: number): void
+  /** Forgets history up to this revision: compacts, and watches from below are expired too. */
+  forget(revision: number): void
   close(): void
 }
 

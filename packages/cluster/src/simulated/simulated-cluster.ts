@@ -274,7 +274,7 @@ export class SimulatedCluster {
   /** What watches and lists could go back to is forgotten: who asks for it is told 410. */
   compact(): void {
     this.noteFault('compaction')
-    this.store.compact(this.store.revision)
+    this.store.forget(this.store.revision)
   }
 
   // Results
