@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
+import type { AdmissionPlugin, AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import { compareQuantities } from '@gyropilot/api'
 import { isFor, newestFirst, read, readAll, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
@@ -34,22 +34,25 @@ export function defaultStorageClass(world: AdmissionWorld): AdmissionPlugin {
   }
 }
 
+/** By collection. */
 const FINALIZERS: Readonly<Record<string, string>> = {
   persistentvolumes: 'kubernetes.io/pv-protection',
   persistentvolumeclaims: 'kubernetes.io/pvc-protection',
+  'volumeattributesclasses.storage.k8s.io': 'kubernetes.io/vac-protection',
 }
 
-/** Volumes and claims stay while something uses them. */
+function finalizerOf({ resource, group }: ResourceInfo): string | undefined {
+  return FINALIZERS[group === '' ? resource : `${resource}.${group}`]
+}
+
+/** Volumes, claims and attribute classes stay while something uses them. */
 export function storageObjectInUseProtection(): AdmissionPlugin {
   return {
     name: 'StorageObjectInUseProtection',
     handles: ({ operation, resource, subresource }) =>
-      operation === 'CREATE' &&
-      subresource === '' &&
-      resource.group === '' &&
-      FINALIZERS[resource.resource] !== undefined,
+      operation === 'CREATE' && subresource === '' && finalizerOf(resource) !== undefined,
     mutate({ object, resource }) {
-      const finalizer = FINALIZERS[resource.resource]!
+      const finalizer = finalizerOf(resource)!
       const finalizers: string[] = object!['metadata'].finalizers ?? []
       if (!finalizers.includes(finalizer))
         object!['metadata'].finalizers = [...finalizers, finalizer]

@@ -219,3 +219,49 @@ test('A new object has no version: refused when it would be stored, kept by a dr
   })
   assert.deepEqual([put.status, put.value.metadata.resourceVersion], [201, '5'])
 })
+
+test('what a dry run of 1.36 fills in: the finalizer of an attributes class, times of taints and of a gate, optional keys of files', async () => {
+  const server = await createTestServer()
+  const create = async (path: string, body: object): Promise<AnyValue> => {
+    const { status, value } = await server.request('POST', `${path}?dryRun=All`, body)
+    assert.equal(status, 201, value.message)
+    return value
+  }
+  const attributes = await create('/apis/storage.k8s.io/v1/volumeattributesclasses', {
+    metadata: { name: 'a' },
+    driverName: 'd',
+    parameters: { a: 'b' },
+  })
+  assert.deepEqual(attributes.metadata.finalizers, ['kubernetes.io/vac-protection'])
+  const taint = { effect: 'NoSchedule', key: 'k' }
+  const timeAdded = '2020-01-01T00:00:00Z'
+  const slice = await create('/apis/resource.k8s.io/v1/resourceslices', {
+    metadata: { name: 's' },
+    spec: {
+      driver: 'd',
+      pool: { name: 'p', resourceSliceCount: 1 },
+      nodeName: 'n',
+      devices: [{ name: 'a', taints: [taint, { ...taint, timeAdded }] }],
+    },
+  })
+  const [fresh, old] = slice.spec.devices[0].taints
+  assert.deepEqual([fresh.timeAdded, old.timeAdded], [slice.metadata.creationTimestamp, timeAdded])
+  await server.request('POST', `${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } })
+  const fileKeyRef = { volumeName: 'v', path: 'p', key: 'k' }
+  const gated = await create(PODS, {
+    metadata: { name: 'p' },
+    spec: {
+      schedulingGates: [{ name: 'a.b/c' }],
+      automountServiceAccountToken: false,
+      volumes: [{ name: 'v', emptyDir: {} }],
+      containers: [{ name: 'c', image: 'i', env: [{ name: 'E', valueFrom: { fileKeyRef } }] }],
+    },
+  })
+  assert.deepEqual(
+    [
+      gated.status.conditions[0].lastTransitionTime,
+      gated.spec.containers[0].env[0].valueFrom.fileKeyRef.optional,
+    ],
+    [gated.metadata.creationTimestamp, false],
+  )
+})

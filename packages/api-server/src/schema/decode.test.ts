@@ -65,6 +65,68 @@ test('the first field of a wrong type ends decoding, in the words of Go', () => 
     assert.throws(() => decode(type, value), { name: 'DecodeError', message })
 })
 
+const CRD = { group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' }
+const withSchema = (l: unknown): Draft => ({
+  spec: { versions: [{ schema: { openAPIV3Schema: { type: 'object', properties: { l } } } }] },
+})
+const schemaOf = (l: unknown): unknown =>
+  decode(CRD, withSchema(l)).spec.versions[0].schema.openAPIV3Schema.properties.l
+
+test('schemas inside schemas are read like the outermost: empty values go, unknown fields without a word', () => {
+  const items = {
+    type: 'object',
+    id: '',
+    foo: 1,
+    nullable: false,
+    uniqueItems: false,
+    required: [],
+    properties: {
+      a: { type: 'string', bar: 2, description: '', 'x-kubernetes-list-type': null },
+      nest: { type: 'array', items: { type: 'string', title: '', 'x-kubernetes-validations': [] } },
+    },
+  }
+  assert.deepEqual(schemaOf({ type: 'array', items }), {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { a: { type: 'string' }, nest: { type: 'array', items: { type: 'string' } } },
+    },
+  })
+  assert.deepEqual(decodeObject(CRD, withSchema({ items }))!.problems, [])
+  for (const [given, kept] of [
+    [
+      { additionalProperties: { type: 'string', id: '', 'x-y': 'z' } },
+      { additionalProperties: { type: 'string' } },
+    ],
+    [{ additionalProperties: true }, { additionalProperties: true }],
+    [{ additionalProperties: false }, { additionalProperties: false }],
+    [{ additionalProperties: null }, {}],
+    [{ maxLength: 0, nullable: false }, { maxLength: 0 }],
+    [{ items: [{ type: 'string', id: '' }] }, { items: [{ type: 'string' }] }],
+    [{ items: [] }, {}],
+    [{ items: 5 }, {}],
+    [
+      { dependencies: { a: ['b'], c: { type: 'string', id: '' } } },
+      { dependencies: { a: ['b'], c: { type: 'string' } } },
+    ],
+  ] as const)
+    assert.deepEqual(schemaOf(given), kept)
+})
+
+test('a wrong type inside a schema inside a schema is refused with its whole path', () => {
+  const at =
+    'json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties'
+  for (const [given, message] of [
+    [{ items: { type: 5 } }, `${at}.items.type of type string`],
+    [{ items: [{ type: 5 }] }, `${at}.items.type of type string`],
+    [{ items: { properties: { a: { type: 5 } } } }, `${at}.items.properties.type of type string`],
+    [{ additionalProperties: { type: 5 } }, `${at}.additionalProperties.type of type string`],
+    [{ additionalProperties: 5 }, 'boolean or JSON schema expected'],
+    [{ additionalProperties: [] }, 'boolean or JSON schema expected'],
+  ] as const)
+    assert.throws(() => schemaOf(given), { name: 'DecodeError', message })
+})
+
 test('Given Lease renewTime without fraction, then 400.', () => {
   const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' }
   assert.throws(() => decode(lease, { spec: { renewTime: '2020-01-01T00:00:00Z' } }), {

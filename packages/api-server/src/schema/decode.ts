@@ -63,7 +63,10 @@ function planOf(schema: ObjectSchema): StructPlan {
       isEmpty: presence === 'plain' ? isEmptyValue : undefined,
       isStruct: field.type === 'object',
     })
-    if (presence === 'always') always.push({ name, zero: zeroOf(field) })
+    if (presence === 'always') {
+      const isNull = field.type === 'object' && field.default === undefined
+      always.push({ name, zero: isNull ? () => null : zeroOf(field) })
+    }
   }
   return plan
 }
@@ -106,6 +109,12 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       return arrayDecoder(struct, name, field)
     case 'map':
       return mapDecoder(struct, name, field)
+    case 'json-schema-or-array':
+      return schemaOrArray
+    case 'json-schema-or-boolean':
+      return schemaOrBoolean
+    case 'json-schema-or-string-array':
+      return (value, walk) => (Array.isArray(value) ? value : nestedSchema(value, walk))
     default: {
       const decode = scalarDecoders[field.type]
       if (decode === undefined) return (value) => value
@@ -123,6 +132,24 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       }
     }
   }
+}
+
+/** Go reads these schemas with a decoder of their own: what they do not know is dropped there without a word. */
+function nestedSchema(value: unknown, walk: Walk): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const plan = planOf(schemaNamed('apiextensions-v1.JSONSchemaProps')!)
+  return decodeStruct(plan, value as Draft, { ...walk, problems: [] })
+}
+
+function schemaOrArray(value: unknown, walk: Walk): unknown {
+  if (!Array.isArray(value)) return nestedSchema(value, walk)
+  return value.length === 0 ? undefined : value.map((item) => nestedSchema(item, walk))
+}
+
+function schemaOrBoolean(value: unknown, walk: Walk): unknown {
+  const decoded = typeof value === 'boolean' ? value : nestedSchema(value, walk)
+  if (decoded === undefined) throw new DecodeError('boolean or JSON schema expected')
+  return decoded
 }
 
 /** How the number at the place of the walk was written, when it is no plain integer. */
@@ -222,6 +249,7 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
     walk.path.push(key)
     const decoded = field.decode(member, walk)
     walk.path.pop()
+    if (decoded === undefined) return
     if (field.isEmpty?.(decoded)) {
       delete object[key]
       if (typeof decoded === 'object' || decoded === '') rememberEmpty(object, key, decoded)

@@ -12,6 +12,7 @@ function has(table: FieldTable, struct: string, field: string): boolean {
 
 /** Optional numbers and booleans that are plain values: zero and false are not written. All others are pointers. */
 const PLAIN_NUMBERS: FieldTable = {
+  'admissionregistration-v1.ValidatingAdmissionPolicyStatus': 'observedGeneration',
   'apps-v1.DaemonSetSpec': 'minReadySeconds',
   'apps-v1.DaemonSetStatus':
     'numberAvailable numberUnavailable observedGeneration updatedNumberScheduled',
@@ -84,6 +85,7 @@ const PLAIN_NUMBERS: FieldTable = {
   'apiextensions-v1.CustomResourceColumnDefinition': 'priority',
   'apiextensions-v1.CustomResourceDefinitionSpec': 'preserveUnknownFields',
   'apiextensions-v1.CustomResourceDefinitionVersion': 'deprecated',
+  'apiextensions-v1.CustomResourceDefinitionStatus': 'observedGeneration',
   'apiextensions-v1.JSONSchemaProps':
     'exclusiveMaximum exclusiveMinimum nullable uniqueItems x-kubernetes-embedded-resource x-kubernetes-int-or-string',
   'meta-v1.Condition': 'observedGeneration',
@@ -120,7 +122,7 @@ const POINTER_STRINGS: FieldTable = {
   'core-v1.CSIVolumeSource': 'driver fsType',
   'core-v1.ClusterTrustBundleProjection': 'name signerName',
   'core-v1.Container': 'restartPolicy',
-  'core-v1.ContainerStatus': 'started',
+  'core-v1.ContainerStatus': 'started stopSignal',
   'core-v1.EmptyDirVolumeSource': '',
   'core-v1.EndpointAddress': 'nodeName',
   'core-v1.EndpointPort': 'appProtocol',
@@ -142,6 +144,7 @@ const POINTER_STRINGS: FieldTable = {
   'core-v1.PodSecurityContext': 'fsGroupChangePolicy supplementalGroupsPolicy seLinuxChangePolicy',
   'core-v1.PodSpec': 'runtimeClassName preemptionPolicy hostnameOverride',
   'core-v1.PortStatus': 'error',
+  'core-v1.ResourceHealth': 'message',
   'core-v1.SeccompProfile': 'localhostProfile',
   'core-v1.AppArmorProfile': 'localhostProfile',
   'core-v1.SecurityContext': 'procMount',
@@ -163,7 +166,11 @@ const POINTER_STRINGS: FieldTable = {
   'networking-v1.IngressSpec': 'ingressClassName',
   'networking-v1.NetworkPolicyPort': 'protocol',
   'policy-v1.PodDisruptionBudgetSpec': 'unhealthyPodEvictionPolicy',
+  'resource-v1.AllocatedDeviceStatus': 'shareID',
   'resource-v1.DeviceAttribute': 'string version',
+  'resource-v1.DeviceClassSpec': 'extendedResourceName',
+  'resource-v1.DeviceConstraint': 'distinctAttribute matchAttribute',
+  'resource-v1.DeviceRequestAllocationResult': 'shareID',
   'resource-v1.ResourceSliceSpec': 'nodeName',
   'resource-v1.Device': 'nodeName',
   'scheduling-v1.PriorityClass': 'preemptionPolicy',
@@ -173,7 +180,8 @@ const POINTER_STRINGS: FieldTable = {
   'apiextensions-v1.CustomResourceDefinitionVersion': 'deprecationWarning',
   'apiextensions-v1.ServiceReference': 'path',
   'apiextensions-v1.WebhookClientConfig': 'url',
-  'apiextensions-v1.JSONSchemaProps': 'x-kubernetes-list-type x-kubernetes-map-type',
+  'apiextensions-v1.CustomResourceSubresourceScale': 'labelSelectorPath',
+  'apiextensions-v1.JSONSchemaProps': '$ref x-kubernetes-list-type x-kubernetes-map-type',
   'apiextensions-v1.ValidationRule': 'reason',
 }
 
@@ -188,7 +196,6 @@ const OMITTED_DEFAULTS: FieldTable = {
   'core-v1.SecretEnvSource': 'name',
   'core-v1.SecretKeySelector': 'name',
   'core-v1.SecretProjection': 'name',
-  'core-v1.FileKeySelector': 'optional',
   'core-v1.GRPCAction': 'service',
   'core-v1.AzureDiskVolumeSource': 'readOnly',
   'core-v1.ReplicationControllerSpec': 'replicas minReadySeconds',
@@ -209,6 +216,12 @@ const WRITTEN_NULL: FieldTable = {
   'events-v1.Event': 'eventTime deprecatedFirstTimestamp deprecatedLastTimestamp',
   'events-v1.EventSeries': 'lastObservedTime',
   'storage-v1.VolumeError': 'time',
+  'storage-v1.CSINodeDriver': 'topologyKeys',
+  'apiextensions-v1.CustomResourceDefinitionStatus': 'conditions',
+  'authentication-v1.TokenRequestSpec': 'boundObjectRef',
+  'core-v1.TypedLocalObjectReference': 'apiGroup',
+  'core-v1.TypedObjectReference': 'apiGroup',
+  'resource-v1.AllocatedDeviceStatus': 'conditions',
 }
 
 /** `pointer`: only absence is left out. `plain`: the zero value is left out too. `always`: written even when unset. */

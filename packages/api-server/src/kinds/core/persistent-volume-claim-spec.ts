@@ -55,8 +55,8 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
         "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
       )
     }
-    const { apiGroup = '', namespace = '' } = reference
-    if (apiGroup !== '')
+    const { apiGroup, namespace = '' } = reference
+    if (apiGroup)
       invalidAll(errors, `${field}.${source}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
     if (source === 'dataSourceRef' && namespace !== '')
       invalidAll(errors, `${field}.${source}.namespace`, namespace, dnsLabel(namespace))
@@ -78,6 +78,10 @@ function validateSameSource(spec: Stored, errors: FieldErrors, field: string): v
   if (!dataSource || !dataSourceRef) return
   if (dataSourceRef.namespace)
     errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified')
-  else if (['apiGroup', 'kind', 'name'].some((name) => dataSource[name] !== dataSourceRef[name]))
+  else if (
+    ['apiGroup', 'kind', 'name'].some(
+      (name) => (dataSource[name] ?? '') !== (dataSourceRef[name] ?? ''),
+    )
+  )
     errors.invalid(field, {}, 'must match dataSourceRef')
 }

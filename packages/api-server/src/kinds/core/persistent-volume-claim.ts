@@ -29,9 +29,9 @@ function mirrorDataSource(object: Draft): void {
   }
 }
 
-function isOldSource({ kind, apiGroup = '' }: Draft): boolean {
+function isOldSource({ kind, apiGroup }: Draft): boolean {
   return (
-    (kind === 'PersistentVolumeClaim' && apiGroup === '') ||
+    (kind === 'PersistentVolumeClaim' && !apiGroup) ||
     (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
   )
 }

@@ -31,7 +31,7 @@ function validateHost(host: string, errors: FieldErrors, field: string): void {
 /** The parts that references to objects of any kind have in common. */
 function validateReference(reference: Stored, errors: FieldErrors, field: string): void {
   const { apiGroup, kind = '', name = '' } = reference
-  if (apiGroup !== undefined)
+  if (typeof apiGroup === 'string')
     invalidAll(errors, `${field}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
   if (kind === '') errors.required(`${field}.kind`)
   else invalidAll(errors, `${field}.kind`, kind, pathSegment(kind))

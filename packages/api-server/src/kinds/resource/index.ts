@@ -1,5 +1,6 @@
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import { formatTime } from '@gyropilot/foundation'
+import type { Draft, KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { invalidAll } from '../../schema/validation/labels.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
@@ -97,10 +98,18 @@ export const deviceClass: KindRules = {
   columns: [nameColumn, ageColumn],
 }
 
+/** A taint without a time begins now. */
+function dateTaints(slice: Draft, { nowMs }: RuleContext): void {
+  for (const device of slice.spec?.devices ?? [])
+    for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(nowMs)
+}
+
 export const resourceSlice: KindRules = {
   group: GROUP,
   kind: 'ResourceSlice',
   generationOf: (object) => object.spec,
+  prepareForCreate: dateTaints,
+  prepareForUpdate: (object, _stored, context) => dateTaints(object, context),
   validate(object, errors) {
     const spec: Stored = object.spec ?? {}
     if (!spec.driver) errors.required('spec.driver')

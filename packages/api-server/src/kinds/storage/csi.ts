@@ -137,7 +137,7 @@ function validateNodeDriver(
   errors: FieldErrors,
   field: string,
 ): void {
-  const { name = '', nodeID = '', allocatable, topologyKeys = [] } = driver
+  const { name = '', nodeID = '', allocatable, topologyKeys } = driver
   validateDriverName(name, errors, `${field}.name`)
   if (nodeID === '') errors.required(`${field}.nodeID`)
   if (nodeID.length > NODE_ID_LIMIT)
@@ -146,7 +146,7 @@ function validateNodeDriver(
   if (names.has(name)) errors.duplicate(`${field}.name`, name)
   names.add(name)
   const keys = new Set<string>()
-  for (const key of topologyKeys) {
+  for (const key of topologyKeys ?? []) {
     if (key === '') errors.required(field)
     if (keys.has(key)) errors.duplicate(field, key)
     keys.add(key)

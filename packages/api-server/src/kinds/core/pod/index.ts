@@ -1,4 +1,5 @@
 /** Pods. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Core". */
+import { formatTime } from '@gyropilot/foundation'
 import type { Draft, KindRules, Stored } from '../../../registry/kind-rules.ts'
 import { adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
 import { podColumns, podRowConditions } from './columns.ts'
@@ -41,7 +42,7 @@ export const pod: KindRules = {
     object.spec ??= {}
     defaultPodSpec(object.spec, false)
   },
-  prepareForCreate(object) {
+  prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
     if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
     object.status = { phase: 'Pending', qosClass: qosClassOf(object.spec ?? {}) }
@@ -51,7 +52,7 @@ export const pod: KindRules = {
           type: 'PodScheduled',
           status: 'False',
           lastProbeTime: null,
-          lastTransitionTime: null,
+          lastTransitionTime: formatTime(nowMs),
           reason: 'SchedulingGated',
           message: GATED,
         },
