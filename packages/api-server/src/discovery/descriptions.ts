@@ -10,7 +10,12 @@ interface Schema {
   readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[]
 }
 
+interface Operation {
+  readonly responses?: Readonly<Record<string, object>>
+}
+
 interface Document {
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
 }
 
@@ -47,13 +52,41 @@ const CONDITION_TEXTS: Texts = {
   observedGeneration: 'The generation of the spec that this is about.',
 }
 
+/** Strict readers want them. */
+const RESPONSE_TEXTS: Texts = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  401: 'Unauthorized',
+}
+
 export function withDescriptions<D extends object>(document: D): D {
-  const { components } = document as Document
+  const { components, paths } = document as Document
   if (components?.schemas === undefined) return document
   const schemas = Object.fromEntries(
     Object.entries(components.schemas).map(([name, schema]) => [name, described(name, schema)]),
   )
-  return { ...document, components: { ...components, schemas } }
+  const explained = { ...document, components: { ...components, schemas } }
+  return paths === undefined ? explained : { ...explained, paths: mapValues(paths, pathItem) }
+}
+
+function pathItem(item: Readonly<Record<string, Operation>>): object {
+  return mapValues(item, (operation) =>
+    operation.responses === undefined
+      ? operation
+      : { ...operation, responses: mapValues(operation.responses, withResponseText) },
+  )
+}
+
+function withResponseText(response: object, code: string): object {
+  return { description: RESPONSE_TEXTS[code] ?? '', ...response }
+}
+
+function mapValues<V>(
+  map: Readonly<Record<string, V>>,
+  change: (value: V, key: string) => object,
+): object {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]))
 }
 
 function described(name: string, schema: Schema): Schema {
@@ -84,9 +117,8 @@ function isList({ properties }: Schema, kind: string | undefined): boolean {
   return kind?.endsWith('List') === true && properties?.['items'] !== undefined
 }
 
-/** The description stands first, where the real server writes it. */
-function withText<S extends Schema>(schema: S, text: string | undefined): S {
-  return text === undefined || schema.description !== undefined
-    ? schema
-    : { description: text, ...schema }
+/** The description stands first, where the real server writes it; a bare reference has no room for one. */
+function withText(schema: Schema, text: string | undefined): Schema {
+  if (text === undefined || schema.description !== undefined) return schema
+  return { description: text, ...('$ref' in schema ? { allOf: [schema] } : schema) }
 }

@@ -16,44 +16,63 @@ interface Parameter {
   readonly schema?: object
 }
 
+interface Response {
+  readonly description?: string
+  readonly content?: Readonly<Record<string, { readonly schema?: object }>>
+}
+
 interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema?: object }>>
     readonly required?: boolean
   }
-  readonly responses?: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>
-  >
+  readonly responses?: Readonly<Record<string, Response>>
   readonly [field: string]: unknown
 }
 
 export function swaggerOf(documents: readonly OpenApiV3[]): Swagger {
   const paths: Record<string, object> = {}
-  const definitions: Record<string, object> = {}
+  const definitions: Record<string, Schema> = {}
   for (const document of documents) {
-    for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(item)
+    for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(path, item)
     for (const [name, schema] of Object.entries(document.components.schemas))
-      definitions[name] = schemaOf(schema) as object
+      definitions[name] = withKindsOf(schemaOf(schema), definitions[name])
+  }
+  const BearerToken = {
+    description: 'Bearer Token authentication',
+    type: 'apiKey',
+    name: 'authorization',
+    in: 'header',
   }
   const document = {
     swagger: '2.0',
-    info: { title: 'Kubernetes', version: 'v1.36.0' },
+    info: { title: 'Kubernetes', version: '1.36' },
     paths,
     definitions,
-    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    securityDefinitions: { BearerToken },
     security: [{ BearerToken: [] }],
   }
   return document
 }
 
-function pathItem(item: PathItem): object {
+const KINDS = 'x-kubernetes-group-version-kind'
+
+/** Types that every group has, as DeleteOptions, say in each document only what they are called there. */
+function withKindsOf(schema: Schema, other: Schema | undefined): Schema {
+  if (other?.[KINDS] === undefined || schema[KINDS] === undefined) return schema
+  const kinds = [...(other[KINDS] as object[]), ...(schema[KINDS] as object[])]
+  const distinct = new Map(kinds.map((kind) => [JSON.stringify(kind), kind]))
+  return { ...schema, [KINDS]: [...distinct.values()] }
+}
+
+function pathItem(path: string, item: PathItem): object {
   return Object.fromEntries(
     Object.entries(item).map(([method, value]) => [
       method,
       method === 'parameters'
         ? (value as readonly Parameter[]).map(parameter)
-        : operation(value as Operation),
+        : operation(path, value as Operation),
     ]),
   )
 }
@@ -62,18 +81,50 @@ function parameter({ name, in: place, required, schema }: Parameter): object {
   return { ...schema, name, in: place, ...(required === undefined ? {} : { required }) }
 }
 
-function operation({ parameters = [], requestBody, responses = {}, ...rest }: Operation): object {
+const MEDIA_TYPES = [
+  'text/plain',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf',
+]
+
+/** In the order in which kube-apiserver lists them. */
+function mediaTypes(content: object | undefined): string[] {
+  const rank = (type: string): number => {
+    const place = MEDIA_TYPES.indexOf(type)
+    return place < 0 ? MEDIA_TYPES.length : place
+  }
+  return Object.keys(content ?? {}).sort((a, b) => rank(a) - rank(b))
+}
+
+function operation(
+  path: string,
+  { parameters = [], requestBody, responses = {}, ...rest }: Operation,
+): object {
   const body = requestBody === undefined ? [] : [bodyParameter(requestBody)]
+  const all = [...body, ...parameters.map(parameter)]
+  const answered = Object.values(responses).find(({ content }) => content !== undefined)?.content
+  const patches = requestBody !== undefined && !('*/*' in requestBody.content)
+  const produces = mediaTypes(answered)
   return {
     ...rest,
     schemes: ['https'],
-    consumes: requestBody === undefined ? ['*/*'] : Object.keys(requestBody.content),
-    produces: Object.keys(
-      Object.values(responses).find(({ content }) => content !== undefined)?.content ?? {},
-    ),
-    parameters: [...body, ...parameters.map(parameter)],
+    consumes: patches
+      ? mediaTypes(requestBody.content)
+      : path.endsWith('/') // Discovery.
+        ? produces
+        : ['*/*'],
+    produces,
+    ...(all.length === 0 ? {} : { parameters: all }),
     responses: Object.fromEntries(
-      Object.entries(responses).map(([code, { content }]) => [code, response(content)]),
+      Object.entries(responses).map(([code, { description, content }]) => [
+        code,
+        response(description, content),
+      ]),
     ),
   }
 }
@@ -88,23 +139,53 @@ function bodyParameter({ content, required }: NonNullable<Operation['requestBody
 }
 
 function response(
+  description: string | undefined,
   content: Readonly<Record<string, { readonly schema?: object }>> | undefined,
 ): object {
   const schema = content === undefined ? undefined : Object.values(content)[0]?.schema
-  return { description: '', ...(schema === undefined ? {} : { schema: schemaOf(schema) }) }
+  return {
+    description: description ?? '',
+    ...(schema === undefined ? {} : { schema: schemaOf(schema) }),
+  }
 }
 
-/** References move; `allOf` with one member, there to carry a default, becomes the member. */
-function schemaOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(schemaOf)
-  if (typeof value !== 'object' || value === null) return value
+type Schema = Readonly<Record<string, unknown>>
+
+const SHAPE = new Set(['type', 'properties', 'items', 'additionalProperties', 'required'])
+/** Version 2 has no words for them, or no client that would believe them. */
+const DROPPED = new Set(['oneOf', 'anyOf', 'not', 'nullable', 'default'])
+
+/**
+ * A schema in the words of version 2: references move; `allOf` with a reference, there to carry a default, becomes the
+ * reference; what may be null or hold anything has no shape. Fields may be called like words of the language.
+ */
+function schemaOf(schema: object): Schema {
   const result: Record<string, unknown> = {}
-  for (const [key, child] of Object.entries(value)) {
+  const { nullable, oneOf, type, ...given } = schema as Schema
+  const shapeless = nullable === true || given['x-kubernetes-preserve-unknown-fields'] === true
+  const shape = given['x-kubernetes-int-or-string'] === true ? undefined : type
+  // Quantities and int-or-strings.
+  if (shape === undefined && oneOf !== undefined && 'type' in (oneOf as object[])[0]!)
+    result['type'] = 'string'
+  else if (shape !== undefined && !shapeless) result['type'] = shape
+  for (const [key, value] of Object.entries(given)) {
+    if (DROPPED.has(key) || (shapeless && SHAPE.has(key))) continue
     if (key === '$ref')
-      result[key] = String(child).replace('#/components/schemas/', '#/definitions/')
-    else if (key === 'allOf' && Array.isArray(child) && child.length === 1)
-      Object.assign(result, schemaOf(child[0]))
-    else if (key !== 'oneOf' && key !== 'nullable') result[key] = schemaOf(child)
+      result[key] = String(value).replace('#/components/schemas/', '#/definitions/')
+    else if (key === 'allOf') Object.assign(result, referenceOf(value as readonly object[]))
+    else if (key === 'properties') result[key] = mapOf(value as Readonly<Record<string, object>>)
+    else if (SHAPE.has(key) && typeof value === 'object' && !Array.isArray(value))
+      result[key] = schemaOf(value as object)
+    else result[key] = value
   }
   return result
+}
+
+function mapOf(schemas: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(schemas).map(([name, value]) => [name, schemaOf(value)]))
+}
+
+function referenceOf(parts: readonly object[]): Schema {
+  const [only] = parts
+  return only !== undefined && parts.length === 1 && '$ref' in only ? schemaOf(only) : {}
 }
