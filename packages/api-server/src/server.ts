@@ -13,6 +13,7 @@ import {
 } from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
 import type { AdmissionPlugin, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
+import { ComponentPages } from './discovery/component-pages.ts'
 import { NonResources } from './discovery/non-resource-handler.ts'
 import { OpenApiDocuments } from './discovery/openapi.ts'
 import { VERSION } from './discovery/version.ts'
@@ -43,7 +44,7 @@ import { featureEnabled } from './registry/feature-gates.ts'
 import type { Stored } from './registry/kind-rules.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
-import { serviceAllocation } from './service-ips/index.ts'
+import { DEFAULT_SERVICE_RANGES, serviceAllocation } from './service-ips/index.ts'
 import { startCompaction } from './storage/compactor.ts'
 import type { Store } from './storage/store.ts'
 import { subresourceHandlers, type Kubelets, type SubresourceParts } from './subresources/index.ts'
@@ -106,6 +107,7 @@ export interface ApiServer {
 
 const STOP_GRACE_MS = 10_000
 const DEFAULT_PORT = 6443
+const DEFAULT_ADDRESS = '127.0.0.1'
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options)
@@ -271,6 +273,12 @@ class EmbeddedApiServer implements ApiServer {
         { name: 'shutdown', readiness: true, healthy: () => !this.#stopping },
       ],
       metrics: this.#options.metrics,
+      pages: new ComponentPages({
+        clock: this.#options.clock,
+        version: VERSION.gitVersion.slice(1),
+        runtimeVersion: process.version,
+        flags: flagsOf(this.#options),
+      }),
       openApi,
       openId: {
         configuration: () => tokens.openidConfiguration(`https://${this.#address}`),
@@ -296,7 +304,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async start(): Promise<void> {
-    const { clock, random, advertiseAddress = '127.0.0.1', serviceRanges } = this.#options
+    const { clock, random, advertiseAddress = DEFAULT_ADDRESS, serviceRanges } = this.#options
     const { clientAuthorityPem, frontProxyAuthorityPem, identity, runtimeConfig } = this.#options
     this.#expiry.start()
     this.#compaction = startCompaction(this.store, clock)
@@ -357,4 +365,18 @@ class EmbeddedApiServer implements ApiServer {
     this.#calls.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
   }
+}
+
+/** What is set, under the names of kube-apiserver's flags: what /flagz shows. */
+function flagsOf(options: ApiServerOptions): ReadonlyMap<string, string> {
+  const { inFlight = IN_FLIGHT_LIMITS, runtimeConfig = {}, serviceRanges } = options
+  const served = Object.entries(runtimeConfig).map(([name, on]) => `${name}=${on}`)
+  return new Map([
+    ['advertise-address', options.advertiseAddress ?? DEFAULT_ADDRESS],
+    ['authorization-mode', '[Node,RBAC]'],
+    ['max-mutating-requests-inflight', String(inFlight.mutating)],
+    ['max-requests-inflight', String(inFlight.reading)],
+    ['runtime-config', served.sort().join(',')],
+    ['service-cluster-ip-range', (serviceRanges ?? DEFAULT_SERVICE_RANGES).join(',')],
+  ])
 }

@@ -8,11 +8,15 @@ export interface HealthCheck {
   healthy(): boolean
 }
 
+/** Told about each check that was asked. */
+export type CheckRecorder = (name: string, endpoint: string, healthy: boolean) => void
+
 /** Undefined: not a health path, or an unknown check. */
 export function healthAnswer(
   checks: readonly HealthCheck[],
   path: string,
   query: URLSearchParams,
+  record: CheckRecorder,
 ): Answer | undefined {
   const [endpoint = '', name, ...rest] = path.slice(1).split('/')
   if (rest.length > 0 || (endpoint !== 'healthz' && endpoint !== 'livez' && endpoint !== 'readyz'))
@@ -21,14 +25,21 @@ export function healthAnswer(
   if (name !== undefined) {
     const check = own.find((candidate) => candidate.name === name)
     if (check === undefined) return undefined
-    return check.healthy()
+    const healthy = check.healthy()
+    record(name, endpoint, healthy)
+    return healthy
       ? text(200, 'ok')
       : text(500, `internal server error: ${name}: reason withheld\n`)
   }
-  return report(endpoint, own, query)
+  return report(endpoint, own, query, record)
 }
 
-function report(endpoint: string, checks: readonly HealthCheck[], query: URLSearchParams): Answer {
+function report(
+  endpoint: string,
+  checks: readonly HealthCheck[],
+  query: URLSearchParams,
+  record: CheckRecorder,
+): Answer {
   const excluded = new Set(query.getAll('exclude'))
   let failed = false
   const lines: string[] = []
@@ -38,6 +49,7 @@ function report(endpoint: string, checks: readonly HealthCheck[], query: URLSear
       continue
     }
     const healthy = check.healthy()
+    record(check.name, endpoint, healthy)
     if (!healthy) failed = true
     lines.push(healthy ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`)
   }

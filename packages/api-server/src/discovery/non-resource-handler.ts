@@ -2,12 +2,13 @@
 import { hash } from 'node:crypto'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
-import { text, type Answer } from '../http/answer.ts'
+import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { negotiate, notAcceptable, parseAccept } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { ComponentPages } from './component-pages.ts'
 import {
   AGGREGATED_TYPE,
   aggregated,
@@ -26,6 +27,7 @@ export interface NonResourceParts {
   readonly checks: readonly HealthCheck[]
   readonly metrics: MetricsRegistry | undefined
   readonly openApi: OpenApiDocuments
+  readonly pages: ComponentPages
   /** `/.well-known/openid-configuration` and `/openid/v1/jwks`. */
   readonly openId?: { configuration(): unknown; readonly keySet: unknown }
   /** `host:port` for clients that ask `/api`. */
@@ -38,13 +40,16 @@ const PATHS = [
   '/api',
   '/api/v1',
   '/apis',
+  '/flagz',
   '/healthz',
   '/livez',
   '/metrics',
+  '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
   '/openid/v1/jwks',
   '/readyz',
+  '/statusz',
   '/version',
 ]
 
@@ -64,7 +69,12 @@ export class NonResources implements NonResourceHandler {
   ): Answer | undefined | Promise<Answer | undefined> {
     const path =
       info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
-    const health = healthAnswer(this.#parts.checks, path, info.query)
+    const { pages, checks } = this.#parts
+    const page = pages.answer(info.path, headerOf(request.headers, 'accept'))
+    if (page !== undefined) return page
+    const health = healthAnswer(checks, path, info.query, (check, endpoint, healthy) =>
+      pages.checked(check, endpoint, healthy),
+    )
     if (health !== undefined) return health
     if (path.startsWith('/openapi/')) return this.#parts.openApi.answer(request, path, info.query)
     const value = this.#document(request, path)
@@ -78,7 +88,7 @@ export class NonResources implements NonResourceHandler {
 
   /** A JSON value, or an answer of its own form. */
   #document(request: ServerRequest, path: string): object | Answer | undefined {
-    const { registry, version, metrics, openId } = this.#parts
+    const { registry, version, metrics, openId, pages } = this.#parts
     switch (path) {
       case '/':
         return { paths: this.#paths() }
@@ -89,7 +99,7 @@ export class NonResources implements NonResourceHandler {
           body: { kind: 'object', value: version },
         } satisfies Answer
       case '/metrics':
-        return metrics === undefined ? undefined : prometheus(metrics.expose())
+        return metrics === undefined ? undefined : pages.prometheus(metrics.expose())
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
@@ -162,10 +172,6 @@ export class NonResources implements NonResourceHandler {
 
 function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value
-}
-
-function prometheus(content: string): Answer {
-  return text(200, content, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
 }
 
 function cacheable(value: unknown, contentType: string): Answer {

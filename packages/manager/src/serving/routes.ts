@@ -1,8 +1,8 @@
 /** What the manager serves. Contract: docs/behaviour/runtime/manager.md, Serving. */
-import type { MetricsRegistry } from '@gyropilot/foundation'
+import { flagsPage, statusPage } from '@gyropilot/foundation'
+import type { ComponentStatus, MetricsRegistry } from '@gyropilot/foundation'
 import type { DelegatedAuth } from './delegated-auth.ts'
-import { flagsPage, statusPage } from './component-pages.ts'
-import type { Status } from './component-pages.ts'
+import { componentAnswer } from './component-pages.ts'
 import type { HealthChecks } from './health.ts'
 import type { Answer, IncomingRequest } from './request.ts'
 
@@ -16,7 +16,7 @@ export interface RoutesOptions {
   /** Flag values as texts; absent: /flagz is not served. */
   flagz?(): ReadonlyMap<string, string>
   /** Absent: /statusz is not served. */
-  statusz?(): Omit<Status, 'component' | 'paths'>
+  statusz?(): Omit<ComponentStatus, 'component' | 'paths'>
   /** What --profiling adds. */
   readonly debug?: {
     setVerbosity(level: number): void
@@ -77,12 +77,15 @@ function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   if (debug !== undefined) handlers.set('/debug/flags/v', (request) => putVerbosity(request, debug))
   const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
   if (flagz !== undefined) {
-    handlers.set('/flagz', (request) => flagsPage(COMPONENT, flagz(), accept(request)))
+    handlers.set('/flagz', (request) =>
+      componentAnswer(flagsPage(COMPONENT, flagz()), accept(request)),
+    )
   }
   if (statusz !== undefined) {
     handlers.set('/statusz', (request) => {
       const paths = [...handlers.keys()]
-      return statusPage({ component: COMPONENT, paths, ...statusz() }, accept(request))
+      const page = statusPage({ component: COMPONENT, paths, ...statusz() })
+      return componentAnswer(page, accept(request))
     })
   }
   return handlers
