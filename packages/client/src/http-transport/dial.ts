@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { serverCertificateProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import { TransportError } from '../transport.ts'
 import { openSocks5 } from './socks5.ts'
@@ -84,7 +85,10 @@ async function handshake(options: HandshakeOptions, tcp: Socket): Promise<TLSSoc
       ...(tls.ca === undefined ? {} : { ca: tls.ca }),
       ...(tls.cert === undefined ? {} : { cert: tls.cert }),
       ...(tls.key === undefined ? {} : { key: tls.key }),
-      rejectUnauthorized: !tls.insecure,
+      // Judged below, as Go does: no word is sent before.
+      rejectUnauthorized: false,
+      allowPartialTrustChain: true,
+      checkServerIdentity: () => undefined,
       minVersion: 'TLSv1.2',
       ALPNProtocols: [...options.protocols],
     })
@@ -101,7 +105,32 @@ async function handshake(options: HandshakeOptions, tcp: Socket): Promise<TLSSoc
     HANDSHAKE_TIMEOUT_MS,
     `tls to ${options.server.host}`,
   )
+  if (tls.insecure !== true) checkServer(options, socket, servername ?? host)
   return socket
+}
+
+/** Throws TransportError when the certificate does not prove that the server is who was asked for. */
+function checkServer(
+  { clock, server, tls }: HandshakeOptions,
+  socket: TLSSocket,
+  host: string,
+): void {
+  const certificate = socket.getPeerX509Certificate()
+  const problem =
+    certificate &&
+    serverCertificateProblem({
+      certificate,
+      chainError: socket.authorized ? undefined : String(socket.authorizationError),
+      host,
+      authoritiesPem: tls.ca,
+      nowMs: clock.nowMs(),
+    })
+  if (certificate !== undefined && problem === undefined) return
+  socket.on('error', () => {})
+  socket.destroy()
+  const { code, text } = problem ?? { code: 'TLS_INVALID', text: 'no certificate was shown' }
+  const message = `tls to ${server.host}: tls: failed to verify certificate: ${text}`
+  throw new TransportError(code, message)
 }
 
 /** Resolves at `event`; rejects and destroys the socket on an error, an early close or the timeout. */

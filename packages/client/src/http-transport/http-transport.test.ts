@@ -386,6 +386,15 @@ test('shows the client certificate, checks the server by authority and name, or 
   await assert.rejects(misnamed.send(get('/')), isTransportError('ERR_TLS_CERT_ALTNAME_INVALID'))
   const distrusting = transportTo(server, { tls: { ca: certificates.otherAuthority } })
   await assert.rejects(distrusting.send(get('/')), (error) => error instanceof TransportError)
+  const pinned = transportTo(server, { tls: { ca: certificates.serverCertificate } })
+  assert.equal((await pinned.send(get('/'))).status, 200, 'the certificate itself, as Go takes it')
+  const pinnedElsewhere = transportTo(server, {
+    tls: { ca: certificates.serverCertificate, serverName: 'elsewhere' },
+  })
+  await assert.rejects(
+    pinnedElsewhere.send(get('/')),
+    isTransportError('ERR_TLS_CERT_ALTNAME_INVALID'),
+  )
   const careless = transportTo(server, { tls: { insecure: true } })
   assert.equal((await careless.send(get('/'))).status, 200)
 })

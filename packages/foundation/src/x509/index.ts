@@ -14,3 +14,5 @@ export type {
   Issuer,
 } from './certificate.ts'
 export * as der from './der.ts'
+export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
+export type { CertificateProblem, PresentedCertificate } from './server-identity.ts'
