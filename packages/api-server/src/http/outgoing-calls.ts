@@ -1,7 +1,9 @@
 /** HTTPS calls from the server to webhooks. Failures are worded as clients of kube-apiserver know them. */
-import { Agent, request as httpsRequest } from 'node:https'
+import { request as httpsRequest } from 'node:https'
+import type { Agent } from 'node:https'
 import type { Clock } from '@gyropilot/foundation'
 import { readLimited } from './limited-body.ts'
+import { HandshakeError, CheckingAgent } from './outgoing-calls-agent.ts'
 import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export interface OutgoingCall {
@@ -32,7 +34,7 @@ export function createOutgoingCalls(clock: Clock): OutgoingCalls {
     const key = authorityPem ?? ''
     let agent = agents.get(key)
     if (agent === undefined) {
-      agent = new Agent({ keepAlive: true, ...(authorityPem ? { ca: authorityPem } : {}) })
+      agent = new CheckingAgent(authorityPem || undefined, clock)
       agents.set(key, agent)
     }
     return agent
@@ -84,7 +86,8 @@ function exchange(
         // Names in certificates are those that the configuration uses, wherever the connection leads.
         ...(isAddress ? {} : { servername: target.hostname }),
         headers: {
-          host: target.host,
+          // With its port as it is written, as Go sends it.
+          host: /^\w+:\/\/([^/?#]*)/.exec(url)![1]!,
           accept: 'application/json',
           'content-type': 'application/json',
           'content-length': content.length,
@@ -99,6 +102,8 @@ function exchange(
       },
     )
     request.on('error', reject)
+    // A request without a connection yet would tell of its end only when it has one.
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     request.end(content)
   })
 }
@@ -135,15 +140,6 @@ function statusText(status: number, text: string): string {
   return `the server responded with the status code ${status} but did not return more information`
 }
 
-const UNKNOWN_AUTHORITY = new Set([
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'CERT_SIGNATURE_FAILURE',
-])
-
 interface SystemError {
   readonly code?: string
   readonly message: string
@@ -158,8 +154,7 @@ function networkText(error: unknown, { url, connectTo }: OutgoingCall): string {
   const { hostname, port } = new URL(url)
   const where = connectTo ?? { host: hostname, port: port || '443' }
   const peer = `${where.host}:${where.port}`
-  if (UNKNOWN_AUTHORITY.has(code ?? ''))
-    return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+  if (error instanceof HandshakeError) return message
   switch (code) {
     case 'ECONNREFUSED':
       return `dial tcp ${peer}: connect: connection refused`
@@ -171,11 +166,6 @@ function networkText(error: unknown, { url, connectTo }: OutgoingCall): string {
     case 'ECONNRESET':
     case 'EPIPE':
       return 'EOF'
-    case 'CERT_HAS_EXPIRED':
-    case 'CERT_NOT_YET_VALID':
-      return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `tls: failed to verify certificate: x509: certificate is not valid for ${hostname}`
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
       return 'http: server gave HTTP response to HTTPS client'

@@ -10,6 +10,8 @@ export interface WebhookServer {
   readonly port: number
   /** For clientConfig.caBundle. */
   readonly caBundle: string
+  /** The certificate that it shows, which is no authority. */
+  readonly ownCertificate: string
   /** Bodies in the order in which they came, with the path. */
   readonly calls: { readonly path: string; readonly body: AnyValue }[]
   stop(): Promise<void>
@@ -53,6 +55,7 @@ export async function startWebhook(
     url: `https://127.0.0.1:${port}`,
     port,
     caBundle: Buffer.from(certificates.authority.certificatePem).toString('base64'),
+    ownCertificate: Buffer.from(certificates.serving.certificatePem).toString('base64'),
     calls,
     stop: () =>
       new Promise((resolve) => {

@@ -1,4 +1,5 @@
 /** Where a webhook is: a URL, or a service that has to be found. Shared by admission and conversion. */
+import { certificatesOfPem } from '@gyropilot/foundation/x509'
 import type { OutgoingCall } from '../../http/outgoing-calls.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { Store } from '../../storage/store.ts'
@@ -17,7 +18,10 @@ export type ServiceResolver = (service: ServiceReference) => {
 
 const DEFAULT_PORT = 443
 
-/** Throws Error when the service cannot be resolved. */
+/** A clientConfig that no client can be made of. The text stands for itself. */
+export class UnusableClientConfig extends Error {}
+
+/** Throws UnusableClientConfig, or Error when the service cannot be resolved. */
 export function callTarget(
   clientConfig: Stored,
   timeoutSeconds: number,
@@ -26,9 +30,13 @@ export function callTarget(
   const { url, service, caBundle } = clientConfig
   const timeout = {
     timeoutMs: timeoutSeconds * 1000,
-    ...(caBundle ? { authorityPem: Buffer.from(caBundle, 'base64').toString() } : {}),
+    ...(caBundle ? { authorityPem: authoritiesOf(caBundle) } : {}),
   }
-  if (service === undefined) return { url: withTimeout(url, timeoutSeconds), ...timeout }
+  const query = `?timeout=${timeoutSeconds}s`
+  if (service === undefined) {
+    const [, base = '', path = ''] = /^(\w+:\/\/[^/?#]*)([^?#]*)/.exec(url) ?? []
+    return { url: `${base}${cleanedPath(path)}${query}`, ...timeout }
+  }
   const reference: ServiceReference = {
     namespace: service.namespace,
     name: service.name,
@@ -36,16 +44,41 @@ export function callTarget(
   }
   const base = `https://${reference.name}.${reference.namespace}.svc:${reference.port}`
   return {
-    url: withTimeout(new URL(service.path ?? '/', base).href, timeoutSeconds),
+    url: `${base}${cleanedPath(service.path ?? '')}${query}`,
     connectTo: resolve(reference),
     ...timeout,
   }
 }
 
-function withTimeout(url: string, seconds: number): string {
-  const target = new URL(url)
-  target.searchParams.set('timeout', `${seconds}s`)
-  return target.href
+function authoritiesOf(caBundle: string): string {
+  const pem = Buffer.from(caBundle, 'base64').toString()
+  const fail = (reason: string): UnusableClientConfig =>
+    new UnusableClientConfig(
+      `could not get REST client: unable to load root certificates: ${reason}`,
+    )
+  if (!/-----BEGIN [^-]+-----/.test(pem)) throw fail('unable to parse bytes as PEM block')
+  try {
+    certificatesOfPem(pem)
+  } catch {
+    throw fail('failed to parse certificate: x509: malformed certificate')
+  }
+  return pem
+}
+
+/** Escapes are read, empty segments, `.` and `..` are resolved, and what must be is escaped again. */
+function cleanedPath(path: string): string {
+  const bytes = Buffer.from(path, 'utf8')
+    .toString('latin1')
+    .replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+  const segments: string[] = []
+  for (const segment of bytes.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`.replaceAll(
+    /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  )
 }
 
 /**

@@ -12,7 +12,7 @@ import { inVersion, replaceObject } from '../object-versions.ts'
 import { reinvocations } from '../reinvocation.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
-import { callTarget } from './client-config.ts'
+import { UnusableClientConfig, callTarget } from './client-config.ts'
 import { InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
 import type { Verdict } from './review.ts'
 
@@ -192,6 +192,7 @@ async function call(world: AdmissionWorld, webhook: Stored, body: object): Promi
     const target = callTarget(webhook['clientConfig'] ?? {}, seconds, resolveService)
     return await calls.post({ ...target, body })
   } catch (error) {
+    if (error instanceof UnusableClientConfig) throw new CallFailure(error.message)
     throw new CallFailure(`failed to call webhook: ${(error as Error).message}`)
   }
 }

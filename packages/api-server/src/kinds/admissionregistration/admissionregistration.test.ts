@@ -16,6 +16,9 @@ const VALIDATING_ADMISSION_POLICY = kind('ValidatingAdmissionPolicy')
 const VALIDATING_ADMISSION_POLICY_BINDING = kind('ValidatingAdmissionPolicyBinding')
 const RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
 
+const SUBDOMAIN =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+
 const webhook = (change: Draft): Draft => ({
   webhooks: [
     {
@@ -34,6 +37,32 @@ const policy = (change: Draft): Draft => ({
     ...change,
   },
 })
+
+/** Paths, with what is said of them after the path itself. */
+const SERVICE_PATHS: readonly (readonly [string, readonly string[]])[] = [
+  ['/', []],
+  ['/a/b', []],
+  ['/a/b/', []],
+  ['a', ["must start with a '/'"]],
+  ['//', ['segment[0] may not be empty']],
+  ['/a//b', ['segment[1] may not be empty']],
+  ['/a/b//', ['segment[2] may not be empty']],
+  ['/a/..', [`segment[1]: ${SUBDOMAIN}`]],
+  ['/A?b//c', [`segment[0]: ${SUBDOMAIN}`, 'segment[1] may not be empty']],
+]
+
+function servicePathCases() {
+  return SERVICE_PATHS.map(([path, messages]) => {
+    const service = { namespace: 'n', name: 's', port: 443, path }
+    const field = 'webhooks[0].clientConfig.service.path'
+    const shown = messages.map((message) => `${field}: Invalid value: "${path}": ${message}`)
+    return [
+      VALIDATING_WEBHOOK_CONFIGURATION,
+      webhook({ clientConfig: { service } }),
+      shown,
+    ] as const
+  })
+}
 
 test('what a create is refused for', () => {
   const cases: readonly (readonly [KindName, Draft, readonly string[]])[] = [
@@ -62,6 +91,7 @@ test('what a create is refused for', () => {
         'webhooks[0].clientConfig.url: Invalid value: "q": query parameters are not permitted in the URL',
       ],
     ],
+    ...servicePathCases(),
     [
       VALIDATING_WEBHOOK_CONFIGURATION,
       webhook({ admissionReviewVersions: ['v1', 'v1', 'V'] }),

@@ -1,5 +1,6 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
+import { dnsSubdomain } from '../../schema/validation/names.ts'
 
 /** The Service that a webhook is behind. */
 export function validateWebhookService(service: Stored, errors: FieldErrors, field: string): void {
@@ -12,6 +13,20 @@ export function validateWebhookService(service: Stored, errors: FieldErrors, fie
       'port is not valid: must be between 1 and 65535, inclusive',
     )
   }
-  if (service.path && !service.path.startsWith('/'))
-    errors.invalid(`${field}.path`, service.path, "must start with a '/'")
+  if (service.path) validatePath(service.path, errors, `${field}.path`)
 }
+
+/** Segments are DNS subdomains; one slash may stand at the end. */
+function validatePath(path: string, errors: FieldErrors, field: string): void {
+  if (!path.startsWith('/')) return errors.invalid(field, path, "must start with a '/'")
+  if (path === '/') return
+  const segments = path.slice(1).split('/')
+  if (segments.at(-1) === '') segments.pop()
+  for (const [index, segment] of segments.entries()) {
+    const messages = segment === '' ? [' may not be empty'] : subdomainMessages(segment)
+    for (const message of messages) errors.invalid(field, path, `segment[${index}]${message}`)
+  }
+}
+
+const subdomainMessages = (segment: string): string[] =>
+  dnsSubdomain(segment).map((message) => `: ${message}`)

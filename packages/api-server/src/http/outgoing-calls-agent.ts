@@ -1,0 +1,71 @@
+/** Connections to webhooks: nothing is sent before the server's certificate was judged as Go judges it. */
+import { Agent } from 'node:https'
+import type { RequestOptions } from 'node:https'
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect } from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { Clock } from '@gyropilot/foundation'
+import { serverCertificateProblem } from '@gyropilot/foundation/x509'
+
+const HANDSHAKE_TIMEOUT_MS = 10_000
+
+/** The server has not proved that it is who was asked for. */
+export class HandshakeError extends Error {}
+
+type Connected = (error: Error | null, socket: Duplex) => void
+
+export class CheckingAgent extends Agent {
+  readonly #authoritiesPem: string | undefined
+  readonly #clock: Clock
+
+  constructor(authoritiesPem: string | undefined, clock: Clock) {
+    super({ keepAlive: true })
+    this.#authoritiesPem = authoritiesPem
+    this.#clock = clock
+  }
+
+  override createConnection(options: RequestOptions, connected: Connected): undefined {
+    const socket = connect({
+      ...(options as ConnectionOptions),
+      ...(this.#authoritiesPem === undefined ? {} : { ca: this.#authoritiesPem }),
+      rejectUnauthorized: false,
+      allowPartialTrustChain: true,
+      checkServerIdentity: () => undefined,
+    })
+    const settle = (error: Error | null): void => {
+      timer.cancel()
+      socket.off('error', settle)
+      socket.off('secureConnect', onSecure)
+      if (error !== null) socket.on('error', () => {}).destroy()
+      connected(error, socket)
+    }
+    const onSecure = (): void => settle(this.#judge(socket, options as ConnectionOptions))
+    // Whoever asked may have given up long before: the connection must not stay.
+    const timer = this.#clock.after(HANDSHAKE_TIMEOUT_MS, () =>
+      settle(new HandshakeError('net/http: TLS handshake timeout')),
+    )
+    socket.once('error', settle)
+    socket.once('secureConnect', onSecure)
+    return undefined
+  }
+
+  #judge(socket: TLSSocket, { host, servername }: ConnectionOptions): HandshakeError | null {
+    const certificate = socket.getPeerX509Certificate()
+    const problem =
+      certificate === undefined
+        ? { text: 'no certificate was shown' }
+        : serverCertificateProblem({
+            certificate,
+            chainError: socket.authorized ? undefined : String(socket.authorizationError),
+            host:
+              servername === undefined || servername === '' || isIP(servername)
+                ? host!
+                : servername,
+            authoritiesPem: this.#authoritiesPem,
+            nowMs: this.#clock.nowMs(),
+          })
+    if (problem === undefined) return null
+    return new HandshakeError(`tls: failed to verify certificate: ${problem.text}`)
+  }
+}
