@@ -99,7 +99,9 @@ export class PortSocket extends Duplex {
 
   override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
     this.#sent.push(chunk)
-    done()
+    const { relief } = this.#sent
+    if (relief === undefined) done()
+    else void relief.then(() => done())
   }
 
   override _final(done: () => void): void {

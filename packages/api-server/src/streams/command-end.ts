@@ -22,6 +22,13 @@ export function statusOfEnd(end: CommandEnd): string {
   })
 }
 
+/** The same for clients of the older protocols: the text of a failure, nothing for success. */
+export function textOfEnd(end: CommandEnd): string {
+  if ('error' in end) return end.error
+  if (end.exitCode === 0) return ''
+  return `command terminated with non-zero exit code: exit status ${end.exitCode}`
+}
+
 /** A run that throws is reported, not left hanging. */
 export async function endOf(run: () => Promise<CommandEnd>): Promise<CommandEnd> {
   try {

@@ -174,16 +174,20 @@ test('a client that says goodbye, speaks another version or sends endless frames
 
 test('a command runs when all its streams are there, and ends with its status', async () => {
   const client = new Client((connection) =>
-    serveCommand(connection, {
-      kind: 'command',
-      wanted: { stdin: true, stdout: true, stderr: true, tty: false },
-      async run({ stdin, stdout, stderr }) {
-        for await (const chunk of stdin)
-          await stdout(Buffer.from(Buffer.from(chunk).toString().toUpperCase()))
-        await stderr(Buffer.from('oops'))
-        return { exitCode: 3 }
+    serveCommand(
+      connection,
+      {
+        kind: 'command',
+        wanted: { stdin: true, stdout: true, stderr: true, tty: false },
+        async run({ stdin, stdout, stderr }) {
+          for await (const chunk of stdin)
+            await stdout(Buffer.from(Buffer.from(chunk).toString().toUpperCase()))
+          await stderr(Buffer.from('oops'))
+          return { exitCode: 3 }
+        },
       },
-    }),
+      'v4.channel.k8s.io',
+    ),
   )
   await client.open(1, { streamType: 'error' })
   await client.open(3, { streamType: 'stdin' })
@@ -200,6 +204,7 @@ test('ports: every pair of streams is a connection; what cannot be served says s
   const client = new Client((connection) =>
     servePorts(connection, {
       kind: 'ports',
+      ports: [],
       async forward(port, { input, output }) {
         if (port !== 80) return `nothing at ${port}`
         for await (const chunk of input) await output(chunk)
@@ -217,4 +222,47 @@ test('ports: every pair of streams is a connection; what cannot be served says s
   assert.equal(client.text(1), '')
   assert.equal(client.text(5), 'nothing at 81')
   assert.ok([1, 3, 5, 7].every((id) => client.closed(id)))
+})
+
+test('older protocols, and none, end with the text of a failure; nothing tells of success', async () => {
+  for (const protocol of ['v3.channel.k8s.io', 'channel.k8s.io', '']) {
+    for (const [exitCode, said] of [
+      [0, ''],
+      [3, 'command terminated with non-zero exit code: exit status 3'],
+    ] as const) {
+      const wanted = { stdin: false, stdout: true, stderr: false, tty: false }
+      const run = () => Promise.resolve({ exitCode })
+      const client = new Client((connection) =>
+        serveCommand(connection, { kind: 'command', wanted, run }, protocol),
+      )
+      await client.open(1, { streamType: 'error' })
+      await client.open(3, { streamType: 'stdout' })
+      await new Promise((resolve) => client.connection.signal.addEventListener('abort', resolve))
+      assert.equal(client.text(1), said, `${protocol} ${exitCode}`)
+    }
+  }
+})
+
+test('a stream whose reader is behind holds its connection back until it reads', async () => {
+  const read = Promise.withResolvers<void>()
+  const client = new Client(() => async (stream) => {
+    await read.promise
+    for await (const chunk of stream.input) await stream.write(Buffer.from(`${chunk.length};`))
+  })
+  await client.open(1, {})
+  const piece = Buffer.alloc(600_000)
+  const header = Buffer.alloc(8)
+  header.writeUInt32BE(1)
+  header.writeUInt32BE(piece.length, 4)
+  await client.connection.receive(Buffer.concat([header, piece]))
+  let taken = false
+  const second = client.connection.receive(Buffer.concat([header, piece])).then(() => {
+    taken = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(taken, false)
+  read.resolve()
+  await second
+  await client.frames(3)
+  assert.equal(client.text(1), '600000;600000;')
 })

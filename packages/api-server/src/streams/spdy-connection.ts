@@ -1,6 +1,7 @@
 /**
  * The server's end of a SPDY/3.1 connection, as far as exec, attach and port-forward use it: clients open streams, both
- * sides send data and close. No flow control and no priorities: client-go's implementation has neither.
+ * sides send data and close. No priorities and no flow control per stream, as client-go's implementation has neither: a
+ * stream whose reader is behind holds its connection back.
  */
 import { ByteQueue } from './byte-queue.ts'
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './spdy-headers.ts'
@@ -17,10 +18,7 @@ const HEADERS = 8
 /** Frames of the peer may be this long; client-go sends at most 32 KiB of data at once. */
 const MOST_FRAME_BYTES = 1_048_576
 const MOST_STREAMS = 1_000
-/** Data that no reader has taken: a stream with more is reset. */
-const MOST_WAITING_BYTES = 16_777_216
 const PROTOCOL_ERROR = 1
-const FLOW_CONTROL_ERROR = 7
 
 /** Where the bytes of the connection go: a socket, or the messages of a WebSocket. */
 export interface ByteSink {
@@ -87,9 +85,10 @@ export class SpdyConnection {
     return this.#gone.signal
   }
 
-  /** Bytes from the peer, in any cut. */
-  receive(bytes: Uint8Array): void {
+  /** Bytes from the peer, in any cut. Resolves when they have gone where they belong: more should not come before. */
+  receive(bytes: Uint8Array): Promise<void> {
     this.#work = this.#work.then(() => this.#consume(bytes)).catch(() => this.close())
+    return this.#work
   }
 
   /** The peer is gone, or the work is done. */
@@ -151,10 +150,7 @@ export class SpdyConnection {
     if (stream === undefined) return undefined
     stream.input.push(Buffer.from(payload))
     if ((flags & FIN) !== 0) stream.input.end()
-    if (stream.input.waitingBytes <= MOST_WAITING_BYTES) return undefined
-    stream.input.end()
-    this.#streams.delete(id)
-    return this.#reset(id, FLOW_CONTROL_ERROR)
+    return stream.input.relief
   }
 
   async #opened(payload: Buffer, flags: number): Promise<void> {

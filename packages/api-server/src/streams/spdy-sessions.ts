@@ -1,16 +1,24 @@
 /** Commands and ports over SPDY/3.1: which streams a client opens, and what flows on them. */
-import { endOf, statusOfEnd } from './command-end.ts'
+import { endOf, statusOfEnd, textOfEnd } from './command-end.ts'
 import type { SpdyConnection, SpdyStream } from './spdy-connection.ts'
 import type { ConnectionTarget } from './target.ts'
 
-/** In the order of preference; older ones report errors as plain text and are not offered. */
-export const COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
+/** In the order of preference. The last three, and clients that name none, read the text of a failure instead of a Status. */
+export const COMMAND_PROTOCOLS = [
+  'v5.channel.k8s.io',
+  'v4.channel.k8s.io',
+  'v3.channel.k8s.io',
+  'v2.channel.k8s.io',
+  'channel.k8s.io',
+] as const
+const STATUS_PROTOCOLS: readonly string[] = COMMAND_PROTOCOLS.slice(0, 2)
 export const PORT_PROTOCOL = 'portforward.k8s.io'
 
 /** Returns what takes the streams that the client opens; the command runs once all that it asked for are there. */
 export function serveCommand(
   connection: SpdyConnection,
   { wanted, run }: Extract<ConnectionTarget, { kind: 'command' }>,
+  protocol: string,
 ): (stream: SpdyStream) => void {
   const expected = ['error']
   if (wanted.stdin) expected.push('stdin')
@@ -30,7 +38,8 @@ export function serveCommand(
     )
     await streams.get('stdout')?.close()
     await streams.get('stderr')?.close()
-    await streams.get('error')?.write(Buffer.from(statusOfEnd(end)))
+    const said = STATUS_PROTOCOLS.includes(protocol) ? statusOfEnd(end) : textOfEnd(end)
+    await streams.get('error')?.write(Buffer.from(said))
     await streams.get('error')?.close()
     await streams.get('stdin')?.close()
     connection.close()

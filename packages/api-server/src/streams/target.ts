@@ -19,6 +19,8 @@ export type ConnectionTarget =
     }
   | {
       readonly kind: 'ports'
+      /** What the query names, for clients that open no streams of their own. */
+      readonly ports: readonly number[]
       /** Serves one connection; resolves with a text when that is not possible. */
       forward(port: number, streams: PortStreams): Promise<string | undefined>
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import { request } from 'node:https'
+import { connect } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
 import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
@@ -15,12 +16,18 @@ const ADMINISTRATOR = { authorization: 'Bearer admin-token' }
 
 /** Says what it was asked, repeats its input in capitals, ends with the code that the first word names. */
 const kubelet: Kubelet = {
-  logs: () => undefined,
+  logs: () => lines('one\n', 'two\n'),
   exec: (asked: ContainerCommand) =>
     asked.command[0] === 'absent'
       ? undefined
       : async ({ stdin, stdout, stderr }): Promise<CommandEnd> => {
           await stdout(Buffer.from(`${asked.container}: ${asked.command.join(' ')}\n`))
+          if (asked.command[0] === 'deaf') {
+            const { value } = await stdin[Symbol.asyncIterator]().next()
+            await stdout(Buffer.from(`read ${Buffer.from(value!).toString()}`))
+            return { exitCode: 3 }
+          }
+          if (asked.command[0] === 'slow') return readSlowly(stdin)
           for await (const chunk of stdin)
             await stdout(Buffer.from(Buffer.from(chunk).toString().toUpperCase()))
           await stderr(Buffer.from('warned'))
@@ -28,8 +35,32 @@ const kubelet: Kubelet = {
           return { exitCode: Number(asked.command[1] ?? 0) }
         },
   attach: () => undefined,
-  forward: () => Promise.resolve('nothing listens'),
+  async forward(_, forwarded, { input, output }) {
+    if (forwarded !== 80) return 'nothing listens'
+    for await (const chunk of input) {
+      await output(Buffer.from(`got ${Buffer.from(chunk).toString()}`))
+      return undefined
+    }
+    return undefined
+  },
   usage: () => ({ node: { cpuNanoCores: 0, memoryBytes: 0 }, pods: [] }),
+}
+
+const mostWaiting = { bytes: 0, total: 0 }
+
+/** Takes one piece per turn of the loop, and looks at what has piled up behind it. */
+async function readSlowly(stdin: AsyncIterable<Uint8Array>): Promise<CommandEnd> {
+  const queue = stdin as AsyncIterable<Uint8Array> & { readonly waitingBytes: number }
+  for await (const chunk of stdin) {
+    mostWaiting.total += chunk.length
+    for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+    mostWaiting.bytes = Math.max(mostWaiting.bytes, queue.waitingBytes)
+  }
+  return { exitCode: 0 }
+}
+
+async function* lines(...texts: string[]): AsyncGenerator<string> {
+  for (const text of texts) yield text
 }
 
 describe('streams over the network', () => {
@@ -67,7 +98,7 @@ describe('streams over the network', () => {
     protocol: string,
     headers: Record<string, string> = ADMINISTRATOR,
   ): WebSocket {
-    return new WebSocket(`wss://127.0.0.1:${port}${given.ns}/pods/${path}`, protocol, {
+    return new WebSocket(`wss://127.0.0.1:${port}${given.ns}/pods/${path}`, protocol || [], {
       rejectUnauthorized: false,
       headers,
     })
@@ -114,6 +145,152 @@ describe('streams over the network', () => {
       },
       code: 1000,
     })
+  })
+
+  const failed = 'command terminated with non-zero exit code: exit status 3'
+  for (const [protocol, base64, end] of [
+    ['v4.channel.k8s.io', false, /"reason":"ExitCode","message":"3"/],
+    ['v4.base64.channel.k8s.io', true, /"reason":"ExitCode","message":"3"/],
+    ['channel.k8s.io', false, new RegExp(`^${failed}$`)],
+    ['base64.channel.k8s.io', true, new RegExp(`^${failed}$`)],
+    ['', false, new RegExp(`^${failed}$`)],
+  ] as const) {
+    test(`exec over WebSocket by protocol ${JSON.stringify(protocol)}`, async () => {
+      // Without a half-close the command ends when the client goes: one that reads nothing ends by itself.
+      const path = 'p/exec?command=deaf&command=3&stdin=true&stdout=true&stderr=true'
+      const socket = open(path, protocol)
+      const channels: Record<number, string> = {}
+      const kinds = new Set<boolean>()
+      socket.on('message', (message: Buffer, binary: boolean) => {
+        kinds.add(binary)
+        const channel = base64 ? Number(String.fromCharCode(message[0]!)) : message[0]!
+        const bytes = base64
+          ? Buffer.from(message.subarray(1).toString(), 'base64')
+          : message.subarray(1)
+        channels[channel] = (channels[channel] ?? '') + bytes.toString()
+      })
+      await once(socket, 'open')
+      socket.send(base64 ? `0${Buffer.from('abc').toString('base64')}` : stdin('abc'))
+      const [code] = (await once(socket, 'close')) as [number]
+      assert.deepEqual([...kinds], [!base64])
+      assert.equal(socket.protocol, protocol)
+      assert.equal(channels[1], 'c: deaf 3\nread abc')
+      assert.match(channels[3]!, end)
+      assert.equal(code, 1000)
+    })
+  }
+
+  test('older protocols say nothing of success, and are refused as the kubelet refuses', async () => {
+    const said = await speak('p/exec?command=run&stdout=true', 'channel.k8s.io', [])
+    assert.deepEqual(said.channels, { 1: 'c: run\n' })
+    const socket = open('p/exec?command=absent&stdout=true', 'v4.channel.k8s.io')
+    const [, response] = await once(socket, 'unexpected-response')
+    let text = ''
+    for await (const chunk of response) text += String(chunk)
+    assert.deepEqual([response.statusCode, text], [500, 'container not found ("c")'])
+  })
+
+  test('what is asked for is asked for by anything but 0 and false, as Go reads it', async () => {
+    for (const word of ['True', 'yes', 'TRUE', '1', '']) {
+      const said = await speak(`p/exec?command=run&stdout=${word}`, 'v4.channel.k8s.io', [])
+      assert.equal(said.channels[1], 'c: run\n', `stdout=${word}`)
+    }
+    for (const word of ['False', '0', 'false']) {
+      const path = `p/exec?command=run&stderr=true&stdout=${word}`
+      const said = await speak(path, 'v4.channel.k8s.io', [])
+      assert.deepEqual(Object.keys(said.channels), ['2', '3'], `stdout=${word}`)
+    }
+  })
+
+  /** What a client that reads the socket sees: what TLS unpacks at once. */
+  async function records(path: string, protocol: string): Promise<readonly Buffer[]> {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+    const seen: Buffer[] = []
+    socket.on('data', (bytes: Buffer) => seen.push(bytes))
+    socket.write(
+      [
+        `GET ${given.ns}/pods/${path} HTTP/1.1`,
+        'host: localhost',
+        'connection: Upgrade',
+        'upgrade: websocket',
+        'sec-websocket-version: 13',
+        'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+        `sec-websocket-protocol: ${protocol}`,
+        `authorization: ${ADMINISTRATOR.authorization}`,
+        '\r\n',
+      ].join('\r\n'),
+    )
+    // The last record is the server's close frame.
+    while ((seen.at(-1)?.[0] ?? 0) !== 0x88) await once(socket, 'data')
+    socket.destroy()
+    return seen
+  }
+
+  test('frames of stdout, status and close travel in TLS records of their own', async () => {
+    const seen = await records('p/exec?command=run&stdout=true&stderr=true', 'v4.channel.k8s.io')
+    assert.match(seen[0]!.toString(), /^HTTP\/1.1 101 /)
+    const frames = seen.slice(1)
+    for (const frame of frames)
+      assert.equal(frame.length, 2 + frame[1]!, `one frame: ${frame.toString('latin1')}`)
+    assert.deepEqual(
+      frames.map((frame) => frame[2]),
+      [1, 1, 2, 3, 1000 >> 8],
+    )
+  })
+
+  const twoBytes = (number: number): string => String.fromCharCode(number & 255, number >> 8)
+
+  test('port-forward by channels: data and error for each port, which begin with its number', async () => {
+    const frame = Buffer.concat([Buffer.from([0]), Buffer.from('ping')])
+    const said = await speak('p/portforward?ports=80,8080', 'v4.channel.k8s.io', [frame])
+    assert.deepEqual(said.channels, {
+      0: `${twoBytes(80)}got ping`,
+      1: twoBytes(80),
+      2: Buffer.from(twoBytes(8080), 'latin1').toString(),
+      3: `${Buffer.from(twoBytes(8080), 'latin1').toString()}nothing listens`,
+    })
+    assert.equal(said.code, 1000)
+    const none = open('p/portforward', 'v4.channel.k8s.io')
+    assert.equal((await refusal(none)).message, 'query parameter "port" is required')
+  })
+
+  test('port-forward by base64 channels', async () => {
+    const socket = open('p/portforward?ports=80', 'v4.base64.channel.k8s.io')
+    const said: string[] = []
+    socket.on('message', (message: Buffer) => said.push(message.toString()))
+    await once(socket, 'open')
+    socket.send(`0${Buffer.from('ping').toString('base64')}`)
+    await once(socket, 'close')
+    const number = Buffer.from([80, 0]).toString('base64')
+    const answer = Buffer.from('got ping').toString('base64')
+    assert.deepEqual(said, [`0${number}`, `1${number}`, `0${answer}`])
+  })
+
+  test('a log over WebSocket: one message for each piece, as bytes or base64', async () => {
+    for (const protocol of ['', 'binary.k8s.io', 'base64.binary.k8s.io']) {
+      const socket = open('p/log', protocol)
+      const said: string[] = []
+      socket.on('message', (message: Buffer) => said.push(message.toString()))
+      const [code] = await once(socket, 'close')
+      const coded = protocol.startsWith('base64')
+      const wanted = ['one\n', 'two\n']
+      assert.deepEqual(
+        said,
+        coded ? wanted.map((text) => Buffer.from(text).toString('base64')) : wanted,
+      )
+      assert.deepEqual([socket.protocol, code], [protocol, 1000])
+    }
+  })
+
+  test('a client that sends faster than the command reads is not read from until it does', async () => {
+    const socket = open('p/exec?command=slow&stdin=true&stdout=true', 'v5.channel.k8s.io')
+    await once(socket, 'open')
+    const chunk = Buffer.concat([Buffer.from([0]), Buffer.alloc(1_048_576)])
+    for (let sent = 0; sent < 64; sent++) socket.send(chunk)
+    socket.send(closeStdin)
+    await once(socket, 'close')
+    assert.equal(mostWaiting.total, 64 * 1_048_576)
+    assert.ok(mostWaiting.bytes < 8 * 1_048_576, `${mostWaiting.bytes} bytes waited`)
   })
 
   test('v4, without input: success', async () => {

@@ -1,15 +1,22 @@
 /** Turns an accepted exec, attach or port-forward request into a connection, by WebSocket or SPDY/3.1. */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
 import type { Answer } from '../http/answer.ts'
 import { encodeBody } from '../http/encode.ts'
 import { badRequest } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { BYTES_FORMS, COMMAND_FORMS, PORT_FORMS, chosenProtocol } from './channel-form.ts'
 import { SpdyConnection, type ByteSink } from './spdy-connection.ts'
 import { COMMAND_PROTOCOLS, PORT_PROTOCOL, serveCommand, servePorts } from './spdy-sessions.ts'
 import type { ConnectionTarget } from './target.ts'
 
 const SPDY = 'spdy/3.1'
+const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io'
+/** Served by a kube-apiserver itself; the older ones are passed on to the kubelet. */
+const CLOSABLE_PROTOCOL = 'v5.channel.k8s.io'
+
+type PortTarget = Extract<ConnectionTarget, { kind: 'ports' }>
 
 export async function upgrade(
   request: ServerRequest,
@@ -19,9 +26,11 @@ export async function upgrade(
 ): Promise<void> {
   socket.on('error', () => socket.destroy())
   const answer = await answerOf(request)
+  const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
+  if (answer.body.kind === 'stream' && answer.status === 200 && wanted === 'websocket')
+    return acceptStream(request, socket, head, answer.body.chunks)
   if (answer.body.kind !== 'connection') return refuse(socket, answer)
   const { target } = answer.body
-  const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
   if (wanted === 'websocket') await acceptWebSocket(request, socket, head, target)
   else if (wanted === SPDY) acceptSpdy(request, socket, head, target)
   else await refuse(socket, refusal(`unable to upgrade: ${JSON.stringify(wanted)} is not known`))
@@ -66,30 +75,75 @@ async function acceptWebSocket(
   head: Buffer,
   target: ConnectionTarget,
 ): Promise<void> {
-  const [{ WebSocketServer }, sessions] = await Promise.all([
-    import('ws'),
-    import('./web-socket.ts'),
-  ])
-  const known: readonly string[] =
-    target.kind === 'ports' ? [sessions.TUNNEL_PROTOCOL] : sessions.CHANNEL_PROTOCOLS
-  const offered = listOf(headerOf(request.headers, 'sec-websocket-protocol'))
-  const protocol = known.find((name) => offered.includes(name))
-  if (protocol === undefined) {
-    const why = `unable to upgrade: none of the protocols ${JSON.stringify(offered)} is known`
-    return refuse(socket, refusal(why))
-  }
+  const known = target.kind === 'ports' ? PORT_FORMS : COMMAND_FORMS
+  const preferred = target.kind === 'ports' ? TUNNEL_PROTOCOL : CLOSABLE_PROTOCOL
+  const protocol = chosenProtocol(known, offeredTo(request), preferred)
+  if (protocol === undefined) return refuse(socket, unknownProtocols(offeredTo(request)))
+  const form = known.get(protocol)
+  if (target.kind === 'refused' && protocol !== preferred)
+    return refuseAsKubelet(socket, target.why)
+  if (target.kind === 'ports' && form !== undefined && target.ports.length === 0)
+    return refuse(socket, refusal('query parameter "port" is required'))
+  const sessions = await import('./web-socket.ts')
+  await handshake(request, socket, head, protocol, (webSocket) => {
+    if (form === undefined) sessions.tunnelPortsOverWebSocket(webSocket, target as PortTarget)
+    else if (target.kind === 'ports') void sessions.servePortsOverWebSocket(webSocket, target, form)
+    else if (target.kind === 'command')
+      void sessions.serveCommandOverWebSocket(webSocket, target, form)
+    else void sessions.refuseOverWebSocket(webSocket, target, form)
+  })
+}
+
+/** What others read as a body: one message for each piece. */
+async function acceptStream(
+  request: ServerRequest,
+  socket: Duplex,
+  head: Buffer,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const protocol = chosenProtocol(BYTES_FORMS, offeredTo(request), '')
+  if (protocol === undefined) return refuse(socket, unknownProtocols(offeredTo(request)))
+  const { sendStreamOverWebSocket } = await import('./web-socket.ts')
+  const form = BYTES_FORMS.get(protocol)!
+  await handshake(
+    request,
+    socket,
+    head,
+    protocol,
+    (webSocket) => void sendStreamOverWebSocket(webSocket, chunks, form),
+  )
+}
+
+/** `serve` is called before the first message of the client can come. */
+async function handshake(
+  { method, headers, path: url }: ServerRequest,
+  socket: Duplex,
+  head: Buffer,
+  protocol: string,
+  serve: (webSocket: WebSocket) => void,
+): Promise<void> {
+  const { WebSocketServer } = await import('ws')
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    handleProtocols: () => protocol,
+    handleProtocols: () => protocol || false,
   })
-  const { method, headers, path: url } = request
   type Incoming = Parameters<typeof server.handleUpgrade>[0]
-  server.handleUpgrade({ method, headers, url } as Incoming, socket, head, (webSocket) => {
-    if (target.kind === 'ports') sessions.servePortsOverWebSocket(webSocket, target)
-    else if (target.kind === 'command') void sessions.serveCommandOverWebSocket(webSocket, target)
-    else void sessions.refuseOverWebSocket(webSocket, target)
-  })
+  server.handleUpgrade({ method, headers, url } as Incoming, socket, head, serve)
+}
+
+function offeredTo({ headers }: ServerRequest): readonly string[] {
+  return listOf(headerOf(headers, 'sec-websocket-protocol'))
+}
+
+function unknownProtocols(offered: readonly string[]): Answer {
+  return refusal(`unable to upgrade: none of the protocols ${JSON.stringify(offered)} is known`)
+}
+
+/** In the kubelet's words, which are text: here a kube-apiserver only passes bytes on. */
+function refuseAsKubelet(socket: Duplex, why: string): Promise<void> {
+  const bytes = Buffer.from(why)
+  return refuse(socket, { status: 500, body: { kind: 'bytes', bytes, contentType: 'text/plain' } })
 }
 
 function acceptSpdy(
@@ -99,24 +153,22 @@ function acceptSpdy(
   target: ConnectionTarget,
 ): void {
   if (target.kind === 'refused') {
-    // In the kubelet's words, which are text: here a kube-apiserver only passes bytes on.
-    const bytes = Buffer.from(target.why)
-    void refuse(socket, { status: 500, body: { kind: 'bytes', bytes, contentType: 'text/plain' } })
+    void refuseAsKubelet(socket, target.why)
     return
   }
   const known: readonly string[] = target.kind === 'command' ? COMMAND_PROTOCOLS : [PORT_PROTOCOL]
   const header = request.headers['x-stream-protocol-version']
   const offered = [header ?? []].flat().flatMap(listOf)
-  const protocol = known.find((name) => offered.includes(name))
+  const silent = offered.length === 0 && target.kind === 'command'
+  const protocol = silent ? '' : known.find((name) => offered.includes(name))
   if (protocol === undefined) {
-    const why = `unable to upgrade: none of the protocols ${JSON.stringify(offered)} is known`
-    void refuse(socket, refusal(why))
+    void refuse(socket, unknownProtocols(offered))
     return
   }
   writeHead(socket, 101, [
     'Connection: Upgrade',
     'Upgrade: SPDY/3.1',
-    `X-Stream-Protocol-Version: ${protocol}`,
+    ...(silent ? [] : [`X-Stream-Protocol-Version: ${protocol}`]),
   ])
   const sink: ByteSink = {
     async write(bytes) {
@@ -127,11 +179,16 @@ function acceptSpdy(
   }
   const connection: SpdyConnection = new SpdyConnection(sink, (stream) => session(stream))
   const session =
-    target.kind === 'command' ? serveCommand(connection, target) : servePorts(connection, target)
-  socket.on('data', (chunk: Buffer) => connection.receive(chunk))
+    target.kind === 'command'
+      ? serveCommand(connection, target, protocol)
+      : servePorts(connection, target)
+  socket.on('data', (chunk: Buffer) => {
+    socket.pause()
+    void connection.receive(chunk).then(() => socket.resume())
+  })
   socket.on('close', () => connection.close())
   socket.on('end', () => connection.close())
-  if (head.length > 0) connection.receive(head)
+  if (head.length > 0) void connection.receive(head)
 }
 
 function listOf(header: string | undefined): string[] {

@@ -1,39 +1,39 @@
 /**
- * Commands and ports over WebSocket. Contract: docs/behaviour/api-server/subresources-and-admission.md, "exec, attach,
- * port-forward": channels of one byte for commands, a SPDY connection inside binary messages for ports.
+ * Commands, ports and logs over WebSocket. Contract: docs/behaviour/api-server/subresources-and-admission.md, "exec, attach,
+ * port-forward": numbered channels, or for ports a SPDY connection inside binary messages.
  */
 import type { WebSocket } from 'ws'
 import { ByteQueue } from './byte-queue.ts'
-import { endOf, statusOfEnd } from './command-end.ts'
+import { channelOf, sendBytes, sendChannel } from './channel-form.ts'
+import type { ChannelForm } from './channel-form.ts'
+import { endOf, statusOfEnd, textOfEnd } from './command-end.ts'
 import { servePorts } from './spdy-sessions.ts'
 import { SpdyConnection, type ByteSink } from './spdy-connection.ts'
 import type { ConnectionTarget } from './target.ts'
-
-export const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
-export const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io'
 
 const STDIN = 0
 const STDOUT = 1
 const STDERR = 2
 const ERROR = 3
-/** v5 only: the next byte is the channel that the client closes. */
 const CLOSE = 255
 const NORMAL_CLOSURE = 1000
-/** The sender waits for a reader that is behind by more. */
-const COMFORTABLE_BYTES = 1_048_576
+
+type Command = Extract<ConnectionTarget, { kind: 'command' }>
+type Ports = Extract<ConnectionTarget, { kind: 'ports' }>
+type Refused = Extract<ConnectionTarget, { kind: 'refused' }>
 
 export async function serveCommandOverWebSocket(
   socket: WebSocket,
-  target: Extract<ConnectionTarget, { kind: 'command' }>,
+  { wanted, run }: Command,
+  form: ChannelForm,
 ): Promise<void> {
-  const { wanted } = target
   const stdin = new ByteQueue()
   if (!wanted.stdin) stdin.end()
   const gone = new AbortController()
-  const closable = socket.protocol === 'v5.channel.k8s.io'
   socket.on('message', (message: Buffer) => {
-    if (message[0] === STDIN) stdin.push(message.subarray(1))
-    else if (closable && message[0] === CLOSE && message[1] === STDIN) stdin.end()
+    const { channel, bytes } = channelOf(message, form) ?? {}
+    if (channel === STDIN) take(socket, stdin, bytes!)
+    else if (form.closable && channel === CLOSE && bytes![0] === STDIN) stdin.end()
   })
   socket.on('error', () => socket.terminate())
   socket.on('close', () => {
@@ -41,57 +41,116 @@ export async function serveCommandOverWebSocket(
     gone.abort(new Error('the client is gone'))
   })
   const send = (channel: number, bytes: Uint8Array): Promise<void> =>
-    bytes.length === 0 ? Promise.resolve() : write(socket, framed(channel, bytes))
+    bytes.length === 0 ? Promise.resolve() : sendChannel(socket, form, channel, bytes)
   const drop = (): Promise<void> => Promise.resolve()
+  // Empty, on the first channel that the server writes: tells the client that it is connected.
+  const first = wanted.stdout ? STDOUT : wanted.stderr && !wanted.tty ? STDERR : ERROR
+  await sendChannel(socket, form, first, new Uint8Array(0))
   const end = await endOf(() =>
-    target.run({
+    run({
       stdin,
       stdout: wanted.stdout ? (bytes) => send(STDOUT, bytes) : drop,
       stderr: wanted.stderr && !wanted.tty ? (bytes) => send(STDERR, bytes) : drop,
       signal: gone.signal,
     }),
   )
-  await write(socket, framed(ERROR, Buffer.from(statusOfEnd(end))))
-  socket.close(NORMAL_CLOSURE)
+  const said = form.status === 'json' ? statusOfEnd(end) : textOfEnd(end)
+  await send(ERROR, Buffer.from(said))
+  leave(socket)
 }
 
-/** A kube-apiserver accepts a WebSocket before it asks the kubelet: the refusal comes on the error channel. */
+/** A kube-apiserver accepts v5 before it asks the kubelet: the refusal comes on the error channel. */
 export async function refuseOverWebSocket(
   socket: WebSocket,
-  { why }: Extract<ConnectionTarget, { kind: 'refused' }>,
+  { why }: Refused,
+  form: ChannelForm,
 ): Promise<void> {
   socket.on('error', () => socket.terminate())
   const error = `Internal error occurred: unable to upgrade connection: ${why}`
-  await write(socket, framed(ERROR, Buffer.from(statusOfEnd({ error }))))
-  socket.close(NORMAL_CLOSURE)
+  await sendChannel(socket, form, ERROR, Buffer.from(statusOfEnd({ error })))
+  leave(socket)
 }
 
-export function servePortsOverWebSocket(
-  socket: WebSocket,
-  target: Extract<ConnectionTarget, { kind: 'ports' }>,
-): void {
+export function tunnelPortsOverWebSocket(socket: WebSocket, target: Ports): void {
   const sink: ByteSink = {
-    write: (bytes) => write(socket, bytes),
-    end: () => socket.close(NORMAL_CLOSURE),
+    write: (bytes) => sendBytes(socket, bytes),
+    end: () => leave(socket),
   }
   const connection: SpdyConnection = new SpdyConnection(sink, (stream) => ports(stream))
   const ports = servePorts(connection, target)
-  socket.on('message', (message: Buffer) => connection.receive(message))
+  socket.on('message', (message: Buffer) => {
+    socket.pause()
+    void connection.receive(message).then(() => socket.resume())
+  })
   socket.on('error', () => socket.terminate())
   socket.on('close', () => connection.close())
 }
 
-function framed(channel: number, bytes: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from([channel]), bytes])
+/** Two channels for each port asked for: data, then what went wrong. Both begin with the port's number, two bytes. */
+export async function servePortsOverWebSocket(
+  socket: WebSocket,
+  { ports, forward }: Ports,
+  form: ChannelForm,
+): Promise<void> {
+  const inputs = ports.map(() => new ByteQueue())
+  const gone = new AbortController()
+  socket.on('message', (message: Buffer) => {
+    const { channel, bytes } = channelOf(message, form) ?? {}
+    if (channel === undefined || channel % 2 === 1) return
+    const input = inputs[channel / 2]
+    if (input !== undefined) take(socket, input, bytes!)
+  })
+  socket.on('error', () => socket.terminate())
+  socket.on('close', () => {
+    for (const input of inputs) input.end()
+    gone.abort(new Error('the client is gone'))
+  })
+  const serve = async (port: number, index: number): Promise<void> => {
+    const number = Buffer.alloc(2)
+    number.writeUInt16LE(port)
+    await sendChannel(socket, form, 2 * index, number)
+    await sendChannel(socket, form, 2 * index + 1, number)
+    const output = (bytes: Uint8Array): Promise<void> => sendChannel(socket, form, 2 * index, bytes)
+    const streams = { input: inputs[index]!, output, signal: gone.signal }
+    const problem = await forward(port, streams).catch(textOf)
+    if (problem !== undefined) await sendChannel(socket, form, 2 * index + 1, Buffer.from(problem))
+  }
+  await Promise.all(ports.map(serve))
+  leave(socket)
 }
 
-function write(socket: WebSocket, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.readyState !== socket.OPEN) return resolve()
-    const waits = socket.bufferedAmount > COMFORTABLE_BYTES
-    socket.send(bytes, { binary: true }, () => {
-      if (waits) resolve()
-    })
-    if (!waits) resolve()
-  })
+/** Each piece of an answer as one message. */
+export async function sendStreamOverWebSocket(
+  socket: WebSocket,
+  chunks: AsyncIterable<Uint8Array>,
+  { base64 }: { readonly base64: boolean },
+): Promise<void> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  socket.on('error', () => socket.terminate())
+  socket.on('close', () => void iterator.return?.())
+  for (;;) {
+    const { done, value } = await iterator.next()
+    if (done === true) break
+    await sendBytes(socket, base64 ? Buffer.from(value).toString('base64') : value)
+  }
+  leave(socket)
+}
+
+/** A client that sends faster than its bytes are read is not read from until they are. */
+function take(socket: WebSocket, queue: ByteQueue, bytes: Uint8Array): void {
+  queue.push(bytes)
+  const { relief } = queue
+  if (relief === undefined) return
+  socket.pause()
+  void relief.then(() => socket.resume())
+}
+
+/** Reads on, or the client's own goodbye would never be seen. */
+function leave(socket: WebSocket): void {
+  socket.resume()
+  socket.close(NORMAL_CLOSURE)
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
 }

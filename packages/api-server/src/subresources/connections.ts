@@ -13,6 +13,7 @@ import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import type { Kubelet, Kubelets } from './kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
+import { isAsked } from './query-flag.ts'
 
 export interface ConnectionParts {
   readonly authorizer: Authorizer
@@ -47,7 +48,7 @@ function podStream(
         )
       const connection =
         subresource === 'portforward'
-          ? portsOf(kubelet, pod)
+          ? portsOf(kubelet, pod, call.query)
           : commandOf(kubelet, subresource, pod, container, call.query)
       return { code: 101, body: undefined, connection }
     },
@@ -82,7 +83,7 @@ function commandOf(
   container: string,
   query: URLSearchParams,
 ): ConnectionTarget {
-  const asked = (name: string): boolean => ['true', '1'].includes(query.get(name) ?? '')
+  const asked = (name: string): boolean => isAsked(query, name)
   const wanted = {
     stdin: asked('stdin'),
     stdout: asked('stdout'),
@@ -107,9 +108,15 @@ function commandOf(
   return { kind: 'command', wanted, run }
 }
 
-function portsOf(kubelet: Kubelet, pod: Stored): ConnectionTarget {
+function portsOf(kubelet: Kubelet, pod: Stored, query: URLSearchParams): ConnectionTarget {
+  const words = query.getAll('ports').flatMap((value) => value.split(','))
+  for (const word of words) {
+    if (!/^[+-]?\d+$/.test(word))
+      throw badRequest(`strconv.Atoi: parsing ${JSON.stringify(word)}: invalid syntax`)
+  }
   return {
     kind: 'ports',
+    ports: words.map(Number),
     forward: (port, streams) => kubelet.forward(pod, port, streams),
   }
 }

@@ -7,6 +7,7 @@ import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import type { ContainerLogRequest, Kubelets } from './kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
+import { isAsked } from './query-flag.ts'
 
 export function podLog(kubelets: Kubelets | undefined): SubresourceHandler {
   return {
@@ -107,9 +108,9 @@ function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | '
         ? undefined
         : Date.parse(sinceTime)
   return {
-    follow: flag(query, 'follow'),
-    previous: flag(query, 'previous'),
-    timestamps: flag(query, 'timestamps'),
+    follow: isAsked(query, 'follow'),
+    previous: isAsked(query, 'previous'),
+    timestamps: isAsked(query, 'timestamps'),
     ...(sinceMs === undefined ? {} : { sinceMs }),
     ...(tailLines === undefined ? {} : { tailLines }),
     ...(limitBytes === undefined ? {} : { limitBytes }),
@@ -122,9 +123,4 @@ function integer(query: URLSearchParams, name: string): number | undefined {
   if (!/^[+-]?\d+$/.test(text))
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   return Number(text)
-}
-
-function flag(query: URLSearchParams, name: string): boolean {
-  const text = query.get(name)
-  return text !== null && !['false', '0'].includes(text.toLowerCase())
 }
