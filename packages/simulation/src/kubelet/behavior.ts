@@ -1,20 +1,15 @@
 /**
  * What a user scripts of a pod's life: causes (a pull that fails, a program that exits), never statuses.
  * Contract: docs/behaviour/simulation/kubelet.md, Scripting the behaviour. Later sources win per field: the node's default,
- * then the pod's annotations. A document that cannot be read is reported and ignored, as a typo must not look like a crash.
+ * then the pod's annotations. What cannot be used is reported and ignored, as a typo must not look like a crash.
  */
-import type { Pod } from '@gyropilot/api'
-import { parse } from 'yaml'
+import type { Container, Pod } from '@gyropilot/api'
+import { BEHAVIOR_ANNOTATION, annotated, annotationProblems, isAnnotated } from './annotations.ts'
+import { documentOf } from './behavior-document.ts'
+import type { Document } from './behavior-document.ts'
 import { durationMs } from './duration.ts'
-
-export const BEHAVIOR_ANNOTATION = 'sim.kubelet/behavior'
-/** Short forms of `runs`. */
-const RUN_ANNOTATIONS = [
-  'sim.kubelet/crash-loop',
-  'sim.kubelet/exit-code',
-  'sim.kubelet/fail-runs',
-  'sim.kubelet/run',
-]
+import type { ContainerRole } from './local-pod.ts'
+import { isEndless } from './usual-run.ts'
 
 /** One start of a container: the n-th start uses the n-th run, the last one repeats. */
 export interface Run {
@@ -32,16 +27,26 @@ export interface Failure {
   readonly times: number
 }
 
+export type ProbeKind = 'startup' | 'readiness' | 'liveness'
+
+/** What a probe comes to from `atMs` after the start on, until the next result. */
+export interface ProbeResult {
+  readonly atMs: number
+  readonly success: boolean
+}
+
 export interface ContainerBehavior {
   readonly pullMs: number
   readonly pullError?: Failure
   readonly startMs: number
   readonly startError?: Failure
   readonly runs: readonly Run[]
-  /** False: `runs` is what is usual for the pod. */
+  /** False: `runs` is what is usual for the pod, when its command line does not tell. */
   readonly runsAreScripted: boolean
   /** After its start; undefined: as soon as it is started. Infinity: never. */
   readonly readyAfterMs?: number
+  /** In the order of their times. Empty: as the probe finds it. */
+  readonly probes: Readonly<Record<ProbeKind, readonly ProbeResult[]>>
   readonly terminateMs: number
   readonly terminateExitCode: number
   /** Runs into SIGKILL. */
@@ -69,14 +74,14 @@ export interface ScriptedAnswer {
 export interface PodBehavior {
   readonly sandboxMs: number
   readonly admission?: { readonly reason: string; readonly message: string }
-  container(name: string): ContainerBehavior
+  container(spec: Container, role: ContainerRole): ContainerBehavior
 }
 
 export interface BehaviorDefaults {
   readonly sandboxMs: number
   readonly startMs: number
   readonly terminateMs: number
-  /** How long containers of pods run that are meant to end (restartPolicy OnFailure and Never). */
+  /** How long containers run that are meant to end. */
   readonly jobRunMs: number
 }
 
@@ -87,20 +92,18 @@ export const DEFAULT_BEHAVIOR: BehaviorDefaults = {
   jobRunMs: 1_000,
 }
 
-// oxlint-disable-next-line no-explicit-any -- a user's document, read field by field below
-type Document = Record<string, any>
+type Scaled = (value: unknown, otherwise: number) => number
 
-/** The behaviour of a pod. `report` is told once of a document that cannot be used. */
+/** The behaviour of a pod. `report` is told of each thing that cannot be used, in a sentence. */
 export function behaviorOf(
   pod: Pod,
   defaults: BehaviorDefaults,
   report: (problem: string) => void,
 ): PodBehavior {
-  const annotations = pod.metadata?.annotations ?? {}
-  const document = documentOf(annotations[BEHAVIOR_ANNOTATION], report)
+  for (const problem of annotationProblems(pod)) report(problem)
+  const document = documentOf(pod.metadata?.annotations?.[BEHAVIOR_ANNOTATION], report)
   const speed = Number(document.speed ?? 1) || 1
-  const scaled = (value: unknown, otherwise: number): number => durationMs(value, otherwise) / speed
-  const endless = (pod.spec?.restartPolicy ?? 'Always') === 'Always'
+  const scaled: Scaled = (value, otherwise) => durationMs(value, otherwise) / speed
   return {
     sandboxMs: scaled(document.sandbox, defaults.sandboxMs),
     ...(document.admission === undefined
@@ -111,19 +114,23 @@ export function behaviorOf(
             message: String(document.admission.message ?? ''),
           },
         }),
-    container(name) {
-      const own: Document = { ...document.containers?.['*'], ...document.containers?.[name] }
+    container(spec, role) {
+      const own: Document = { ...document.containers?.['*'], ...document.containers?.[spec.name] }
+      const usualMs = isEndless(pod, spec, role) ? Infinity : defaults.jobRunMs / speed
       return {
         pullMs: scaled(own.pull?.duration, 0),
-        ...failure('pullError', own.pull, 'ErrImagePull', annotations['sim.kubelet/image-error']),
+        ...failure('pullError', own.pull, 'ErrImagePull', annotated(pod, 'image-error')),
         startMs: scaled(own.start?.duration, defaults.startMs),
         ...failure('startError', own.start, 'RunContainerError', undefined),
-        runsAreScripted:
-          Array.isArray(own.runs) || RUN_ANNOTATIONS.some((key) => key in annotations),
-        runs: runsOf(own, annotations, endless ? Infinity : defaults.jobRunMs / speed, scaled),
-        ...readiness(own, annotations, scaled),
+        ...runsOf(pod, role, own, usualMs, scaled),
+        ...readiness(pod, own, scaled),
+        probes: {
+          startup: probeResults(own.startup, scaled),
+          readiness: probeResults(own.readiness, scaled),
+          liveness: probeResults(own.liveness, scaled),
+        },
         terminateMs: scaled(
-          own.terminate?.duration ?? annotations['sim.kubelet/terminate'],
+          own.terminate?.duration ?? annotated(pod, 'terminate'),
           defaults.terminateMs,
         ),
         terminateExitCode: Number(own.terminate?.exitCode ?? 0),
@@ -143,20 +150,6 @@ export function behaviorOf(
       }
     },
   }
-}
-
-function documentOf(text: string | undefined, report: (problem: string) => void): Document {
-  if (text === undefined) return {}
-  try {
-    const value: unknown = parse(text)
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
-    report(`annotation ${BEHAVIOR_ANNOTATION} is no YAML or JSON object`)
-  } catch (error) {
-    report(
-      `annotation ${BEHAVIOR_ANNOTATION} cannot be read: ${(error as Error).message.split('\n')[0]}`,
-    )
-  }
-  return {}
 }
 
 function failure(
@@ -179,42 +172,63 @@ function failure(
 }
 
 function runsOf(
+  pod: Pod,
+  role: ContainerRole,
   own: Document,
-  annotations: Readonly<Record<string, string>>,
   usualMs: number,
-  scaled: (value: unknown, otherwise: number) => number,
-): readonly Run[] {
-  if (Array.isArray(own.runs) && own.runs.length > 0) {
-    return own.runs.map((run: Document) => ({
-      durationMs: run.duration === 'forever' ? Infinity : scaled(run.duration, usualMs),
-      exitCode: run.oom === true ? 137 : Number(run.exitCode ?? 0),
-      ...(run.oom === true
-        ? { reason: 'OOMKilled' }
-        : run.reason
-          ? { reason: String(run.reason) }
-          : {}),
-      ...(run.message ? { message: String(run.message) } : {}),
-    }))
-  }
-  if (annotations['sim.kubelet/crash-loop'] === 'true') return [{ durationMs: 1_000, exitCode: 1 }]
-  const exitCode = Number(annotations['sim.kubelet/exit-code'] ?? 0)
-  const asked = annotations['sim.kubelet/run']
-  const usual: Run = {
-    durationMs: asked === undefined ? usualMs : scaled(asked, usualMs),
-    exitCode,
-  }
-  const failing = Number(annotations['sim.kubelet/fail-runs'] ?? 0)
-  const failed = Array.from({ length: failing }, (): Run => ({ durationMs: 1_000, exitCode: 1 }))
-  return [...failed, usual]
+  scaled: Scaled,
+): { readonly runs: readonly Run[]; readonly runsAreScripted: boolean } {
+  if (Array.isArray(own.runs) && own.runs.length > 0)
+    return { runs: own.runs.map((run) => scriptedRun(run, usualMs, scaled)), runsAreScripted: true }
+  const usual: Run = { durationMs: usualMs, exitCode: 0 }
+  // The short forms are about what the pod is for: what prepares it or stands beside it goes its usual way.
+  if (role !== 'main') return { runs: [usual], runsAreScripted: false }
+  if (isAnnotated(pod, 'crash-loop'))
+    return { runs: [{ durationMs: 1_000, exitCode: 1 }], runsAreScripted: true }
+  const asked = annotated(pod, 'run')
+  const exitCode = annotated(pod, 'exit-code')
+  const failing = annotated(pod, 'fail-runs')
+  if (asked === undefined && exitCode === undefined && failing === undefined)
+    return { runs: [usual], runsAreScripted: false }
+  const failed = Array.from({ length: Number(failing ?? 0) }, (): Run => ({
+    durationMs: 1_000,
+    exitCode: 1,
+  }))
+  const last = { durationMs: scaled(asked, usualMs), exitCode: Number(exitCode ?? 0) }
+  return { runs: [...failed, last], runsAreScripted: true }
 }
 
-function readiness(
-  own: Document,
-  annotations: Readonly<Record<string, string>>,
-  scaled: (value: unknown, otherwise: number) => number,
-): { readyAfterMs?: number } {
-  if (annotations['sim.kubelet/never-ready'] === 'true') return { readyAfterMs: Infinity }
-  const asked =
-    own.readiness?.readyAfter ?? own.readyAfter ?? annotations['sim.kubelet/ready-after']
+function scriptedRun(run: Document, usualMs: number, scaled: Scaled): Run {
+  const reason = run.oom === true ? 'OOMKilled' : run.reason
+  return {
+    durationMs: run.duration === 'forever' ? Infinity : scaled(run.duration, usualMs),
+    exitCode: run.oom === true ? 137 : Number(run.exitCode ?? 0),
+    ...(reason ? { reason: String(reason) } : {}),
+    ...(run.message ? { message: String(run.message) } : {}),
+  }
+}
+
+function readiness(pod: Pod, own: Document, scaled: Scaled): { readyAfterMs?: number } {
+  if (isAnnotated(pod, 'never-ready')) return { readyAfterMs: Infinity }
+  const asked = own.readiness?.readyAfter ?? own.readyAfter ?? annotated(pod, 'ready-after')
   return asked === undefined ? {} : { readyAfterMs: scaled(asked, 0) }
+}
+
+function probeResults(section: unknown, scaled: Scaled): readonly ProbeResult[] {
+  if (!Array.isArray(section)) return []
+  return section
+    .map((entry: Document) => ({
+      atMs: scaled(entry.at, 0),
+      success: entry.result !== 'failure',
+    }))
+    .toSorted((a, b) => a.atMs - b.atMs)
+}
+
+/** The answer scripted for a command line, by its beginning. */
+export function scriptedAnswer(
+  answers: readonly ScriptedAnswer[],
+  command: readonly string[],
+): ScriptedAnswer | undefined {
+  const line = command.join(' ')
+  return answers.find((answer) => line === answer.command || line.startsWith(`${answer.command} `))
 }

@@ -1,9 +1,11 @@
 /** Runs the containers of one pod: pulls, starts, ends, restarts with back-off. */
 import type { Container, Pod } from '@gyropilot/api'
-import { integerBetween, sleep } from '@gyropilot/foundation'
+import { anySignal, integerBetween, sleep } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
-import type { ContainerBehavior, PodBehavior, Run } from './behavior.ts'
+import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from './behavior.ts'
+import { ContainerProbes } from './container-probes.ts'
+import type { ProbeServices } from './container-probes.ts'
 import { imageProblem, resolvedImage } from './image.ts'
 import type { ImageRules } from './image.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
@@ -21,6 +23,7 @@ const EPHEMERAL_RUN_MS = 1_000
 const CONFIGURATION_RETRY_MS = 10_000
 /** How long ErrImagePull shows before it becomes ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 1_000
+const KILLED_EXIT_CODE = 137
 
 export interface RunnerServices {
   readonly clock: Clock
@@ -31,6 +34,13 @@ export interface RunnerServices {
   pod(): Pod
   /** Why a container cannot be made yet, in words. */
   configurationProblem(container: Container): Promise<string | undefined>
+  /** Runs the container's own command line; undefined when it has none or it cannot be run here. */
+  program(
+    container: LocalContainer,
+    elapsedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined>
+  readonly exec: ProbeServices['exec']
   /** Aborts when the containers' own courses end. */
   readonly signal: AbortSignal
   changed(): void
@@ -53,7 +63,9 @@ export class ContainerRunner {
       if (container.role === 'main' || this.#local.hasRun) continue
       const course = this.#course(container)
       if (container.role === 'init') {
-        if (!(await course)) return true
+        if (await course) continue
+        this.#endSidecars()
+        return true
       } else {
         course.catch(() => {})
         await this.#untilStarted(container)
@@ -70,7 +82,7 @@ export class ContainerRunner {
 
   /** One that was added to debug the pod: runs once, beside the others. */
   async runEphemeral(container: LocalContainer): Promise<void> {
-    const behavior = this.#behavior.container(container.spec.name)
+    const behavior = this.#behavior.container(container.spec, container.role)
     if (container.state.state === 'waiting') {
       await this.#pull(container, behavior)
       await this.#untilConfigured(container)
@@ -90,10 +102,13 @@ export class ContainerRunner {
       this.#event(container, 'Normal', 'Killing', `Stopping container ${container.spec.name}`)
     }
     const stop = async (container: LocalContainer): Promise<void> => {
-      const behavior = this.#behavior.container(container.spec.name)
-      const killed = behavior.ignoresTermination || behavior.terminateMs > graceMs
+      const behavior = this.#behavior.container(container.spec, container.role)
+      const killed = isKilled(behavior, graceMs)
       await sleep(this.#services.clock, killed ? graceMs : behavior.terminateMs, signal)
-      this.#end(container, { durationMs: 0, exitCode: killed ? 137 : behavior.terminateExitCode })
+      this.#end(container, {
+        durationMs: 0,
+        exitCode: killed ? KILLED_EXIT_CODE : behavior.terminateExitCode,
+      })
     }
     await Promise.all(running.filter(({ role }) => role !== 'sidecar').map(stop))
     for (const sidecar of running.filter(({ role }) => role === 'sidecar').reverse()) {
@@ -103,7 +118,7 @@ export class ContainerRunner {
 
   /** One container until it ends for good; true when it succeeded. */
   async #course(container: LocalContainer): Promise<boolean> {
-    const behavior = this.#behavior.container(container.spec.name)
+    const behavior = this.#behavior.container(container.spec, container.role)
     let backOffMs = 0
     for (;;) {
       if (container.state.state === 'terminated') {
@@ -234,31 +249,75 @@ export class ContainerRunner {
 
   /** Answers the exit code. */
   async #run(container: LocalContainer, behavior: ContainerBehavior, run: Run): Promise<number> {
-    const { clock, signal } = this.#services
+    const { signal } = this.#services
     const startedAtMs = container.state.state === 'running' ? container.state.startedAtMs : 0
-    const elapsedMs = clock.nowMs() - startedAtMs
-    const probeMs = (container.spec.readinessProbe?.initialDelaySeconds ?? 0) * 1000
-    const readyAfterMs = Math.max(behavior.readyAfterMs ?? 0, probeMs)
-    container.started = true
-    container.ready = container.ready || readyAfterMs <= elapsedMs
+    // Most containers have nothing that must end with the run: nothing is made for them, there are many.
+    const over = isSimple(container, behavior) ? undefined : new AbortController()
+    using scope = over === undefined ? undefined : anySignal([signal, over.signal])
+    const runSignal = scope?.signal ?? signal
+    const probes = new ContainerProbes(container, behavior, startedAtMs, {
+      ...this.#services,
+      signal: runSignal,
+      unhealthy: (kind, output) => this.#unhealthy(container, kind, output),
+    })
+    probes.start()
     this.#services.changed()
-    const becomeReady = (): void => {
-      container.ready = true
-      this.#services.changed()
-    }
-    const waits = !container.ready && Number.isFinite(readyAfterMs)
-    const timer = waits ? clock.after(readyAfterMs - elapsedMs, becomeReady) : undefined
     const left = Promise.withResolvers<number>()
     container.finish = left.resolve
-    const durationMs = runMs(container, behavior, run)
-    const over = Number.isFinite(durationMs) ? this.#sleep(durationMs - elapsedMs) : aborted(signal)
+    const course = this.#ownCourse(container, behavior, run, startedAtMs, runSignal)
+    const killed = probes.failed.then((kind) => this.#killUnhealthy(container, behavior, kind))
     try {
-      return (await Promise.race([over, left.promise])) ?? run.exitCode
+      return await Promise.race([course, left.promise, killed])
     } finally {
-      over.catch(() => {})
+      course.catch(() => {})
+      killed.catch(() => {})
       container.finish = undefined
-      timer?.cancel()
+      over?.abort(new Error('the run is over'))
     }
+  }
+
+  /** What the container does when it is left alone: its command line where that can be run, else what its behaviour says. */
+  async #ownCourse(
+    container: LocalContainer,
+    behavior: ContainerBehavior,
+    run: Run,
+    startedAtMs: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clock, program } = this.#services
+    const elapsedMs = (): number => clock.nowMs() - startedAtMs
+    if (!behavior.runsAreScripted && !isInteractive(container.spec)) {
+      const exitCode = await program(container, elapsedMs(), signal)
+      if (exitCode !== undefined) return exitCode
+    }
+    const durationMs = runMs(container, behavior, run)
+    if (!Number.isFinite(durationMs)) return aborted(signal)
+    await sleep(clock, Math.max(0, durationMs - elapsedMs()), signal)
+    return run.exitCode
+  }
+
+  #unhealthy(container: LocalContainer, kind: ProbeKind, output: string): void {
+    const name = `${kind[0]!.toUpperCase()}${kind.slice(1)}`
+    this.#event(container, 'Warning', 'Unhealthy', `${name} probe failed: ${output}`)
+  }
+
+  /** Answers the exit code. */
+  async #killUnhealthy(
+    container: LocalContainer,
+    behavior: ContainerBehavior,
+    kind: ProbeKind,
+  ): Promise<number> {
+    const { name, livenessProbe, startupProbe } = container.spec
+    const text = `Container ${name} failed ${kind} probe, will be restarted`
+    this.#event(container, 'Normal', 'Killing', text)
+    const probe = kind === 'startup' ? startupProbe : livenessProbe
+    const pod = this.#services.pod()
+    const graceMs =
+      1000 *
+      Number(probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30)
+    const killed = isKilled(behavior, graceMs)
+    await this.#sleep(killed ? graceMs : behavior.terminateMs)
+    return killed ? KILLED_EXIT_CODE : behavior.terminateExitCode
   }
 
   #end(container: LocalContainer, run: Run): void {
@@ -317,6 +376,18 @@ export class ContainerRunner {
       fieldPath,
     })
   }
+}
+
+/** No probes and no command line. */
+function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior): boolean {
+  const { startupProbe, readinessProbe, livenessProbe, command, args } = spec
+  const parts = [startupProbe, readinessProbe, livenessProbe, command, args, readyAfterMs]
+  return parts.every((part) => part === undefined)
+}
+
+/** Whether it takes SIGKILL to end it. */
+function isKilled(behavior: ContainerBehavior, graceMs: number): boolean {
+  return behavior.ignoresTermination || behavior.terminateMs > graceMs
 }
 
 /** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */

@@ -6,12 +6,18 @@ import type { Client } from '@gyropilot/client'
 import { anySignal, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
+import { scriptedAnswer } from './behavior.ts'
 import type { PodBehavior } from './behavior.ts'
 import { ContainerRunner } from './container-runner.ts'
+import { runInContainer, runProgram } from './endpoints/container-commands.ts'
+import type { Place } from './endpoints/container-commands.ts'
+import { Gathering } from './endpoints/gathered.ts'
+import { PodStorage } from './endpoints/pod-storage.ts'
+import { streamOf } from './endpoints/shell.ts'
 import type { ImageRules } from './image.ts'
 import type { IpPool } from './ip-pool.ts'
 import { localContainer, localPod, restoredPod } from './local-pod.ts'
-import type { LocalPod } from './local-pod.ts'
+import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -24,6 +30,9 @@ const COALESCE_MS = 20
 const SANDBOX_WRITE_MS = 1_000
 const DELETE_RETRY_MS = 1_000
 const LEAST_GRACE_MS = 2_000
+const PROGRAM_RETRY_MS = 1_000
+/** What a probe's command may print. */
+const MOST_PROBE_BYTES = 1_048_576
 const MOUNT_RETRY_MS = 500
 const MOUNT_RETRY_LIMIT_MS = 122_000
 /** How long a pod waits for its volumes before its kubelet says so. */
@@ -50,6 +59,7 @@ export class PodWorker {
   readonly #local: LocalPod
   readonly #writer: StatusWriter
   readonly #runner: ContainerRunner
+  readonly #storage = new PodStorage()
   /** Ends everything at once: the pod object is gone, or the node stops. */
   readonly #life = new AbortController()
   /** Ends the containers' own courses; termination takes over. */
@@ -77,6 +87,8 @@ export class PodWorker {
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
       pod: () => this.#writer.stored,
+      program: (container, elapsedMs, signal) => this.#program(container, elapsedMs, signal),
+      exec: (container, command, signal) => this.#exec(container, command, signal),
       configurationProblem: (container) =>
         node.references.environmentProblem(this.#writer.stored, container),
       // Not AbortSignal.any: Node keeps what it makes alive while somebody listens, also when nobody else knows it any more.
@@ -100,6 +112,20 @@ export class PodWorker {
   /** The pod as stored now. */
   get pod(): Pod {
     return this.#writer.stored
+  }
+
+  /** Where commands of a container run. */
+  place(container: Container, containerId: string): Place {
+    const { client, clock, nodeName } = this.#node
+    return {
+      pod: this.pod,
+      container,
+      containerId,
+      storage: this.#storage,
+      client,
+      clock,
+      nodeName,
+    }
   }
 
   /** Calls back whenever a container changes its state, and when the pod goes. */
@@ -179,6 +205,48 @@ export class PodWorker {
   /** True when the pod is not here any more. */
   get left(): boolean {
     return this.#life.signal.aborted
+  }
+
+  async #program(
+    { spec, containerId = '' }: LocalContainer,
+    elapsedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    if (words.length === 0) return undefined
+    for (;;) {
+      try {
+        return await runProgram(words, this.place(spec, containerId), elapsedMs, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        // The server did not answer what the environment or a volume refers to.
+        this.#node.logger.error(error, 'Container program failed', { pod: this.#local.uid })
+      }
+      await sleep(this.#node.clock, PROGRAM_RETRY_MS, signal)
+    }
+  }
+
+  async #exec(
+    { spec, role, containerId = '' }: LocalContainer,
+    command: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly exitCode: number; readonly output: string } | undefined> {
+    const scripted = scriptedAnswer(this.#behavior.container(spec, role).exec, command)
+    if (scripted !== undefined) {
+      await sleep(this.#node.clock, scripted.durationMs, signal)
+      return { exitCode: scripted.exitCode, output: scripted.stdout + scripted.stderr }
+    }
+    const output = new Gathering(MOST_PROBE_BYTES)
+    const take = async (bytes: Uint8Array): Promise<void> => output.add(bytes)
+    const stdin = streamOf(new Uint8Array(0))
+    const streams = { stdin, stdout: take, stderr: take, signal }
+    const end = await runInContainer(
+      { command, tty: false },
+      streams,
+      this.place(spec, containerId),
+    )
+    if ('error' in end) return undefined
+    return { exitCode: end.exitCode, output: Buffer.from(output.bytes()).toString() }
   }
 
   #notify(): void {

@@ -24,6 +24,8 @@ import type { NodeServices } from './pod-worker.ts'
 
 /** Used while a node has no pod CIDR of its own. */
 const FALLBACK_POD_CIDR = '10.244.255.0/24'
+/** Of an event. */
+const MOST_MESSAGE_CHARS = 1_024
 
 export interface SimulatedNodesOptions {
   readonly nodes: readonly SimulatedNodeConfiguration[]
@@ -121,8 +123,14 @@ export class SimulatedNodes {
 
   #begin(node: RunningNode, uid: string, pod: Pod): void {
     const { behavior = DEFAULT_BEHAVIOR, logger } = this.#options
-    const report = (problem: string): void =>
+    const seenBefore = pod.status?.startTime !== undefined
+    const report = (problem: string): void => {
       logger.info(problem, { pod: `${pod.metadata?.namespace}/${pod.metadata?.name}` })
+      if (seenBefore) return
+      const message = problem.slice(0, MOST_MESSAGE_CHARS)
+      const reason = 'AnnotationIgnored'
+      node.services.recorder.record({ regarding: pod, type: 'Warning', reason, message })
+    }
     const plan = behaviorOf(pod, behavior, report)
     const worker = new PodWorker(pod, plan, node.services, () => node.workers.delete(uid))
     const refusal = this.#refusal(node, pod, plan.admission)

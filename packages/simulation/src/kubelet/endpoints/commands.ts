@@ -1,17 +1,15 @@
 /** The commands of every simulated container. A small set on purpose: enough to look around, to copy, and to try exit codes. */
 import { durationMs } from '../duration.ts'
-import { FileError, absolute } from './file-tree.ts'
+import { FileError } from './file-error.ts'
+import { absolute } from './file-tree.ts'
 import { Exit, runCommand, runScript } from './shell.ts'
 import type { Command, Process } from './shell.ts'
-import { packTar, unpackTar } from './tar.ts'
-import type { TarEntry } from './tar.ts'
+import { tar } from './tar-command.ts'
+import { BufferedLines, gathered } from './gathered.ts'
 import { interactiveShell } from './interactive-shell.ts'
 
-async function allOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
+/** Tools that see all lines at once hold up everybody while they do. */
+const MOST_LINE_BYTES = 8 * 2 ** 20
 
 function pathOf({ folder }: Process, name: string): string {
   return absolute(name, folder.path)
@@ -72,10 +70,12 @@ const ls: Command = async (task) => {
     const entries = folder
       ? files.list(path).filter((entry) => options.includes('a') || !entry.startsWith('.'))
       : [name]
+    const text = new BufferedLines(task.out)
     for (const entry of entries) {
       const full = folder ? absolute(entry, path) : path
-      await task.out(options.includes('l') ? await longLine(task, full, entry) : `${entry}\n`)
+      await text.add(options.includes('l') ? await longLine(task, full, entry) : `${entry}\n`)
     }
+    await text.end()
   }
   return exitCode
 }
@@ -188,67 +188,13 @@ const test: Command = (task) => {
   return holds === inverse ? 1 : 0
 }
 
-const tar: Command = async (task) => {
-  const { place } = task
-  const args = task.args.map((arg, index) => (index === 0 ? arg.replace(/^-/, '') : arg))
-  const mode = args[0] ?? ''
-  const names: string[] = []
-  let folder = task.folder.path
-  for (let at = 1; at < args.length; at++) {
-    const arg = args[at]!
-    if (arg === '-C') folder = pathOf(task, args[++at] ?? '')
-    else if (arg === '-f') at++
-    else if (arg !== '-' && !arg.startsWith('--')) names.push(arg)
-  }
-  if (mode.includes('x')) {
-    for (const { name, folder: isFolder, bytes } of unpackTar(await allOf(task.stdin))) {
-      const path = absolute(name, folder)
-      if (isFolder) place.files.makeFolder(path, true)
-      else {
-        place.files.makeFolder(path.slice(0, path.lastIndexOf('/')), true)
-        place.files.write(path, Buffer.from(bytes))
-      }
-    }
-    return 0
-  }
-  if (!mode.includes('c')) {
-    await task.err('tar: only c and x are known to simulated containers\n')
-    return 1
-  }
-  const entries: TarEntry[] = []
-  for (const name of names) {
-    const found = place.files.exists(absolute(name, folder))
-    if (found) await collect(task, absolute(name, folder), name.replace(/^\/+/, ''), entries)
-    else await task.err(`tar: ${name}: No such file or directory\n`)
-    if (!found) return 1
-  }
-  await task.out(packTar(entries, place.nowMs()))
-  return 0
-}
-
-async function collect(
-  task: Process,
-  path: string,
-  name: string,
-  entries: TarEntry[],
-): Promise<void> {
-  const { files } = task.place
-  if (!files.isFolder(path)) {
-    entries.push({ name, folder: false, bytes: await files.read(path) })
-    return
-  }
-  entries.push({ name, folder: true, bytes: new Uint8Array(0) })
-  for (const child of files.list(path))
-    await collect(task, absolute(child, path), `${name}/${child}`, entries)
-}
-
 /** Lines of the named files or of the input, through a filter. */
 function lineFilter(choose: (lines: string[], args: readonly string[]) => string[]): Command {
   return async (task) => {
     const names = task.args.filter((arg) => task.place.files.exists(pathOf(task, arg)))
     const bytes =
       names.length === 0
-        ? await allOf(task.stdin)
+        ? await gathered(task.stdin, MOST_LINE_BYTES)
         : await task.place.files.read(pathOf(task, names[0]!))
     const lines = Buffer.from(bytes).toString().split('\n')
     if (lines.at(-1) === '') lines.pop()
@@ -256,7 +202,7 @@ function lineFilter(choose: (lines: string[], args: readonly string[]) => string
       lines,
       task.args.filter((arg) => !names.includes(arg)),
     )
-    for (const line of chosen) await task.out(`${line}\n`)
+    if (chosen.length > 0) await task.out(`${chosen.join('\n')}\n`)
     return chosen.length > 0 ? 0 : 1
   }
 }
@@ -295,8 +241,11 @@ const touch: Command = (task) => {
 }
 
 const tee: Command = async (task) => {
-  const bytes = await allOf(task.stdin)
-  for (const name of split(task.args).names) task.place.files.write(pathOf(task, name), bytes)
+  const { files } = task.place
+  const paths = split(task.args).names.map((name) => pathOf(task, name))
+  const [free = MOST_LINE_BYTES] = paths.map((path) => files.freeBytes(path))
+  const bytes = await gathered(task.stdin, free)
+  for (const path of paths) files.write(path, bytes)
   await task.out(bytes)
   return 0
 }
@@ -341,17 +290,38 @@ const exportVariables: Command = ({ args, environment }) => {
 }
 
 const wordCount: Command = async (task) => {
-  const bytes = await allOf(task.stdin)
-  const text = bytes.toString()
-  const lines = text.split('\n').length - 1
-  const words = text.split(/\s+/).filter((word) => word !== '').length
+  let bytes = 0
+  let lines = 0
+  let words = 0
+  let inWord = false
+  for await (const chunk of task.stdin) {
+    bytes += chunk.length
+    for (const byte of chunk) {
+      const space = byte === 32 || (byte >= 9 && byte <= 13)
+      if (byte === 10) lines++
+      if (!space && !inWord) words++
+      inWord = !space
+    }
+  }
   const { options } = split(task.args)
-  const counts = options.includes('l')
-    ? [lines]
-    : options.includes('c')
-      ? [bytes.length]
-      : [lines, words, bytes.length]
+  const counted = { l: lines, w: words, c: bytes }
+  const asked = (['l', 'w', 'c'] as const).filter((letter) => options.includes(letter))
+  const counts = (asked.length > 0 ? asked : (['l', 'w', 'c'] as const)).map(
+    (letter) => counted[letter],
+  )
   await task.out(`${counts.join(' ')}\n`)
+  return 0
+}
+
+/** `-f` waits for lines that never come. */
+const tail: Command = async (task) => {
+  const { options, names } = split(task.args)
+  const follows = options.includes('f') || options.includes('F')
+  const last = lineFilter((lines, args) => lines.slice(-countOf(args)))
+  if (!follows) return last(task)
+  if (names.length > 0)
+    await last({ ...task, args: task.args.filter((arg) => !/^-[fF]$/.test(arg)) })
+  await task.place.sleep(Infinity)
   return 0
 }
 
@@ -391,7 +361,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['rm', remove],
   ['sh', sh],
   ['sleep', sleepCommand],
-  ['tail', lineFilter((lines, args) => lines.slice(-countOf(args)))],
+  ['tail', tail],
   ['tar', tar],
   ['tee', tee],
   ['test', test],

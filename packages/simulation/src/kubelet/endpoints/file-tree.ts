@@ -1,19 +1,15 @@
 /** Files of one container: what its image and node give, what volumes mount, what commands wrote. In memory only. */
-
-/** Bytes, or how to get them; null is a folder. */
-export type Entry = Uint8Array | (() => Promise<Uint8Array>) | null
-export type Store = Map<string, Entry>
+import { FileError } from './file-error.ts'
+import type { FileContent, FileStore, Folder } from './file-store.ts'
 
 export interface Mount {
   /** Absolute, without trailing slash. */
   readonly path: string
-  readonly store: Store
+  readonly store: FileStore
   /** Shown of the store; empty: all of it. */
   readonly subPath: string
   readonly readOnly: boolean
 }
-
-export class FileError extends Error {}
 
 /** `.` and `..` resolved; always absolute, without trailing slash (the root is ''). */
 export function absolute(path: string, from: string): string {
@@ -30,7 +26,7 @@ export class FileTree {
   readonly #root: Mount
   readonly #mounts: readonly Mount[]
 
-  constructor(root: Store, mounts: readonly Mount[]) {
+  constructor(root: FileStore, mounts: readonly Mount[]) {
     this.#root = { path: '', store: root, subPath: '', readOnly: false }
     this.#mounts = mounts.toSorted((a, b) => b.path.length - a.path.length)
   }
@@ -38,7 +34,7 @@ export class FileTree {
   async read(path: string): Promise<Uint8Array> {
     const entry = this.#entry(path)
     if (entry === undefined) throw new FileError('No such file or directory')
-    if (entry === null) throw new FileError('Is a directory')
+    if (entry instanceof Map) throw new FileError('Is a directory')
     return typeof entry === 'function' ? await entry() : entry
   }
 
@@ -47,15 +43,19 @@ export class FileTree {
   }
 
   isFolder(path: string): boolean {
-    return this.#entry(path) === null
+    return this.#entry(path) instanceof Map
+  }
+
+  /** How much more may be written there. */
+  freeBytes(path: string): number {
+    return this.#locate(path).mount.store.freeBytes
   }
 
   write(path: string, bytes: Uint8Array): void {
-    const { mount, key } = this.#locate(path)
-    if (mount.readOnly) throw new FileError('Read-only file system')
+    const { store, key } = this.#writable(path)
     if (this.isFolder(path)) throw new FileError('Is a directory')
     if (!this.isFolder(parent(path))) throw new FileError('No such file or directory')
-    mount.store.set(key, bytes)
+    store.set(key, bytes)
   }
 
   /** With its parents when asked for; a folder that is there stays. */
@@ -65,31 +65,22 @@ export class FileTree {
       throw new FileError('File exists')
     }
     if (this.exists(path)) throw new FileError('File exists')
-    if (!this.isFolder(parent(path))) {
-      if (!withParents) throw new FileError('No such file or directory')
-      this.makeFolder(parent(path), true)
-    }
-    const { mount, key } = this.#locate(path)
-    if (mount.readOnly) throw new FileError('Read-only file system')
-    mount.store.set(key, null)
+    if (!withParents && !this.isFolder(parent(path)))
+      throw new FileError('No such file or directory')
+    const { store, key } = this.#writable(path)
+    store.makeFolder(key)
   }
 
   /** A folder with all that is in it. */
   remove(path: string): void {
-    const { mount, key } = this.#locate(path)
-    if (mount.readOnly) throw new FileError('Read-only file system')
-    for (const name of mount.store.keys()) {
-      if (name === key || name.startsWith(`${key}/`)) mount.store.delete(name)
-    }
+    const { store, key } = this.#writable(path)
+    store.remove(key)
   }
 
   /** Names in a folder, sorted. */
   list(path: string): string[] {
-    const names = new Set<string>()
-    const { mount, key } = this.#locate(path)
-    for (const name of mount.store.keys()) {
-      if (name.startsWith(`${key}/`)) names.add(name.slice(key.length + 1).split('/')[0]!)
-    }
+    const entry = this.#entry(path)
+    const names = new Set(entry instanceof Map ? entry.keys() : [])
     for (const other of this.#mounts) {
       if (other.path.startsWith(`${path}/`)) {
         names.add(other.path.slice(path.length + 1).split('/')[0]!)
@@ -98,12 +89,19 @@ export class FileTree {
     return [...names].sort()
   }
 
-  #entry(path: string): Entry | undefined {
+  #entry(path: string): FileContent | Folder | undefined {
     const { mount, key } = this.#locate(path)
     const entry = mount.store.get(key)
     if (entry !== undefined) return entry
-    // Folders that hold something need no entry of their own; mount points always are there.
-    return path === mount.path || this.list(path).length > 0 ? null : undefined
+    // Mount points are always there, and so are the folders above them.
+    const above = this.#mounts.some((other) => `${other.path}/`.startsWith(`${path}/`))
+    return above ? new Map() : undefined
+  }
+
+  #writable(path: string): { readonly store: FileStore; readonly key: string } {
+    const { mount, key } = this.#locate(path)
+    if (mount.readOnly) throw new FileError('Read-only file system')
+    return { store: mount.store, key }
   }
 
   #locate(path: string): { readonly mount: Mount; readonly key: string } {

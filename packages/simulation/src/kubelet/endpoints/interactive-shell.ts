@@ -2,6 +2,8 @@
 import { Exit, INTERRUPTED_EXIT_CODE, Interrupted, runScript } from './shell.ts'
 import type { Process } from './shell.ts'
 
+/** Scripts come line by line; what is longer is no line. */
+const MOST_LINE_CHARS = 1_048_576
 const CTRL_C = 3
 const CTRL_D = 4
 const BACKSPACES = new Set([8, 127])
@@ -49,8 +51,12 @@ export async function interactiveShell(task: Process): Promise<number> {
         if (!(await run(script))) return exitCode
         await say(prompt())
       } else {
+        if (line.length >= MOST_LINE_CHARS) {
+          await task.err('sh: line is too long\n')
+          return 2
+        }
         line += char
-        await say(char)
+        if (terminal) await say(char)
       }
     }
   }

@@ -3,12 +3,15 @@ import { anySignal } from '@gyropilot/foundation'
 import { Interrupted } from './shell.ts'
 
 const CTRL_C = 3
+/** Pieces that wait for a reader; more are left to the connection. Ctrl-C behind them is not seen either. */
+const MOST_TYPED = 1_000
 
 export class Keyboard implements AsyncIterable<Uint8Array> {
   readonly #typed: Uint8Array[] = []
   #ended = false
   #failure: unknown
   #wake: () => void = () => {}
+  #relieved: () => void = () => {}
   #foreground: AbortController | undefined
 
   constructor(input: AsyncIterable<Uint8Array>) {
@@ -33,6 +36,7 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     for (;;) {
       for (let chunk = this.#typed.shift(); chunk !== undefined; chunk = this.#typed.shift()) {
+        if (this.#typed.length < MOST_TYPED) this.#relieved()
         yield chunk
       }
       if (this.#failure !== undefined) throw this.#failure
@@ -50,6 +54,8 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
         const rest = chunk.subarray(at + 1)
         if (rest.length > 0) this.#typed.push(rest)
         this.#wake()
+        if (this.#typed.length < MOST_TYPED) continue
+        await new Promise<void>((resolve) => (this.#relieved = resolve))
       }
     } catch (error) {
       // A connection that broke is the reader's to hear of; while nobody reads, nobody has to.

@@ -5,8 +5,9 @@ import type { Client } from '@gyropilot/client'
 import { StatusError } from '@gyropilot/client'
 import { pod } from '../../testing/index.ts'
 import { FileTree } from './file-tree.ts'
-import type { Store } from './file-tree.ts'
-import { PodSources, rootStore } from './pod-files.ts'
+import { FileStore } from './file-store.ts'
+import { PodSources, fillRoot } from './pod-files.ts'
+import { PodStorage } from './pod-storage.ts'
 
 const OBJECTS: Readonly<Record<string, object>> = {
   'configmaps/conf': { data: { 'app.conf': 'color=blue', MODE: 'fast' } },
@@ -99,12 +100,10 @@ test('the environment has what the spec says, in its order', async () => {
 })
 
 test('volumes are mounted: config maps, secrets, projections read-only, storage shared by the containers', async () => {
-  const shared = new Map<string, Store>()
+  const storage = new PodStorage()
   const sources = new PodSources(client, given)
-  const files = new FileTree(
-    rootStore(given, container, 'n1'),
-    await sources.mounts(container, shared),
-  )
+  const root = storage.root('c', 'id', (store) => fillRoot(store, given, container, 'n1'))
+  const files = new FileTree(root, await sources.mounts(container, storage))
   const text = async (path: string): Promise<string> =>
     Buffer.from(await files.read(path)).toString()
   assert.equal(await text('/etc/conf/app.conf'), 'color=blue')
@@ -116,6 +115,19 @@ test('volumes are mounted: config maps, secrets, projections read-only, storage 
   assert.equal(await text('/etc/hostname'), 'p\n')
   assert.throws(() => files.write('/etc/conf/x', Buffer.from('')), /Read-only file system/)
   files.write('/cache/x', Buffer.from('kept'))
-  const other = new FileTree(new Map(), await sources.mounts(container, shared))
+  const other = new FileTree(new FileStore(), await sources.mounts(container, storage))
   assert.equal(Buffer.from(await other.read('/cache/x')).toString(), 'kept')
+})
+
+test('a container that starts anew has the files of its image; what it wrote counts no longer', () => {
+  const storage = new PodStorage()
+  const fill = (store: FileStore): void => store.set('/given', Buffer.from('x'))
+  const first = storage.root('c', 'first', fill)
+  const free = first.freeBytes
+  first.set('/own', Buffer.alloc(1_000_000))
+  assert.equal(storage.root('c', 'first', fill), first)
+  const second = storage.root('c', 'second', fill)
+  assert.equal(second.get('/own'), undefined)
+  assert.ok(second.get('/given') instanceof Uint8Array)
+  assert.equal(second.freeBytes, free)
 })

@@ -5,32 +5,28 @@ import { isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { absolute } from './file-tree.ts'
-import type { Entry, Mount, Store } from './file-tree.ts'
+import { FileStore } from './file-store.ts'
+import type { Mount } from './file-tree.ts'
+import type { PodStorage } from './pod-storage.ts'
 
 const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
 
 /** Written by the runtime before a container starts. */
-export function rootStore(pod: Pod, container: Container, nodeName: string): Store {
+export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeName: string): void {
   const { name = '', namespace = '' } = pod.metadata ?? {}
   const hostname = pod.spec?.hostname ?? name
   const ip = pod.status?.podIP ?? '127.0.0.1'
-  const text = (content: string): Entry => Buffer.from(content)
   const search = `${namespace}.svc.cluster.local svc.cluster.local cluster.local`
-  return new Map<string, Entry>([
-    ...IMAGE_FOLDERS.map((path): [string, Entry] => [path, null]),
-    ['/etc/hostname', text(`${hostname}\n`)],
-    [
-      '/etc/hosts',
-      text(`# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`),
-    ],
-    [
-      '/etc/os-release',
-      text(`NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`),
-    ],
-    ['/etc/passwd', text('root:x:0:0:root:/root:/bin/sh\n')],
-    ['/etc/resolv.conf', text(`search ${search}\nnameserver 10.0.0.10\noptions ndots:5\n`)],
-    ['/proc/sys/kernel/hostname', text(`${nodeName}\n`)],
-  ])
+  const texts: Readonly<Record<string, string>> = {
+    '/etc/hostname': `${hostname}\n`,
+    '/etc/hosts': `# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`,
+    '/etc/os-release': `NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`,
+    '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n',
+    '/etc/resolv.conf': `search ${search}\nnameserver 10.0.0.10\noptions ndots:5\n`,
+    '/proc/sys/kernel/hostname': `${nodeName}\n`,
+  }
+  for (const path of IMAGE_FOLDERS) store.makeFolder(path)
+  for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))
 }
 
 /** Reads what pods refer to; what is missing is left out, as an optional source is. */
@@ -43,16 +39,14 @@ export class PodSources {
     this.#pod = pod
   }
 
-  async mounts(container: Container, shared: Map<string, Store>): Promise<Mount[]> {
+  async mounts(container: Container, storage: PodStorage): Promise<Mount[]> {
     const mounts = (container.volumeMounts ?? []).map(async (mount): Promise<Mount | undefined> => {
       const volume = this.#pod.spec?.volumes?.find(({ name }) => name === mount.name)
       if (volume === undefined) return undefined
       const given = await this.#contents(volume)
-      const store = given ?? shared.get(volume.name) ?? new Map<string, Entry>()
-      if (given === undefined) shared.set(volume.name, store)
       return {
         path: absolute(mount.mountPath, ''),
-        store,
+        store: given ?? storage.volume(volume.name),
         subPath: mount.subPath ?? '',
         readOnly: mount.readOnly === true || given !== undefined,
       }
@@ -61,8 +55,8 @@ export class PodSources {
   }
 
   /** Undefined: the volume is storage of the pod. */
-  async #contents(volume: Volume): Promise<Store | undefined> {
-    const store: Store = new Map()
+  async #contents(volume: Volume): Promise<FileStore | undefined> {
+    const store = new FileStore()
     if (volume.configMap) await this.#addConfigMap(store, volume.configMap)
     else if (volume.secret)
       await this.#addSecret(store, { ...volume.secret, name: volume.secret.secretName })
@@ -81,17 +75,17 @@ export class PodSources {
     return store
   }
 
-  async #addConfigMap(store: Store, source: KeySource): Promise<void> {
+  async #addConfigMap(store: FileStore, source: KeySource): Promise<void> {
     const data = await this.#configMap(source.name ?? '')
     addKeys(store, data, source)
   }
 
-  async #addSecret(store: Store, source: KeySource): Promise<void> {
+  async #addSecret(store: FileStore, source: KeySource): Promise<void> {
     addKeys(store, await this.#secret(source.name ?? ''), source)
   }
 
   #addDownward(
-    store: Store,
+    store: FileStore,
     source: { readonly items?: readonly { path: string; fieldRef?: { fieldPath: string } }[] },
   ): void {
     for (const { path, fieldRef } of source.items ?? []) {
@@ -180,7 +174,11 @@ interface KeySource {
   readonly items?: readonly { readonly key: string; readonly path: string }[]
 }
 
-function addKeys(store: Store, data: ReadonlyMap<string, Uint8Array>, { items }: KeySource): void {
+function addKeys(
+  store: FileStore,
+  data: ReadonlyMap<string, Uint8Array>,
+  { items }: KeySource,
+): void {
   const chosen = items ?? [...data.keys()].map((key) => ({ key, path: key }))
   for (const { key, path } of chosen) {
     const bytes = data.get(key)
@@ -202,7 +200,7 @@ async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /** `$(NAME)` of a variable that is set; `$$(NAME)` stays `$(NAME)`. */
-function substituted(value: string, environment: ReadonlyMap<string, string>): string {
+export function substituted(value: string, environment: ReadonlyMap<string, string>): string {
   return value.replace(/\$(\$)?\(([^)]+)\)/g, (all, escaped: string | undefined, name: string) =>
     escaped === undefined ? (environment.get(name) ?? all) : all.slice(1),
   )

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
-import type { Entry, Store } from './file-tree.ts'
+import { FileStore, Quota } from './file-store.ts'
 import { UnknownCommand, runCommand, streamOf } from './shell.ts'
+import { TAR_END, packEntry } from './tar.ts'
 
 interface Result {
   readonly exitCode: number
@@ -12,8 +13,15 @@ interface Result {
   readonly slept: readonly number[]
 }
 
-function place(root: Store = new Map<string, Entry>([['/tmp', null]])) {
-  const config: Store = new Map([['/key', Buffer.from('value')]])
+function folders(quota?: Quota, ...paths: readonly string[]): FileStore {
+  const store = new FileStore(quota)
+  for (const path of paths) store.makeFolder(path)
+  return store
+}
+
+function place(root = folders(undefined, '/tmp')) {
+  const config = new FileStore()
+  config.set('/key', Buffer.from('value'))
   return new FileTree(root, [{ path: '/etc/conf', store: config, subPath: '', readOnly: true }])
 }
 
@@ -42,6 +50,7 @@ async function run(
       program: 'nginx -g',
       nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5),
       sleep: async (delayMs) => void slept.push(delayMs),
+      yieldIfLong: () => undefined,
     },
     new Map([['A', 'b c'], ['HOME', '/root'], ...(terminal ? [['TERM', 'xterm'] as const] : [])]),
   )
@@ -99,7 +108,8 @@ test('scripts: quotes, variables, exit codes, lists, pipes, redirections', async
     ['false; echo $?', 0, '1\n', ''],
     ['false && echo no || echo yes', 0, 'yes\n', ''],
     ['exit 3; echo never', 3, '', ''],
-    ['echo a b | wc -w; true # comment', 0, '1 2 4\n', ''],
+    ['echo a b | wc -w; true # comment', 0, '2\n', ''],
+    ['echo a b | wc; echo a b | wc -lc', 0, '1 2 4\n1 4\n', ''],
     ['printenv | grep HOME', 0, 'HOME=/root\n', ''],
     ['echo err >&2', 0, '', 'err\n'],
     ['cat nope 2>&1', 1, "cat: can't open 'nope': No such file or directory\n", ''],
@@ -133,6 +143,17 @@ test('files and folders are made, listed and removed', async () => {
   assert.equal(said.err, "rm: '/tmp/a' is a directory\n")
 })
 
+const surroundingsOf = (files: FileTree) => ({
+  commands: COMMANDS,
+  files,
+  hostname: 'p',
+  user: { uid: 0, gid: 0 },
+  program: '',
+  nowMs: () => 0,
+  sleep: async () => {},
+  yieldIfLong: () => undefined,
+})
+
 test('what tar packs, tar unpacks: kubectl cp', async () => {
   const files = place()
   await script(
@@ -144,15 +165,7 @@ test('what tar packs, tar unpacks: kubectl cp', async () => {
     stdin: streamOf(new Uint8Array(0)),
     err: async () => {},
   }
-  const surroundings = {
-    commands: COMMANDS,
-    files,
-    hostname: 'p',
-    user: { uid: 0, gid: 0 },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-  }
+  const surroundings = surroundingsOf(files)
   const out = async (bytes: string | Uint8Array): Promise<void> =>
     void archive.push(Buffer.from(bytes as Uint8Array))
   await runCommand(['tar', 'cf', '-', '/tmp/d'], { ...common, out }, surroundings, new Map())
@@ -182,4 +195,96 @@ test('a command that nobody knows is told apart from one that fails', async () =
     run(['nosuch', 'x']),
     (error) => error instanceof UnknownCommand && error.command === 'nosuch',
   )
+})
+
+/** `count` files in folders of a hundred. */
+function archiveOf(count: number, bytes: Uint8Array): Uint8Array {
+  const parts = Array.from({ length: count }, (_, i) =>
+    packEntry({ name: `d${Math.floor(i / 100)}/f${i}`, folder: false, bytes }, 0),
+  )
+  return Buffer.concat([...parts, TAR_END])
+}
+
+async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function unpack(
+  archive: AsyncIterable<Uint8Array>,
+  files: FileTree,
+): Promise<{ exitCode: number; err: string }> {
+  let err = ''
+  const streams = {
+    stdin: archive,
+    out: async () => {},
+    err: async (text: string) => void (err += text),
+  }
+  const words = ['tar', '-xmf', '-', '-C', '/tmp']
+  return { exitCode: await runCommand(words, streams, surroundingsOf(files), new Map()), err }
+}
+
+test('an archive comes in any cut', async () => {
+  const archive = archiveOf(3, Buffer.from('hello'))
+  for (const size of [1, 100, 511, 512, 513, 1_000_000]) {
+    const files = place()
+    assert.deepEqual(await unpack(cut(archive, size), files), { exitCode: 0, err: '' })
+    assert.equal(Buffer.from(await files.read('/tmp/d0/f2')).toString(), 'hello', `${size}`)
+  }
+  const broken = await unpack(cut(archive.subarray(0, 700), 100), place())
+  assert.deepEqual(broken, { exitCode: 1, err: 'tar: unexpected end of archive\n' })
+})
+
+test('the cost of a file does not grow with the number of files', async () => {
+  const secondsFor = async (count: number): Promise<number> => {
+    const archive = archiveOf(count, Buffer.from('x'))
+    const files = place()
+    const before = process.cpuUsage()
+    await unpack(cut(archive, 65_536), files)
+    const { user, system } = process.cpuUsage(before)
+    assert.equal(files.list('/tmp').length, count / 100)
+    return (user + system) / 1e6
+  }
+  await secondsFor(1_000)
+  // 24,000 files took 90 s when each looked at all others.
+  assert.ok((await secondsFor(24_000)) < 5)
+})
+
+test('what commands write has a limit, which removing gives back', async () => {
+  const quota = new Quota(100_000)
+  const files = place(folders(quota, '/tmp'))
+  const large = archiveOf(1, Buffer.alloc(90_000))
+  assert.equal((await unpack(cut(large, 4096), files)).exitCode, 0)
+  const second = archiveOf(200, Buffer.alloc(90_000))
+  const refused = await unpack(cut(second, 4096), files)
+  assert.deepEqual(refused, { exitCode: 1, err: 'tar: No space left on device\n' })
+  const table: readonly [string, string][] = [
+    [`echo ${'x'.repeat(20_000)} > /tmp/f`, 'echo: No space left on device\n'],
+    [`echo ${'x'.repeat(20_000)} | tee /tmp/f`, 'tee: No space left on device\n'],
+  ]
+  for (const [text, said] of table) assert.equal((await script(text, files)).err, said, text)
+  const after = await script(`rm -r /tmp/d0; echo ${'x'.repeat(20_000)} > /tmp/f; echo ok`, files)
+  assert.deepEqual([after.out, after.err], ['ok\n', ''])
+})
+
+test('an endless input is not gathered', async () => {
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    const megabyte = Buffer.alloc(1_048_576)
+    for (;;) yield megabyte
+  }
+  for (const words of [['grep', 'x'], ['tee'], ['head'], ['sh', '-c', 'cat | wc'], ['sh']]) {
+    let err = ''
+    const streams = {
+      stdin: endless(),
+      out: async () => {},
+      err: async (text: string) => void (err += text),
+    }
+    await runCommand(words, streams, surroundingsOf(place()), new Map())
+    assert.ok(/No space left|too long/.test(err), `${words.join(' ')}: ${err}`)
+  }
+})
+
+test('tail -f waits for ever, tail does not', async () => {
+  assert.deepEqual((await script('tail -f /dev/null')).slept, [Infinity])
+  assert.deepEqual((await script('tail -F')).slept, [Infinity])
+  assert.deepEqual((await script('echo a | tail -n 1')).slept, [])
 })

@@ -1,5 +1,7 @@
 /** Runs command lines in a simulated container. */
-import { FileError, absolute } from './file-tree.ts'
+import { FileError } from './file-error.ts'
+import { absolute } from './file-tree.ts'
+import { Gathering } from './gathered.ts'
 import type { FileTree } from './file-tree.ts'
 import { SyntaxProblem, parseScript } from './shell-syntax.ts'
 import type { SimpleCommand, Word } from './shell-syntax.ts'
@@ -15,6 +17,10 @@ export interface Surroundings {
   nowMs(): number
   /** Rejects when the caller is gone. */
   sleep(delayMs: number): Promise<void>
+  /** Between pieces of work: gives others a turn when this one has taken long. */
+  readonly yieldIfLong: () => Promise<void> | undefined
+  /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
+  readonly onUnknown?: (what: string) => void
 }
 
 export interface Process {
@@ -56,6 +62,9 @@ export class Exit extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** What one command of a pipeline may hand to the next: they run one after the other. */
+const MOST_PIPED_BYTES = 32 * 2 ** 20
 
 type Streams = Pick<Process, 'stdin' | 'out' | 'err'>
 
@@ -100,6 +109,7 @@ export async function runScript(
     steps = parseScript(script)
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
+    task.place.onUnknown?.(error.message)
     await task.err(`sh: ${error.message}\n`)
     return 2
   }
@@ -111,12 +121,10 @@ export async function runScript(
         exitCode = await runSimple(command, { ...task, stdin }, exitCode)
         break
       }
-      const chunks: Uint8Array[] = []
-      const out = async (text: string | Uint8Array): Promise<void> => {
-        chunks.push(typeof text === 'string' ? Buffer.from(text) : text)
-      }
+      const piped = new Gathering(MOST_PIPED_BYTES)
+      const out = async (text: string | Uint8Array): Promise<void> => piped.add(text)
       await runSimple(command, { ...task, stdin, out }, exitCode)
-      stdin = streamOf(Buffer.concat(chunks))
+      stdin = streamOf(piped.bytes())
     }
   }
   return exitCode
@@ -133,7 +141,7 @@ async function runSimple(
   const own = words.length === 0 ? environment : new Map(environment)
   for (const { name, value } of command.assignments) own.set(name, expand(value).join(' '))
   if (words.length === 0 && command.redirections.length === 0) return 0
-  const files: { path: string; chunks: Uint8Array[]; append: boolean }[] = []
+  const files: { path: string; taken: Gathering; append: boolean }[] = []
   let { stdin, out, err } = task
   for (const { from, mode, target } of command.redirections) {
     const path = absolute(expand(target).join(' '), folder.path)
@@ -148,20 +156,21 @@ async function runSimple(
         return 1
       }
     } else {
-      const chunks: Uint8Array[] = []
+      const taken = new Gathering(place.files.freeBytes(path))
+      const isKept = path !== '/dev/null'
       const to = async (text: string | Uint8Array): Promise<void> => {
-        chunks.push(typeof text === 'string' ? Buffer.from(text) : text)
+        if (isKept) taken.add(text)
       }
-      if (path !== '/dev/null') files.push({ path, chunks, append: mode === '>>' })
+      if (isKept) files.push({ path, taken, append: mode === '>>' })
       if (from === 2) err = to
       else out = to
     }
   }
   const exitCode = await named(words, { ...task, stdin, out, err, environment: own })
-  for (const { path, chunks, append } of files) {
+  for (const { path, taken, append } of files) {
     try {
       const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
-      place.files.write(path, Buffer.concat([...before, ...chunks]))
+      place.files.write(path, Buffer.concat([...before, taken.bytes()]))
     } catch (error) {
       if (!(error instanceof FileError)) throw error
       await task.err(`sh: can't create ${path}: ${error.message}\n`)
@@ -177,6 +186,7 @@ async function named(words: readonly string[], task: Omit<Process, 'args'>): Pro
     return await run(words, task)
   } catch (error) {
     if (!(error instanceof UnknownCommand)) throw error
+    task.place.onUnknown?.(error.command)
     await task.err(`sh: ${error.command}: not found\n`)
     return 127
   }

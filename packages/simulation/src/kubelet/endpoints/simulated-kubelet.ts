@@ -4,13 +4,14 @@
  */
 import type { Container, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
+import { scriptedAnswer } from '../behavior.ts'
 import type { ScriptedAnswer, ScriptedLine } from '../behavior.ts'
 import { isInteractive } from '../local-pod.ts'
-import type { LocalContainer, LocalPod } from '../local-pod.ts'
+import type { LocalContainer } from '../local-pod.ts'
 import type { NodeServices, PodWorker } from '../pod-worker.ts'
+import { printedBy, runInContainer } from './container-commands.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
-import type { Store } from './file-tree.ts'
 import type { Dial, PortStreams } from './port-answers.ts'
 import { nodeUsage, usageOf } from './usage.ts'
 import type { Usage } from './usage.ts'
@@ -39,17 +40,10 @@ export interface CommandStreams {
 export type CommandEnd = { readonly exitCode: number } | { readonly error: string }
 export type CommandRun = (streams: CommandStreams) => Promise<CommandEnd>
 
-/** What commands wrote: gone with the container, or with the pod. */
-interface Written {
-  readonly containers: Map<string, Store>
-  readonly volumes: Map<string, Store>
-}
-
 export class SimulatedKubelet {
   readonly #services: NodeServices
   readonly #workers: ReadonlyMap<string, PodWorker>
   readonly #dial: Dial | undefined
-  readonly #written = new WeakMap<LocalPod, Written>()
 
   constructor(
     services: NodeServices,
@@ -74,7 +68,8 @@ export class SimulatedKubelet {
     if (found?.container.state.state !== 'running') return undefined
     const { worker, container } = found
     return async (streams) => {
-      const scripted = scriptedAnswer(worker.behavior.container(container.spec.name).exec, request)
+      const behavior = worker.behavior.container(container.spec, container.role)
+      const scripted = scriptedAnswer(behavior.exec, request.command)
       if (scripted !== undefined) return this.#answer(scripted, streams)
       return this.#run(worker, container, request, streams)
     }
@@ -187,10 +182,10 @@ export class SimulatedKubelet {
   /** Lines of one run: scripted ones, else what the container's command prints, else who it is. */
   async #script(
     worker: PodWorker,
-    { spec }: LocalContainer,
+    { spec, role }: LocalContainer,
     startedAtMs: number,
   ): Promise<readonly ScriptedLine[]> {
-    const { logs } = worker.behavior.container(spec.name)
+    const { logs } = worker.behavior.container(spec, role)
     if (logs.length > 0) return logs
     const printed = await this.#printed(worker, spec, startedAtMs)
     if (printed !== undefined) return printed
@@ -198,7 +193,7 @@ export class SimulatedKubelet {
     return [{ atMs: 0, text, stream: 'stdout' }]
   }
 
-  /** What the container's own command prints at once; undefined when it is none of the known ones. */
+  /** What the container's own command prints; undefined when it is none of the known ones. */
   async #printed(
     worker: PodWorker,
     spec: Container,
@@ -206,16 +201,7 @@ export class SimulatedKubelet {
   ): Promise<readonly ScriptedLine[] | undefined> {
     const words = [...(spec.command ?? []), ...(spec.args ?? [])]
     if (words.length === 0) return undefined
-    const { printedBy } = await import('./container-commands.ts')
-    const text = await printedBy(words, {
-      ...this.#placeOf(worker),
-      container: spec,
-      nowMs: () => startedAtMs,
-    })
-    return text
-      ?.split('\n')
-      .slice(0, -1)
-      .map((line) => ({ atMs: 0, text: line, stream: 'stdout' }))
+    return printedBy(words, worker.place(spec, ''), startedAtMs)
   }
 
   async #answer(answer: ScriptedAnswer, streams: CommandStreams): Promise<CommandEnd> {
@@ -231,38 +217,12 @@ export class SimulatedKubelet {
     request: CommandRequest,
     streams: CommandStreams,
   ): Promise<CommandEnd> {
-    const { runInContainer } = await import('./container-commands.ts')
-    const written = this.#writtenBy(worker.local)
-    const key = container.containerId ?? ''
-    const root = written.containers.get(key)
-    return runInContainer(request, streams, {
-      ...this.#placeOf(worker),
-      container: container.spec,
-      nowMs: () => this.#services.clock.nowMs(),
-      root,
-      keepRoot: (store) => written.containers.set(key, store),
-    })
+    return runInContainer(
+      request,
+      streams,
+      worker.place(container.spec, container.containerId ?? ''),
+    )
   }
-
-  #placeOf(worker: PodWorker) {
-    const { client, clock, nodeName } = this.#services
-    const { volumes } = this.#writtenBy(worker.local)
-    return { pod: worker.pod, client, clock, nodeName, volumes }
-  }
-
-  #writtenBy(local: LocalPod): Written {
-    const written = this.#written.get(local) ?? { containers: new Map(), volumes: new Map() }
-    this.#written.set(local, written)
-    return written
-  }
-}
-
-function scriptedAnswer(
-  answers: readonly ScriptedAnswer[],
-  { command }: CommandRequest,
-): ScriptedAnswer | undefined {
-  const line = command.join(' ')
-  return answers.find((answer) => line === answer.command || line.startsWith(`${answer.command} `))
 }
 
 /** A reader that is prepared with the first line asked for, and can be left before. */

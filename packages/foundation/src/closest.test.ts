@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { closestTo, suggestion } from './closest.ts'
+
+const WORDS = ['port', 'nodes', 'data-dir', 'kubeconfig', 'output', 'v']
+
+test('what somebody may have meant', () => {
+  const table: readonly [string, string | undefined][] = [
+    ['prot', 'port'],
+    ['Node', 'nodes'],
+    ['datadir', 'data-dir'],
+    ['data_dir', 'data-dir'],
+    ['kube-config', 'kubeconfig'],
+    ['kubconfg', 'kubeconfig'],
+    ['wholly-other', undefined],
+    ['x', undefined],
+    ['', undefined],
+  ]
+  for (const [word, wanted] of table) assert.equal(closestTo(word, WORDS), wanted, word)
+})
+
+test('as the end of a message', () => {
+  assert.equal(suggestion('prot', WORDS), ': did you mean port?')
+  assert.equal(suggestion('wholly-other', WORDS), '')
+})

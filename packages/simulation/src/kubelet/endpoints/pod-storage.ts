@@ -1,0 +1,32 @@
+/** What the commands of one pod wrote: gone with the container, or with the pod. */
+import { FileStore, Quota } from './file-store.ts'
+
+/** Far more than `kubectl cp` of sources or a dump of a small database needs, far less than a process has. */
+export const POD_QUOTA_BYTES = 64 * 2 ** 20
+
+export class PodStorage {
+  readonly #quota = new Quota(POD_QUOTA_BYTES)
+  readonly #volumes = new Map<string, FileStore>()
+  /** By the container's name, of its present run. */
+  readonly #roots = new Map<string, { readonly containerId: string; readonly store: FileStore }>()
+
+  volume(name: string): FileStore {
+    let store = this.#volumes.get(name)
+    if (store === undefined) {
+      store = new FileStore(this.#quota)
+      this.#volumes.set(name, store)
+    }
+    return store
+  }
+
+  /** `fill` puts the image's files into the one of a container that has none yet. */
+  root(name: string, containerId: string, fill: (store: FileStore) => void): FileStore {
+    const known = this.#roots.get(name)
+    if (known?.containerId === containerId) return known.store
+    known?.store.drop()
+    const store = new FileStore(this.#quota)
+    fill(store)
+    this.#roots.set(name, { containerId, store })
+    return store
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * How long a container runs that nobody scripted, when its command line cannot be run here or it has none: a guess that
+ * surprises least. Contract: docs/behaviour/simulation/kubelet.md, "What an image does". Pure.
+ */
+import type { Container, Pod } from '@gyropilot/api'
+import type { ContainerRole } from './local-pod.ts'
+
+/** Their own program is a shell, which ends when nobody types, or a greeting. */
+const ENDING_IMAGES =
+  /^(?:alpine|amazonlinux|bash|busybox|centos|debian|fedora|hello-world|rockylinux|ubuntu)$/
+/** Words of scripts that wait for ever. */
+const ENDLESS_SCRIPT =
+  /\bwhile\s+(?:true|:|sleep)\b|\buntil\s+false\b|\bsleep\s+inf|\btail\s+-[fF]\b/
+
+/** Whether it runs until it is stopped. */
+export function isEndless(pod: Pod, container: Container, role: ContainerRole): boolean {
+  if (role === 'sidecar') return true
+  if (role === 'init' || role === 'ephemeral') return false
+  if ((container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always') === 'Always') return true
+  const { command = [], args = [] } = container
+  if (ENDLESS_SCRIPT.test([...command, ...args].join(' '))) return true
+  if (isOfJob(pod) || command.length > 0) return false
+  return !ENDING_IMAGES.test(repositoryName(container.image ?? ''))
+}
+
+/** Pods of a Job are meant to end. */
+function isOfJob({ metadata }: Pod): boolean {
+  return (metadata?.ownerReferences ?? []).some(
+    ({ kind, controller }) => kind === 'Job' && controller === true,
+  )
+}
+
+/** `busybox` of `docker.io/library/busybox:1.36@sha256:...`. */
+function repositoryName(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  return last.split(/[:@]/)[0]!
+}

@@ -1,0 +1,290 @@
+/** What docs/behaviour/simulation/kubelet.md says of what containers run, of their probes, and of what is scripted. */
+import assert from 'node:assert/strict'
+import type { Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+type Spec = NonNullable<Pod['spec']>
+type Container = Spec['containers'][number]
+
+interface Given {
+  readonly spec?: Partial<Spec>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+const podOf = (container: Partial<Container>, given: Given = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p', namespace: 'default', annotations: given.annotations },
+  spec: { containers: [{ name: 'c', image: 'app:1', ...container }], ...given.spec },
+})
+
+const create = (world: World, pod: Pod) => world.of(resources.pods).create(pod)
+const found = (world: World) => world.find(resources.pods, 'p')
+const shell = (script: string): Partial<Container> => ({ command: ['sh', '-c', script] })
+
+async function seen(world: World) {
+  const pod = await found(world)
+  const [status] = pod?.status?.containerStatuses ?? []
+  return {
+    phase: pod?.status?.phase,
+    restarts: status?.restartCount,
+    exitCode: (status?.state?.terminated ?? status?.lastState?.terminated)?.exitCode,
+    ready: status?.ready,
+    started: status?.started,
+  }
+}
+
+async function messages(world: World, wanted: string): Promise<readonly string[]> {
+  await world.advance(2_000)
+  const events = await world.list(resources.events)
+  const own = events.filter(({ reason }) => reason === wanted)
+  return [...new Set(own.map(({ message }) => message ?? ''))]
+}
+
+const one = { nodes: 1 }
+const never = { spec: { restartPolicy: 'Never' } } as const
+
+for (const [script, phase, exitCode] of [
+  ['exit 3', 'Failed', 3],
+  ['sleep 5; false', 'Failed', 1],
+  ['echo done', 'Succeeded', 0],
+  ['test "$MODE" = fast', 'Succeeded', 0],
+] as const) {
+  scenario(
+    `a pod that does not restart ends as its command does: ${script}`,
+    async (world) => {
+      const env = [{ name: 'MODE', value: 'fast' }]
+      await create(world, podOf({ ...shell(script), env }, never))
+      await world.advance(10_000)
+      const { phase: came, exitCode: code } = await seen(world)
+      assert.deepEqual([came, code], [phase, exitCode])
+    },
+    one,
+  )
+}
+
+scenario(
+  'a command takes the time of its sleeps',
+  async (world) => {
+    await create(world, podOf(shell('sleep 30; exit 2'), never))
+    await world.advance(25_000)
+    assert.equal((await seen(world)).phase, 'Running')
+    await world.advance(10_000)
+    assert.deepEqual(await seen(world).then(({ phase, exitCode }) => [phase, exitCode]), [
+      'Failed',
+      2,
+    ])
+  },
+  one,
+)
+
+scenario(
+  'a server of restartPolicy Never runs on',
+  async (world) => {
+    await create(world, podOf({ image: 'nginx:1.27' }, never))
+    await world.advance(600_000)
+    assert.equal((await seen(world)).phase, 'Running')
+  },
+  one,
+)
+
+scenario(
+  'a program that ends restarts with back-off where the pod restarts always',
+  async (world) => {
+    await create(world, podOf(shell('sleep 1; exit 1')))
+    await world.advance(60_000)
+    const { phase, restarts = 0 } = await seen(world)
+    assert.equal(phase, 'Running')
+    assert.ok(restarts >= 3 && restarts <= 4, `${restarts} restarts`)
+  },
+  one,
+)
+
+for (const [policy, phase, initExit] of [
+  ['Never', 'Failed', 4],
+  ['Always', 'Pending', 4],
+] as const) {
+  scenario(
+    `an init container that fails: restartPolicy ${policy} makes the pod ${phase}`,
+    async (world) => {
+      const initContainers: Container[] = [
+        { name: 'side', image: 'log:1', restartPolicy: 'Always' },
+        { name: 'init', image: 'i:1', command: ['sh', '-c', 'exit 4'] },
+      ]
+      const annotations = { 'sim.kubelet/run': '1h' }
+      await create(
+        world,
+        podOf({}, { annotations, spec: { restartPolicy: policy, initContainers } }),
+      )
+      await world.advance(30_000)
+      const pod = await found(world)
+      assert.equal(pod?.status?.phase, phase)
+      const [side, init] = pod?.status?.initContainerStatuses ?? []
+      const end = init?.state?.terminated ?? init?.lastState?.terminated
+      assert.equal(end?.exitCode, initExit)
+      // Nothing runs any more in a pod that has failed.
+      assert.equal(side?.state?.running === undefined, policy === 'Never')
+      assert.equal((init?.restartCount ?? 0) > 0, policy === 'Always')
+      assert.ok(pod?.status?.containerStatuses?.[0]?.state?.waiting !== undefined)
+    },
+    one,
+  )
+}
+
+const exec = (command: readonly string[], more: object = {}) => ({
+  exec: { command: [...command] },
+  periodSeconds: 5,
+  ...more,
+})
+
+scenario(
+  'liveness by a command that fails: three failures, Killing, restarted',
+  async (world) => {
+    await create(world, podOf({ livenessProbe: exec(['cat', '/tmp/healthy']) }))
+    await world.advance(9_000)
+    assert.equal((await seen(world)).restarts, 0)
+    await world.advance(6_000)
+    assert.equal((await seen(world)).restarts, 1)
+    assert.deepEqual(await messages(world, 'Unhealthy'), [
+      "Liveness probe failed: cat: can't open '/tmp/healthy': No such file or directory",
+    ])
+    assert.deepEqual(await messages(world, 'Killing'), [
+      'Container c failed liveness probe, will be restarted',
+    ])
+  },
+  one,
+)
+
+scenario(
+  'liveness sees the files of the program: the example of the Kubernetes documentation',
+  async (world) => {
+    const args = ['/bin/sh', '-c', 'touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600']
+    const livenessProbe = exec(['cat', '/tmp/healthy'], { initialDelaySeconds: 5 })
+    await create(world, podOf({ image: 'busybox', args, livenessProbe }))
+    await world.advance(35_000)
+    assert.equal((await seen(world)).restarts, 0)
+    await world.advance(15_000)
+    assert.equal((await seen(world)).restarts, 1)
+  },
+  one,
+)
+
+scenario(
+  'liveness by HTTP or TCP at a port that the container does not have restarts it, at one that it has not',
+  async (world) => {
+    const ports = [{ name: 'web', containerPort: 80 }]
+    const pods = world.of(resources.pods)
+    const given: readonly [string, object, number][] = [
+      ['http', { httpGet: { path: '/live', port: 8080 } }, 1],
+      ['tcp', { tcpSocket: { port: 81 } }, 1],
+      ['named', { httpGet: { port: 'web' } }, 0],
+      ['number', { tcpSocket: { port: 80 } }, 0],
+    ]
+    for (const [name, probe] of given) {
+      const pod = podOf({ ports, livenessProbe: { ...probe, periodSeconds: 5 } })
+      await pods.create({ ...pod, metadata: { ...pod.metadata, name } })
+    }
+    await world.advance(20_000)
+    for (const [name, , restarts] of given) {
+      const pod = await world.find(resources.pods, name)
+      assert.equal(pod?.status?.containerStatuses?.[0]?.restartCount, restarts, name)
+    }
+    const said = await messages(world, 'Unhealthy')
+    assert.ok(
+      said.some((text) =>
+        /^Liveness probe failed: Get "http:\/\/[\d.]+:8080\/live": dial tcp [\d.]+:8080: connect: connection refused$/.test(
+          text,
+        ),
+      ),
+      said.join('\n'),
+    )
+  },
+  one,
+)
+
+scenario(
+  'a probe whose program only the real image has is taken to be well; one that takes too long fails',
+  async (world) => {
+    const livenessProbe = exec(['pg_isready'])
+    const readinessProbe = exec(['sleep', '3'], { timeoutSeconds: 2 })
+    await create(world, podOf({ livenessProbe, readinessProbe }))
+    await world.advance(60_000)
+    const { restarts, ready } = await seen(world)
+    assert.deepEqual([restarts, ready], [0, false])
+    assert.deepEqual(await messages(world, 'Unhealthy'), [
+      'Readiness probe failed: command timed out: "sleep 3" timed out after 2s',
+    ])
+  },
+  one,
+)
+
+scenario(
+  'a startup probe holds back the others, and kills when it fails too often',
+  async (world) => {
+    const script = 'sleep 12; touch /tmp/up; sleep 600'
+    const startupProbe = exec(['cat', '/tmp/up'], { failureThreshold: 4 })
+    const livenessProbe = exec(['cat', '/tmp/up'], { failureThreshold: 1 })
+    await create(world, podOf({ ...shell(script), startupProbe, livenessProbe }))
+    await world.advance(10_000)
+    const early = await seen(world)
+    assert.deepEqual([early.started, early.ready, early.restarts], [false, false, 0])
+    await world.advance(10_000)
+    const late = await seen(world)
+    assert.deepEqual([late.started, late.ready, late.restarts], [true, true, 0])
+    const pod = podOf({ startupProbe: exec(['false'], { failureThreshold: 2 }) })
+    await world.of(resources.pods).create({ ...pod, metadata: { name: 'q', namespace: 'default' } })
+    await world.advance(12_000)
+    const other = await world.find(resources.pods, 'q')
+    assert.equal(other?.status?.containerStatuses?.[0]?.restartCount, 1)
+  },
+  one,
+)
+
+scenario(
+  'scripted results of probes: not ready for a while, then killed',
+  async (world) => {
+    const behavior = JSON.stringify({
+      containers: {
+        c: {
+          readiness: [
+            { at: '0s', result: 'success' },
+            { at: '20s', result: 'failure' },
+          ],
+          liveness: [{ at: '60s', result: 'failure' }],
+        },
+      },
+    })
+    const probe = { httpGet: { port: 80 }, periodSeconds: 5, failureThreshold: 1 }
+    await create(
+      world,
+      podOf(
+        { readinessProbe: probe, livenessProbe: probe },
+        { annotations: { 'sim.kubelet/behavior': behavior } },
+      ),
+    )
+    await world.advance(15_000)
+    assert.deepEqual(await seen(world).then(({ ready, restarts }) => [ready, restarts]), [true, 0])
+    await world.advance(15_000)
+    assert.deepEqual(await seen(world).then(({ ready, restarts }) => [ready, restarts]), [false, 0])
+    await world.advance(35_000)
+    assert.equal((await seen(world)).restarts, 1)
+  },
+  one,
+)
+
+scenario(
+  'an annotation that nodes do not know is told by an event on the pod, once',
+  async (world) => {
+    await create(world, podOf({}, { annotations: { 'sim.kubelet/exitcode': '1' } }))
+    await world.advance(30_000)
+    assert.deepEqual(await messages(world, 'AnnotationIgnored'), [
+      'annotation sim.kubelet/exitcode is not known to simulated nodes: did you mean sim.kubelet/exit-code?',
+    ])
+    const events = await world.list(resources.events)
+    const [event] = events.filter(({ reason }) => reason === 'AnnotationIgnored')
+    assert.deepEqual([event?.type, event?.involvedObject.name, event?.count], ['Warning', 'p', 1])
+  },
+  one,
+)
