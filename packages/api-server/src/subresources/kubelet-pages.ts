@@ -3,6 +3,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { stringifyExact } from '../schema/exact-json.ts'
+import { kubeletMetrics } from './kubelet-metrics.ts'
 import type { Kubelet, Usage } from './kubelet.ts'
 
 export function kubeletPage(
@@ -24,8 +25,11 @@ export function kubeletPage(
       })
     case '/stats/summary':
       return json(summary(call, nodeName, kubelet))
-    default:
-      return plain(404, '404 page not found\n')
+    default: {
+      const body = kubeletMetrics(call.passed!.path, call, nodeName, kubelet)
+      if (body === undefined) return plain(404, '404 page not found\n')
+      return { code: 200, body, contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+    }
   }
 }
 

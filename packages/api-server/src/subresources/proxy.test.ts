@@ -286,3 +286,50 @@ test('a kubelet tells its health, pods and usage; one that is down is told about
   )
   assert.equal((await get('n3/proxy/healthz')).status, 404)
 })
+
+test('the metrics of a kubelet: its own, of its containers, and what metrics-server reads', async () => {
+  const { request, clock } = await proxyServer()
+  const startedAtMs = clock.nowMs() - 10_000
+  const status = {
+    capacity: { cpu: '2500m', memory: '1Ki' },
+  }
+  await request('PATCH', '/api/v1/nodes/n1/status', { status }, STATUS_PATCH)
+  const startedAt = new Date(startedAtMs).toISOString()
+  const container = { name: 'a', image: 'docker.io/a:1', imageID: '', ready: true, restartCount: 0 }
+  const state = { running: { startedAt } }
+  const containerStatuses = [{ ...container, containerID: 'containerd://abc', state }]
+  await request('PATCH', `${NS}/pods/p/status`, { status: { containerStatuses } }, STATUS_PATCH)
+  const get = async (path: string): Promise<string> => {
+    const answer = await request('GET', `/api/v1/nodes/n1/proxy/${path}`)
+    assert.equal(answer.status, 200)
+    return answer.value as string
+  }
+  const own = await get('metrics')
+  assert.match(own, /^kubelet_node_name\{node="n1"\} 1$/m)
+  assert.match(own, /^kubelet_running_pods 1$/m)
+  const where = 'container="a",namespace="default",pod="p"'
+  const resource = await get('metrics/resource')
+  const line = (text: string, start: string): readonly string[] => {
+    const found = text.split('\n').find((one) => one.startsWith(start))
+    assert.ok(found !== undefined, `${start} in\n${text}`)
+    return found.slice(start.length).trim().split(' ')
+  }
+  assert.match(resource, /^# TYPE container_cpu_usage_seconds_total counter$/m)
+  const [seconds, atMs] = line(resource, `container_cpu_usage_seconds_total{${where}}`)
+  const usedFor = (Number(atMs) - startedAtMs) / 1000
+  assert.ok(
+    usedFor >= 10 && Math.abs(Number(seconds) - usedFor * 1e-9) < 1e-12,
+    `${seconds} in ${usedFor} s`,
+  )
+  assert.equal(line(resource, `container_memory_working_set_bytes{${where}}`)[0], '2')
+  assert.equal(line(resource, 'pod_memory_working_set_bytes{namespace="default",pod="p"}')[0], '2')
+  assert.equal(line(resource, 'node_memory_working_set_bytes')[0], '9')
+  assert.deepEqual(line(resource, 'resource_scrape_error'), ['0'])
+  const cadvisor = await get('metrics/cadvisor')
+  assert.match(
+    cadvisor,
+    /^container_cpu_usage_seconds_total\{container="a",cpu="total",id="\/kubepods\/pod[^"]+\/abc",image="docker.io\/a:1",name="abc",namespace="default",pod="p"\} /m,
+  )
+  assert.match(cadvisor, /^machine_cpu_cores 2.5$/m)
+  assert.match(cadvisor, /^machine_memory_bytes 1024$/m)
+})
