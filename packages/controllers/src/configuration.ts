@@ -3,6 +3,8 @@
  * every controller reads only its own part. Each controller's part is one member, so that new
  * controllers add a line here and nothing else.
  */
+import type { CronJobConfiguration } from './cronjob-controller/config.ts'
+import { defaultCronJobConfiguration } from './cronjob-controller/config.ts'
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
 import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
@@ -25,6 +27,7 @@ import { defaultServiceAccountTokenConfiguration } from './serviceaccount-token-
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
+  readonly cronJob: CronJobConfiguration
   readonly deployment: DeploymentConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly ephemeralVolume: EphemeralVolumeConfiguration
@@ -38,6 +41,7 @@ export interface ControllersConfiguration {
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
+  cronJob: defaultCronJobConfiguration,
   deployment: defaultDeploymentConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   ephemeralVolume: defaultEphemeralVolumeConfiguration,

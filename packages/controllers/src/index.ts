@@ -3,6 +3,7 @@ import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from './configuration.ts'
 import { bootstrapSignerController } from './bootstrap-signer-controller/index.ts'
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
+import { cronJobController } from './cronjob-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
@@ -32,6 +33,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   garbageCollectorController,
   deploymentController,
   replicaSetController,
+  cronJobController,
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,

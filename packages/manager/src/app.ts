@@ -51,6 +51,8 @@ const LEAST_ELECTION_TIMEOUT_MS = 1_000
 export interface AppWorld {
   readonly host: HostEnvironment
   readonly hostname: string
+  /** Of this process; IANA name. */
+  readonly localTimeZone: string
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger
@@ -310,6 +312,7 @@ class App {
         items: options.list('controllers'),
         configuration: controllersConfiguration(options, {
           rootCaPem: await this.#rootCa(),
+          localTimeZone: this.#world.localTimeZone,
           serviceAccountPrivateKeyPem: await this.#textOfFile('service-account-private-key-file'),
         }),
         startIntervalMs: options.number('controller-start-interval'),

@@ -150,6 +150,7 @@ function worldFrom(
   const world = {
     host: new SystemHost(),
     hostname: hostname(),
+    localTimeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     clock: new SystemClock(),
     random: new SystemRandom(),
     logger,

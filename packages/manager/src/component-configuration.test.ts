@@ -99,6 +99,7 @@ test('every flag of a controller that runs here reaches its configuration', () =
     '--enable-garbage-collector=false',
     '--concurrent-service-endpoint-syncs=8',
     '--max-endpoints-per-slice=9',
+    '--concurrent-cron-job-syncs=11',
     '--concurrent-serviceaccount-token-syncs=10',
     '--endpointslice-updates-batch-period=2s',
     '--feature-gates=PodDeletionCost=false',
@@ -106,6 +107,7 @@ test('every flag of a controller that runs here reaches its configuration', () =
   const { featureGates, ...configuration } = controllersConfiguration(options, {
     rootCaPem: 'PEM',
     serviceAccountPrivateKeyPem: 'KEY',
+    localTimeZone: 'Europe/Berlin',
   })
   assert.equal(featureGates['PodDeletionCost'], false)
   assert.equal(featureGates['TaintTolerationComparisonOperators'], false)
@@ -119,6 +121,10 @@ test('every flag of a controller that runs here reaches its configuration', () =
   assert.equal(endpointSlice.maxEndpointsPerSlice, 9)
   assert.equal(endpointSlice.endpointUpdatesBatchPeriodMs, 2_000)
   assert.equal(rootCaPublisher.caBundle, 'PEM')
+  assert.deepEqual(configuration.cronJob, {
+    concurrentCronJobSyncs: 11,
+    localTimeZone: 'Europe/Berlin',
+  })
   assert.deepEqual(configuration.serviceAccountToken, {
     privateKeyPem: 'KEY',
     rootCaPem: 'PEM',

@@ -4,17 +4,19 @@ import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { gateValues } from './feature-gates.ts'
 import type { Options } from './options.ts'
 
-/** What flags name by file, read. */
-export interface FilesOfFlags {
+/** What the process finds around it: files that flags name, read, and where it runs. */
+export interface Surroundings {
   /** PEM bundle of --root-ca-file, else of the kubeconfig's cluster; empty where neither has one. */
   readonly rootCaPem: string
   /** --service-account-private-key-file; empty: none. */
   readonly serviceAccountPrivateKeyPem: string
+  /** IANA name. */
+  readonly localTimeZone: string
 }
 
 export function controllersConfiguration(
   options: Options,
-  { rootCaPem, serviceAccountPrivateKeyPem }: FilesOfFlags,
+  { rootCaPem, serviceAccountPrivateKeyPem, localTimeZone }: Surroundings,
 ): ControllersConfiguration {
   return {
     ...defaultControllersConfiguration,
@@ -24,6 +26,10 @@ export function controllersConfiguration(
       concurrentServiceEndpointSyncs: options.number('concurrent-service-endpoint-syncs'),
       maxEndpointsPerSlice: options.number('max-endpoints-per-slice'),
       endpointUpdatesBatchPeriodMs: options.number('endpointslice-updates-batch-period'),
+    },
+    cronJob: {
+      concurrentCronJobSyncs: options.number('concurrent-cron-job-syncs'),
+      localTimeZone,
     },
     ephemeralVolume: {
       concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs'),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { createErrors, created, podSpec, updateErrors } from '../fixtures.ts'
-import { scheduleError } from './schedule.ts'
 
 const JOB = { group: 'batch', version: 'v1', kind: 'Job' }
 const CRON_JOB = { group: 'batch', version: 'v1', kind: 'CronJob' }
@@ -207,13 +206,4 @@ test('rules of a cron job', () => {
   ]
   for (const [rest, errors] of cases)
     assert.deepEqual(createErrors(CRON_JOB, cronJob(rest)), errors)
-})
-
-test('schedules', () => {
-  for (const good of ['@every 1h', '@hourly', '*/5 0-6 1,15 jan-mar MON', '0 0 ? * *'])
-    assert.equal(scheduleError(good), undefined, good)
-  assert.equal(scheduleError('60 * * * *'), 'end of range (60) above maximum (59): 60')
-  assert.equal(scheduleError('5-1 * * * *'), 'beginning of range (5) beyond end of range (1): 5-1')
-  assert.equal(scheduleError('*/0 * * * *'), 'step of range should be a positive number: */0')
-  assert.equal(scheduleError('@sometimes'), 'unrecognized descriptor: @sometimes')
 })

@@ -1,3 +1,4 @@
+import { CronSchedule, isKnownTimeZone } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { validateNonNegative } from '../../schema/validation/numbers.ts'
@@ -5,7 +6,6 @@ import { formatAge } from '../../printing/ages.ts'
 import { selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
-import { scheduleError, isKnownTimeZone } from './schedule.ts'
 import { validateSpecFields } from './job-spec.ts'
 
 const POLICIES = ['Allow', 'Forbid', 'Replace']
@@ -17,8 +17,8 @@ function validateSchedule(spec: Stored, errors: FieldErrors): void {
     errors.required('spec.schedule')
     return
   }
-  const problem = scheduleError(schedule)
-  if (problem !== undefined) errors.invalid('spec.schedule', schedule, problem)
+  const problem = CronSchedule.parse(schedule)
+  if (typeof problem === 'string') errors.invalid('spec.schedule', schedule, problem)
   if (schedule.includes('TZ'))
     errors.invalid(
       'spec.schedule',
