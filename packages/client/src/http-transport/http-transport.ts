@@ -2,6 +2,7 @@ import { errorText, silentLogger } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { TransportError } from '../transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
+import { bodyText } from './body-text.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
 import { staticTls } from './tls-source.ts'
 import type { TlsMaterial, TlsSource } from './tls-source.ts'
@@ -216,7 +217,7 @@ export class HttpTransport implements Transport {
     if (request.body !== undefined) {
       body =
         'json' in request.body
-          ? Buffer.from(JSON.stringify(request.body.json))
+          ? Buffer.from(bodyText(request.body.json))
           : Buffer.from(request.body.bytes)
       headers['content-length'] = String(body.length)
     }

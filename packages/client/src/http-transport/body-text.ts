@@ -1,0 +1,14 @@
+import { canonicalJson } from '@gyropilot/api'
+
+/** Where JSON.stringify and Go's encoder part: characters that Go escapes, and keys that JavaScript moves to the front. */
+const WRITTEN_OTHERWISE = /[<>&\u2028\u2029]|[{,]"(?:0|[1-9]\d*)":/
+
+/**
+ * The text of a body. A server keeps raw extensions, as the data of ControllerRevisions, byte for byte as they were sent, and
+ * refuses a PUT whose bytes differ: so a body that Go would write otherwise is written as Go does. An object in it whose keys
+ * were not sorted then gets them sorted; any other body keeps its order.
+ */
+export function bodyText(json: unknown): string {
+  const text = JSON.stringify(json)
+  return WRITTEN_OTHERWISE.test(text) ? canonicalJson(json) : text
+}
