@@ -92,7 +92,10 @@ function claimOf<T extends KubernetesObject, Owner extends KubernetesObject>(
 }
 
 /** The live recheck of the owner: undefined when nothing speaks against adopting. */
-function* whyNotToAdopt(owner: KubernetesObject, type: ResourceType): Reconcile<Error | undefined> {
+export function* whyNotToAdopt(
+  owner: KubernetesObject,
+  type: ResourceType,
+): Reconcile<Error | undefined> {
   const { namespace, name, uid } = owner.metadata ?? {}
   const live = yield* getLive(type, namespace, name ?? '')
   const path = namespace ? `${namespace}/${name}` : name
@@ -123,8 +126,8 @@ function cannotAdopt(type: ResourceType, object: KubernetesObject, reason: Error
  * The uid is a precondition: the server refuses with 422 when the name now belongs to another
  * object.
  */
-function adopting<T extends KubernetesObject, Owner extends KubernetesObject>(
-  rules: ClaimRules<T, Owner>,
+export function adopting<T extends KubernetesObject, Owner extends KubernetesObject>(
+  rules: Omit<ClaimRules<T, Owner>, 'matches'>,
   object: T,
 ) {
   const metadata = {

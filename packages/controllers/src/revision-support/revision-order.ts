@@ -1,0 +1,45 @@
+/**
+ * The order of a history and its length.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, ControllerRevision history.
+ */
+import { compareTimes } from '@gyropilot/api'
+import type { ControllerRevision } from '@gyropilot/api'
+import { compareStrings } from '@gyropilot/foundation'
+
+/** Oldest first: by number, then creation, then name. */
+export function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
+  return (
+    left.revision - right.revision ||
+    compareTimes(left.metadata?.creationTimestamp, right.metadata?.creationTimestamp) ||
+    compareStrings(left.metadata?.name ?? '', right.metadata?.name ?? '')
+  )
+}
+
+export function sortedRevisions(revisions: readonly ControllerRevision[]): ControllerRevision[] {
+  return revisions.toSorted(compareRevisions)
+}
+
+/** One more than the highest; the first is 1. */
+export function nextRevisionNumber(revisions: readonly ControllerRevision[]): number {
+  return revisions.reduce((highest, { revision }) => Math.max(highest, revision), 0) + 1
+}
+
+export interface HistoryLimit {
+  /** spec.revisionHistoryLimit; below 0 nothing is deleted. */
+  readonly limit: number
+  /** In use: never deleted. */
+  isLive(revision: ControllerRevision): boolean
+  /** Whether revisions in use take up room under the limit, as those of DaemonSets do. */
+  readonly liveCount?: boolean
+}
+
+/** The oldest that must go so that `limit` remain; `revisions` are sorted. */
+export function surplusRevisions(
+  revisions: readonly ControllerRevision[],
+  { limit, isLive, liveCount = false }: HistoryLimit,
+): readonly ControllerRevision[] {
+  if (limit < 0) return []
+  const unused = revisions.filter((revision) => !isLive(revision))
+  const surplus = (liveCount ? revisions : unused).length - limit
+  return unused.slice(0, Math.max(0, surplus))
+}
