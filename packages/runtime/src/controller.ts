@@ -110,6 +110,8 @@ export interface KeyedController<Observed> {
   readonly staleGuard?: {
     /** Informers that must have seen what this process last created, updated or patched of their type for the key. */
     readonly informers: readonly Informer<KubernetesObject>[]
+    /** Deletions count too, where the server answers with the object. */
+    readonly deletions?: boolean
     /** uid of the owner under this key: a write for another uid replaces the record. */
     ownerUid(observed: Observed): string
     readonly metric?: StaleSyncMetric

@@ -13,10 +13,14 @@ const pod = (resourceVersion?: string): Pod => ({
   metadata: { namespace: 'default', name: 'p', resourceVersion },
 })
 
-function guard() {
+function guard(deletions?: boolean) {
   const informers = fakeInformers()
   const pods = informers.informer(resources.pods)
-  const of = new StaleCacheGuard({ informers: [pods, informers.informer(resources.replicasets)] })
+  const watched = [pods, informers.informer(resources.replicasets)]
+  const of = new StaleCacheGuard({
+    informers: watched,
+    ...(deletions === undefined ? {} : { deletions }),
+  })
   return { of, pods }
 }
 
@@ -61,6 +65,17 @@ test('creations, updates and patches are recorded; deletions and types that are 
     of.written('k', 'u', write, object)
     assert.equal(of.check('k') !== undefined, recorded, `${write.verb} ${write.type.resource}`)
   }
+})
+
+test('deletions are recorded on request, where the server answers with the object', () => {
+  const { of, pods } = guard(true)
+  pods.bookmark('5')
+  of.written('k', 'u', remove(resources.pods, pod()), { kind: 'Status', metadata: {} })
+  assert.equal(of.check('k'), undefined)
+  of.written('k', 'u', remove(resources.pods, pod()), pod('10'))
+  assert.ok(of.check('k'))
+  pods.bookmark('10')
+  assert.equal(of.check('k'), undefined)
 })
 
 test('once seen, the record is gone, and so it is when the owner is', () => {

@@ -5,6 +5,8 @@ import type { Write } from './effects.ts'
 
 export interface StaleCacheGuardOptions {
   readonly informers: readonly Informer<KubernetesObject>[]
+  /** Deletions count as writes too, where the server answers with the object: pods that have time to end. */
+  readonly deletions?: boolean
   readonly metrics?: MetricsRegistry
   readonly metric?: StaleSyncMetric
 }
@@ -43,10 +45,12 @@ export class StaleCacheError extends Error {
 export class StaleCacheGuard {
   readonly #informers: readonly Informer<KubernetesObject>[]
   readonly #skips: Counter | undefined
+  readonly #deletions: boolean
   readonly #written = new Map<string, WrittenVersions>()
 
   constructor(options: StaleCacheGuardOptions) {
     this.#informers = options.informers
+    this.#deletions = options.deletions ?? false
     if (options.metrics !== undefined && options.metric !== undefined) {
       this.#skips = options.metrics.counter({
         name: options.metric.name,
@@ -56,9 +60,9 @@ export class StaleCacheGuard {
     }
   }
 
-  /** Deletions are not recorded, nor types that no informer of the guard watches. */
+  /** Types that no informer of the guard watches are not recorded. */
   written(key: string, ownerUid: string, write: Write, object: KubernetesObject): void {
-    if (write.verb === 'delete' || write.verb === 'deleteCollection') return
+    if (write.verb === 'deleteCollection' || (write.verb === 'delete' && !this.#deletions)) return
     const version = object.metadata?.resourceVersion ?? ''
     if (!isVersion(version)) return
     const informer = this.#informers.find(({ type }) => sameResource(type, write.type))
