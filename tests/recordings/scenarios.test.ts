@@ -16,6 +16,9 @@ import { startCluster } from './in-process-cluster.ts'
 const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   deployment: () => true,
   replicaset: (name) => !name.startsWith('replication controller'),
+  // Its claims have events of the controller that binds volumes.
+  statefulset: (name) => name !== 'claims are made and kept',
+  'statefulset-edges': () => true,
   lifecycle: (name) =>
     [
       'owner that never was',

@@ -1,5 +1,5 @@
 /** Smallest valid objects; whatever a scenario sets is what it is about. */
-import type { Deployment, Pod, ReplicaSet, Service } from '@gyropilot/api'
+import type { Deployment, Pod, ReplicaSet, Service, StatefulSet } from '@gyropilot/api'
 
 interface Workload {
   readonly replicas?: number
@@ -38,6 +38,18 @@ export function replicaSet(name: string, given: Workload = {}): ReplicaSet {
     kind: 'ReplicaSet',
     metadata: { name, namespace: 'default' },
     spec: specOf(name, given),
+  }
+}
+
+export function statefulSet(
+  name: string,
+  given: Workload & { spec?: Partial<NonNullable<StatefulSet['spec']>> } = {},
+): StatefulSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace: 'default' },
+    spec: { serviceName: name, ...specOf(name, given), ...given.spec },
   }
 }
 

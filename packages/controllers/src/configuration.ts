@@ -23,6 +23,8 @@ import type { RootCaPublisherConfiguration } from './root-ca-certificate-publish
 import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
 import { defaultServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
+import type { StatefulSetConfiguration } from './statefulset-controller/config.ts'
+import { defaultStatefulSetConfiguration } from './statefulset-controller/config.ts'
 
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
@@ -37,6 +39,7 @@ export interface ControllersConfiguration {
   readonly replicaSet: ReplicaSetConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
+  readonly statefulSet: StatefulSetConfiguration
 }
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
@@ -51,12 +54,14 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   replicaSet: defaultReplicaSetConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,
+  statefulSet: defaultStatefulSetConfiguration,
 }
 
-/** Whether a gate is on. The gates that controllers ask for here are all on by default in 1.36. */
+/** Whether a gate is on. Most gates that controllers ask for are on by default in 1.36. */
 export function featureEnabled(
   configuration: Pick<ControllersConfiguration, 'featureGates'>,
   gate: string,
+  byDefault = true,
 ): boolean {
-  return configuration.featureGates[gate] ?? true
+  return configuration.featureGates[gate] ?? byDefault
 }

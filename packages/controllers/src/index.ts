@@ -21,6 +21,7 @@ import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
 
 import { volumeAttributesClassProtectionController } from './volumeattributesclass-protection-controller/index.ts'
+import { statefulSetController } from './statefulset-controller/index.ts'
 
 export { defaultControllersConfiguration, featureEnabled } from './configuration.ts'
 export type { ControllersConfiguration } from './configuration.ts'
@@ -41,6 +42,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   persistentVolumeClaimProtectionController,
   persistentVolumeProtectionController,
   volumeAttributesClassProtectionController,
+  statefulSetController,
   rootCaCertificatePublisherController,
   ephemeralVolumeController,
   legacyTokenCleanerController,

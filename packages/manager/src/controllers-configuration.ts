@@ -61,5 +61,9 @@ export function controllersConfiguration(
       rootCaPem,
       concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
     },
+    statefulSet: {
+      ...defaultControllersConfiguration.statefulSet,
+      concurrentStatefulSetSyncs: options.number('concurrent-statefulset-syncs'),
+    },
   }
 }

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { revisionHash } from '@gyropilot/api'
+import type { ControllerRevision, PodTemplateSpec } from '@gyropilot/api'
+import { drive } from '@gyropilot/runtime/testing'
+import { controllerRevision } from '../revision-support/fixtures.ts'
+import { templatePatch } from '../revision-support/revision-data.ts'
+import { TEMPLATE, refused } from '../workload-support/fixtures.ts'
+import { ownedRevision, setPod, statefulSet } from './fixtures.ts'
+import { determineRevisions, truncateHistory } from './revisions.ts'
+
+const image = (tag: number): PodTemplateSpec => ({
+  ...TEMPLATE,
+  spec: { containers: [{ name: 'c', image: `img:${tag}` }] },
+})
+const set = statefulSet({ spec: { template: image(2) } })
+const history = [1, 2, 3].map((tag) => ownedRevision(set, `r${tag}`, tag, image(tag)))
+const RULES = { semanticRevisions: true, cached: () => undefined }
+const hashOf = (template: PodTemplateSpec, count: number) =>
+  revisionHash(templatePatch(template).text, count)
+
+function determined(
+  revisions: readonly ControllerRevision[],
+  given: { set?: typeof set; rules?: typeof RULES; options?: Parameters<typeof drive>[1] } = {},
+) {
+  const rules = determineRevisions(given.set ?? set, revisions, given.rules ?? RULES)
+  const { result, writes } = drive(rules, given.options)
+  return {
+    writes,
+    result,
+    found: result.ok && {
+      current: result.object.current.metadata?.name,
+      update: result.object.update.metadata?.name,
+      number: result.object.update.revision,
+      collisionCount: result.object.collisionCount,
+    },
+  }
+}
+
+test('the first revision is number 1, of the hash with collision count 0, and both current and update', () => {
+  const name = `db-${hashOf(image(2), 0)}`
+  const { found, writes } = determined([])
+  assert.deepEqual(found, { current: name, update: name, number: 1, collisionCount: 0 })
+  const [made] = writes
+  assert.ok(made?.verb === 'create')
+  assert.deepEqual(made.object.metadata?.labels, {
+    app: 'a',
+    'controller.kubernetes.io/hash': hashOf(image(2), 0),
+  })
+})
+
+test('Given revisions 1, 2, 3 and a set equal to 2, then revision 2 is renumbered 4', () => {
+  const { found, writes } = determined(history)
+  assert.deepEqual(found, { current: 'r2', update: 'r2', number: 4, collisionCount: 0 })
+  assert.deepEqual(
+    writes.map((write) => [write.verb, 'object' in write && write.object.metadata?.name]),
+    [['update', 'r2']],
+  )
+})
+
+test('the newest revision is kept as it is, and so is the current one that the status names', () => {
+  const at3 = statefulSet({ spec: { template: image(3) }, status: { currentRevision: 'r1' } })
+  const { found, writes } = determined(history, { set: at3 })
+  assert.deepEqual(found, { current: 'r1', update: 'r3', number: 3, collisionCount: 0 })
+  assert.equal(writes.length, 0)
+})
+
+test('of two revisions with equal data the newest counts', () => {
+  const twin = ownedRevision(set, 'twin', 4, image(2))
+  assert.deepEqual(determined([...history, twin]).found, {
+    current: 'twin',
+    update: 'twin',
+    number: 4,
+    collisionCount: 0,
+  })
+})
+
+test('a current revision that is gone is replaced by the update revision', () => {
+  const lost = statefulSet({ spec: { template: image(3) }, status: { currentRevision: 'lost' } })
+  assert.equal(determined(history, { set: lost }).found && 'r3', 'r3')
+  assert.deepEqual(determined(history, { set: lost }).found, {
+    current: 'r3',
+    update: 'r3',
+    number: 3,
+    collisionCount: 0,
+  })
+})
+
+const inOldWords = (template: PodTemplateSpec) =>
+  ({ ...template, metadata: { ...template.metadata, creationTimestamp: null } }) as never
+
+test('Given a revision stored by 1.33 with a null creationTimestamp in the data, then no new revision is created', () => {
+  const stored = ownedRevision(set, 'old', 7, inOldWords(image(2)))
+  const { found, writes } = determined([history[0]!, stored])
+  assert.deepEqual(found, { current: 'old', update: 'old', number: 7, collisionCount: 0 })
+  assert.equal(writes.length, 0)
+})
+
+test('with the gate off, or where it is not the newest, other words are another revision', () => {
+  const stored = ownedRevision(set, 'old', 7, inOldWords(image(2)))
+  const off = determined([stored], { rules: { ...RULES, semanticRevisions: false } })
+  assert.equal(off.writes[0]?.verb, 'create')
+  assert.deepEqual(off.found && off.found.number, 8)
+  const older = ownedRevision(set, 'old', 1, inOldWords(image(2)))
+  assert.equal(determined([older, history[2]!]).writes[0]?.verb, 'create')
+  const broken = controllerRevision({ data: {}, revision: 9 })
+  assert.equal(determined([broken]).writes[0]?.verb, 'create')
+})
+
+test('a name that is taken raises the collision count, beginning with that of the status', () => {
+  const counted = statefulSet({ spec: { template: image(2) }, status: { collisionCount: 3 } })
+  const { found } = determined([], {
+    set: counted,
+    options: {
+      onWrite: (_, index) => (index === 0 ? refused(409, 'AlreadyExists') : undefined),
+      onRead: () => ({ ok: true, object: controllerRevision({ data: { spec: {} } }) }),
+    },
+  })
+  const name = `db-${hashOf(image(2), 4)}`
+  assert.deepEqual(found, { current: name, update: name, number: 1, collisionCount: 4 })
+})
+
+test('a refusal is handed on', () => {
+  const refusal = refused(403, 'Forbidden')
+  assert.deepEqual(determined([], { options: { onWrite: () => refusal } }).result, refusal)
+})
+
+const five = [1, 2, 3, 4, 5].map((tag) => ownedRevision(set, `r${tag}`, tag, image(tag)))
+
+function truncated(limit: number | undefined, refuse?: number) {
+  const limited = statefulSet({ spec: { revisionHistoryLimit: limit } })
+  const pods = [setPod(limited, 0, { revision: 'r2' })]
+  const { writes, result } = drive(truncateHistory(limited, five, pods, ['r4', 'r5']), {
+    onWrite: (_, index) => (index === refuse ? refused(500, 'Oops') : undefined),
+  })
+  return { result, names: writes.map((write) => 'name' in write && write.name) }
+}
+
+test('history: current, update and what pods are of stay, of the rest the lowest go until the limit remains', () => {
+  assert.deepEqual(truncated(1).names, ['r1'])
+  assert.deepEqual(truncated(0).names, ['r1', 'r3'])
+  assert.deepEqual(truncated(2).names, [])
+  assert.deepEqual(truncated(undefined).names, [])
+  assert.deepEqual(truncated(-1).names, [])
+})
+
+test('history: a deletion that fails does not keep the next from going', () => {
+  const { names, result } = truncated(0, 0)
+  assert.deepEqual(names, ['r1', 'r3'])
+  assert.match(String(result.error), /Oops/)
+})
