@@ -22,6 +22,7 @@ import {
 } from '@gyropilot/api'
 import type { Objects } from '../simulated/objects.ts'
 import { mostReplicas } from './pod-limits.ts'
+import { statefulSets } from './stateful-sets.ts'
 
 /** Problems, in words. */
 export type EndStateRule = (objects: Objects) => Iterable<string>
@@ -33,6 +34,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'the newest spec was acted on': generationsObserved,
   'ReplicaSets have the pods they ask for': replicaSets,
   'Deployments have rolled out': deployments,
+  'StatefulSets have the pods they ask for': statefulSets,
   'EndpointSlices show the pods of their Service': endpointSlices,
   'namespaces have what every namespace has': namespaces,
 }

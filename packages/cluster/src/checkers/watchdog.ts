@@ -8,6 +8,7 @@ import { endStateRules } from './end-state.ts'
 import type { EndStateRule } from './end-state.ts'
 import { hotLoop } from './hot-loop.ts'
 import { leadership } from './leadership.ts'
+import { ordinals } from './ordinals.ts'
 import { podLimits } from './pod-limits.ts'
 import { reasons } from './reasons.ts'
 import { revisionOrder } from './revision-order.ts'
@@ -41,6 +42,7 @@ export class Watchdog {
       leadership(report, objects),
       hotLoop(report, clock),
       podLimits(report, clock, objects),
+      ordinals(report, clock, objects),
       budgets(report, objects),
       reasons(report, objects),
       this.#counter(),

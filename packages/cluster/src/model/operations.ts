@@ -5,6 +5,7 @@ import { configMap, deployment, namespace, replicaSet, service } from '../scenar
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 import { podOperations } from './pod-operations.ts'
+import { statefulSetOperations } from './stateful-set-operations.ts'
 
 function strategyOf(hand: Hand): NonNullable<Deployment['spec']>['strategy'] {
   if (hand.random.next() < 0.2) return { type: 'Recreate' }
@@ -235,6 +236,7 @@ const owners: readonly Operation[] = [
 export const operations: readonly Operation[] = [
   ...workloads,
   ...podOperations,
+  ...statefulSetOperations,
   ...surroundings,
   ...owners,
 ]

@@ -55,7 +55,8 @@ export const podOperations: readonly Operation[] = [
     weight: 3,
     async act(hand) {
       const target = some(hand, resources.pods)
-      if (target === undefined) return false
+      // Whoever takes a pod of a StatefulSet keeps its name from it.
+      if (target === undefined || controllerOf(target)?.kind === 'StatefulSet') return false
       await merge(hand, resources.pods, target, {
         metadata: { labels: { app: hand.fresh('away') } },
       })

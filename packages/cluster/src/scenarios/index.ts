@@ -1,5 +1,6 @@
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
+import { statefulSetScenarios } from './stateful-sets.ts'
 import { surroundingScenarios } from './surroundings.ts'
 import { workloadScenarios } from './workloads.ts'
 
@@ -9,4 +10,5 @@ export const scenarios: readonly Scenario[] = [
   ...workloadScenarios,
   ...surroundingScenarios,
   ...placementScenarios,
+  ...statefulSetScenarios,
 ]

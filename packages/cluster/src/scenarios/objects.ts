@@ -10,6 +10,7 @@ import type {
   PodTemplateSpec,
   ReplicaSet,
   Service,
+  StatefulSet,
 } from '@gyropilot/api'
 
 interface Workload {
@@ -53,6 +54,18 @@ export function replicaSet(name: string, given: Workload = {}): ReplicaSet {
     kind: 'ReplicaSet',
     metadata: { name, namespace: given.namespace ?? 'default' },
     spec: workloadSpec(name, given),
+  }
+}
+
+export function statefulSet(
+  name: string,
+  given: Workload & { readonly spec?: Partial<NonNullable<StatefulSet['spec']>> } = {},
+): StatefulSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace: given.namespace ?? 'default' },
+    spec: { serviceName: name, ...workloadSpec(name, given), ...given.spec },
   }
 }
 
