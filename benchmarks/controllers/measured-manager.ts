@@ -1,0 +1,111 @@
+/** A controller manager as a process of its own: what it costs, by the account of the kernel and by its own metrics. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { openSync, readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const TICKS_PER_SECOND = 100
+const PATIENCE_MS = 60_000
+
+export interface Cost {
+  readonly cpuSeconds: number
+  readonly peakMebibytes: number
+  /** Requests by method, refused ones included. */
+  readonly requests: Readonly<Record<string, number>>
+}
+
+/** `command` must name its HTTPS port with --secure-port, and the server must know `token` well enough to show metrics to it. */
+export class MeasuredManager {
+  readonly #child: ChildProcess
+  readonly #port: number
+  readonly #token: string
+
+  private constructor(child: ChildProcess, port: number, token: string) {
+    this.#child = child
+    this.#port = port
+    this.#token = token
+  }
+
+  /** Resolves when it serves. Its log is in the system's temporary directory. */
+  static async start(command: readonly string[], token: string): Promise<MeasuredManager> {
+    const [file = '', ...args] = command
+    const port = Number(/--secure-port=(\d+)/.exec(command.join(' '))?.[1])
+    if (!(port > 0)) throw new Error('the command must have --secure-port=PORT')
+    const log = openSync(join(tmpdir(), 'measured-manager.log'), 'w')
+    const child = spawn(file, args, { stdio: ['ignore', log, log] })
+    const manager = new MeasuredManager(child, port, token)
+    for (let waitedMs = 0; ; waitedMs += 100) {
+      if (child.exitCode !== null) throw new Error(`the manager ended with ${child.exitCode}`)
+      const answer = await manager.#get('/healthz').catch(() => '')
+      if (answer === 'ok') return manager
+      if (waitedMs > PATIENCE_MS) throw new Error('the manager does not serve')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  async cost(): Promise<Cost> {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    const requests: Record<string, number> = {}
+    for (const line of (await this.#get('/metrics')).split('\n')) {
+      const found = /^rest_client_requests_total\{.*method="([A-Z]+)".*\} (\S+)$/.exec(line)
+      if (found !== null) requests[found[1]!] = (requests[found[1]!] ?? 0) + Number(found[2])
+    }
+    return {
+      cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+      peakMebibytes: Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024,
+      requests,
+    }
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGTERM')
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5_000)
+    await ended
+    clearTimeout(timer)
+  }
+
+  #get(path: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        host: '127.0.0.1',
+        port: this.#port,
+        path,
+        rejectUnauthorized: false,
+        headers: { authorization: `Bearer ${this.#token}` },
+      }
+      request(options, (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('end', () => resolve(Buffer.concat(chunks).toString()))
+      })
+        .on('error', reject)
+        .end()
+    })
+  }
+}
+
+/** What came between two accounts. The peak is that of the whole life. */
+export function costBetween(before: Cost, after: Cost): Cost {
+  const requests: Record<string, number> = {}
+  for (const [method, count] of Object.entries(after.requests)) {
+    const more = count - (before.requests[method] ?? 0)
+    if (more > 0) requests[method] = more
+  }
+  return {
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    peakMebibytes: after.peakMebibytes,
+    requests,
+  }
+}
+
+export function describeCost({ cpuSeconds, peakMebibytes, requests }: Cost): string {
+  const calls = Object.entries(requests)
+    .toSorted()
+    .map(([method, count]) => `${method} ${count}`)
+  return `${cpuSeconds.toFixed(1)} s CPU, peak ${peakMebibytes.toFixed(0)} MiB, ${calls.join(', ')}`
+}

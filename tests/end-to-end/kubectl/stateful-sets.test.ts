@@ -1,0 +1,106 @@
+/** What kubectl does with StatefulSets. Contract: docs/behaviour/controllers/statefulset-controller.md. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { begin, expectAll, finish, gyro } from './session.ts'
+
+before(begin)
+after(finish)
+
+function statefulSet(name: string, spec: object = {}, podSpec: object = {}): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name },
+    spec: {
+      serviceName: name,
+      replicas: 2,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'c', image: 'nginx:1' }], ...podSpec },
+      },
+      ...spec,
+    },
+  }
+}
+
+const names = (kind: string, app: string): string =>
+  gyro.ok('get', kind, '-l', `app=${app}`, '-o', 'jsonpath={.items[*].metadata.name}')
+
+test('rollout of a StatefulSet: status, history, undo, restart', () => {
+  gyro.apply(statefulSet('web'))
+  assert.match(
+    gyro.ok('rollout', 'status', 'sts/web'),
+    /partitioned roll out complete: 2 new pods have been updated\.\.\.\n$/,
+  )
+  assert.equal(names('pods', 'web'), 'web-0 web-1')
+  gyro.ok('set', 'image', 'sts/web', 'c=nginx:2')
+  assert.match(
+    gyro.ok('rollout', 'status', 'sts/web'),
+    /Waiting for partitioned roll out to finish: 1 out of 2 new pods have been updated/,
+  )
+  expectAll([
+    ['rollout history sts/web', /\n1 +<none>\n2 +<none>\n/],
+    ['rollout history sts/web --revision=1', /Image:\s+nginx:1\n/],
+    ['rollout undo sts/web', 'statefulset.apps/web rolled back\n'],
+    ['rollout status sts/web', /roll out complete: 2 new pods/],
+    ['rollout history sts/web', /\n2 +<none>\n3 +<none>\n/],
+  ])
+  assert.equal(gyro.json('get', 'pod', 'web-1').spec.containers[0].image, 'nginx:1')
+  const before = gyro.json('get', 'pod', 'web-0').metadata.uid
+  expectAll([
+    ['rollout restart sts/web', 'statefulset.apps/web restarted\n'],
+    ['rollout status sts/web', /roll out complete: 2 new pods/],
+  ])
+  assert.notEqual(gyro.json('get', 'pod', 'web-0').metadata.uid, before)
+  assert.equal(names('controllerrevisions', 'web').split(' ').length, 3)
+})
+
+test('a StatefulSet is scaled, told of and deleted with its pods', () => {
+  gyro.apply(statefulSet('sized'))
+  gyro.ok('rollout', 'status', 'sts/sized')
+  gyro.ok('scale', 'sts', 'sized', '--replicas=1')
+  gyro.ok('wait', '--for=delete', 'pod/sized-1', '--timeout=30s')
+  expectAll([
+    ['get sts sized --no-headers', /^sized +1\/1 /],
+    [
+      'describe sts sized',
+      /Normal +SuccessfulDelete .*Delete Pod sized-1 in StatefulSet sized successful/,
+    ],
+    ['describe sts sized', /Replicas: +1 desired \| 1 total\n/],
+  ])
+  gyro.ok('delete', 'sts', 'sized')
+  gyro.ok('wait', '--for=delete', 'pod/sized-0', '--timeout=30s')
+})
+
+test('a claim that an earlier set has left is used again, and a new one is made beside it', () => {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+  const bound = { ...spec, volumeName: 'left' }
+  gyro.apply({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'left' },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      hostPath: { path: '/x' },
+    },
+  })
+  const metadata = {
+    name: 'data-disk-0',
+    annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+  }
+  gyro.apply({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: bound })
+  // Nothing binds volumes here yet: a hand does.
+  const status = '{"status":{"phase":"Bound","accessModes":["ReadWriteOnce"]}}'
+  gyro.ok('patch', 'pvc', 'data-disk-0', '--subresource=status', '--type=merge', '-p', status)
+  gyro.apply(statefulSet('disk', { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec }] }))
+  gyro.ok('wait', '--for=condition=Ready', 'pod/disk-0', '--timeout=30s')
+  gyro.ok('wait', '--for=create', 'pvc/data-disk-1', '--timeout=30s')
+  const { volumes } = gyro.json('get', 'pod', 'disk-0').spec
+  assert.deepEqual(volumes[0], {
+    name: 'data',
+    persistentVolumeClaim: { claimName: 'data-disk-0' },
+  })
+  assert.equal(gyro.json('get', 'pod', 'disk-1').status.phase, 'Pending')
+})
