@@ -42,6 +42,9 @@ for (const [title, limit, live, liveCount, expected] of [
   test(`surplus: ${title}`, () => {
     const isLive = ({ metadata }: ControllerRevision) =>
       (live as readonly string[]).includes(metadata?.name ?? '')
-    assert.deepEqual(names(surplusRevisions(history, { limit, isLive, liveCount })), expected)
+    assert.deepEqual(
+      names(surplusRevisions(history, { limit, isLive, ...(liveCount ? { liveCount } : {}) })),
+      expected,
+    )
   })
 }
