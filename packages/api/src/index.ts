@@ -49,6 +49,12 @@ export * from './finalizers.ts'
 export * from './conditions.ts'
 export { compareTimes, elapsedSince, parseTime } from './time.ts'
 export * from './pods.ts'
+export {
+  defaultNetworkVolume,
+  defaultTemplate,
+  defaultTemplateSpec,
+  pullPolicyOf,
+} from './pod-template-defaults.ts'
 export { secretNamesOf } from './pod-secrets.ts'
 export * from './ip.ts'
 export { fnv1, fnv1a } from './fnv.ts'

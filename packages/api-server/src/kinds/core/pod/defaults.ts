@@ -1,129 +1,32 @@
-/** Defaults of pod specs, shared by pods and templates. Contract: defaulting-and-validation.md, "Pod defaults". */
+/** Defaults of pod specs, beside those that templates have too. Contract: defaulting-and-validation.md, "Pod defaults". */
+import { defaultTemplateSpec } from '@gyropilot/api'
 import type { Draft } from '../../../registry/kind-rules.ts'
 import { addQuantities } from '../../../schema/quantity.ts'
 
-/** `template`: requests, hostPort and enableServiceLinks are left to the pod. */
-export function defaultPodSpec(spec: Draft, template: boolean): void {
-  spec.dnsPolicy ||= 'ClusterFirst'
-  spec.restartPolicy ||= 'Always'
-  if (spec.hostNetwork === true && !template) {
-    for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
-      for (const port of container.ports ?? [])
-        if (!port.hostPort && port.containerPort) port.hostPort = port.containerPort
-    }
-  }
-  spec.securityContext ??= {}
-  spec.terminationGracePeriodSeconds ??= 30
-  spec.schedulerName ||= 'default-scheduler'
-  if (!template) spec.enableServiceLinks ??= true
-  if (spec.serviceAccountName || spec.serviceAccount) {
-    spec.serviceAccountName ||= spec.serviceAccount
-    spec.serviceAccount = spec.serviceAccountName
-  }
+export { defaultNetworkVolume, defaultTemplate, pullPolicyOf } from '@gyropilot/api'
+
+export function defaultPodSpec(spec: Draft): void {
+  defaultTemplateSpec(spec)
+  if (spec.hostNetwork === true) defaultHostPorts(spec)
+  spec.enableServiceLinks ??= true
   for (const list of ['containers', 'initContainers', 'ephemeralContainers']) {
-    for (const container of spec[list] ?? []) defaultContainer(container, template)
+    for (const container of spec[list] ?? []) defaultRequests(container.resources)
   }
-  for (const volume of spec.volumes ?? []) defaultVolume(volume)
-  if (!template) defaultPodResources(spec)
+  defaultPodResources(spec)
 }
 
-function defaultContainer(container: Draft, template: boolean): void {
-  container.imagePullPolicy ||= pullPolicyOf(container.image ?? '')
-  container.terminationMessagePath ||= '/dev/termination-log'
-  container.terminationMessagePolicy ||= 'File'
-  container.resources ??= {}
-  for (const port of container.ports ?? []) port.protocol ||= 'TCP'
-  for (const variable of container.env ?? []) defaultReferences(variable.valueFrom)
-  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe'])
-    if (container[name]) defaultProbe(container[name])
-  for (const hook of ['postStart', 'preStop']) defaultHttpGet(container.lifecycle?.[hook]?.httpGet)
-  const { limits } = container.resources
-  if (template || !limits) return
-  const requests: Draft = (container.resources.requests ??= {})
+function defaultHostPorts(spec: Draft): void {
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+    for (const port of container.ports ?? [])
+      if (!port.hostPort && port.containerPort) port.hostPort = port.containerPort
+  }
+}
+
+function defaultRequests(resources: Draft): void {
+  const { limits } = resources
+  if (!limits) return
+  const requests: Draft = (resources.requests ??= {})
   for (const name of Object.keys(limits)) requests[name] ??= limits[name]
-}
-
-const DOMAIN =
-  '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?'
-const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
-const REFERENCE = new RegExp(
-  `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
-)
-const NAME_LIMIT = 255
-
-/** `x` and `x:latest` are pulled always; other tags, digests and what is no image reference, when absent. */
-export function pullPolicyOf(image: string): string {
-  const match = image.length > NAME_LIMIT ? null : REFERENCE.exec(image)
-  if (match === null) return 'IfNotPresent'
-  const [, tag, digest] = match
-  return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent'
-}
-
-function defaultProbe(probe: Draft): void {
-  probe.timeoutSeconds ||= 1
-  probe.periodSeconds ||= 10
-  probe.successThreshold ||= 1
-  probe.failureThreshold ||= 3
-  defaultHttpGet(probe.httpGet)
-  if (probe.grpc) probe.grpc.service ??= ''
-}
-
-function defaultHttpGet(action: Draft | undefined): void {
-  if (!action) return
-  action.path ||= '/'
-  action.scheme ||= 'HTTP'
-}
-
-const DEFAULT_MODE = 420
-
-/** A volume with nothing but a name is an emptyDir. */
-export function defaultVolume(volume: Draft): void {
-  if (Object.keys(volume).every((key) => key === 'name')) volume.emptyDir = {}
-  if (volume.secret) volume.secret.defaultMode ??= DEFAULT_MODE
-  if (volume.configMap) volume.configMap.defaultMode ??= DEFAULT_MODE
-  if (volume.hostPath) volume.hostPath.type ??= ''
-  if (volume.downwardAPI) {
-    volume.downwardAPI.defaultMode ??= DEFAULT_MODE
-    volume.downwardAPI.items?.forEach(defaultReferences)
-  }
-  if (volume.projected) {
-    volume.projected.defaultMode ??= DEFAULT_MODE
-    for (const source of volume.projected.sources ?? []) {
-      source.downwardAPI?.items?.forEach(defaultReferences)
-      if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600
-      if (source.podCertificate) source.podCertificate.maxExpirationSeconds ??= 86400
-    }
-  }
-  if (volume.ephemeral?.volumeClaimTemplate?.spec)
-    volume.ephemeral.volumeClaimTemplate.spec.volumeMode ??= 'Filesystem'
-  if (volume.image) volume.image.pullPolicy ||= pullPolicyOf(volume.image.reference ?? '')
-  defaultNetworkVolume(volume)
-}
-
-/** A divisor is written even where none was given. */
-function defaultReferences(source: Draft | undefined): void {
-  if (source?.fieldRef) source.fieldRef.apiVersion ||= 'v1'
-  if (source?.resourceFieldRef) source.resourceFieldRef.divisor ??= '0'
-}
-
-/** The sources that persistent volumes share with pods. */
-export function defaultNetworkVolume(volume: Draft): void {
-  if (volume.iscsi) volume.iscsi.iscsiInterface ||= 'default'
-  if (volume.rbd) {
-    volume.rbd.pool ||= 'rbd'
-    volume.rbd.user ||= 'admin'
-    volume.rbd.keyring ||= '/etc/ceph/keyring'
-  }
-  if (volume.azureDisk) {
-    volume.azureDisk.cachingMode ??= 'ReadWrite'
-    volume.azureDisk.kind ??= 'Shared'
-    volume.azureDisk.fsType ??= 'ext4'
-    volume.azureDisk.readOnly ??= false
-  }
-  if (volume.scaleIO) {
-    volume.scaleIO.storageMode ||= 'ThinProvisioned'
-    volume.scaleIO.fsType ||= 'xfs'
-  }
 }
 
 /** Requests of the pod as a whole: the sum of the containers' requests where there are any, else the pod's limits. */
@@ -142,10 +45,4 @@ function defaultPodResources(spec: Draft): void {
     if (value !== undefined) requests[name] = value
   }
   if (Object.keys(requests).length > 0) spec.resources.requests = requests
-}
-
-/** Metadata and spec of a pod template. */
-export function defaultTemplate(template: Draft | undefined): void {
-  if (!template) return
-  if (template.spec) defaultPodSpec(template.spec, true)
 }

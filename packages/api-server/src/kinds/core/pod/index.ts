@@ -40,7 +40,7 @@ export const pod: KindRules = {
   kind: 'Pod',
   defaults(object) {
     object.spec ??= {}
-    defaultPodSpec(object.spec, false)
+    defaultPodSpec(object.spec)
   },
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
