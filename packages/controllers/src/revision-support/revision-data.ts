@@ -2,7 +2,7 @@
  * What a ControllerRevision keeps: a patch that puts its pod template in the place of the owner's.
  * Contract: docs/behaviour/controllers/shared-controller-utils.md, ControllerRevision history.
  */
-import { canonicalJson } from '@gyropilot/api'
+import { canonicalJson, defaultTemplate } from '@gyropilot/api'
 import type { ControllerRevision, PodTemplateSpec } from '@gyropilot/api'
 
 type RevisionData = NonNullable<ControllerRevision['data']>
@@ -16,6 +16,7 @@ export interface TemplatePatch {
 /** Templates and revisions in caches are shared and never edited, so what was made of them stays true. */
 const patches = new WeakMap<PodTemplateSpec, TemplatePatch>()
 const texts = new WeakMap<object, string>()
+const defaulted = new WeakMap<object, PodTemplateSpec>()
 
 /**
  * `{"spec":{"template":{"$patch":"replace",...}}}` with sorted keys. Integers beyond 2^53 lose their
@@ -54,4 +55,21 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
   if (typeof spec?.template !== 'object' || spec.template === null) return undefined
   const { $patch: _, ...template } = spec.template as { readonly $patch?: string }
   return template as PodTemplateSpec
+}
+
+/**
+ * The same as the server would have it today: with the defaults that an older release did not know. Not
+ * for writing.
+ */
+export function defaultedTemplateOf(revision: ControllerRevision): PodTemplateSpec | undefined {
+  const template = templateOf(revision)
+  if (template === undefined) return undefined
+  const { data } = revision
+  let complete = defaulted.get(data!)
+  if (complete === undefined) {
+    complete = structuredClone(template)
+    defaultTemplate(complete)
+    defaulted.set(data!, complete)
+  }
+  return complete
 }

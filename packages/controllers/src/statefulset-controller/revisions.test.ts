@@ -86,23 +86,62 @@ test('a current revision that is gone is replaced by the update revision', () =>
   })
 })
 
+/** As the server has it. */
+const COMPLETE: PodTemplateSpec = {
+  ...TEMPLATE,
+  spec: {
+    ...TEMPLATE.spec!,
+    restartPolicy: 'Always' as const,
+    dnsPolicy: 'ClusterFirst' as const,
+    schedulerName: 'default-scheduler',
+    securityContext: {},
+    terminationGracePeriodSeconds: 30,
+    containers: [
+      {
+        ...TEMPLATE.spec!.containers[0]!,
+        imagePullPolicy: 'IfNotPresent' as const,
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File' as const,
+      },
+    ],
+  },
+}
+const complete = statefulSet({ spec: { template: COMPLETE } })
 const inOldWords = (template: PodTemplateSpec) =>
   ({ ...template, metadata: { ...template.metadata, creationTimestamp: null } }) as never
 
 test('Given a revision stored by 1.33 with a null creationTimestamp in the data, then no new revision is created', () => {
-  const stored = ownedRevision(set, 'old', 7, inOldWords(image(2)))
-  const { found, writes } = determined([history[0]!, stored])
+  const stored = ownedRevision(complete, 'old', 7, inOldWords(COMPLETE))
+  const { found, writes } = determined([history[0]!, stored], { set: complete })
   assert.deepEqual(found, { current: 'old', update: 'old', number: 7, collisionCount: 0 })
   assert.equal(writes.length, 0)
 })
 
+test('a revision of a release that knew fewer defaults is the same, one that said something else is not', () => {
+  const bare = ownedRevision(complete, 'bare', 7)
+  assert.equal(determined([bare], { set: complete }).writes.length, 0)
+  const other = ownedRevision(complete, 'other', 7, {
+    ...TEMPLATE,
+    spec: { ...TEMPLATE.spec!, terminationGracePeriodSeconds: 5 },
+  })
+  assert.equal(determined([other], { set: complete }).writes[0]?.verb, 'create')
+  assert.equal(
+    bare.data && 'spec' in bare.data && JSON.stringify(bare.data).includes('dnsPolicy'),
+    false,
+  )
+})
+
 test('with the gate off, or where it is not the newest, other words are another revision', () => {
-  const stored = ownedRevision(set, 'old', 7, inOldWords(image(2)))
-  const off = determined([stored], { rules: { ...RULES, semanticRevisions: false } })
+  const stored = ownedRevision(complete, 'old', 7, inOldWords(COMPLETE))
+  const off = determined([stored], {
+    set: complete,
+    rules: { ...RULES, semanticRevisions: false },
+  })
   assert.equal(off.writes[0]?.verb, 'create')
   assert.deepEqual(off.found && off.found.number, 8)
-  const older = ownedRevision(set, 'old', 1, inOldWords(image(2)))
-  assert.equal(determined([older, history[2]!]).writes[0]?.verb, 'create')
+  const older = ownedRevision(complete, 'old', 1, inOldWords(COMPLETE))
+  assert.equal(determined([older, history[2]!], { set: complete }).writes[0]?.verb, 'create')
   const broken = controllerRevision({ data: {}, revision: 9 })
   assert.equal(determined([broken]).writes[0]?.verb, 'create')
 })

@@ -8,7 +8,7 @@ import { remove, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
 import { sameTemplate } from '../workload-support/pod-template-hash.ts'
-import { sameData, templateOf, templatePatch } from '../revision-support/revision-data.ts'
+import { defaultedTemplateOf, sameData, templatePatch } from '../revision-support/revision-data.ts'
 import { newRevision } from '../revision-support/revision-object.ts'
 import { nextRevisionNumber, surplusRevisions } from '../revision-support/revision-order.ts'
 import { renumber, storeUnderHash } from '../revision-support/write-revision.ts'
@@ -83,7 +83,7 @@ function candidateOf(
 
 /** Whether rolling back to this revision would change nothing, though its data was written otherwise. */
 function restores(revision: ControllerRevision, set: StatefulSet): boolean {
-  const template = templateOf(revision)
+  const template = defaultedTemplateOf(revision)
   return template !== undefined && sameTemplate(template, set.spec?.template)
 }
 
