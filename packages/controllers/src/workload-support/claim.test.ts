@@ -134,6 +134,21 @@ test('an adoption sets the controlling reference under the precondition of the u
   })
 })
 
+test('an adopted object is handed on as it was, or on request as the server answered it', () => {
+  const answered = pod({ resourceVersion: '99' })
+  const rules = {
+    owner,
+    ownerType: resources.replicasets,
+    type: resources.pods,
+    matches: () => true,
+  }
+  const options = { ...live, onWrite: () => ({ ok: true, object: answered }) as const }
+  const candidate = pod()
+  assert.deepEqual(drive(claim(rules, [candidate]), options).result.objects, [candidate])
+  const asked = drive(claim({ ...rules, asAnswered: true }, [candidate]), options)
+  assert.deepEqual(asked.result.objects, [answered])
+})
+
 test('404 on adopt: not claimed, no error', () => {
   const driven = claiming([pod()], { ...live, onWrite: () => refused(404, 'NotFound') })
   assert.deepEqual(driven.names, [])

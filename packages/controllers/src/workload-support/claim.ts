@@ -23,6 +23,8 @@ export interface ClaimRules<
   matches(object: T): boolean
   /** Set when adopting and removed when releasing. */
   readonly finalizers?: readonly string[]
+  /** Adopted objects come as the server answered them, for owners that write them next, and not as candidates. */
+  readonly asAnswered?: boolean
 }
 
 export interface Claimed<T> {
@@ -65,7 +67,7 @@ export function* claim<T extends KubernetesObject, Owner extends KubernetesObjec
           break
         }
         const adopted = yield* write(adopting(rules, candidate))
-        if (adopted.ok) objects.push(candidate)
+        if (adopted.ok) objects.push(rules.asAnswered ? adopted.object : candidate)
         else if (!isNotFound(adopted.error)) errors.push(adopted.error)
       }
     }
