@@ -126,7 +126,16 @@ test('Given an orphan `foo-1` and an owned pod with a wrong name, then the first
     pod({ name: 'bar-1', labels }),
     pod({ name: 'foo-9', labels: { app: 'b' } }),
   ]
-  const { writes } = synced(set, { pods, revisions: [ownedRevision(set, CURRENT, 1)] })
+  const { writes } = synced(set, {
+    pods,
+    onWrite: (write) =>
+      write.verb === 'patch' && write.name === 'foo-1'
+        ? {
+            ok: true,
+            object: { ...pods[0]!, metadata: { ...pods[0]!.metadata, resourceVersion: '99' } },
+          }
+        : undefined,
+  })
   const patches = writes.flatMap((write) =>
     write.verb === 'patch'
       ? [[write.name, JSON.stringify(write.patch).includes('"$patch":"delete"')]]
@@ -136,6 +145,12 @@ test('Given an orphan `foo-1` and an owned pod with a wrong name, then the first
     ['foo-1', false],
     ['bar-0', true],
   ])
+  // The adopted pod gets its labels at once, on the version that the adoption made.
+  const puts = writes.filter((write) => write.verb === 'update' && write.type === resources.pods)
+  assert.deepEqual(
+    puts.map((write) => 'object' in write && write.object.metadata?.resourceVersion),
+    ['99'],
+  )
 })
 
 test('Retention Delete with an orphaned pod: claims get refs only after the pod is adopted', () => {
@@ -144,7 +159,11 @@ test('Retention Delete with an orphaned pod: claims get refs only after the pod 
     ...setPod(set, 0),
     metadata: { ...setPod(set, 0).metadata, ownerReferences: [] },
   }
-  const { did } = synced(set, { pods: [orphan], claims: [claim(set, 0)] })
+  const { did } = synced(set, {
+    pods: [orphan],
+    claims: [claim(set, 0)],
+    onWrite: (write) => (write.verb === 'patch' ? { ok: true, object: orphan } : undefined),
+  })
   assert.deepEqual(did.slice(0, 2), ['patch pods db-0', 'update persistentvolumeclaims data-db-0'])
   const refusal = synced(set, {
     pods: [orphan],

@@ -51,7 +51,14 @@ export function* reconcile(
   // 5.
   const matches = (pod: Pod): boolean => query.matches(pod.metadata?.labels) && isNamedBy(set, pod)
   const claimed = yield* claim(
-    { owner: set, ownerType: resources.statefulsets, type: resources.pods, matches },
+    // What is adopted often lacks a label, and the cache does not know its new version yet.
+    {
+      owner: set,
+      ownerType: resources.statefulsets,
+      type: resources.pods,
+      matches,
+      asAnswered: true,
+    },
     observed.pods,
   )
   if (claimed.error !== undefined) return { error: claimed.error }

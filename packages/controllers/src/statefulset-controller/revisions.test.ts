@@ -166,11 +166,12 @@ test('a refusal is handed on', () => {
 
 const five = [1, 2, 3, 4, 5].map((tag) => ownedRevision(set, `r${tag}`, tag, image(tag)))
 
-function truncated(limit: number | undefined, refuse?: number) {
+function truncated(limit: number | undefined, refuse?: number, code = 500) {
   const limited = statefulSet({ spec: { revisionHistoryLimit: limit } })
   const pods = [setPod(limited, 0, { revision: 'r2' })]
   const { writes, result } = drive(truncateHistory(limited, five, pods, ['r4', 'r5']), {
-    onWrite: (_, index) => (index === refuse ? refused(500, 'Oops') : undefined),
+    onWrite: (_, index) =>
+      index === refuse ? refused(code, code === 404 ? 'NotFound' : 'Oops') : undefined,
   })
   return { result, names: writes.map((write) => 'name' in write && write.name) }
 }
@@ -187,4 +188,5 @@ test('history: a deletion that fails does not keep the next from going', () => {
   const { names, result } = truncated(0, 0)
   assert.deepEqual(names, ['r1', 'r3'])
   assert.match(String(result.error), /Oops/)
+  assert.deepEqual(truncated(0, 0, 404).result, {})
 })

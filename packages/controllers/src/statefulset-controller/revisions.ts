@@ -4,6 +4,7 @@
  */
 import { resources, revisionHash } from '@gyropilot/api'
 import type { ControllerRevision, Pod, StatefulSet } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
 import { remove, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
@@ -102,7 +103,7 @@ export function* truncateHistory(
   const errors: unknown[] = []
   for (const revision of surplus) {
     const deleted = yield* write(remove(resources.controllerrevisions, revision))
-    if (!deleted.ok) errors.push(deleted.error)
+    if (!deleted.ok && !isNotFound(deleted.error)) errors.push(deleted.error)
   }
   return errors.length === 0 ? {} : { error: aggregateErrors(errors) }
 }
