@@ -17,6 +17,8 @@ import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-to
 import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
+import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
+import { defaultPodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
@@ -36,6 +38,7 @@ export interface ControllersConfiguration {
   readonly garbageCollector: GarbageCollectorConfiguration
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly namespace: NamespaceConfiguration
+  readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
@@ -51,6 +54,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   garbageCollector: defaultGarbageCollectorConfiguration,
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   namespace: defaultNamespaceConfiguration,
+  podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,

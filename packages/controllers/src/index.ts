@@ -12,6 +12,7 @@ import { legacyTokenCleanerController } from './legacy-serviceaccount-token-clea
 import { namespaceController } from './namespace-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
+import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
@@ -29,6 +30,7 @@ export type { ControllersConfiguration } from './configuration.ts'
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
   serviceAccountTokenController,
   endpointSliceController,
+  podGarbageCollectorController,
   namespaceController,
   serviceAccountController,
   garbageCollectorController,

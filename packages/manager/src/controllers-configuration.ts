@@ -51,6 +51,10 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.deployment,
       concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),
     },
+    podGarbageCollector: {
+      ...defaultControllersConfiguration.podGarbageCollector,
+      terminatedPodThreshold: options.number('terminated-pod-gc-threshold'),
+    },
     replicaSet: {
       ...defaultControllersConfiguration.replicaSet,
       concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
