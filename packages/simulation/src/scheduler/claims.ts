@@ -2,9 +2,9 @@
  * What the claims of a pod mean for where it can go. Volumes that wait for their first consumer are not chosen here yet: such
  * a claim keeps its pod from no node. Contract: docs/behaviour/simulation/scheduler.md, Volumes. Pure.
  */
+import { nodeTermMatches } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
-import { nodeTermMatches } from './label-terms.ts'
 import type { NodeInfo } from './node-info.ts'
 
 export interface ClaimListers {

@@ -1,10 +1,10 @@
 /** How much a feasible node suits a pod. Contract: docs/behaviour/simulation/scheduler.md, Scores. Pure. */
+import { isTaintTolerated, nodeTermMatches } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { podRequests } from '../pod-requests.ts'
-import { nodeTermMatches, podLabelsMatch } from './label-terms.ts'
+import { podLabelsMatch } from './label-terms.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo } from './node-info.ts'
-import { isTolerated } from './taints.ts'
 
 /** Groups of pods that should stand apart: what a Service, ReplicaSet or StatefulSet of the pod selects. */
 export type SpreadGroup = (candidate: Pod) => boolean
@@ -40,7 +40,9 @@ function scaled(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): 
 
 function untoleratedPreferences(pod: Pod, info: NodeInfo): number {
   const taints = info.node?.spec?.taints ?? []
-  return taints.filter((t) => t.effect === 'PreferNoSchedule' && !isTolerated(pod, t)).length
+  return taints.filter(
+    (t) => t.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, t),
+  ).length
 }
 
 function preferredAffinity(pod: Pod, info: NodeInfo): number {

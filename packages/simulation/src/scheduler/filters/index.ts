@@ -1,9 +1,8 @@
 /** Which nodes can take a pod, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
+import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { podRequests } from '../../pod-requests.ts'
-import { nodeTermMatches } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { isTolerated } from '../taints.ts'
 import { podAffinityReasons } from './pod-affinity.ts'
 import { topologySpreadReasons } from './topology-spread.ts'
 
@@ -22,27 +21,23 @@ const NONE: readonly string[] = []
 const nodeUnschedulable: Filter = (pod, info) => {
   if (info.node?.spec?.unschedulable !== true) return NONE
   const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
-  return isTolerated(pod, taint) ? NONE : ['node(s) were unschedulable']
+  return isTaintTolerated(pod.spec?.tolerations, taint) ? NONE : ['node(s) were unschedulable']
 }
 
 const taintToleration: Filter = (pod, info) => {
   const taints = info.node?.spec?.taints ?? []
   const inTheWay = taints.some(
     (taint) =>
-      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') && !isTolerated(pod, taint),
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
+      !isTaintTolerated(pod.spec?.tolerations, taint),
   )
   return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
 }
 
-const nodeAffinity: Filter = (pod, info) => {
-  const labels = info.node?.metadata?.labels ?? {}
-  const selected = Object.entries(pod.spec?.nodeSelector ?? {}).every(([k, v]) => labels[k] === v)
-  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  const required = terms?.nodeSelectorTerms
-  const matches =
-    required === undefined || required.some((term) => nodeTermMatches(term, info.node!))
-  return selected && matches ? NONE : ["node(s) didn't match Pod's node affinity/selector"]
-}
+const nodeAffinity: Filter = (pod, info) =>
+  nodeAffinityMatches(pod.spec, info.node!)
+    ? NONE
+    : ["node(s) didn't match Pod's node affinity/selector"]
 
 const nodePorts: Filter = (pod, info) => {
   const wanted = hostPortsOf(pod)

@@ -1,8 +1,8 @@
 /** DoNotSchedule constraints: no domain may be more than maxSkew ahead of the emptiest. Pure. */
+import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
-import { nodeTermMatches, podLabelsMatch } from '../label-terms.ts'
+import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { isTolerated } from '../taints.ts'
 
 const SKEWED = "node(s) didn't match pod topology spread constraints"
 
@@ -58,18 +58,11 @@ export function domainCounts(
 }
 
 function isCounted(pod: Pod, constraint: TopologySpreadConstraint, info: NodeInfo): boolean {
-  if ((constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor') {
-    const labels = info.node?.metadata?.labels ?? {}
-    const selector = Object.entries(pod.spec?.nodeSelector ?? {})
-    if (!selector.every(([key, value]) => labels[key] === value)) return false
-    const terms =
-      pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-        ?.nodeSelectorTerms
-    if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, info.node!)))
-      return false
-  }
+  const honorsAffinity = (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor'
+  if (honorsAffinity && !nodeAffinityMatches(pod.spec, info.node ?? {})) return false
   if (constraint.nodeTaintsPolicy !== 'Honor') return true
   return (info.node?.spec?.taints ?? []).every(
-    (taint) => taint.effect === 'PreferNoSchedule' || isTolerated(pod, taint),
+    (taint) =>
+      taint.effect === 'PreferNoSchedule' || isTaintTolerated(pod.spec?.tolerations, taint),
   )
 }
