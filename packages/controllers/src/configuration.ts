@@ -5,6 +5,8 @@
  */
 import type { CronJobConfiguration } from './cronjob-controller/config.ts'
 import { defaultCronJobConfiguration } from './cronjob-controller/config.ts'
+import type { DaemonSetConfiguration } from './daemonset-controller/config.ts'
+import { defaultDaemonSetConfiguration } from './daemonset-controller/config.ts'
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
 import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
@@ -32,6 +34,7 @@ export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly cronJob: CronJobConfiguration
+  readonly daemonSet: DaemonSetConfiguration
   readonly deployment: DeploymentConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly ephemeralVolume: EphemeralVolumeConfiguration
@@ -48,6 +51,7 @@ export interface ControllersConfiguration {
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
   cronJob: defaultCronJobConfiguration,
+  daemonSet: defaultDaemonSetConfiguration,
   deployment: defaultDeploymentConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   ephemeralVolume: defaultEphemeralVolumeConfiguration,

@@ -4,6 +4,7 @@ import type { ControllersConfiguration } from './configuration.ts'
 import { bootstrapSignerController } from './bootstrap-signer-controller/index.ts'
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
 import { cronJobController } from './cronjob-controller/index.ts'
+import { daemonSetController } from './daemonset-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
@@ -34,6 +35,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   namespaceController,
   serviceAccountController,
   garbageCollectorController,
+  daemonSetController,
   deploymentController,
   replicaSetController,
   cronJobController,

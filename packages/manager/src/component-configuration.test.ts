@@ -102,6 +102,7 @@ test('every flag of a controller that runs here reaches its configuration', () =
     '--concurrent-cron-job-syncs=11',
     '--concurrent-serviceaccount-token-syncs=10',
     '--terminated-pod-gc-threshold=10',
+    '--concurrent-daemonset-syncs=5',
     '--endpointslice-updates-batch-period=2s',
     '--feature-gates=PodDeletionCost=false',
   )
@@ -121,6 +122,7 @@ test('every flag of a controller that runs here reaches its configuration', () =
   assert.equal(endpointSlice.concurrentServiceEndpointSyncs, 8)
   assert.equal(endpointSlice.maxEndpointsPerSlice, 9)
   assert.equal(endpointSlice.endpointUpdatesBatchPeriodMs, 2_000)
+  assert.equal(configuration.daemonSet.concurrentDaemonSetSyncs, 5)
   assert.equal(configuration.podGarbageCollector.terminatedPodThreshold, 10)
   assert.equal(rootCaPublisher.caBundle, 'PEM')
   assert.deepEqual(configuration.cronJob, {

@@ -47,6 +47,10 @@ export function controllersConfiguration(
       concurrentNamespaceSyncs: options.number('concurrent-namespace-syncs'),
       namespaceSyncPeriodMs: options.number('namespace-sync-period'),
     },
+    daemonSet: {
+      ...defaultControllersConfiguration.daemonSet,
+      concurrentDaemonSetSyncs: options.number('concurrent-daemonset-syncs'),
+    },
     deployment: {
       ...defaultControllersConfiguration.deployment,
       concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { DaemonSet, KubernetesObject } from '@gyropilot/api'
+import { SharedInformerFactory } from '@gyropilot/runtime'
+import { testContext } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import { targetNodeOf } from './daemon-pod.ts'
+import { daemonPod, daemonSet, node, revision } from './fixtures.ts'
+import { daemonSetController } from './index.ts'
+
+interface Given {
+  readonly objects: readonly KubernetesObject[]
+  readonly featureGates?: Readonly<Record<string, boolean>>
+}
+
+const TYPES = {
+  DaemonSet: resources.daemonsets,
+  Node: resources.nodes,
+  Pod: resources.pods,
+  ControllerRevision: resources.controllerrevisions,
+} as const
+
+/** The controller at work on a server in memory. */
+async function running({ objects, featureGates = {} }: Given) {
+  const configuration = { ...defaultControllersConfiguration, featureGates }
+  const context = testContext({ name: 'daemonset-controller', configuration })
+  const { client, clock, random, logger } = context
+  const put = (object: KubernetesObject) =>
+    client.put(TYPES[object.kind as keyof typeof TYPES], object)
+  for (const object of objects) put(object)
+  const informers = new SharedInformerFactory({ client, clock, random, logger })
+  const controller = await daemonSetController.build({ ...context, informers })
+  const stopping = new AbortController()
+  const stopped = controller!.run(stopping.signal)
+  informers.start(stopping.signal)
+  await clock.advance(1_000)
+  return {
+    client,
+    clock,
+    put,
+    events: context.events,
+    metrics: context.metrics,
+    pods: () => client.list(resources.pods, 'ns').map(targetNodeOf).toSorted(),
+    status: () => (client.get(resources.daemonsets, 'ns', 'ds') as DaemonSet).status,
+    writes: () => client.requested('create', 'update', 'patch', 'delete').length,
+    async stop() {
+      stopping.abort()
+      await clock.advance(0)
+      await stopped
+    },
+  }
+}
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount } = daemonSetController
+  assert.deepEqual(
+    [name, aliases, serviceAccount],
+    ['daemonset-controller', ['daemonset'], 'daemon-set-controller'],
+  )
+  assert.deepEqual(defaultControllersConfiguration.daemonSet, { concurrentDaemonSetSyncs: 2 })
+})
+
+test('pods are made for all nodes, and for one that joins', async () => {
+  const world = await running({ objects: [daemonSet(), node('a'), node('b')] })
+  assert.deepEqual(world.pods(), ['a', 'b'])
+  assert.equal(world.status()?.desiredNumberScheduled, 2)
+  world.put(node('c'))
+  await world.clock.advance(1_000)
+  assert.deepEqual(world.pods(), ['a', 'b', 'c'])
+  assert.ok(world.events.every(({ component }) => component === 'daemonset-controller'))
+  for (const name of ['daemonset', 'daemonset-node-updates'])
+    assert.ok(world.metrics.value('workqueue_adds_total', { name })! > 0)
+  await world.stop()
+})
+
+test('a heartbeat of a node costs nothing, a taint does what it says', async () => {
+  const world = await running({ objects: [daemonSet(), node('a')] })
+  const adds = () => world.metrics.value('workqueue_adds_total', { name: 'daemonset' })
+  const [bound] = world.client.list(resources.pods, 'ns')
+  world.put({ ...bound, spec: { nodeName: 'a', containers: [] } } as KubernetesObject)
+  await world.clock.advance(1_000)
+  const before = adds()
+  world.put({ ...node('a'), status: { allocatable: { cpu: '1' } } } as KubernetesObject)
+  await world.clock.advance(1_000)
+  assert.equal(adds(), before)
+  world.put(node('a', { taints: [{ key: 'k', effect: 'NoExecute' }] }))
+  await world.clock.advance(1_000)
+  assert.deepEqual(world.pods(), [])
+  assert.equal(world.status()?.desiredNumberScheduled, 0)
+  await world.stop()
+})
+
+test('a failed pod is replaced after a back-off that doubles, and is forgotten after half an hour', async () => {
+  const world = await running({ objects: [daemonSet(), node('a')] })
+  const fail = async (): Promise<number> => {
+    const [pod] = world.client.list(resources.pods, 'ns')
+    const { length } = world.client.requested('delete')
+    world.put({ ...pod, status: { phase: 'Failed' } } as KubernetesObject)
+    for (let waitedMs = 0; ; waitedMs += 100) {
+      await world.clock.advance(100)
+      if (world.client.requested('delete').length > length) return waitedMs
+      assert.ok(waitedMs < 60_000)
+    }
+  }
+  assert.equal(await fail(), 0)
+  await world.clock.advance(100)
+  const second = await fail()
+  assert.ok(second >= 700 && second <= 1_000, String(second))
+  const third = await fail()
+  assert.ok(third >= 1_500 && third <= 2_000, String(third))
+  await world.clock.advance(31 * 60_000)
+  assert.equal(await fail(), 0)
+  await world.stop()
+})
+
+test('with the gate the cache must have seen what was written', async () => {
+  const status = { collisionCount: 1 }
+  const names = (gates: Readonly<Record<string, boolean>>) =>
+    running({ objects: [daemonSet({ status }), node('a')], featureGates: gates })
+  const guarded = await names({})
+  assert.ok(guarded.metrics.families.has('daemonset_controller_stale_sync_skips_total'))
+  await guarded.stop()
+  const unguarded = await names({ StaleControllerConsistencyDaemonSet: false })
+  assert.ok(!unguarded.metrics.families.has('daemonset_controller_stale_sync_skips_total'))
+  await unguarded.stop()
+})
+
+test('comparing taints is off unless its gate is on', async () => {
+  const tolerations = [{ key: 'k', operator: 'Gt' as 'Equal', value: '1' }]
+  const objects = [
+    daemonSet({ spec: { tolerations } }),
+    node('a', { taints: [{ key: 'k', value: '2', effect: 'NoSchedule' }] }),
+  ]
+  const off = await running({ objects })
+  assert.deepEqual(off.pods(), [])
+  await off.stop()
+  const on = await running({ objects, featureGates: { TaintTolerationComparisonOperators: true } })
+  assert.deepEqual(on.pods(), ['a'])
+  await on.stop()
+})
+
+test('a healthy DaemonSet is left alone by a restart', async () => {
+  const owner = daemonSet({
+    status: {
+      currentNumberScheduled: 1,
+      desiredNumberScheduled: 1,
+      updatedNumberScheduled: 1,
+      numberReady: 1,
+      numberAvailable: 1,
+      observedGeneration: 1,
+    },
+  })
+  const world = await running({
+    objects: [owner, node('a'), daemonPod('a', { owner, readySeconds: 5 }), revision()],
+  })
+  assert.equal(world.writes(), 0)
+  await world.stop()
+})

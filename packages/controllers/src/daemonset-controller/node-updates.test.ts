@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '@gyropilot/api'
+import { daemonPod, daemonSet, node } from './fixtures.ts'
+import { nodeDecisions } from './node-decision.ts'
+import { concernedBy, nodeWatch, podNodeIndexValues } from './node-updates.ts'
+
+function keys(previous: Node, current: Node): readonly unknown[] {
+  return [...nodeWatch.onUpdate!(previous, current)]
+}
+
+test('Given node allocatable changes only, then no enqueue; labels or taints: enqueue', () => {
+  const before = node('n', { labels: { zone: 'a' } })
+  assert.deepEqual([...nodeWatch.onAdd!(before)], ['n'])
+  const beaten = { ...before, status: { allocatable: { cpu: '1' }, conditions: [] } }
+  const cordoned = { ...before, spec: { unschedulable: true, taints: [] } }
+  assert.deepEqual([keys(before, beaten), keys(before, cordoned)], [[], []])
+  assert.deepEqual(keys(before, node('n', { labels: { zone: 'b' } })), ['n'])
+  const taints = [{ key: 'k', effect: 'NoSchedule' }] as const
+  assert.deepEqual(keys(before, node('n', { labels: { zone: 'a' }, taints })), ['n'])
+  assert.equal(nodeWatch.onDelete, undefined)
+})
+
+const closed = { taints: [{ key: 'k', effect: 'NoSchedule' }] } as const
+const shut = { taints: [{ key: 'k', effect: 'NoExecute' }] } as const
+const misplaced = { status: { numberMisscheduled: 1 } }
+
+const cases: readonly (readonly [string, Parameters<typeof node>[1], boolean, object, boolean])[] =
+  [
+    ['should run one and has none', {}, false, {}, true],
+    ['should run one and has one', {}, true, {}, false],
+    ['should not run one and has none', closed, false, misplaced, false],
+    ['may keep the one it has', closed, true, {}, false],
+    ['must not keep the one it has', shut, true, {}, true],
+    ['has one, and some are misplaced somewhere', {}, true, misplaced, true],
+  ]
+for (const [title, options, hasPod, owner, expected] of cases) {
+  test(`a node that ${title} ${expected ? 'is' : 'is no'} news for a DaemonSet`, () => {
+    const pods = hasPod ? [daemonPod('n')] : []
+    const found = concernedBy(node('n', options), [daemonSet(owner)], pods, nodeDecisions())
+    assert.deepEqual(found, expected ? ['ns/ds'] : [])
+  })
+}
+
+test('pods of other owners and of nobody do not count', () => {
+  const stranger = daemonPod('n', { owner: daemonSet({ name: 'other' }) })
+  const found = concernedBy(
+    node('n'),
+    [daemonSet()],
+    [stranger, daemonPod('n', { owner: null })],
+    nodeDecisions(),
+  )
+  assert.deepEqual(found, ['ns/ds'])
+  const [reference] = daemonPod('n').metadata!.ownerReferences!
+  const ownerReferences = [{ ...reference!, kind: 'ReplicaSet' }]
+  const replica = { ...daemonPod('n'), metadata: { ...daemonPod('n').metadata, ownerReferences } }
+  assert.deepEqual(concernedBy(node('n'), [daemonSet()], [replica], nodeDecisions()), ['ns/ds'])
+})
+
+test('pods are found by the node they are bound to', () => {
+  assert.deepEqual(podNodeIndexValues(daemonPod('n')), ['n'])
+  assert.deepEqual(podNodeIndexValues(daemonPod('n', { waiting: true })), [])
+})

@@ -1,0 +1,47 @@
+/**
+ * What a change of a node means for DaemonSets. Nodes have a queue of their own, so that a burst of
+ * them does not keep DaemonSets waiting, and each is judged by the few pods that are on it.
+ * Contract: docs/behaviour/controllers/daemonset-controller.md, Watches and keys.
+ */
+import { controllerOf, keyOf, resources, semanticEqual } from '@gyropilot/api'
+import type { DaemonSet, Node, Pod } from '@gyropilot/api'
+import type { IndexFunction, Watch } from '@gyropilot/runtime'
+import type { DecideNode } from './node-decision.ts'
+
+/** The index of pods by the node they are bound to, shared by all controllers. */
+export const POD_NODE_INDEX = 'spec.nodeName'
+
+export const podNodeIndexValues: IndexFunction<Pod> = ({ spec }) =>
+  spec?.nodeName ? [spec.nodeName] : []
+
+/** Heartbeats, conditions and resources change no decision. */
+export const nodeWatch: Watch<Node> = {
+  type: resources.nodes,
+  onAdd: ({ metadata }) => [metadata?.name ?? ''],
+  onUpdate: (previous, current) =>
+    semanticEqual(previous.metadata?.labels, current.metadata?.labels) &&
+    semanticEqual(previous.spec?.taints, current.spec?.taints)
+      ? []
+      : [current.metadata?.name ?? ''],
+}
+
+/** Keys of the DaemonSets for which the node has a pod too few or too many, or may have had. */
+export function concernedBy(
+  node: Node,
+  daemonSets: readonly DaemonSet[],
+  podsOnNode: readonly Pod[],
+  decide: DecideNode,
+): readonly string[] {
+  const withPods = new Set<string>()
+  for (const pod of podsOnNode) {
+    const owner = controllerOf(pod)
+    if (owner?.kind === 'DaemonSet') withPods.add(`${pod.metadata?.namespace}/${owner.name}`)
+  }
+  return daemonSets
+    .filter((daemonSet) => {
+      const { shouldRun, shouldContinueRunning } = decide(daemonSet, node)
+      if (!withPods.has(keyOf(daemonSet))) return shouldRun
+      return !shouldContinueRunning || (daemonSet.status?.numberMisscheduled ?? 0) > 0
+    })
+    .map(keyOf)
+}
