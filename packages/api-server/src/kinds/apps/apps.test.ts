@@ -52,6 +52,23 @@ test('defaults', () => {
   assert.equal(daemon.metadata.annotations['deprecated.daemonset.template.generation'], '1')
 })
 
+const numbers: readonly (readonly [string, string])[] = [
+  ['41', '41'],
+  ['007', '7'],
+  ['0', '1'],
+  ['-3', '1'],
+]
+for (const [given, kept] of numbers) {
+  test(`a DaemonSet that brings the number ${given} of its template has ${kept}`, () => {
+    const annotations = { 'deprecated.daemonset.template.generation': given }
+    const { metadata } = created(DAEMON_SET, {
+      ...workload(),
+      metadata: { name: 'x', annotations },
+    })
+    assert.equal(metadata.annotations['deprecated.daemonset.template.generation'], kept)
+  })
+}
+
 test('defaults of templates leave requests, hostPort and enableServiceLinks to the pod', () => {
   const spec = podSpec(
     { ports: [{ containerPort: 80 }], resources: { limits: { cpu: '1' } } },

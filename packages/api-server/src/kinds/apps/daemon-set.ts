@@ -86,7 +86,9 @@ export const daemonSet: KindRules = {
     if (object.metadata.annotations?.[GENERATION] === undefined) setTemplateGeneration(object, 0)
   },
   prepareForCreate(object) {
-    setTemplateGeneration(object, 1)
+    // Who brings a number keeps it: a DaemonSet that is restored goes on where it was.
+    const given = Number(object.metadata.annotations?.[GENERATION])
+    setTemplateGeneration(object, given >= 1 ? given : 1)
     object.status = {
       currentNumberScheduled: 0,
       numberMisscheduled: 0,
