@@ -71,6 +71,7 @@ test('Evicted Pods go first even when they are the newest.', () => {
 test('Equal creationTimestamps are ordered by name only; namespace is not compared.', () => {
   const pods = [pod('b', { namespace: 'a' }), pod('a', { namespace: 'z' })]
   assert.deepEqual(namesOf(inDeletionOrder(pods)), ['a', 'b'])
+  assert.deepEqual(namesOf(inDeletionOrder(pods.toReversed())), ['a', 'b'])
 })
 
 const outOfService: readonly (readonly [string, PodOptions, NodeOptions, boolean])[] = [

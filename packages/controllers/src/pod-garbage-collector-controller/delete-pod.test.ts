@@ -36,7 +36,12 @@ test('Given a Running orphan with Ready=True, then it is patched with phase Fail
   assert.deepEqual([verbs, result], [['patch', 'delete'], undefined])
   assert.deepEqual(patchedStatus(orphan, true), {
     metadata: { uid: 'p-uid' },
-    status: { phase: 'Failed', observedGeneration: 3, conditions: [condition] },
+    status: {
+      phase: 'Failed',
+      observedGeneration: 3,
+      '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'DisruptionTarget' }],
+      conditions: [condition],
+    },
   })
   const last = writes.at(-1)
   assert.ok(last?.verb === 'delete')
@@ -68,6 +73,10 @@ test('a condition that is True already keeps its time, one that is not gets a ne
       .status.conditions[0]!.lastTransitionTime
   assert.equal(timeOf(pod('p', { status: known('True') })), before)
   assert.equal(timeOf(pod('p', { status: known('False') })), '2026-01-01T00:00:00Z')
+  const { status } = patchedStatus(pod('p', { status: known('True') }), true) as {
+    status: Record<string, unknown>
+  }
+  assert.deepEqual(status['$setElementOrder/conditions'], [{ type: 'DisruptionTarget' }])
 })
 
 for (const phase of ['Succeeded', 'Failed']) {

@@ -33,10 +33,20 @@ function markingFailed(pod: Pod, condition: PodCondition | undefined) {
     ...(generation === undefined || generation === pod.status?.observedGeneration
       ? {}
       : { observedGeneration: generation }),
-    ...(condition === undefined ? {} : { conditions: [condition] }),
+    ...(condition === undefined ? {} : withCondition(pod, condition)),
   }
   const value = { metadata: { uid }, status }
   return patch(resources.pods, pod, { type: 'strategic', value }, 'status')
+}
+
+/** At the end, or where it was: the order of conditions is sent too, else it would be the server's choice. */
+function withCondition({ status }: Pod, condition: PodCondition): object {
+  const types = (status?.conditions ?? []).map(({ type }) => type)
+  const ordered = types.includes(condition.type) ? types : [...types, condition.type]
+  return {
+    '$setElementOrder/conditions': ordered.map((type) => ({ type })),
+    conditions: [condition],
+  }
 }
 
 function orphanCondition(pod: Pod, nowMs: number): PodCondition {

@@ -49,6 +49,7 @@ async function collecting(given: Given) {
     logged: () => context.logger.lines.filter(({ severity }) => severity === 'error').length,
     requests: (verb: string) => client.requested(verb).map(({ path }) => path.split('/').at(-1)),
     patched: () => client.requested('patch').map(({ path }) => path.split('/').at(-1)),
+    saysDisrupted: () => JSON.stringify(client.requested('patch')).includes('DisruptionTarget'),
     attempts: (reason: string) =>
       metrics.value('pod_gc_collector_force_delete_pods_total', { namespace: 'ns', reason }),
     errors: (reason: string) =>
@@ -119,6 +120,7 @@ test('Given node missing and 80s passed, then its Failed, Succeeded and Running 
   assert.deepEqual(world.requests('delete').toSorted(), ['failed', 'running', 'succeeded'])
   assert.deepEqual(world.patched(), ['running'])
   assert.equal(world.attempts('orphaned'), 3)
+  assert.ok(world.saysDisrupted())
   // The scan that deleted them named the node once more.
   assert.equal(world.metrics.value('workqueue_adds_total', { name: 'orphaned_pods_nodes' }), 2)
   await world.stop()
@@ -203,6 +205,7 @@ test('Given terminating Pods without node in any phase, then all deleted, Runnin
   const world = await collecting({ pods: [...pods, pod('waiting', { phase: 'Pending' })] })
   assert.deepEqual(world.requests('delete').toSorted(), ['Failed', 'Running', 'Succeeded'])
   assert.deepEqual(world.patched(), ['Running'])
+  assert.ok(!world.saysDisrupted())
   assert.equal(world.attempts('unscheduled'), 3)
   await world.stop()
 })
@@ -226,14 +229,14 @@ test('an error on one pod never stops the scan, is counted, and waits for the ne
     if (isDown && path.includes('first')) throw refusal(500, 'InternalError')
     return undefined
   }
-  const pods = [pod('first', { terminating: true }), pod('second', { terminating: true })]
+  const pods = ['first', 'second', 'third'].map((name) => pod(name, { terminating: true }))
   const world = await collecting({ pods, onRequest })
-  assert.deepEqual(world.requests('delete'), ['second'])
-  assert.deepEqual([world.attempts('unscheduled'), world.errors('unscheduled')], [2, 1])
+  assert.deepEqual(world.requests('delete'), ['second', 'third'])
+  assert.deepEqual([world.attempts('unscheduled'), world.errors('unscheduled')], [3, 1])
   assert.equal(world.logged(), 1)
   isDown = false
   await world.clock.advance(20_000)
-  assert.deepEqual(world.requests('delete'), ['second', 'first'])
+  assert.deepEqual(world.requests('delete'), ['second', 'third', 'first'])
   await world.stop()
 })
 
