@@ -68,6 +68,7 @@ const generations: readonly (readonly [string, string | undefined])[] = [
   ['-7', '-7'],
   ['9223372036854775807', '9223372036854775807'],
   ['9223372036854775808', undefined],
+  ['-9223372036854775808', '-9223372036854775808'],
   ['-9223372036854775809', undefined],
   ['7a', undefined],
   ['', undefined],

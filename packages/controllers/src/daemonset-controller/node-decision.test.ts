@@ -116,9 +116,27 @@ test('numbers of taints are compared only with the gate', () => {
 
 test('a decision is made once per node and template as they are', () => {
   const decide = nodeDecisions()
-  const first = daemonSet()
-  const here = node('n')
-  assert.equal(decide(first, here), decide({ ...first, status: undefined! }, here))
-  assert.deepEqual(decide(first, node('n', taint('NoSchedule'))).shouldRun, false)
-  assert.deepEqual(decide(daemonSet({ spec: { nodeName: 'm' } }), here).shouldRun, false)
+  const owner = daemonSet()
+  let looks = 0
+  const here = Object.defineProperty(node('n'), 'spec', {
+    get() {
+      looks += 1
+      return {}
+    },
+  })
+  decide(owner, here)
+  const first = looks
+  decide({ ...owner, metadata: { name: 'changed' } }, here)
+  assert.equal(looks, first)
+  decide(daemonSet({ spec: { nodeSelector: {} } }), here)
+  assert.ok(looks > first)
+  assert.equal(decide(owner, node('n', taint('NoSchedule'))).shouldRun, false)
+  assert.equal(decide(daemonSet({ spec: { nodeName: 'm' } }), here).shouldRun, false)
+})
+
+test('a DaemonSet without a template runs nowhere', () => {
+  assert.deepEqual(nodeDecisions()({}, node('n')), {
+    shouldRun: false,
+    shouldContinueRunning: false,
+  })
 })
