@@ -20,6 +20,8 @@ import {
   labelQueryOfLabels,
   resources,
 } from '@gyropilot/api'
+import { daemonSets } from './daemonset-rules.ts'
+import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { mostReplicas } from './pod-limits.ts'
 import { statefulSets } from './stateful-sets.ts'
@@ -35,6 +37,8 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'ReplicaSets have the pods they ask for': replicaSets,
   'Deployments have rolled out': deployments,
   'StatefulSets have the pods they ask for': statefulSets,
+  'DaemonSets run where they should': daemonSets,
+  'pods are on nodes that are there': podsOnNodes,
   'EndpointSlices show the pods of their Service': endpointSlices,
   'namespaces have what every namespace has': namespaces,
 }

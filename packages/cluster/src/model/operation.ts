@@ -19,6 +19,8 @@ export interface Operation {
   readonly name: string
   /** How often, compared with the others. */
   readonly weight: number
+  /** Done once more when the user's work is over, so that everything can come to its end. */
+  readonly tidies?: boolean
   act(hand: Hand): Promise<boolean>
 }
 

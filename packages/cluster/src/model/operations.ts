@@ -2,6 +2,7 @@
 import type { Deployment, KubernetesObject, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
 import { configMap, deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
+import { daemonSetOperations } from './daemonset-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 import { podOperations } from './pod-operations.ts'
@@ -235,6 +236,7 @@ const owners: readonly Operation[] = [
 
 export const operations: readonly Operation[] = [
   ...workloads,
+  ...daemonSetOperations,
   ...podOperations,
   ...statefulSetOperations,
   ...surroundings,

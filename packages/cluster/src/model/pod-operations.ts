@@ -39,6 +39,16 @@ export const podOperations: readonly Operation[] = [
     },
   },
   {
+    name: 'create a pod on a node that is not there',
+    weight: 1,
+    async act(hand) {
+      if (!hasRoom(hand)) return false
+      const lost = pod(hand.fresh('lost'), { app: `set-${hand.pick(APPS)}` }, somePlace(hand))
+      await hand.cluster.create({ ...lost, spec: { ...lost.spec!, nodeName: hand.fresh('gone') } })
+      return true
+    },
+  },
+  {
     name: 'delete a pod',
     weight: 6,
     async act(hand) {
@@ -116,6 +126,7 @@ export const podOperations: readonly Operation[] = [
   {
     name: 'uncordon nodes',
     weight: 2,
+    tidies: true,
     async act(hand) {
       const closed = hand.cluster.objects
         .all(resources.nodes)

@@ -75,8 +75,8 @@ export class RandomUser {
 
   /** Nodes take pods again, so that everything can come to its end. */
   async tidyUp(): Promise<void> {
-    const operation = operations.find(({ name }) => name === 'uncordon nodes')!
-    await operation.act(this.#hand(-1, this.#random))
+    for (const operation of operations.filter(({ tidies }) => tidies))
+      await operation.act(this.#hand(-1, this.#random))
   }
 
   async #act(operation: Operation, step: number, random: RandomSource): Promise<void> {

@@ -1,3 +1,4 @@
+import { daemonScenarios } from './daemons.ts'
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
@@ -8,6 +9,7 @@ export type { Scenario } from './scenario.ts'
 
 export const scenarios: readonly Scenario[] = [
   ...workloadScenarios,
+  ...daemonScenarios,
   ...surroundingScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,

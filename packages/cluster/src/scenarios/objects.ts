@@ -1,6 +1,7 @@
 /** Smallest valid objects of scenarios. */
 import type {
   ConfigMap,
+  DaemonSet,
   Deployment,
   KubernetesObject,
   LabelSelector,
@@ -66,6 +67,24 @@ export function statefulSet(
     kind: 'StatefulSet',
     metadata: { name, namespace: given.namespace ?? 'default' },
     spec: { serviceName: name, ...workloadSpec(name, given), ...given.spec },
+  }
+}
+
+export function daemonSet(
+  name: string,
+  given: Workload & {
+    readonly nodeSelector?: Readonly<Record<string, string>>
+    readonly spec?: Partial<NonNullable<DaemonSet['spec']>>
+  } = {},
+): DaemonSet {
+  const { selector, template } = workloadSpec(name, given)
+  const { nodeSelector } = given
+  const spec = { ...template.spec!, ...(nodeSelector === undefined ? {} : { nodeSelector }) }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: given.namespace ?? 'default' },
+    spec: { selector, template: { ...template, spec }, ...given.spec },
   }
 }
 
