@@ -1,7 +1,7 @@
 /**
  * Node objects of scenarios look as they were recorded beside controllers that are not built here: the lifecycle controller
- * takes the taint of a new node away once it is Ready, the IPAM controller gives it a range of pod addresses, the TTL controller
- * an annotation. Without them no daemon pod would be wanted anywhere.
+ * takes the taint of a new node away once it is Ready, the IPAM controller gives it a range of pod addresses. Without them no
+ * daemon pod would be wanted anywhere.
  */
 import { findCondition, resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
@@ -9,7 +9,6 @@ import type { Client } from '@gyropilot/client'
 
 const OF_SCENARIO = /^t[0-9a-f]{10}-/
 const NOT_READY = 'node.kubernetes.io/not-ready'
-const TTL = 'node.alpha.kubernetes.io/ttl'
 const LOOK_EVERY_MS = 50
 
 /** Ends with the returned function. */
@@ -40,11 +39,10 @@ function upkeepOf({ metadata, spec, status }: Node, newRange: () => string): obj
   const isReady = findCondition(status?.conditions, 'Ready')?.status === 'True'
   const kept = taints.filter(({ key }) => key !== NOT_READY)
   const isRid = isReady && kept.length < taints.length
-  const isComplete = metadata?.annotations?.[TTL] !== undefined && spec?.podCIDR !== undefined
-  if (isComplete && !isRid) return undefined
+  if (spec?.podCIDR !== undefined && !isRid) return undefined
   const podCIDR = spec?.podCIDR ?? newRange()
   return {
-    metadata: { resourceVersion: metadata?.resourceVersion, annotations: { [TTL]: '0' } },
+    metadata: { resourceVersion: metadata?.resourceVersion },
     spec: {
       podCIDR,
       podCIDRs: [podCIDR],
