@@ -9,7 +9,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { Node, Pod } from '@gyropilot/api'
 import { LoadClient } from '../load/requests.ts'
@@ -72,11 +71,16 @@ function runPods(): () => void {
   })
   session.on('error', () => {})
   stream.on('error', () => {})
-  createInterface({ input: stream }).on('line', (line) => {
-    const { type, object } = JSON.parse(line) as { type: string; object: Pod }
-    if (type === 'ADDED') void run(object)
-    else if (type === 'MODIFIED' && object.metadata?.deletionTimestamp !== undefined)
-      void end(object)
+  let rest = ''
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      const { type, object } = JSON.parse(line) as { type: string; object: Pod }
+      const isDeleting = object.metadata?.deletionTimestamp !== undefined
+      if (type === 'ADDED') void run(object)
+      else if (type === 'MODIFIED' && isDeleting) void end(object)
+    }
   })
   return () => session.destroy()
 }
@@ -88,13 +92,20 @@ async function run({ metadata, spec }: Pod): Promise<void> {
   const binding = { metadata: { name }, target: { kind: 'Node', name: nodeName } }
   const now = `${new Date().toISOString().slice(0, 19)}Z`
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: now }]
-  await client.send('POST', `${PODS}/${name}/binding`, JSON.stringify(binding))
+  await played('POST', `${PODS}/${name}/binding`, JSON.stringify(binding))
   const status = JSON.stringify({ status: { phase: 'Running', conditions } })
-  await client.send('PATCH', `${PODS}/${name}/status`, status, MERGE)
+  await played('PATCH', `${PODS}/${name}/status`, status, MERGE)
 }
 
 async function end({ metadata }: Pod): Promise<void> {
-  await client.send('DELETE', `${PODS}/${metadata?.name}`, '{"gracePeriodSeconds":0}')
+  await played('DELETE', `${PODS}/${metadata?.name}`, '{"gracePeriodSeconds":0}')
+}
+
+/** A pod that is gone by now needs nothing; anything else that is refused would leave the rollout stuck. */
+async function played(method: string, path: string, body: string, type?: string): Promise<void> {
+  const { status, body: answer } = await client.send(method, path, body, type)
+  if (status >= 400 && status !== 404)
+    console.error(`${method} ${path}: ${status} ${String(answer)}`)
 }
 
 function daemonSet(): string {

@@ -223,6 +223,23 @@ test('A name match with other data bumps collisionCount only if the cached count
   assert.match(String(result.error), /found a stale collision count/)
 })
 
+test('the DaemonSet itself is asked for its collision count, and one that is gone is the error', () => {
+  const gone = refused(404, 'NotFound')
+  const asked: string[] = []
+  const { verbs, result } = colliding(undefined, undefined, {
+    onRead(read) {
+      assert.ok(read.verb === 'get')
+      asked.push(`${read.type.kind} ${read.namespace}/${read.name}`)
+      return read.type === resources.daemonsets
+        ? gone
+        : { ok: true, object: revision({ template: OTHER }) }
+    },
+  })
+  assert.deepEqual(asked, [`ControllerRevision ns/ds-${HASH}`, 'DaemonSet ns/ds'])
+  assert.deepEqual(verbs, ['create controllerrevisions'])
+  assert.equal(errorOf(result), errorIn(gone))
+})
+
 test('a collision count that cannot be written is the error', () => {
   const conflict = refused(409, 'Conflict')
   const onWrite: DriveOptions['onWrite'] = ({ verb }) => (verb === 'create' ? taken : conflict)

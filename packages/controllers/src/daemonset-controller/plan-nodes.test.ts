@@ -94,6 +94,25 @@ test('a failed pod is kept while its node is in back-off, which is known by Daem
   assert.deepEqual([third.remove, third.waitMs], [['on-b'], 700])
 })
 
+test('a failed pod in back-off is none of the pods that run: the one that does stays', () => {
+  const pods = [
+    daemonPod('n', { name: 'failed', phase: 'Failed', ageSeconds: 90 }),
+    daemonPod('n', { name: 'runs', ageSeconds: 5 }),
+  ]
+  assert.deepEqual(planned(pods, daemonSet(), [node('n')], { 'ds-uid/0/n': 500 }).remove, [])
+  const succeeded = [daemonPod('n', { name: 'over', phase: 'Succeeded', ageSeconds: 90 }), pods[1]!]
+  assert.deepEqual(planned(succeeded).remove, ['over'])
+})
+
+test('with surge the replacement starts beside a pod that is over', () => {
+  const owner = daemonSet({ rolling: SURGE })
+  const failed = [daemonPod('n', { phase: 'Failed' })]
+  const waiting = planned(failed, owner, [node('n')], { 'ds-uid/0/n': 500 })
+  assert.deepEqual([waiting.create, waiting.remove, waiting.waitMs], [['n'], [], 500])
+  const succeeded = planned([daemonPod('n', { phase: 'Succeeded' })], owner)
+  assert.deepEqual([succeeded.create, succeeded.remove], [['n'], ['on-n']])
+})
+
 test('a node without an observed generation has a back-off too', () => {
   assert.deepEqual(planned([daemonPod('n', { phase: 'Failed' })]).replaced, ['ds-uid/0/n'])
 })
@@ -167,6 +186,13 @@ for (const [title, pods, minReadySeconds, removed] of surging) {
   })
 }
 
+type Strategy = NonNullable<DaemonSet['spec']>['updateStrategy']
+
+function withStrategy(updateStrategy: Strategy): DaemonSet {
+  const base = daemonSet()
+  return { ...base, spec: { ...base.spec!, updateStrategy } } as DaemonSet
+}
+
 const surges: readonly (readonly [string, DaemonSet, boolean])[] = [
   ['no surge', daemonSet(), false],
   ['a number', daemonSet({ rolling: { maxSurge: 2 } }), true],
@@ -174,7 +200,8 @@ const surges: readonly (readonly [string, DaemonSet, boolean])[] = [
   ['a share of nothing', daemonSet({ rolling: { maxSurge: '0%' } }), false],
   ['no number', daemonSet({ rolling: { maxSurge: 'x' } }), false],
   ['nothing said', daemonSet({ rolling: {} }), false],
-  ['OnDelete', daemonSet({ onDelete: true, rolling: { maxSurge: 1 } }), false],
+  ['OnDelete', withStrategy({ type: 'OnDelete', rollingUpdate: { maxSurge: 1 } }), false],
+  ['no strategy', withStrategy(undefined), false],
 ]
 for (const [title, owner, expected] of surges)
   test(`surge: ${title}`, () => assert.equal(allowsSurge(owner), expected))
