@@ -88,6 +88,14 @@ test('Given selector `{}`, then no pod is deleted and an event is emitted', () =
   }
 })
 
+test('without a selector nothing is selected, and that is no event', () => {
+  const base = daemonSet()
+  const owner = { ...base, spec: { ...base.spec!, selector: undefined! } }
+  const { events, did } = synced({ owner, revisions: [], expectationsMet: [false] })
+  assert.deepEqual(events, [])
+  assert.deepEqual(did, ['create ControllerRevision', 'update DaemonSet/status'])
+})
+
 test('A DS being deleted is not touched at all (neither pods nor status); garbage collection removes pods.', () => {
   const owner = daemonSet({ metadata: { deletionTimestamp: secondsAgo(1) } })
   const { did, effects } = synced({ owner, revisions: [] })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DaemonSet, Node, Pod } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
+import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { HASH, OLD_HASH, daemonPod, daemonSet, node, nodes } from './fixtures.ts'
 import { nodeDecisions } from './node-decision.ts'
@@ -145,7 +146,11 @@ test('after a refusal it is written once more on the live object', () => {
     status: { collisionCount: 5 },
   })
   const conflict = refused(409, 'Conflict')
-  const onRead = () => ({ ok: true, object: live }) as const
+  const onRead: NonNullable<DriveOptions['onRead']> = (read) => {
+    assert.ok(read.verb === 'get')
+    assert.deepEqual([read.type.kind, read.namespace, read.name], ['DaemonSet', 'ns', 'ds'])
+    return { ok: true, object: live }
+  }
   const once = writing(daemonSet(), {
     onRead,
     onWrite: (_, index) => (index === 0 ? conflict : undefined),
