@@ -3,25 +3,17 @@
  * Contract: docs/behaviour/controllers/replicaset-controller.md.
  */
 import { resources } from '@gyropilot/api'
-import { createExpectations, runKeyedController } from '@gyropilot/runtime'
+import type { ReplicaSet } from '@gyropilot/api'
+import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
-import {
-  CONTROLLER_UID_INDEX,
-  POD_CONTROLLER_INDEX,
-  addControllerIndex,
-  controllerUidIndexValues,
-} from '../workload-support/ownership.ts'
+import { CONTROLLER_UID_INDEX, controllerUidIndexValues } from '../workload-support/ownership.ts'
 import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
-import { BURST_REPLICAS } from './config.ts'
-import { EVENT_COMPONENT, QUEUE_NAME, SERVICE_ACCOUNT } from './events.ts'
-import { STALE_SYNC_SKIPS, deletionAgeRatios, sortingDeletionAgeRatio } from './metrics.ts'
-import { observe } from './observe.ts'
-import type { ObservedReplicaSet } from './observe.ts'
-import { reconcile } from './reconcile.ts'
-import type { ReplicaSetSettings } from './reconcile.ts'
-import { podWatch, replicaSetWatch } from './watches.ts'
+import { replicaLogic } from '../workload-support/pod-replicas/controller.ts'
+import type { ObservedReplicas } from '../workload-support/pod-replicas/observe.ts'
+import { EVENT_COMPONENT, QUEUE_NAME, SERVICE_ACCOUNT, STALE_SYNC_SKIPS } from './config.ts'
+import { relatedPods } from './related-pods.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
 
@@ -33,51 +25,30 @@ export const replicaSetController: ControllerDescriptor<ControllersConfiguration
   build: (context) => runKeyedController(replicaSetLogic(context), context),
 }
 
-export function replicaSetLogic(context: Context): KeyedController<ObservedReplicaSet> {
-  const { configuration } = context
-  const replicaSets = context.informers.informer(resources.replicasets)
-  const pods = context.informers.informer(resources.pods)
-  addControllerIndex(pods, POD_CONTROLLER_INDEX)
+export function replicaSetLogic(context: Context): KeyedController<ObservedReplicas<ReplicaSet>> {
+  const { configuration, informers } = context
+  const replicaSets = informers.informer(resources.replicasets)
+  const pods = informers.informer(resources.pods)
   addPodLabelIndex(pods)
   replicaSets.addIndex(CONTROLLER_UID_INDEX, controllerUidIndexValues)
   const listers = { replicaSets: replicaSets.lister, pods: pods.lister }
-  const expectations = createExpectations(context.clock)
-  const settings = settingsOf(context)
-  return {
-    queueName: QUEUE_NAME,
-    eventComponent: EVENT_COMPONENT,
-    workers: configuration.replicaSet.concurrentReplicaSetSyncs,
-    watches: [replicaSetWatch(expectations), podWatch(replicaSets.lister, expectations)],
-    observe: (key) => observe(key, listers, expectations),
-    reconcile: (observed) => reconcile(observed, settings),
-    forget: (key) => expectations.delete(key),
-    expectations,
-    ...(featureEnabled(configuration, 'StaleControllerConsistencyReplicaSet')
-      ? {
-          staleGuard: {
-            informers: [pods, replicaSets],
-            ownerUid: (observed) => observed.replicaSet.metadata?.uid ?? '',
-            metric: { name: STALE_SYNC_SKIPS, kind: 'ReplicaSet' },
-          },
-        }
-      : {}),
-  }
-}
-
-function settingsOf({ configuration, metrics, logger }: Context): ReplicaSetSettings {
-  const ageRatio = sortingDeletionAgeRatio(metrics)
-  return {
-    burstReplicas: BURST_REPLICAS,
-    deletionCost: featureEnabled(configuration, 'PodDeletionCost'),
-    terminatingReplicas: featureEnabled(configuration, 'DeploymentReplicaSetTerminatingReplicas'),
-    onSortedDeletion(all, chosen, nowMs) {
-      for (const ratio of deletionAgeRatios(all, chosen, nowMs)) ageRatio.observe(ratio)
+  const logic = replicaLogic(context, {
+    kind: {
+      type: resources.replicasets,
+      selectorOf: ({ spec }) => spec?.selector,
+      relatedPods: (replicaSet) => relatedPods(replicaSet, listers),
     },
-    onInvalidSelector(replicaSet, error) {
-      logger.error(error, 'Error converting pod selector to selector', {
-        namespace: replicaSet.metadata?.namespace,
-        replicaSet: replicaSet.metadata?.name,
-      })
+    names: { queueName: QUEUE_NAME, eventComponent: EVENT_COMPONENT, logKey: 'replicaSet' },
+    workers: configuration.replicaSet.concurrentReplicaSetSyncs,
+    terminatingReplicas: featureEnabled(configuration, 'DeploymentReplicaSetTerminatingReplicas'),
+  })
+  if (!featureEnabled(configuration, 'StaleControllerConsistencyReplicaSet')) return logic
+  return {
+    ...logic,
+    staleGuard: {
+      informers: [pods, replicaSets],
+      ownerUid: ({ owner }) => owner.metadata?.uid ?? '',
+      metric: { name: STALE_SYNC_SKIPS, kind: 'ReplicaSet' },
     },
   }
 }

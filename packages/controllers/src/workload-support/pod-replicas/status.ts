@@ -1,5 +1,5 @@
 /**
- * Status of a ReplicaSet.
+ * Status of an owner of replicas.
  * Contract: docs/behaviour/controllers/replicaset-controller.md, Status and conditions.
  */
 import {
@@ -9,16 +9,17 @@ import {
   replaceCondition,
   withoutCondition,
 } from '@gyropilot/api'
-import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '@gyropilot/api'
+import type { Pod, ReplicaSetCondition, ReplicaSetStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { messageOf } from '../workload-support/aggregate-error.ts'
+import { messageOf } from '../aggregate-error.ts'
+import type { ReplicaOwner } from './replica-owner.ts'
 
 export const REPLICA_FAILURE = 'ReplicaFailure'
 
 export interface StatusInput {
-  readonly replicaSet: ReplicaSet
+  readonly owner: ReplicaOwner
   readonly activePods: readonly Pod[]
-  /** Undefined with the gate DeploymentReplicaSetTerminatingReplicas off. */
+  /** Undefined: not a part of the status. */
   readonly terminatingReplicas: number | undefined
   readonly manageError?: unknown
   readonly nowMs: number
@@ -26,9 +27,9 @@ export interface StatusInput {
 
 /** What the pods say, without observedGeneration, which only a write sets. */
 export function statusOf(input: StatusInput): Omit<ReplicaSetStatus, 'observedGeneration'> {
-  const { replicaSet, activePods, nowMs, terminatingReplicas } = input
-  const minReadySeconds = replicaSet.spec?.minReadySeconds ?? 0
-  const templateLabels = Object.entries(replicaSet.spec?.template?.metadata?.labels ?? {})
+  const { owner, activePods, nowMs, terminatingReplicas } = input
+  const minReadySeconds = owner.spec?.minReadySeconds ?? 0
+  const templateLabels = Object.entries(owner.spec?.template?.metadata?.labels ?? {})
   const conditions = conditionsOf(input)
   return {
     replicas: activePods.length,
@@ -51,17 +52,17 @@ export function statusOf(input: StatusInput): Omit<ReplicaSetStatus, 'observedGe
  * alone.
  */
 function conditionsOf({
-  replicaSet,
+  owner,
   activePods,
   manageError,
   nowMs,
 }: StatusInput): readonly ReplicaSetCondition[] {
-  const conditions = replicaSet.status?.conditions ?? []
+  const conditions = owner.status?.conditions ?? []
   const failure = findCondition(conditions, REPLICA_FAILURE)
   if (manageError === undefined)
     return failure === undefined ? conditions : withoutCondition(conditions, REPLICA_FAILURE)
   if (failure !== undefined) return conditions
-  const difference = activePods.length - (replicaSet.spec?.replicas ?? 1)
+  const difference = activePods.length - (owner.spec?.replicas ?? 1)
   const reason = difference < 0 ? 'FailedCreate' : difference > 0 ? 'FailedDelete' : undefined
   return replaceCondition<ReplicaSetCondition>(conditions, {
     type: REPLICA_FAILURE,
@@ -74,10 +75,10 @@ function conditionsOf({
 
 /** Whether the status is as it should be, so that nothing needs to be written. */
 export function isStatusCurrent(
-  replicaSet: ReplicaSet,
+  owner: ReplicaOwner,
   next: Omit<ReplicaSetStatus, 'observedGeneration'>,
 ): boolean {
-  const current = replicaSet.status
+  const current = owner.status
   return (
     (current?.replicas ?? 0) === next.replicas &&
     (current?.fullyLabeledReplicas ?? 0) === (next.fullyLabeledReplicas ?? 0) &&
@@ -85,7 +86,7 @@ export function isStatusCurrent(
     (current?.availableReplicas ?? 0) === (next.availableReplicas ?? 0) &&
     current?.terminatingReplicas === next.terminatingReplicas &&
     sameConditions(current?.conditions ?? [], next.conditions ?? []) &&
-    (replicaSet.metadata?.generation ?? 0) === (current?.observedGeneration ?? 0)
+    (owner.metadata?.generation ?? 0) === (current?.observedGeneration ?? 0)
   )
 }
 

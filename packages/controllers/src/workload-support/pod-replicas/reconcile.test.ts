@@ -4,23 +4,24 @@ import type { KubernetesObject, Pod, ReplicaSet } from '@gyropilot/api'
 import type { Outcome, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
-import { NOW_MS, pod, pods, refused, replicaSet, secondsAgo } from '../workload-support/fixtures.ts'
-import type { ObservedReplicaSet } from './observe.ts'
+import { NOW_MS, pod, pods, refused, replicaSet, secondsAgo } from '../fixtures.ts'
+import { REPLICA_SETS } from './fixtures.ts'
+import type { ObservedReplicas } from './observe.ts'
 import { reconcile } from './reconcile.ts'
-import type { ReplicaSetSettings } from './reconcile.ts'
+import type { ReplicaSettings } from './reconcile.ts'
 
 interface Given {
   readonly pods?: readonly Pod[]
   readonly expectationsMet?: boolean
   readonly related?: readonly Pod[]
-  readonly settings?: Partial<ReplicaSetSettings>
+  readonly settings?: Partial<ReplicaSettings>
   readonly drive?: DriveOptions
 }
 
 function sync(set: ReplicaSet, given: Given = {}) {
-  const observed: ObservedReplicaSet = {
+  const observed: ObservedReplicas<ReplicaSet> = {
     key: 'ns/rs',
-    replicaSet: set,
+    owner: set,
     expectationsMet: given.expectationsMet ?? true,
     pods: given.pods ?? [],
     relatedPods: () => given.related ?? [],
@@ -31,7 +32,7 @@ function sync(set: ReplicaSet, given: Given = {}) {
     terminatingReplicas: true,
     ...given.settings,
   }
-  const driven = drive(reconcile(observed, settings), {
+  const driven = drive(reconcile(observed, REPLICA_SETS, settings), {
     onRead: () => ({ ok: true, object: set }),
     ...given.drive,
   })

@@ -4,8 +4,9 @@ import { resources } from '@gyropilot/api'
 import type { Pod, ReplicaSet } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { fakeInformers } from '@gyropilot/runtime/testing'
-import { pod, recordedExpectations, replicaSet } from '../workload-support/fixtures.ts'
-import { podWatch, replicaSetWatch } from './watches.ts'
+import { pod, recordedExpectations, replicaSet } from '../fixtures.ts'
+import { REPLICA_SETS } from './fixtures.ts'
+import { ownerWatch, podWatch } from './watches.ts'
 
 const first = replicaSet()
 const second = replicaSet({ name: 'second', labels: { app: 'b' } })
@@ -13,7 +14,7 @@ const second = replicaSet({ name: 'second', labels: { app: 'b' } })
 function watching(...replicaSets: readonly ReplicaSet[]) {
   const expectations = recordedExpectations()
   const { lister } = fakeInformers(replicaSets).informer(resources.replicasets)
-  const watch = podWatch(lister, expectations)
+  const watch = podWatch(lister, REPLICA_SETS, expectations)
   return {
     expectations,
     added: (added: Pod) => [...watch.onAdd!(added)],
@@ -27,7 +28,7 @@ function changed(options: Parameters<typeof pod>[0]): Pod {
 }
 
 test('a ReplicaSet is queued for every add, update and delete', () => {
-  const watch = replicaSetWatch(recordedExpectations())
+  const watch = ownerWatch(resources.replicasets, recordedExpectations())
   assert.deepEqual([...watch.onAdd!(first)], ['ns/rs'])
   assert.deepEqual([...watch.onUpdate!(first, first)], ['ns/rs'])
   assert.deepEqual([...watch.onDelete!(first)], ['ns/rs'])
@@ -39,7 +40,7 @@ test('a ReplicaSet is queued for every add, update and delete', () => {
 
 test('Given a ReplicaSet deleted and recreated under the same name, when synced, then old expectations do not block it', () => {
   const expectations = recordedExpectations()
-  const watch = replicaSetWatch(expectations)
+  const watch = ownerWatch(resources.replicasets, expectations)
   watch.onUpdate!(first, replicaSet({ uid: 'new' }))
   watch.onDelete!(first)
   assert.deepEqual(expectations.deleted, ['ns/rs', 'ns/rs'])

@@ -1,40 +1,47 @@
 /**
- * Which ReplicaSets an event concerns.
+ * Which owners of replicas an event concerns.
  * Contract: docs/behaviour/controllers/replicaset-controller.md, Watches and keys.
  */
 import { controllerOf, isPodReady, keyOf, resources } from '@gyropilot/api'
-import type { Pod, ReplicaSet } from '@gyropilot/api'
+import type { Pod, ResourceType } from '@gyropilot/api'
 import type { Expectations, Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { selectsOrphan } from '../workload-support/label-selector.ts'
-import { resolveController, sameController, sameLabels } from '../workload-support/ownership.ts'
-import { podKey } from '../workload-support/pod-control.ts'
+import { selectsOrphan } from '../label-selector.ts'
+import { resolveController, sameController, sameLabels } from '../ownership.ts'
+import { podKey } from '../pod-control.ts'
+import type { ReplicaOwner, ReplicaOwnerKind } from './replica-owner.ts'
 
-export function replicaSetWatch(expectations: Expectations): Watch<ReplicaSet> {
+export function ownerWatch<Owner extends ReplicaOwner>(
+  type: ResourceType<Owner>,
+  expectations: Expectations,
+): Watch<Owner> {
   return {
-    type: resources.replicasets,
-    onAdd: (replicaSet) => [keyOf(replicaSet)],
+    type,
+    onAdd: (owner) => [keyOf(owner)],
     onUpdate(previous, current) {
       if (previous.metadata?.uid !== current.metadata?.uid) expectations.delete(keyOf(previous))
       return [keyOf(current)]
     },
-    onDelete(replicaSet) {
-      const key =
-        replicaSet instanceof DeletedFinalStateUnknown ? replicaSet.key : keyOf(replicaSet)
+    onDelete(owner) {
+      const key = owner instanceof DeletedFinalStateUnknown ? owner.key : keyOf(owner)
       expectations.delete(key)
       return [key]
     },
   }
 }
 
-export function podWatch(replicaSets: Lister<ReplicaSet>, expectations: Expectations): Watch<Pod> {
-  const ownerOf = (pod: Pod): ReplicaSet | undefined =>
-    resolveController(replicaSets, 'ReplicaSet', pod.metadata?.namespace, controllerOf(pod))
+export function podWatch<Owner extends ReplicaOwner>(
+  owners: Lister<Owner>,
+  kind: ReplicaOwnerKind<Owner>,
+  expectations: Expectations,
+): Watch<Pod> {
+  const ownerOf = (pod: Pod): Owner | undefined =>
+    resolveController(owners, kind.type.kind, pod.metadata?.namespace, controllerOf(pod))
 
   const ownersOfOrphan = (pod: Pod): readonly QueueKey[] =>
-    replicaSets
+    owners
       .list(pod.metadata?.namespace)
-      .filter((replicaSet) => selectsOrphan(replicaSet.spec?.selector, pod))
+      .filter((owner) => selectsOrphan(kind.selectorOf(owner), pod))
       .map(keyOf)
 
   const deleted = (pod: Pod): readonly QueueKey[] => {

@@ -1,5 +1,5 @@
 /**
- * One sync of a ReplicaSet. Step numbers are those of
+ * One sync of an owner of replicas. Step numbers are those of
  * docs/behaviour/controllers/replicaset-controller.md; steps 1 (stale cache), 2 (object is gone)
  * and 9 (remembered versions) are the shell's, 3 is in what was observed.
  */
@@ -10,54 +10,59 @@ import {
   nextAvailabilityCheckOfMs,
   resources,
 } from '@gyropilot/api'
-import type { LabelQuery, Pod, ReplicaSet, ReplicaSetStatus } from '@gyropilot/api'
+import type { LabelQuery, Pod, ReplicaSetStatus, ResourceType } from '@gyropilot/api'
 import { currentTimeMs, getLive, updateStatus, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
-import { claim } from '../workload-support/claim.ts'
-import { selectorQuery } from '../workload-support/label-selector.ts'
+import { claim } from '../claim.ts'
+import { selectorQuery } from '../label-selector.ts'
 import { manageReplicas } from './manage-replicas.ts'
 import type { ManageReplicasSettings } from './manage-replicas.ts'
-import type { ObservedReplicaSet } from './observe.ts'
+import type { ObservedReplicas } from './observe.ts'
+import type { ReplicaOwner, ReplicaOwnerKind } from './replica-owner.ts'
 import { isStatusCurrent, statusOf } from './status.ts'
 
-export interface ReplicaSetSettings extends ManageReplicasSettings {
-  /** Feature gate DeploymentReplicaSetTerminatingReplicas. */
+export interface ReplicaSettings extends ManageReplicasSettings {
+  /** Whether the status counts terminating pods. */
   readonly terminatingReplicas: boolean
-  onInvalidSelector?(replicaSet: ReplicaSet, error: unknown): void
+  onInvalidSelector?(owner: ReplicaOwner, error: unknown): void
 }
 
-export function* reconcile(observed: ObservedReplicaSet, settings: ReplicaSetSettings): Reconcile {
-  const { replicaSet, expectationsMet, pods } = observed
+export function* reconcile<Owner extends ReplicaOwner>(
+  observed: ObservedReplicas<Owner>,
+  kind: ReplicaOwnerKind<Owner>,
+  settings: ReplicaSettings,
+): Reconcile {
+  const { owner, expectationsMet, pods } = observed
   // 4. A selector that cannot be understood will not get better by a retry.
   let query: LabelQuery
   try {
-    query = selectorQuery(replicaSet.spec?.selector)
+    query = selectorQuery(kind.selectorOf(owner))
   } catch (error) {
-    settings.onInvalidSelector?.(replicaSet, error)
+    settings.onInvalidSelector?.(owner, error)
     return
   }
   const matches = (pod: Pod): boolean => query.matches(pod.metadata?.labels)
   // 5.
   const claimed = yield* claim(
-    { owner: replicaSet, ownerType: resources.replicasets, type: resources.pods, matches },
+    { owner, ownerType: kind.type, type: resources.pods, matches },
     pods.filter(isPodActive),
   )
   if (claimed.error !== undefined) return { error: claimed.error }
   const activePods = claimed.objects
   // 6.
   const terminatingReplicas = settings.terminatingReplicas
-    ? pods.filter((pod) => isPodTerminating(pod) && isControlledBy(pod, replicaSet) && matches(pod))
+    ? pods.filter((pod) => isPodTerminating(pod) && isControlledBy(pod, owner) && matches(pod))
         .length
     : undefined
   // 7.
   let manageError: unknown
-  if (expectationsMet && replicaSet.metadata?.deletionTimestamp === undefined) {
-    manageError = yield* manageReplicas(observed, activePods, settings)
+  if (expectationsMet && owner.metadata?.deletionTimestamp === undefined) {
+    manageError = yield* manageReplicas(observed, activePods, kind, settings)
   }
   // 8.
   const nowMs = yield* currentTimeMs()
-  const status = statusOf({ replicaSet, activePods, terminatingReplicas, manageError, nowMs })
-  const updated = yield* writeStatus(replicaSet, status)
+  const status = statusOf({ owner, activePods, terminatingReplicas, manageError, nowMs })
+  const updated = yield* writeStatus(kind.type, owner, status)
   if (!updated.ok) return { error: updated.error }
   // 10.
   if (manageError !== undefined) return { error: manageError }
@@ -80,17 +85,18 @@ export function* reconcile(observed: ObservedReplicaSet, settings: ReplicaSetSet
  * Writes the status if it changed. After a refusal once more on the live object, with the
  * generation seen at first.
  */
-function* writeStatus(
-  replicaSet: ReplicaSet,
+function* writeStatus<Owner extends ReplicaOwner>(
+  type: ResourceType<Owner>,
+  owner: Owner,
   status: Omit<ReplicaSetStatus, 'observedGeneration'>,
-): Reconcile<Outcome<ReplicaSet>> {
-  if (isStatusCurrent(replicaSet, status)) return { ok: true, object: replicaSet }
-  const observedGeneration = replicaSet.metadata?.generation
+): Reconcile<Outcome<Owner>> {
+  if (isStatusCurrent(owner, status)) return { ok: true, object: owner }
+  const observedGeneration = owner.metadata?.generation
   const next: ReplicaSetStatus = observedGeneration ? { ...status, observedGeneration } : status
-  const updated = yield* write(updateStatus(resources.replicasets, { ...replicaSet, status: next }))
+  const updated = yield* write(updateStatus(type, { ...owner, status: next }))
   if (updated.ok) return updated
-  const { namespace, name } = replicaSet.metadata ?? {}
-  const live = yield* getLive(resources.replicasets, namespace, name ?? '')
+  const { namespace, name } = owner.metadata ?? {}
+  const live = yield* getLive(type, namespace, name ?? '')
   if (!live.ok) return live
-  return yield* write(updateStatus(resources.replicasets, { ...live.object, status: next }))
+  return yield* write(updateStatus(type, { ...live.object, status: next }))
 }

@@ -3,19 +3,18 @@
  * that are missed least.
  * Contract: docs/behaviour/controllers/replicaset-controller.md, Manage replicas.
  */
-import { isPodActive, resources } from '@gyropilot/api'
-import type { Pod } from '@gyropilot/api'
+import { isPodActive } from '@gyropilot/api'
+import type { Pod, ResourceType } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { currentTimeMs } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
-import { sortForDeletion } from '../workload-support/deletion-ranking.ts'
-import {
-  createPods,
-  deletePods,
-  isNamespaceTerminating,
-  podFromTemplate,
-} from '../workload-support/pod-control.ts'
-import type { ObservedReplicaSet } from './observe.ts'
+import { sortForDeletion } from '../deletion-ranking.ts'
+import { createPods, deletePods, isNamespaceTerminating, podFromTemplate } from '../pod-control.ts'
+import type { ObservedReplicas } from './observe.ts'
+import type { ReplicaOwner, ReplicaOwnerKind } from './replica-owner.ts'
+
+/** Most pods that one sync creates, or deletes. */
+export const BURST_REPLICAS = 500
 
 export interface ManageReplicasSettings {
   readonly burstReplicas: number
@@ -26,14 +25,15 @@ export interface ManageReplicasSettings {
 }
 
 /** Returns the first error. */
-export function* manageReplicas(
-  observed: ObservedReplicaSet,
+export function* manageReplicas<Owner extends ReplicaOwner>(
+  observed: ObservedReplicas<Owner>,
   pods: readonly Pod[],
+  { type }: ReplicaOwnerKind<Owner>,
   settings: ManageReplicasSettings,
 ): Reconcile<unknown> {
-  const difference = pods.length - (observed.replicaSet.spec?.replicas ?? 1)
+  const difference = pods.length - (observed.owner.spec?.replicas ?? 1)
   if (difference < 0)
-    return yield* createMissing(observed, Math.min(-difference, settings.burstReplicas))
+    return yield* createMissing(observed, Math.min(-difference, settings.burstReplicas), type)
   if (difference > 0)
     return yield* deleteSurplus(
       observed,
@@ -45,16 +45,17 @@ export function* manageReplicas(
 }
 
 function* createMissing(
-  { key, replicaSet }: ObservedReplicaSet,
+  { key, owner }: ObservedReplicas,
   count: number,
+  ownerType: ResourceType,
 ): Reconcile<unknown> {
-  const pod = podFromTemplate(replicaSet.spec?.template ?? {}, replicaSet, resources.replicasets)
-  const outcomes = yield* createPods(replicaSet, Array<Pod>(count).fill(pod), key)
+  const pod = podFromTemplate(owner.spec?.template ?? {}, owner, ownerType)
+  const outcomes = yield* createPods(owner, Array<Pod>(count).fill(pod), key)
   return firstError(outcomes, isNamespaceTerminating)
 }
 
 function* deleteSurplus(
-  observed: ObservedReplicaSet,
+  observed: ObservedReplicas,
   pods: readonly Pod[],
   count: number,
   settings: ManageReplicasSettings,
@@ -67,7 +68,7 @@ function* deleteSurplus(
     chosen = sorted.slice(0, count)
     settings.onSortedDeletion?.(sorted, chosen, nowMs)
   }
-  const outcomes = yield* deletePods(observed.replicaSet, chosen, observed.key)
+  const outcomes = yield* deletePods(observed.owner, chosen, observed.key)
   return firstError(outcomes, isNotFound)
 }
 

@@ -1,12 +1,10 @@
 /**
- * Metrics of the ReplicaSet controller.
+ * How old the pods are that a scale-down takes.
  * Contract: docs/behaviour/controllers/replicaset-controller.md, Metrics.
  */
 import { isPodReady } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import type { Histogram, MetricsRegistry } from '@gyropilot/foundation'
-
-export const STALE_SYNC_SKIPS = 'replicaset_controller_stale_sync_skips_total'
 
 export function sortingDeletionAgeRatio(metrics: MetricsRegistry): Histogram {
   return metrics.histogram({
