@@ -19,10 +19,11 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'daemonset-edges': () => true,
   deployment: () => true,
   'pod-garbage-collector-edges': () => true,
-  replicaset: (name) => !name.startsWith('replication controller'),
   // Its claims have events of the controller that binds volumes.
   statefulset: (name) => name !== 'claims are made and kept',
   'statefulset-edges': () => true,
+  replicaset: () => true,
+  'replicationcontroller-edges': () => true,
   lifecycle: (name) =>
     [
       'owner that never was',

@@ -1,5 +1,12 @@
 /** Smallest valid objects; whatever a scenario sets is what it is about. */
-import type { Deployment, Pod, ReplicaSet, Service, StatefulSet } from '@gyropilot/api'
+import type {
+  Deployment,
+  Pod,
+  ReplicaSet,
+  ReplicationController,
+  Service,
+  StatefulSet,
+} from '@gyropilot/api'
 
 interface Workload {
   readonly replicas?: number
@@ -50,6 +57,19 @@ export function statefulSet(
     kind: 'StatefulSet',
     metadata: { name, namespace: 'default' },
     spec: { serviceName: name, ...specOf(name, given), ...given.spec },
+  }
+}
+
+export function replicationController(
+  name: string,
+  given: Workload & { spec?: object } = {},
+): ReplicationController {
+  const { selector, ...spec } = specOf(name, given)
+  return {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { name, namespace: 'default' },
+    spec: { ...spec, selector: selector.matchLabels, ...given.spec },
   }
 }
 

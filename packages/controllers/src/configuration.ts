@@ -23,6 +23,8 @@ import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-c
 import { defaultPodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
+import type { ReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
+import { defaultReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
 import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
@@ -43,6 +45,7 @@ export interface ControllersConfiguration {
   readonly namespace: NamespaceConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
+  readonly replicationController: ReplicationControllerConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
   readonly statefulSet: StatefulSetConfiguration
@@ -60,6 +63,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   namespace: defaultNamespaceConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
+  replicationController: defaultReplicationControllerConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,
   statefulSet: defaultStatefulSetConfiguration,

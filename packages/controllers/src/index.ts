@@ -15,6 +15,7 @@ import { persistentVolumeProtectionController } from './persistentvolume-protect
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
+import { replicationControllerController } from './replicationcontroller-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
@@ -32,6 +33,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   serviceAccountTokenController,
   endpointSliceController,
   podGarbageCollectorController,
+  replicationControllerController,
   namespaceController,
   serviceAccountController,
   garbageCollectorController,

@@ -73,5 +73,10 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.statefulSet,
       concurrentStatefulSetSyncs: options.number('concurrent-statefulset-syncs'),
     },
+    replicationController: {
+      ...defaultControllersConfiguration.replicationController,
+      concurrentRcSyncs: options.number('concurrent-rc-syncs'),
+    },
+    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCa },
   }
 }
