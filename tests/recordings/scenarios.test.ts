@@ -24,6 +24,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'statefulset-edges': () => true,
   replicaset: () => true,
   'replicationcontroller-edges': () => true,
+  endpoints: (name) => !name.startsWith('mirroring'),
   lifecycle: (name) =>
     [
       'owner that never was',

@@ -9,6 +9,8 @@ import type { DaemonSetConfiguration } from './daemonset-controller/config.ts'
 import { defaultDaemonSetConfiguration } from './daemonset-controller/config.ts'
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
+import type { EndpointsConfiguration } from './endpoints-controller/config.ts'
+import { defaultEndpointsConfiguration } from './endpoints-controller/config.ts'
 import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import { defaultEndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import type { EphemeralVolumeConfiguration } from './ephemeral-volume-controller/config.ts'
@@ -38,6 +40,7 @@ export interface ControllersConfiguration {
   readonly cronJob: CronJobConfiguration
   readonly daemonSet: DaemonSetConfiguration
   readonly deployment: DeploymentConfiguration
+  readonly endpoints: EndpointsConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly ephemeralVolume: EphemeralVolumeConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
@@ -56,6 +59,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   cronJob: defaultCronJobConfiguration,
   daemonSet: defaultDaemonSetConfiguration,
   deployment: defaultDeploymentConfiguration,
+  endpoints: defaultEndpointsConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   ephemeralVolume: defaultEphemeralVolumeConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,

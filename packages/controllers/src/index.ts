@@ -6,6 +6,7 @@ import { clusterRoleAggregationController } from './clusterrole-aggregation-cont
 import { cronJobController } from './cronjob-controller/index.ts'
 import { daemonSetController } from './daemonset-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
+import { endpointsController } from './endpoints-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
@@ -31,6 +32,7 @@ export type { ControllersConfiguration } from './configuration.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
   serviceAccountTokenController,
+  endpointsController,
   endpointSliceController,
   podGarbageCollectorController,
   replicationControllerController,

@@ -21,6 +21,11 @@ export function controllersConfiguration(
   return {
     ...defaultControllersConfiguration,
     featureGates: gateValues(options.gates()),
+    endpoints: {
+      ...defaultControllersConfiguration.endpoints,
+      concurrentEndpointSyncs: options.number('concurrent-endpoint-syncs'),
+      endpointUpdatesBatchPeriodMs: options.number('endpoint-updates-batch-period'),
+    },
     endpointSlice: {
       ...defaultControllersConfiguration.endpointSlice,
       concurrentServiceEndpointSyncs: options.number('concurrent-service-endpoint-syncs'),

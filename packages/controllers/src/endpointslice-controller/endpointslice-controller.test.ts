@@ -3,11 +3,15 @@ import { test } from 'node:test'
 import type { TestContext as NodeTest } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { EndpointSlice, Node, Pod, Service } from '@gyropilot/api'
-import { SharedInformerFactory } from '@gyropilot/runtime'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { statusError } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { node, pod, pods, service, slice } from '../endpoint-support/fixtures.ts'
+import {
+  BATCHES,
+  POD_HAPPENINGS,
+  runningController,
+} from '../endpoint-support/running-controller.ts'
 import { MANAGER } from './config.ts'
 import { endpointSliceController } from './index.ts'
 
@@ -32,85 +36,31 @@ async function running(t: NodeTest, options: Started = {}) {
       endpointUpdatesBatchPeriodMs: batchPeriodMs,
     },
   }
-  const context = testContext({ name: 'endpointslice-controller', configuration })
-  const { client: server, clock, random, logger } = context
-  for (const each of services) server.put(resources.services, each)
-  for (const each of options.pods ?? []) server.put(resources.pods, each)
-  for (const each of nodes) server.put(resources.nodes, each)
   const isWrite = (verb: string): boolean => ['create', 'update', 'delete'].includes(verb)
-  server.onRequest = ({ verb, body }) => {
-    if (options.refuses && isWrite(verb)) throw statusError(500, 'InternalError', 'no')
-    if (!options.hidesCreated || verb !== 'create') return undefined
-    const object = body as EndpointSlice
-    return { ...object, metadata: { ...object.metadata, name: 'hidden', uid: 'hidden' } }
-  }
-  const informers = new SharedInformerFactory({ client: server, clock, random, logger })
-  const controller = await endpointSliceController.build({ ...context, informers })
-  const stopping = new AbortController()
-  informers.start(stopping.signal)
-  const run = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await clock.advance(0)
-    await run
+  const running = await runningController(t, endpointSliceController, {
+    configuration,
+    objects: [
+      ...services.map((each) => [resources.services, each] as const),
+      ...(options.pods ?? []).map((each) => [resources.pods, each] as const),
+      ...nodes.map((each) => [resources.nodes, each] as const),
+    ],
+    onRequest({ verb, body }) {
+      if (options.refuses && isWrite(verb)) throw statusError(500, 'InternalError', 'no')
+      if (!options.hidesCreated || verb !== 'create') return undefined
+      const object = body as EndpointSlice
+      return { ...object, metadata: { ...object.metadata, name: 'hidden', uid: 'hidden' } }
+    },
   })
-  await clock.advance(0)
   return {
-    server,
-    clock,
-    events: context.events,
-    metrics: context.metrics,
-    slices: () => server.list(resources.endpointslices, 'ns') as EndpointSlice[],
-    /** Writes so far, as verbs. */
-    writes: () => server.requests.filter(({ verb }) => isWrite(verb)).map(({ verb }) => verb),
+    ...running,
+    slices: () => running.server.list(resources.endpointslices, 'ns') as EndpointSlice[],
     syncs: (result: string) =>
-      context.metrics.value('endpoint_slice_controller_syncs', { result }) ?? 0,
+      running.metrics.value('endpoint_slice_controller_syncs', { result }) ?? 0,
   }
 }
 
-/** What happens to pods, and how many writes follow the first one; after `waitMs` each. */
-interface Batching {
-  readonly title: string
-  readonly batchPeriodMs: number
-  readonly waitsMs: readonly number[]
-  readonly writes: number
-}
-const batching: readonly Batching[] = [
-  { title: 'three events without batching', batchPeriodMs: 0, waitsMs: [200, 200, 200], writes: 3 },
-  { title: 'three events in one batch', batchPeriodMs: 1_000, waitsMs: [200, 200, 200], writes: 1 },
-  {
-    title: 'three events in two batches',
-    batchPeriodMs: 1_000,
-    waitsMs: [200, 200, 1_000],
-    writes: 2,
-  },
-]
-
-const happenings: readonly {
-  readonly what: string
-  readonly before: readonly Pod[]
-  readonly event: (server: Awaited<ReturnType<typeof running>>['server'], index: number) => void
-}[] = [
-  {
-    what: 'adds',
-    before: [],
-    event: (server, index) => void server.put(resources.pods, pods(3)[index]!),
-  },
-  {
-    what: 'updates',
-    before: pods(3),
-    event: (server, index) =>
-      void server.put(resources.pods, pods(3, () => ({ ready: false }))[index]!),
-  },
-  {
-    what: 'deletes',
-    before: pods(4),
-    event: (server, index) => server.remove(resources.pods, pods(3)[index]!),
-  },
-]
-
-for (const { what, before, event } of happenings) {
-  for (const { title, batchPeriodMs, waitsMs, writes } of batching) {
+for (const { what, before, event } of POD_HAPPENINGS) {
+  for (const { title, batchPeriodMs, waitsMs, writes } of BATCHES) {
     test(`Given batch period and pod events, then write counts match: ${what}, ${title}`, async (t) => {
       const world = await running(t, { pods: before, batchPeriodMs })
       await world.clock.advance(5_000)

@@ -14,6 +14,7 @@ import type {
 import type { ControllersConfiguration } from '../configuration.ts'
 import { addServiceSelectorIndex, podWatch } from '../endpoint-support/pod-services.ts'
 import { SLICES_BY_SERVICE, sliceServiceIndex } from '../endpoint-support/slice-labels.ts'
+import { serviceWatch } from '../endpoint-support/service-watch.ts'
 import { SliceTracker } from '../endpoint-support/slice-tracker.ts'
 import { sliceWatch } from '../endpoint-support/slice-watch.ts'
 import { TriggerTimes } from '../endpoint-support/trigger-times.ts'
@@ -34,7 +35,7 @@ import type { ObservedService } from './observe.ts'
 import { forgetService, reconcile } from './reconcile.ts'
 import type { SliceMemory } from './reconcile.ts'
 import { Topology } from './topology.ts'
-import { nodeWatch, serviceWatch } from './watches.ts'
+import { nodeWatch } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
 

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Service } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { node, service } from '../endpoint-support/fixtures.ts'
-import { nodeWatch, serviceWatch } from './watches.ts'
-
-test('a Service is queued for every add, update and delete', () => {
-  assert.deepEqual([...serviceWatch.onAdd!(service())], ['ns/svc'])
-  assert.deepEqual([...serviceWatch.onUpdate!(service(), service())], ['ns/svc'])
-  assert.deepEqual([...serviceWatch.onDelete!(service())], ['ns/svc'])
-  const tombstone = new DeletedFinalStateUnknown<Service>('ns/svc', undefined)
-  assert.deepEqual([...serviceWatch.onDelete!(tombstone)], ['ns/svc'])
-})
+import { node } from '../endpoint-support/fixtures.ts'
+import { nodeWatch } from './watches.ts'
 
 const before = node({ zone: 'a', cpu: '1' })
 const updates: readonly (readonly [

@@ -1,22 +1,12 @@
 /**
- * Which Services an event concerns, and which node events the zones.
+ * Which node events concern the zones.
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Watches and keys.
  */
-import { keyOf, resources } from '@gyropilot/api'
-import type { Node, Service } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { resources } from '@gyropilot/api'
+import type { Node } from '@gyropilot/api'
 import type { Watch } from '@gyropilot/runtime'
 import { ZONE_LABEL } from './desired-endpoints.ts'
 import { isNodeReady } from './zone-shares.ts'
-
-export const serviceWatch: Watch<Service> = {
-  type: resources.services,
-  onAdd: (service) => [keyOf(service)],
-  onUpdate: (_, current) => [keyOf(current)],
-  onDelete: (service) => [
-    service instanceof DeletedFinalStateUnknown ? service.key : keyOf(service),
-  ],
-}
 
 /** All that happens to nodes is one piece of work. */
 export const TOPOLOGY_KEY = 'topology'
