@@ -24,7 +24,9 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'statefulset-edges': () => true,
   replicaset: () => true,
   'replicationcontroller-edges': () => true,
-  endpoints: (name) => !name.startsWith('mirroring'),
+  endpoints: () => true,
+  'endpoints-edges': () => true,
+  'endpointslice-mirroring-edges': () => true,
   lifecycle: (name) =>
     [
       'owner that never was',

@@ -15,6 +15,8 @@ import type { EndpointSliceConfiguration } from './endpointslice-controller/conf
 import { defaultEndpointSliceConfiguration } from './endpointslice-controller/config.ts'
 import type { EphemeralVolumeConfiguration } from './ephemeral-volume-controller/config.ts'
 import { defaultEphemeralVolumeConfiguration } from './ephemeral-volume-controller/config.ts'
+import type { EndpointSliceMirroringConfiguration } from './endpointslice-mirroring-controller/config.ts'
+import { defaultEndpointSliceMirroringConfiguration } from './endpointslice-mirroring-controller/config.ts'
 import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
@@ -43,6 +45,7 @@ export interface ControllersConfiguration {
   readonly endpoints: EndpointsConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly ephemeralVolume: EphemeralVolumeConfiguration
+  readonly endpointSliceMirroring: EndpointSliceMirroringConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly namespace: NamespaceConfiguration
@@ -62,6 +65,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   endpoints: defaultEndpointsConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   ephemeralVolume: defaultEphemeralVolumeConfiguration,
+  endpointSliceMirroring: defaultEndpointSliceMirroringConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   namespace: defaultNamespaceConfiguration,

@@ -9,6 +9,7 @@ import { deploymentController } from './deployment-controller/index.ts'
 import { endpointsController } from './endpoints-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
+import { endpointSliceMirroringController } from './endpointslice-mirroring-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
@@ -35,6 +36,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   endpointsController,
   endpointSliceController,
   podGarbageCollectorController,
+  endpointSliceMirroringController,
   replicationControllerController,
   namespaceController,
   serviceAccountController,

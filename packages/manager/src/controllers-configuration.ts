@@ -38,6 +38,11 @@ export function controllersConfiguration(
     },
     ephemeralVolume: {
       concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs'),
+    endpointSliceMirroring: {
+      ...defaultControllersConfiguration.endpointSliceMirroring,
+      concurrentServiceEndpointSyncs: options.number('mirroring-concurrent-service-endpoint-syncs'),
+      maxEndpointsPerSubset: options.number('mirroring-max-endpoints-per-subset'),
+      endpointUpdatesBatchPeriodMs: options.number('mirroring-endpointslice-updates-batch-period'),
     },
     garbageCollector: {
       ...defaultControllersConfiguration.garbageCollector,

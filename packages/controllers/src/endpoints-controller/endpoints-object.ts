@@ -32,11 +32,11 @@ export function isCurrent(
   return sameSubsets(stored, subsets) || sameSubsets(repackSubsets(stored), subsets)
 }
 
-/** 12. */
+/** 12. Never of a Service that has reserved labels itself: its Endpoints are written at every sync. */
 function labelsFollow(labels: Labels | undefined, serviceLabels: Labels | undefined): boolean {
   return (
     labels?.[MANAGED_BY_LABEL] === MANAGER &&
-    deepEqual(withoutReserved(labels), withoutReserved(serviceLabels))
+    deepEqual(withoutReserved(labels), serviceLabels ?? {})
   )
 }
 

@@ -14,7 +14,7 @@ import {
 import { portsKey } from '../endpoint-support/slice-ports.ts'
 import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 import { resolveTargetPort } from '../endpoint-support/target-port.ts'
-import { EndpointSet } from './endpoint-set.ts'
+import { EndpointSet } from '../endpoint-support/endpoint-set.ts'
 
 export const ZONE_LABEL = 'topology.kubernetes.io/zone'
 

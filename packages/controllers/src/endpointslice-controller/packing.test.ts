@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Endpoint } from '@gyropilot/api'
-import { EndpointSet } from './endpoint-set.ts'
+import { EndpointSet } from '../endpoint-support/endpoint-set.ts'
 import { HTTP_PORTS, ownSlice, sizeOf } from './fixtures.ts'
 import { packGroup } from './packing.ts'
 import type { PackedGroup } from './packing.ts'

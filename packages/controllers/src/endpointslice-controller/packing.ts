@@ -4,8 +4,8 @@
  */
 import type { Endpoint, EndpointSlice } from '@gyropilot/api'
 import { byString } from '@gyropilot/foundation'
-import { sameState } from './endpoint-set.ts'
-import type { EndpointSet } from './endpoint-set.ts'
+import { sameState } from '../endpoint-support/endpoint-set.ts'
+import type { EndpointSet } from '../endpoint-support/endpoint-set.ts'
 
 /** What becomes of the slices of a Service. Objects in `unchanged` and `remove` are those of the cache. */
 export interface SlicePlan {

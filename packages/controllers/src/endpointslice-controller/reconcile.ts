@@ -11,14 +11,17 @@ import { declaredFamilies } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import type { SliceTracker } from '../endpoint-support/slice-tracker.ts'
 import type { TriggerTimes } from '../endpoint-support/trigger-times.ts'
+import { recycled, writeSlices } from '../endpoint-support/write-slices.ts'
+import type { Written } from '../endpoint-support/write-slices.ts'
 import { aggregateErrors, messageOf } from '../workload-support/aggregate-error.ts'
 import { desiredEndpoints } from './desired-endpoints.ts'
 import { hintedPlan, wantsTopologyHints } from './hints.ts'
 import type { SliceMetrics } from './metrics.ts'
+import type { SlicePlan } from './packing.ts'
 import type { ObservedService } from './observe.ts'
 import { planSlices } from './plan-slices.ts'
 import type { Topology } from './topology.ts'
-import { writeSlices } from './write-slices.ts'
+import { isOwnedByService, stampedWith } from './slice-object.ts'
 
 /** What this process remembers between syncs. */
 export interface SliceMemory {
@@ -127,13 +130,33 @@ function* syncAddressType(
   metrics.setDistribution(key, distribution)
   const { plan, events } = hintedPlan(service, family, packed.plan, topology)
   // E.
-  const written = yield* writeSlices(plan, { service, triggerTime, tracker, metrics })
+  const written = yield* writePlan(plan, service, triggerTime, { tracker, metrics })
   if (written.changed !== undefined) metrics.changed(written.changed, isTopology, distribution)
   // F.
   for (const { type, reason, message } of events) {
     yield* recordEvent(service, type, reason, message)
   }
   return written.error === undefined ? desired.errors : [...desired.errors, written.error]
+}
+
+function* writePlan(
+  plan: SlicePlan,
+  service: Service,
+  triggerTime: string | undefined,
+  { tracker, metrics }: Pick<SliceMemory, 'tracker' | 'metrics'>,
+): Reconcile<Written> {
+  const { namespace, name, deletionTimestamp } = service.metadata ?? {}
+  const writes = recycled(plan, (slice) => isOwnedByService(slice, service))
+  const stamped = (slice: EndpointSlice): EndpointSlice => stampedWith(slice, triggerTime)
+  return yield* writeSlices(
+    { ...writes, create: writes.create.map(stamped), update: writes.update.map(stamped) },
+    {
+      owner: `Service ${namespace}/${name}`,
+      ownerIsDeleting: Boolean(deletionTimestamp),
+      tracker,
+      onWritten: (operation) => metrics.written(operation),
+    },
+  )
 }
 
 function* removeUnsupported(

@@ -2,7 +2,7 @@
  * The EndpointSlice object of a Service.
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync C.
  */
-import { deepEqual, dnsSubdomainProblems, newControllerRef, resources } from '@gyropilot/api'
+import { deepEqual, newControllerRef, resources } from '@gyropilot/api'
 import type { EndpointSlice, Service } from '@gyropilot/api'
 import { isHeadless } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
@@ -11,7 +11,9 @@ import {
   MANAGED_BY_LABEL,
   SERVICE_NAME_LABEL,
 } from '../endpoint-support/slice-labels.ts'
+import { sliceNamePrefix } from '../endpoint-support/slice-name.ts'
 import type { SlicePort } from '../endpoint-support/slice-ports.ts'
+import { withTriggerTime } from '../endpoint-support/trigger-times.ts'
 import { MANAGER } from './config.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -27,7 +29,7 @@ export function newSlice(
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: {
-      generateName: namePrefix(name),
+      generateName: sliceNamePrefix(name),
       namespace,
       labels: sliceLabels(service),
       ownerReferences: [newControllerRef(service, resources.services)],
@@ -36,11 +38,6 @@ export function newSlice(
     endpoints: [],
     ports,
   }
-}
-
-function namePrefix(serviceName: string): string {
-  const isValid = dnsSubdomainProblems(`${serviceName}-x`).length === 0
-  return isValid ? `${serviceName}-` : serviceName
 }
 
 /** Those of the Service, and the keys that this controller keeps for itself. */
@@ -90,4 +87,10 @@ export function isSamePlaceholder(slice: EndpointSlice, placeholder: EndpointSli
     owners: metadata?.ownerReferences ?? [],
   })
   return deepEqual(contentOf(slice), contentOf(placeholder))
+}
+
+/** With the time of the change that it passes on. */
+export function stampedWith(slice: EndpointSlice, triggerTime: string | undefined): EndpointSlice {
+  const annotations = withTriggerTime(slice.metadata?.annotations, triggerTime)
+  return { ...slice, metadata: { ...slice.metadata, annotations } }
 }

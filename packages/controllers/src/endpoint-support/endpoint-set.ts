@@ -45,6 +45,10 @@ export class EndpointSet {
     return taken
   }
 
+  list(): readonly Endpoint[] {
+    return [...this.#byIdentity.values()]
+  }
+
   copy(): EndpointSet {
     return new EndpointSet(this)
   }
