@@ -1,6 +1,6 @@
 /** What a controller is to the manager that runs it, and what the manager hands to it. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { Client } from '@gyropilot/client'
+import type { Client, RestMapper } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { Reconcile } from './effects.ts'
 import type { DeletedFinalStateUnknown, InformerFactory, Informer } from './informer.ts'
@@ -102,6 +102,8 @@ export interface KeyedController<Observed> {
   forget?(key: string): void
   /** Lowered by the shell for writes that failed. */
   readonly expectations?: Expectations
+  /** For rules that ask which resource serves a kind. */
+  readonly mapper?: RestMapper
   /** Informers whose sync is awaited besides those of `watches`. */
   readonly alsoAwait?: readonly Informer<KubernetesObject>[]
   /** The run rejects when caches are not filled by then. Absent: it waits for as long as it takes. */

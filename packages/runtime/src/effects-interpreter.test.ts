@@ -2,14 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { isNotFound } from '@gyropilot/client'
+import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
   apply,
   create,
   getLive,
+  getLiveSubresource,
   listLive,
   patch,
   remove,
+  resourceOfKind,
   update,
   updateStatus,
   wait,
@@ -276,4 +278,39 @@ test('what was written and what came of each effect is reported', async () => {
     (effects[0]![1] as Outcome[]).map(({ ok }) => ok),
     [true, false],
   )
+})
+
+test('a subresource is read under the name of its object', async () => {
+  const { of, server } = world()
+  server.onRequest = ({ verb, options }) => (verb === 'get' ? { options } : undefined)
+  const read = getLiveSubresource(resources.deployments, 'default', 'web', 'scale')
+  const scale = await interpret(read, of)
+  assert.ok(scale.ok)
+  assert.deepEqual(server.requests.at(-1)?.options['subresource'], 'scale')
+})
+
+test('the resource of a kind is asked of the mapper; without one it is a defect of the controller', async () => {
+  const { of, clock } = world()
+  const forKind = interpret(resourceOfKind('acme.test', 'Foo', 'v1'), of)
+  const refused = await forKind
+  assert.match(String(!refused.ok && refused.error), /has no mapper/)
+  const known = {
+    group: 'acme.test',
+    version: 'v1',
+    resource: 'foos',
+    kind: 'Foo',
+    namespaced: true,
+  }
+  const mapper = new RestMapper({ client: of.client, clock })
+  mapper.requireKind = async () => known
+  mapper.forResource = async () => ({
+    ...known,
+    singular: 'foo',
+    shortNames: [],
+    categories: [],
+    verbs: ['get'],
+    subresources: [],
+  })
+  const found = await interpret(resourceOfKind('acme.test', 'Foo', 'v1'), { ...of, mapper })
+  assert.equal(found.ok && found.object.resource, 'foos')
 })

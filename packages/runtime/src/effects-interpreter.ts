@@ -1,7 +1,8 @@
-import type { KubernetesObject } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
 import { discover } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
+import type { Client, RestMapper } from '@gyropilot/client'
 import type { Clock } from '@gyropilot/foundation'
 import type { Effect, EventRecord, Expected, Outcome, Read, Reconcile, Write } from './effects.ts'
 import type { Expectations } from './expectations.ts'
@@ -17,6 +18,8 @@ export interface World {
   readonly signal: AbortSignal
   /** Needed by rules whose batches carry expectations. */
   readonly expectations?: Expectations
+  /** Needed by rules that ask which resource serves a kind. */
+  readonly mapper?: RestMapper
   /** Told of each write that succeeded, before the rules go on. */
   readonly onWritten?: (write: Write, object: KubernetesObject) => void
   /** Told of each effect and what came of it. */
@@ -65,6 +68,9 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
     case 'read':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(performRead(effect.read, world))
+    case 'kind':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return outcomeOf(mapped(effect, world))
     case 'write':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrite(effect.write, world)
@@ -185,7 +191,8 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
   }
   const resource = world.client.resource(read.type, read.namespace)
   const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }
-  if (read.verb === 'get') return resource.get(read.name, options)
+  if (read.verb === 'get')
+    return resource.get(read.name, { ...options, ...subresourceOption(read.subresource) })
   const items: KubernetesObject[] = []
   let metadata: object = {}
   const { labelSelector, fieldSelector, limit } = read
@@ -197,4 +204,13 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
     metadata = page.metadata
   }
   return { metadata, items } as KubernetesObject
+}
+
+async function mapped(
+  { group, kind, version }: Extract<Effect, { effect: 'kind' }>,
+  { mapper }: World,
+): Promise<DiscoveredResource> {
+  if (mapper === undefined) throw new Error('rules ask for kinds but the controller has no mapper')
+  const type = await mapper.requireKind(group, kind, version)
+  return (await mapper.forResource(type.group, type.resource, type.version))!
 }

@@ -11,7 +11,7 @@
  * }
  * ```
  */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { DeleteOptions, Discovered, Patch } from '@gyropilot/client'
 
 /** One API write, as data. */
@@ -74,6 +74,8 @@ export type Read =
       readonly namespace?: string
       readonly name: string
       readonly metadataOnly?: boolean
+      /** `scale` of the object named `name`. */
+      readonly subresource?: string
     }
   | {
       readonly verb: 'list'
@@ -118,6 +120,13 @@ export type Effect =
       readonly expectations?: Expected
     }
   | { readonly effect: 'read'; readonly read: Read }
+  /** Which resource serves a kind, as the controller's `mapper` knows it. */
+  | {
+      readonly effect: 'kind'
+      readonly group: string
+      readonly kind: string
+      readonly version: string
+    }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
@@ -197,6 +206,26 @@ export function* listLive<T extends KubernetesObject>(
 /** All resources of the server, asked for live. */
 export function* discoverLive(): Reconcile<Outcome<Discovered>> {
   return (yield { effect: 'read', read: { verb: 'discover' } }) as Outcome<Discovered>
+}
+
+/** A live GET of a subresource. */
+export function* getLiveSubresource<T extends KubernetesObject>(
+  type: ResourceType,
+  namespace: string | undefined,
+  name: string,
+  subresource: string,
+): Reconcile<Outcome<T>> {
+  const read: Read = { verb: 'get', type, namespace, name, subresource }
+  return (yield { effect: 'read', read }) as Outcome<T>
+}
+
+/** The resource that serves a kind; an outcome with an error where there is none. Of controllers with a `mapper`. */
+export function* resourceOfKind(
+  group: string,
+  kind: string,
+  version: string,
+): Reconcile<Outcome<DiscoveredResource>> {
+  return (yield { effect: 'kind', group, kind, version }) as Outcome<DiscoveredResource>
 }
 
 /** An event about the object; recording never fails and is not waited for. */

@@ -163,6 +163,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       recordEvent: this.#recordEvent,
       signal,
       expectations: this.#logic.expectations,
+      mapper: this.#logic.mapper,
       onWritten: guard && ((write, object) => guard.written(key, ownerUid, write, object)),
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
 import type { Effect, Outcome, Reconcile, Verdict, Write } from '../effects.ts'
 
 export interface Driven<R> {
@@ -21,6 +21,10 @@ export interface DriveOptions {
   readonly onWrite?: (write: Write, index: number) => Outcome | undefined
   /** Answers a live read; a read without an answer fails the test. */
   readonly onRead?: (read: Extract<Effect, { effect: 'read' }>['read']) => Outcome | undefined
+  /** Answers which resource serves a kind; a question without an answer fails the test. */
+  readonly onKind?: (
+    asked: Extract<Effect, { effect: 'kind' }>,
+  ) => Outcome<DiscoveredResource> | undefined
 }
 
 /** Runs rules to their end against a table of outcomes. No server, no clock, no promises. */
@@ -60,6 +64,12 @@ export function drive<R = Verdict | void>(
         const outcome = options.onRead?.(effect.read)
         if (outcome === undefined)
           throw new Error(`no answer for the live read ${JSON.stringify(effect.read)}`)
+        return outcome
+      }
+      case 'kind': {
+        const outcome = options.onKind?.(effect)
+        if (outcome === undefined)
+          throw new Error(`no answer for the kind ${JSON.stringify(effect)}`)
         return outcome
       }
       case 'write':
