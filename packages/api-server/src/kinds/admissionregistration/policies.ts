@@ -1,6 +1,7 @@
+import { labelSelectorText } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, sortedKeys, validateLabelSelector } from '../../schema/validation/labels.ts'
+import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
 import {
   dns1035Label,
   dnsSubdomain,
@@ -334,13 +335,7 @@ function bindingRules(kind: string, validating: boolean): KindRules {
 function paramText(reference: Stored | undefined): string {
   if (reference?.name) return `${reference.namespace || '*'}/${reference.name}`
   if (!reference?.selector) return '<unset>'
-  const { matchLabels = {}, matchExpressions = [] } = reference.selector
-  const labels = sortedKeys(matchLabels).map((key) => `${key}: ${matchLabels[key]},`)
-  const demands = matchExpressions.map(
-    ({ key, operator, values = [] }: Stored) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
-  )
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${demands.join('')}},}`
+  return labelSelectorText(reference.selector)
 }
 
 function validateParamRef(reference: Stored | undefined, errors: FieldErrors): void {
