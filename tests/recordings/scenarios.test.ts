@@ -27,7 +27,9 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   endpoints: () => true,
   'endpoints-edges': () => true,
   'endpointslice-mirroring-edges': () => true,
+  'disruption-edges': () => true,
   lifecycle: (name) =>
+    name.startsWith('budget') ||
     [
       'owner that never was',
       'owner of an unknown kind stays',

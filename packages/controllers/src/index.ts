@@ -6,6 +6,7 @@ import { clusterRoleAggregationController } from './clusterrole-aggregation-cont
 import { cronJobController } from './cronjob-controller/index.ts'
 import { daemonSetController } from './daemonset-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
+import { disruptionController } from './disruption-controller/index.ts'
 import { endpointsController } from './endpoints-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
@@ -43,6 +44,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   garbageCollectorController,
   daemonSetController,
   deploymentController,
+  disruptionController,
   replicaSetController,
   cronJobController,
   ttlController,

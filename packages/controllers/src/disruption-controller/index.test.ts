@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { drive, testContext } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import { pod, secondsAgo } from '../workload-support/fixtures.ts'
+import { budget, replicationController } from './fixtures.ts'
+import { budgetLogic, disruptionController, recheckLogic, stalePodLogic } from './index.ts'
+
+const context = (...cached: Parameters<typeof testContext>[0]['cached'] & object) =>
+  testContext({ configuration: defaultControllersConfiguration, cached })
+
+test('names, queues and workers are those of the page', () => {
+  const { name, aliases, serviceAccount } = disruptionController
+  assert.deepEqual(
+    [name, aliases, serviceAccount],
+    ['disruption-controller', ['disruption'], 'disruption-controller'],
+  )
+  const budgets = budgetLogic(context(), () => {})
+  assert.deepEqual([budgets.queueName, budgets.workers], ['disruption', 1])
+  assert.equal(budgets.eventComponent, 'controllermanager')
+  const recheck = recheckLogic(() => {})
+  assert.deepEqual([recheck.queueName, recheck.workers], ['disruption_recheck', 1])
+  const pods = stalePodLogic(context())
+  assert.deepEqual([pods.queueName, pods.workers], ['stale_pod_disruption', 1])
+})
+
+test('Workers start after pods, PDBs, RCs, RSs, Deployments and StatefulSets synced', () => {
+  const { alsoAwait = [], watches } = budgetLogic(context(), () => {})
+  const awaited = [...alsoAwait, ...watches].map(({ type }) => type.resource)
+  assert.deepEqual(awaited.toSorted(), [
+    'deployments',
+    'poddisruptionbudgets',
+    'pods',
+    'replicasets',
+    'replicationcontrollers',
+    'statefulsets',
+  ])
+})
+
+test('a budget is observed with its pods by name and the owners in the caches; one that is gone is not', () => {
+  const rc = replicationController(1)
+  const pods = [pod({ name: 'b' }), pod({ name: 'a' }), pod({ name: 'c', labels: { app: 'z' } })]
+  const logic = budgetLogic(context(budget(), rc, ...pods), () => {})
+  const observed = logic.observe('ns/b')
+  assert.deepEqual(
+    observed?.pods().map(({ metadata }) => metadata?.name),
+    ['a', 'b'],
+  )
+  assert.equal(observed.owners.replicationControllers.getByKey('ns/rc')?.spec?.replicas, 1)
+  assert.equal(logic.observe('ns/none'), undefined)
+})
+
+test('an awaited pod has the budget looked at again in time, through the queue of rechecks', () => {
+  const rechecks: (readonly [string, number])[] = []
+  const awaiting = budget({
+    spec: { minAvailable: 1 },
+    status: { disruptedPods: { pod: secondsAgo(30) } },
+  })
+  const logic = budgetLogic(context(awaiting, pod()), (...given) => rechecks.push(given))
+  assert.deepEqual(drive(logic.reconcile(logic.observe('ns/b')!)).result, {})
+  assert.deepEqual(rechecks, [['ns/b', 90_000]])
+  const enqueued: string[] = []
+  const recheck = recheckLogic((key) => enqueued.push(key))
+  drive(recheck.reconcile(recheck.observe('ns/b')!))
+  assert.deepEqual(enqueued, ['ns/b'])
+})

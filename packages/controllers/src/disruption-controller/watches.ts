@@ -1,0 +1,73 @@
+/**
+ * Which budget, and which pod, an event concerns.
+ * Contract: docs/behaviour/controllers/disruption-controller.md, Watches and keys.
+ */
+import { keyOf, resources } from '@gyropilot/api'
+import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
+import { byString } from '@gyropilot/foundation'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { EventRecord, Lister, QueueKey, Watch } from '@gyropilot/runtime'
+import { selectorQuery } from '../workload-support/label-selector.ts'
+import { staleAfterMs } from './stale-condition.ts'
+
+export const budgetWatch: Watch<PodDisruptionBudget> = {
+  type: resources.poddisruptionbudgets,
+  onAdd: (budget) => [keyOf(budget)],
+  onUpdate: (_, current) => [keyOf(current)],
+  onDelete: (budget) => [budget instanceof DeletedFinalStateUnknown ? budget.key : keyOf(budget)],
+}
+
+/** Looks at the labels of now: a budget that matched only earlier ones learns of it with its next event. */
+export function podWatch(
+  budgets: Lister<PodDisruptionBudget>,
+  record: (event: EventRecord) => void,
+): Watch<Pod> {
+  const budgetOf = (pod: Pod): readonly QueueKey[] => {
+    const [first, ...others] = budgetsMatching(budgets, pod)
+    if (first === undefined) return []
+    if (others.length > 0) record(severalBudgets(pod, first))
+    return [keyOf(first)]
+  }
+  return {
+    type: resources.pods,
+    onAdd: budgetOf,
+    onUpdate: (_, current) => budgetOf(current),
+    onDelete: (pod) => (pod instanceof DeletedFinalStateUnknown ? [] : budgetOf(pod)),
+  }
+}
+
+const byName = byString(({ metadata }: PodDisruptionBudget) => metadata?.name ?? '')
+
+/** By name: with several the choice is free, and should be the same every time. */
+function budgetsMatching(
+  budgets: Lister<PodDisruptionBudget>,
+  { metadata }: Pod,
+): readonly PodDisruptionBudget[] {
+  const matches = ({ spec }: PodDisruptionBudget): boolean => {
+    try {
+      return selectorQuery(spec?.selector).matches(metadata?.labels)
+    } catch {
+      return false
+    }
+  }
+  return budgets.list(metadata?.namespace).filter(matches).toSorted(byName)
+}
+
+function severalBudgets(pod: Pod, chosen: PodDisruptionBudget): EventRecord {
+  const { namespace, name } = pod.metadata ?? {}
+  return {
+    regarding: pod,
+    type: 'Warning',
+    reason: 'MultiplePodDisruptionBudgets',
+    message: `Pod "${namespace}"/"${name}" matches multiple PodDisruptionBudgets.  Chose "${chosen.metadata?.name}" arbitrarily.`,
+  }
+}
+
+/** Pods that were to be disrupted, once that should have happened. */
+export function stalePodWatch(nowMs: () => number): Watch<Pod> {
+  const later = (pod: Pod): readonly QueueKey[] => {
+    const afterMs = staleAfterMs(pod, nowMs())
+    return afterMs === undefined ? [] : [{ key: keyOf(pod), afterMs }]
+  }
+  return { type: resources.pods, onAdd: later, onUpdate: (_, current) => later(current) }
+}
