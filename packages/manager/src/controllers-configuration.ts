@@ -38,6 +38,7 @@ export function controllersConfiguration(
     },
     ephemeralVolume: {
       concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs'),
+    },
     endpointSliceMirroring: {
       ...defaultControllersConfiguration.endpointSliceMirroring,
       concurrentServiceEndpointSyncs: options.number('mirroring-concurrent-service-endpoint-syncs'),
@@ -87,6 +88,5 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.replicationController,
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
-    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCa },
   }
 }

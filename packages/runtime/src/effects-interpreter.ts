@@ -1,6 +1,5 @@
 import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
 import { discover } from '@gyropilot/client'
-import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Client, RestMapper } from '@gyropilot/client'
 import type { Clock } from '@gyropilot/foundation'
