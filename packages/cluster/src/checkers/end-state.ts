@@ -25,6 +25,12 @@ import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { mostReplicas } from './pod-limits.ts'
 import { statefulSets } from './stateful-sets.ts'
+import {
+  budgetStatuses,
+  endpoints,
+  mirroredSlices,
+  replicationControllers,
+} from './service-rules.ts'
 
 /** Problems, in words. */
 export type EndStateRule = (objects: Objects) => Iterable<string>
@@ -40,6 +46,10 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
   'EndpointSlices show the pods of their Service': endpointSlices,
+  'ReplicationControllers have the pods they ask for': replicationControllers,
+  'Endpoints list the pods of their Service': endpoints,
+  'slices mirror the Endpoints that are kept by hand': mirroredSlices,
+  'budgets allow what is left over': budgetStatuses,
   'namespaces have what every namespace has': namespaces,
 }
 

@@ -72,6 +72,7 @@ export function hasRoom({ cluster }: Hand): boolean {
   const wanted = [
     ...cluster.objects.all(resources.deployments),
     ...cluster.objects.all(resources.statefulsets),
+    ...cluster.objects.all(resources.replicationcontrollers),
     ...cluster.objects.all(resources.replicasets).filter((set) => !controllerOf(set)),
   ]
   return wanted.length < MOST_WORKLOADS && cluster.objects.all(resources.pods).length < MOST_PODS

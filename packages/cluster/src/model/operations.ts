@@ -7,6 +7,7 @@ import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } fr
 import type { Hand, Operation } from './operation.ts'
 import { podOperations } from './pod-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
+import { serviceOperations } from './service-operations.ts'
 
 function strategyOf(hand: Hand): NonNullable<Deployment['spec']>['strategy'] {
   if (hand.random.next() < 0.2) return { type: 'Recreate' }
@@ -239,6 +240,7 @@ export const operations: readonly Operation[] = [
   ...daemonSetOperations,
   ...podOperations,
   ...statefulSetOperations,
+  ...serviceOperations,
   ...surroundings,
   ...owners,
 ]

@@ -2,6 +2,7 @@ import { daemonScenarios } from './daemons.ts'
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
+import { serviceScenarios } from './services.ts'
 import { surroundingScenarios } from './surroundings.ts'
 import { workloadScenarios } from './workloads.ts'
 
@@ -10,6 +11,7 @@ export type { Scenario } from './scenario.ts'
 export const scenarios: readonly Scenario[] = [
   ...workloadScenarios,
   ...daemonScenarios,
+  ...serviceScenarios,
   ...surroundingScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,

@@ -10,6 +10,7 @@ import type {
   PodDisruptionBudget,
   PodTemplateSpec,
   ReplicaSet,
+  ReplicationController,
   Service,
   StatefulSet,
 } from '@gyropilot/api'
@@ -85,6 +86,16 @@ export function daemonSet(
     kind: 'DaemonSet',
     metadata: { name, namespace: given.namespace ?? 'default' },
     spec: { selector, template: { ...template, spec }, ...given.spec },
+  }
+}
+
+export function replicationController(name: string, given: Workload = {}): ReplicationController {
+  const { selector, ...spec } = workloadSpec(name, given)
+  return {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { name, namespace: given.namespace ?? 'default' },
+    spec: { ...spec, selector: selector.matchLabels ?? {} },
   }
 }
 
