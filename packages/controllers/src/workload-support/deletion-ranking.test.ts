@@ -143,6 +143,18 @@ test('with the gate PodDeletionCost off the annotation says nothing', () => {
   assert.equal(compareForDeletion(cheap, pod(), { ...byName(), deletionCost: false }), 0)
 })
 
+test('without a moment to reckon from times are compared as they are: the later first, whatever the uids', () => {
+  const plain = { rankOf: () => 0 }
+  const olderByASecond = pod({ ageSeconds: 1001, uid: 'a' })
+  const younger = pod({ ageSeconds: 1000, uid: 'b' })
+  assert.ok(compareForDeletion(younger, olderByASecond, plain) < 0)
+  assert.ok(compareForDeletion(olderByASecond, younger, plain) > 0)
+  const longReady = pod({ readySeconds: 11, uid: 'a' })
+  const ready = pod({ readySeconds: 10, uid: 'b' })
+  assert.ok(compareForDeletion(ready, longReady, plain) < 0)
+  assert.ok(compareForDeletion(pod({ uid: 'a' }), pod({ uid: 'b' }), plain) === 0)
+})
+
 test('no age or one of the future is the bucket -1', () => {
   assert.equal(ageBucket(0), -1)
   assert.equal(ageBucket(-5), -1)

@@ -14,8 +14,8 @@ const NANOSECONDS_PER_MS = 1e6
 export interface DeletionRanking {
   /** Active pods of related sets on the pod's node: the more neighbours, the sooner it goes. */
   rankOf(pod: Pod): number
-  /** One moment for the whole sort. */
-  readonly nowMs: number
+  /** One moment for the whole sort. Without it times are compared as they are, the later first. */
+  readonly nowMs?: number
   /** Feature gate PodDeletionCost. Default true. */
   readonly deletionCost?: boolean
 }
@@ -87,19 +87,20 @@ export function deletionCostOf(pod: Pod): number {
 }
 
 /**
- * Ages are compared by their order of magnitude, so that the victims of a scale-down are spread
- * over all ages.
+ * With a moment to reckon from, ages are compared by their order of magnitude, so that the victims
+ * of a scale-down are spread over all ages.
  */
 function compareAges(
   leftMs: number | undefined,
   rightMs: number | undefined,
   left: Pod,
   right: Pod,
-  nowMs: number,
+  nowMs: number | undefined,
 ): number {
   if (leftMs === rightMs) return 0
   if (leftMs === undefined) return -1
   if (rightMs === undefined) return 1
+  if (nowMs === undefined) return rightMs - leftMs
   const buckets = ageBucket(nowMs - leftMs) - ageBucket(nowMs - rightMs)
   if (buckets !== 0) return buckets
   const leftUid = left.metadata?.uid ?? ''

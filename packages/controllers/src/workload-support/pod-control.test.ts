@@ -102,6 +102,12 @@ test('pods are deleted all at once, by name, without preconditions, under expect
   )
 })
 
+test('without a key nothing is expected of deletions', () => {
+  const [effect] = drive(deletePods(owner, [pod({ name: 'x' })])).effects
+  assert.ok(effect?.effect === 'writes')
+  assert.equal(effect.expectations, undefined)
+})
+
 test('Given a pod already gone, when deleting, then a NotFound error is returned and no FailedDelete event is emitted', () => {
   const gone = refused(404, 'NotFound')
   const driven = drive(deletePods(owner, [pod()], 'ns/rs'), { onWrite: () => gone })

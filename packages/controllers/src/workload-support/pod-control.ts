@@ -7,7 +7,7 @@ import { dnsSubdomainProblems, newControllerRef, resources } from '@gyropilot/ap
 import type { KubernetesObject, Pod, PodTemplateSpec, ResourceType } from '@gyropilot/api'
 import { hasCause, isNotFound } from '@gyropilot/client'
 import { create, recordEvent, remove, writeAll } from '@gyropilot/runtime'
-import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import type { Expected, Outcome, Reconcile } from '@gyropilot/runtime'
 import { messageOf } from './aggregate-error.ts'
 
 export const POD_CREATED = 'SuccessfulCreate'
@@ -95,21 +95,21 @@ export function* createPods(
 }
 
 /**
- * Deletes the pods, all at once, under deletion expectations of `expectationsKey`, with an event
- * for each. A pod that is gone already answers NotFound, without an event; other errors become
- * `unable to delete pods: ...`.
+ * Deletes the pods, all at once, under deletion expectations of `expectationsKey` if there is one,
+ * with an event for each. A pod that is gone already answers NotFound, without an event; other
+ * errors become `unable to delete pods: ...`.
  */
 export function* deletePods(
   owner: KubernetesObject,
   pods: readonly Pod[],
-  expectationsKey: string,
+  expectationsKey?: string,
 ): Reconcile<readonly Outcome[]> {
   const writes = pods.map((pod) => remove(resources.pods, pod))
-  const outcomes = yield* writeAll(writes, 'parallel', {
-    kind: 'deletions',
-    key: expectationsKey,
-    dependents: pods.map(podKey),
-  })
+  const expected: Expected | undefined =
+    expectationsKey === undefined
+      ? undefined
+      : { kind: 'deletions', key: expectationsKey, dependents: pods.map(podKey) }
+  const outcomes = yield* writeAll(writes, 'parallel', expected)
   const reported: Outcome[] = []
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.ok) {
