@@ -28,6 +28,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'endpoints-edges': () => true,
   'endpointslice-mirroring-edges': () => true,
   'disruption-edges': () => true,
+  job: () => true,
   lifecycle: (name) =>
     name.startsWith('budget') ||
     [

@@ -24,6 +24,8 @@ export interface World {
   /** Advances the clock step by step until `check` answers something; fails after so many virtual milliseconds. */
   until<T>(what: string, withinMs: number, check: () => Promise<T | undefined>): Promise<T>
   advance(ms: number): Promise<void>
+  /** The controller manager ends as by `kill -9`, and is started again a second later: it remembers nothing. */
+  restartManager(): void
 }
 
 export interface ScenarioOptions {
@@ -74,5 +76,6 @@ function worldOf(cluster: SimulatedCluster): World {
       }
     },
     advance: (ms) => clock.advance(ms),
+    restartManager: () => cluster.process('controller-manager-1').crash(),
   }
 }

@@ -19,6 +19,8 @@ import type { EndpointSliceMirroringConfiguration } from './endpointslice-mirror
 import { defaultEndpointSliceMirroringConfiguration } from './endpointslice-mirroring-controller/config.ts'
 import type { GarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
+import type { JobConfiguration } from './job-controller/config.ts'
+import { defaultJobConfiguration } from './job-controller/config.ts'
 import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
@@ -35,6 +37,8 @@ import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-co
 import { defaultServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
 import type { StatefulSetConfiguration } from './statefulset-controller/config.ts'
 import { defaultStatefulSetConfiguration } from './statefulset-controller/config.ts'
+import type { TtlAfterFinishedConfiguration } from './ttl-after-finished-controller/config.ts'
+import { defaultTtlAfterFinishedConfiguration } from './ttl-after-finished-controller/config.ts'
 
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
@@ -48,6 +52,7 @@ export interface ControllersConfiguration {
   readonly endpointSliceMirroring: EndpointSliceMirroringConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
+  readonly job: JobConfiguration
   readonly namespace: NamespaceConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
@@ -55,6 +60,7 @@ export interface ControllersConfiguration {
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
   readonly statefulSet: StatefulSetConfiguration
+  readonly ttlAfterFinished: TtlAfterFinishedConfiguration
 }
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
@@ -68,6 +74,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   endpointSliceMirroring: defaultEndpointSliceMirroringConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
+  job: defaultJobConfiguration,
   namespace: defaultNamespaceConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
@@ -75,6 +82,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,
   statefulSet: defaultStatefulSetConfiguration,
+  ttlAfterFinished: defaultTtlAfterFinishedConfiguration,
 }
 
 /** Whether a gate is on. Most gates that controllers ask for are on by default in 1.36. */

@@ -13,6 +13,7 @@ import { ephemeralVolumeController } from './ephemeral-volume-controller/index.t
 import { endpointSliceMirroringController } from './endpointslice-mirroring-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
+import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
@@ -24,8 +25,8 @@ import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
+import { ttlAfterFinishedController } from './ttl-after-finished-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
-
 import { volumeAttributesClassProtectionController } from './volumeattributesclass-protection-controller/index.ts'
 import { statefulSetController } from './statefulset-controller/index.ts'
 
@@ -43,6 +44,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   serviceAccountController,
   garbageCollectorController,
   daemonSetController,
+  jobController,
   deploymentController,
   disruptionController,
   replicaSetController,
@@ -55,6 +57,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   persistentVolumeProtectionController,
   volumeAttributesClassProtectionController,
   statefulSetController,
+  ttlAfterFinishedController,
   rootCaCertificatePublisherController,
   ephemeralVolumeController,
   legacyTokenCleanerController,

@@ -53,6 +53,7 @@ export function controllersConfiguration(
     legacyTokenCleaner: {
       cleanUpPeriodMs: options.number('legacy-service-account-token-clean-up-period'),
     },
+    job: { concurrentJobSyncs: options.number('concurrent-job-syncs') },
     namespace: {
       ...defaultControllersConfiguration.namespace,
       concurrentNamespaceSyncs: options.number('concurrent-namespace-syncs'),
@@ -88,5 +89,6 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.replicationController,
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
+    ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
   }
 }

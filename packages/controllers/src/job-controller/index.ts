@@ -1,0 +1,106 @@
+/**
+ * job-controller: runs pods until the work is done.
+ * Contract: docs/behaviour/controllers/job-controller.md.
+ */
+import { resources } from '@gyropilot/api'
+import { ExponentialRateLimiter, createExpectations, runKeyedController } from '@gyropilot/runtime'
+import type {
+  ControllerContext,
+  ControllerDescriptor,
+  KeyedController,
+  RunnableController,
+} from '@gyropilot/runtime'
+import { featureEnabled } from '../configuration.ts'
+import type { ControllersConfiguration } from '../configuration.ts'
+import { POD_CONTROLLER_INDEX, addControllerIndex } from '../workload-support/ownership.ts'
+import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
+import { MAX_RETRY_MS, MIN_RETRY_MS } from './config.ts'
+import { EVENT_COMPONENT, ORPHAN_QUEUE_NAME, QUEUE_NAME, SERVICE_ACCOUNT } from './events.ts'
+import { JobMemory } from './memory.ts'
+import { JobMetrics, STALE_SYNC_SKIPS } from './metrics.ts'
+import { observe } from './observe.ts'
+import type { ObservedJob } from './observe.ts'
+import { jobOrphanWatch, observeOrphans, podOrphanWatch, reconcileOrphans } from './orphan-pods.ts'
+import type { ObservedOrphans } from './orphan-pods.ts'
+import { reconcile } from './reconcile.ts'
+import { jobWatch, podWatch } from './watches.ts'
+
+type Context = ControllerContext<ControllersConfiguration>
+
+export const jobController: ControllerDescriptor<ControllersConfiguration> = {
+  name: 'job-controller',
+  aliases: ['job'],
+  enabledByDefault: true,
+  serviceAccount: SERVICE_ACCOUNT,
+  build: buildJobController,
+}
+
+/** Two queues: one of Jobs, and one of pods that have lost theirs. */
+export function buildJobController(context: Context): RunnableController {
+  const jobs = runKeyedController(jobLogic(context), context)
+  const orphans = runKeyedController(orphanLogic(context), context)
+  return {
+    async run(signal) {
+      await Promise.all([jobs.run(signal), orphans.run(signal)])
+    },
+  }
+}
+
+export function jobLogic(context: Context): KeyedController<ObservedJob> {
+  const { configuration, clock } = context
+  const jobs = context.informers.informer(resources.jobs)
+  const pods = context.informers.informer(resources.pods)
+  addControllerIndex(pods, POD_CONTROLLER_INDEX)
+  const listers = { jobs: jobs.lister, pods: pods.lister }
+  const expectations = createExpectations(clock)
+  const memory = new JobMemory()
+  const metrics = new JobMetrics(context.metrics)
+  const state = { expectations, memory, metrics, nowMs: () => clock.nowMs() }
+  const settings = {
+    memory,
+    metrics,
+    suspensionClearsStart: featureEnabled(
+      configuration,
+      'MutableSchedulingDirectivesForSuspendedJobs',
+    ),
+  }
+  return {
+    queueName: QUEUE_NAME,
+    eventComponent: EVENT_COMPONENT,
+    workers: configuration.job.concurrentJobSyncs,
+    rateLimiter: new ExponentialRateLimiter(MIN_RETRY_MS, MAX_RETRY_MS),
+    watches: [jobWatch(state), podWatch(jobs.lister, state)],
+    observe: (key) => observe(key, listers, expectations, memory),
+    reconcile: (observed) => reconcile(observed, settings),
+    forget(key) {
+      expectations.delete(key)
+      memory.forget(key)
+    },
+    expectations,
+    ...(featureEnabled(configuration, 'StaleControllerConsistencyJob')
+      ? {
+          staleGuard: {
+            informers: [pods, jobs],
+            ownerUid: (observed: ObservedJob) => observed.job.metadata?.uid ?? '',
+            metric: { name: STALE_SYNC_SKIPS, kind: 'Job' },
+          },
+        }
+      : {}),
+  }
+}
+
+export function orphanLogic(context: Context): KeyedController<ObservedOrphans> {
+  const jobs = context.informers.informer(resources.jobs)
+  const pods = context.informers.informer(resources.pods)
+  addPodLabelIndex(pods)
+  const listers = { jobs: jobs.lister, pods: pods.lister }
+  return {
+    queueName: ORPHAN_QUEUE_NAME,
+    eventComponent: EVENT_COMPONENT,
+    workers: context.configuration.job.concurrentJobSyncs,
+    rateLimiter: new ExponentialRateLimiter(MIN_RETRY_MS, MAX_RETRY_MS),
+    watches: [jobOrphanWatch, podOrphanWatch(jobs.lister)],
+    observe: (key) => observeOrphans(key, listers),
+    reconcile: reconcileOrphans,
+  }
+}

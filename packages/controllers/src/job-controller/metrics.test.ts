@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Job, Pod } from '@gyropilot/api'
+import { PrometheusRegistry } from '@gyropilot/foundation'
+import { refused, secondsAgo } from '../workload-support/fixtures.ts'
+import { indexedJob, job, jobPod, perIndexJob, syncOf, INDEX_RULES } from './fixtures.ts'
+import { JobMetrics } from './metrics.ts'
+
+const NOW = secondsAgo(0)
+
+function metricsOf(
+  subject: Job,
+  present: readonly Pod[],
+  options: Parameters<typeof syncOf>[2] = {},
+): readonly string[] {
+  const registry = new PrometheusRegistry()
+  syncOf(subject, present, { ...options, settings: { metrics: new JobMetrics(registry) } })
+  return registry
+    .expose()
+    .split('\n')
+    .filter((line) => line.startsWith('job_controller_') && !line.includes('duration'))
+    .map((line) => line.slice('job_controller_'.length))
+}
+
+const metricCases: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+  [
+    'a new pod',
+    metricsOf(job(), []),
+    [
+      'job_pods_creation_total{reason="new",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
+    'a new pod that is refused',
+    metricsOf(job(), [], {
+      onWrite: (write) => (write.verb === 'create' ? refused(500, 'InternalError') : undefined),
+    }),
+    [
+      'job_pods_creation_total{reason="new",status="failed"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="error"} 1',
+    ],
+  ],
+  [
+    'a replacement',
+    metricsOf(job({ status: { startTime: NOW, failed: 1 } }), []),
+    [
+      'job_pods_creation_total{reason="recreate_terminating_or_failed",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
+    'a replacement of what has failed',
+    metricsOf(
+      job({ spec: { podReplacementPolicy: 'Failed' }, status: { startTime: NOW, failed: 1 } }),
+      [],
+    ),
+    [
+      'job_pods_creation_total{reason="recreate_failed",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
+    'too many pods',
+    metricsOf(job(), [jobPod('a'), jobPod('b')]),
+    ['job_syncs_total{action="pods_deleted",completion_mode="NonIndexed",result="success"} 1'],
+  ],
+  [
+    'as many pods as wanted',
+    metricsOf(job(), [jobPod('a')]),
+    ['job_syncs_total{action="tracking",completion_mode="NonIndexed",result="success"} 1'],
+  ],
+  [
+    'an indexed Job that completes',
+    metricsOf(
+      indexedJob({ spec: { completions: 2 } }),
+      [0, 1].map((index) => jobPod(`p${index}`, { index, phase: 'Succeeded' })),
+    ),
+    [
+      'job_finished_indexes_total{backoffLimit="global",status="succeeded"} 2',
+      'job_pods_finished_total{completion_mode="Indexed",result="succeeded"} 2',
+      'job_syncs_total{action="tracking",completion_mode="Indexed",result="success"} 1',
+      'jobs_finished_total{completion_mode="Indexed",reason="CompletionsReached",result="succeeded"} 1',
+    ],
+  ],
+  [
+    'an index that fails by a rule',
+    metricsOf(perIndexJob({ ...INDEX_RULES, completions: 2 }), [
+      jobPod('a', { index: 0, phase: 'Failed', exitCode: 2 }),
+      jobPod('b', { index: 1, phase: 'Failed', exitCode: 3, finishedSecondsAgo: 1 }),
+    ]),
+    [
+      'job_finished_indexes_total{backoffLimit="perIndex",status="failed"} 1',
+      'job_pods_finished_total{completion_mode="Indexed",result="failed"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="Indexed",result="success"} 1',
+      'pod_failures_handled_by_failure_policy_total{action="FailIndex"} 1',
+    ],
+  ],
+  [
+    'a Job that fails',
+    metricsOf(job({ spec: { backoffLimit: 0 } }), [jobPod('a', { phase: 'Failed' })]),
+    [
+      'job_pods_finished_total{completion_mode="NonIndexed",result="failed"} 1',
+      'job_syncs_total{action="reconciling",completion_mode="NonIndexed",result="success"} 1',
+      'jobs_finished_total{completion_mode="NonIndexed",reason="BackoffLimitExceeded",result="failed"} 1',
+    ],
+  ],
+  ['a Job that another manages', metricsOf(job({ spec: { managedBy: 'example.com/x' } }), []), []],
+]
+for (const [title, found, expected] of metricCases) {
+  test(`metrics of ${title}`, () => {
+    assert.deepEqual(found.toSorted(), expected.toSorted())
+  })
+}
+
+test('the duration of a sync is in seconds, in buckets from 4 ms', () => {
+  const registry = new PrometheusRegistry()
+  new JobMetrics(registry).synced(job(), 'tracking', true, 5)
+  const text = registry.expose()
+  const labels = 'action="tracking",completion_mode="NonIndexed",result="success"'
+  assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="0.004"} 0`))
+  assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="0.008"} 1`))
+  assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="65.536"} 1`))
+})

@@ -1,0 +1,54 @@
+/**
+ * Status of a Job.
+ * Contract: docs/behaviour/controllers/job-controller.md, Status and conditions.
+ */
+import { deepEqual, findCondition } from '@gyropilot/api'
+import type { Job, JobCondition, JobStatus } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+
+/**
+ * The condition takes the place of the one of its type. While the status is the same nothing changes; one that would say
+ * that something never seen is not so is not made.
+ */
+export function withCondition(
+  conditions: readonly JobCondition[] | undefined,
+  condition: Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>,
+  nowMs: number,
+): readonly JobCondition[] | undefined {
+  const current = findCondition(conditions, condition.type)
+  if (current?.status === condition.status) return conditions
+  if (current === undefined && condition.status === 'False') return conditions
+  const now = formatTime(nowMs)
+  const entry: JobCondition = { ...condition, lastProbeTime: now, lastTransitionTime: now }
+  if (current === undefined) return [...(conditions ?? []), entry]
+  return conditions?.map((existing) => (existing === current ? entry : existing))
+}
+
+export function suspendedCondition(
+  suspended: boolean,
+): Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'> {
+  return suspended
+    ? { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }
+    : { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' }
+}
+
+/** As the wire has it: counters that are zero and lists that are empty are absent, those that are pointers stay. */
+export function wireStatus(status: JobStatus): JobStatus {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
+  const written: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(status))
+    if (value !== undefined && !(OMITTED_WHEN_EMPTY.has(field) && !value)) written[field] = value
+  if (status.conditions?.length === 0) delete written['conditions']
+  if (status.uncountedTerminatedPods !== undefined)
+    written['uncountedTerminatedPods'] = {
+      ...(succeeded.length === 0 ? {} : { succeeded }),
+      ...(failed.length === 0 ? {} : { failed }),
+    }
+  return written
+}
+
+const OMITTED_WHEN_EMPTY = new Set(['active', 'succeeded', 'failed', 'completedIndexes'])
+
+export function isStatusCurrent({ status = {} }: Job, next: JobStatus): boolean {
+  return deepEqual(wireStatus(status), wireStatus(next))
+}
