@@ -29,6 +29,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'endpointslice-mirroring-edges': () => true,
   'disruption-edges': () => true,
   job: () => true,
+  'job-edges': () => true,
   lifecycle: (name) =>
     name.startsWith('budget') ||
     [

@@ -117,13 +117,23 @@ export function validateCollisionCount(status: Stored, stored: Stored, errors: F
     errors.invalid('status.collisionCount', status.collisionCount ?? 0, 'cannot be decremented')
 }
 
+/** Labels that were made here. */
+const takenFromTemplate = new WeakSet<object>()
+
 /** ReplicationControllers and Jobs take their labels from the template when they have none. */
 export function labelsFromTemplate(object: Draft): void {
   const labels = object.spec?.template?.metadata?.labels
   if (labels && Object.keys(object.metadata?.labels ?? {}).length === 0) {
     object.metadata ??= {}
     object.metadata.labels = { ...labels }
+    takenFromTemplate.add(object.metadata.labels)
   }
+}
+
+/** Whether the labels of the object were its template's, and not its own, however equal. */
+export function hasLabelsOfTemplate(object: Stored): boolean {
+  const labels = object.metadata?.labels
+  return labels !== undefined && takenFromTemplate.has(labels)
 }
 
 /** For lists that are always written: the store does not tell an empty one from none. */

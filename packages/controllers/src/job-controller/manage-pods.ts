@@ -85,11 +85,11 @@ function* createMissing(input: ManageInput, missing: number): Reconcile<Managed>
   if (pods.length === 0) return unchanged(active, 'pods_created', waitMs)
   const outcomes = yield* createPods(job, pods, key)
   const reason = creationReason(job, counts)
-  for (const outcome of outcomes)
-    if (outcome.ok || outcome.attempted) onCreated?.(reason, outcome.ok)
   const failures = outcomes.filter(
     (outcome) => !outcome.ok && !isNamespaceTerminating(outcome.error),
   )
+  for (const outcome of outcomes) if (outcome.ok) onCreated?.(reason, true)
+  for (const outcome of failures) if (!outcome.ok && outcome.attempted) onCreated?.(reason, false)
   const { active: now, ...rest } = unchanged(active, 'pods_created', waitMs)
   return { ...rest, active: now + pods.length - failures.length, ...firstError(failures) }
 }

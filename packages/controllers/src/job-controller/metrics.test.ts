@@ -42,6 +42,16 @@ const metricCases: readonly (readonly [string, readonly string[], readonly strin
     ],
   ],
   [
+    'a new pod in a namespace that is being emptied',
+    metricsOf(job(), [], {
+      onWrite: (write) =>
+        write.verb === 'create'
+          ? refused(403, 'Forbidden', 'no', 'NamespaceTerminating')
+          : undefined,
+    }),
+    ['job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1'],
+  ],
+  [
     'a replacement',
     metricsOf(job({ status: { startTime: NOW, failed: 1 } }), []),
     [
@@ -121,4 +131,22 @@ test('the duration of a sync is in seconds, in buckets from 4 ms', () => {
   assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="0.004"} 0`))
   assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="0.008"} 1`))
   assert.match(text, new RegExp(`duration_seconds_bucket{${labels},le="65.536"} 1`))
+})
+
+test('names, types, stability and help are those of upstream', () => {
+  const registry = new PrometheusRegistry()
+  const metrics = new JobMetrics(registry)
+  metrics.synced(job(), 'tracking', true, 5)
+  metrics.podsCounted(job(), 1, 1)
+  metrics.failureHandled('Count')
+  const text = registry.expose()
+  for (const line of [
+    '# HELP job_controller_job_syncs_total [STABLE] The number of job syncs',
+    '# TYPE job_controller_job_syncs_total counter',
+    '# HELP job_controller_job_sync_duration_seconds [STABLE] The time it took to sync a job',
+    '# TYPE job_controller_job_sync_duration_seconds histogram',
+    '# HELP job_controller_job_pods_finished_total [STABLE] The number of finished Pods that are fully tracked',
+    '# HELP job_controller_pod_failures_handled_by_failure_policy_total [BETA] The number of failed Pods handled by failure policy with\\n\t\t\trespect to the failure policy action applied based on the matched\\n\t\t\trule. Possible values of the action label correspond to the\\n\t\t\tpossible values for the failure policy rule action, which are:\\n\t\t\t"FailJob", "Ignore" and "Count".',
+  ])
+    assert.ok(text.split('\n').includes(line), line)
 })

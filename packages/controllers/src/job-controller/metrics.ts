@@ -84,6 +84,7 @@ function modeOf({ spec }: Job): string {
   return spec?.completionMode ?? 'NonIndexed'
 }
 
+/** The help texts are upstream's, with the tabs of its source. */
 function instruments(metrics: MetricsRegistry) {
   const syncLabels = ['completion_mode', 'result', 'action']
   return {
@@ -92,40 +93,46 @@ function instruments(metrics: MetricsRegistry) {
       help: 'The time it took to sync a job',
       labels: syncLabels,
       buckets: SYNC_BUCKETS,
+      stability: 'STABLE',
     }),
     syncs: metrics.counter({
       name: `${PREFIX}job_syncs_total`,
       help: 'The number of job syncs',
       labels: syncLabels,
+      stability: 'STABLE',
     }),
     jobs: metrics.counter({
       name: `${PREFIX}jobs_finished_total`,
       help: 'The number of finished jobs',
       labels: ['completion_mode', 'result', 'reason'],
+      stability: 'STABLE',
     }),
     pods: metrics.counter({
       name: `${PREFIX}job_pods_finished_total`,
       help: 'The number of finished Pods that are fully tracked',
       labels: ['completion_mode', 'result'],
+      stability: 'STABLE',
     }),
     indexes: metrics.counter({
       name: `${PREFIX}job_finished_indexes_total`,
-      help: 'The number of finished indexes',
+      help: 'The number of finished indexes. Possible values for the\n\t\t\tstatus label are: "succeeded", "failed". Possible values for the\n\t\t\tbackoffLimit label are: "perIndex" and "global"',
       labels: ['status', 'backoffLimit'],
     }),
     policy: metrics.counter({
       name: `${PREFIX}pod_failures_handled_by_failure_policy_total`,
-      help: 'The number of failed Pods handled by failure policy',
+      help: 'The number of failed Pods handled by failure policy with\n\t\t\trespect to the failure policy action applied based on the matched\n\t\t\trule. Possible values of the action label correspond to the\n\t\t\tpossible values for the failure policy rule action, which are:\n\t\t\t"FailJob", "Ignore" and "Count".',
       labels: ['action'],
+      stability: 'BETA',
     }),
     tracking: metrics.counter({
       name: `${PREFIX}terminated_pods_tracking_finalizer_total`,
-      help: 'The number of terminated pods with the tracking finalizer',
+      help: 'The number of terminated pods (phase=Failed|Succeeded)\nthat have the finalizer batch.kubernetes.io/job-tracking\nThe event label can be "add" or "delete".',
       labels: ['event'],
+      stability: 'BETA',
     }),
     creations: metrics.counter({
       name: `${PREFIX}job_pods_creation_total`,
-      help: 'The number of Pods created by the Job controller',
+      help: 'The number of Pods created by the Job controller labelled with a reason for the Pod creation.\nThis metric also distinguishes between Pods created using different PodReplacementPolicy settings.\nPossible values of the "reason" label are:\n"new", "recreate_terminating_or_failed", "recreate_failed".\nPossible values of the "status" label are:\n"succeeded", "failed".',
       labels: ['reason', 'status'],
     }),
     external: metrics.counter({

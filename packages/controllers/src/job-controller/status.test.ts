@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { formatTime } from '@gyropilot/foundation'
 import { NOW_MS } from '../workload-support/fixtures.ts'
 import { job } from './fixtures.ts'
-import { isStatusCurrent, suspendedCondition, wireStatus, withCondition } from './status.ts'
+import {
+  isStatusCurrent,
+  suspendedCondition,
+  wireStatus,
+  withCondition,
+  withTrueCondition,
+} from './status.ts'
 
 const now = formatTime(NOW_MS)
 const resumed = suspendedCondition(false)
@@ -45,6 +51,16 @@ test('a condition changes in its place, and only when its status does', () => {
     },
     other,
   ])
+})
+
+test('a condition that announces or ends is added once, beside one of a user that is not true', () => {
+  const end = { type: 'FailureTarget', reason: 'R', message: 'M' }
+  const entry = { ...end, status: 'True', lastProbeTime: now, lastTransitionTime: now }
+  assert.deepEqual(withTrueCondition(undefined, end, NOW_MS), [entry])
+  const denied = { type: 'FailureTarget', status: 'False' }
+  const both = withTrueCondition([denied], end, NOW_MS)
+  assert.deepEqual(both, [denied, entry])
+  assert.equal(withTrueCondition(both, end, NOW_MS + 5_000), both)
 })
 
 test('on the wire counters of zero and empty lists are absent, and what is a pointer stays', () => {

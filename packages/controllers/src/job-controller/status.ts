@@ -6,27 +6,44 @@ import { deepEqual, findCondition } from '@gyropilot/api'
 import type { Job, JobCondition, JobStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 
+type NewCondition = Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>
+
 /**
- * The condition takes the place of the one of its type. While the status is the same nothing changes; one that would say
- * that something never seen is not so is not made.
+ * The condition takes the place of the one of its type. While the status is the same nothing
+ * changes; one that would say that something never seen is not so is not made.
  */
 export function withCondition(
   conditions: readonly JobCondition[] | undefined,
-  condition: Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>,
+  condition: NewCondition,
   nowMs: number,
 ): readonly JobCondition[] | undefined {
   const current = findCondition(conditions, condition.type)
   if (current?.status === condition.status) return conditions
   if (current === undefined && condition.status === 'False') return conditions
-  const now = formatTime(nowMs)
-  const entry: JobCondition = { ...condition, lastProbeTime: now, lastTransitionTime: now }
+  const entry = stamped(condition, nowMs)
   if (current === undefined) return [...(conditions ?? []), entry]
   return conditions?.map((existing) => (existing === current ? entry : existing))
 }
 
-export function suspendedCondition(
-  suspended: boolean,
-): Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'> {
+/** Beside one of its type that is not true, which can only be a user's. */
+export function withTrueCondition(
+  conditions: readonly JobCondition[] | undefined,
+  condition: Omit<NewCondition, 'status'>,
+  nowMs: number,
+): readonly JobCondition[] {
+  const isThere = conditions?.some(
+    ({ type, status }) => type === condition.type && status === 'True',
+  )
+  if (conditions !== undefined && isThere) return conditions
+  return [...(conditions ?? []), stamped({ ...condition, status: 'True' }, nowMs)]
+}
+
+function stamped(condition: NewCondition, nowMs: number): JobCondition {
+  const now = formatTime(nowMs)
+  return { ...condition, lastProbeTime: now, lastTransitionTime: now }
+}
+
+export function suspendedCondition(suspended: boolean): NewCondition {
   return suspended
     ? { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }
     : { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' }

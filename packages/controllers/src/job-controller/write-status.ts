@@ -15,7 +15,7 @@ import type { JobMemory } from './memory.ts'
 import type { JobMetrics } from './metrics.ts'
 import type { BackoffRecord } from './pod-backoff.ts'
 import { releasePods } from './removal.ts'
-import { isStatusCurrent, wireStatus, withCondition } from './status.ts'
+import { isStatusCurrent, wireStatus, withTrueCondition } from './status.ts'
 import { foldReleased, trackFinished, uncountedPods } from './track-finished.ts'
 
 export interface WriteStatusInput {
@@ -72,9 +72,9 @@ function isSettled(status: JobStatus): boolean {
 
 function* announce(status: JobStatus, end: EndState): Reconcile<JobStatus> {
   const { reason, message } = end
-  const condition = { type: interimCondition(end), status: 'True', reason, message }
+  const condition = { type: interimCondition(end), reason, message }
   const nowMs = yield* currentTimeMs()
-  return { ...status, conditions: withCondition(status.conditions, condition, nowMs) }
+  return { ...status, conditions: withTrueCondition(status.conditions, condition, nowMs) }
 }
 
 function* finish(
@@ -85,12 +85,12 @@ function* finish(
 ): Reconcile<unknown> {
   const { reason, message, succeeded } = end
   const nowMs = yield* currentTimeMs()
-  const condition = { type: terminalCondition(end), status: 'True', reason, message }
+  const condition = { type: terminalCondition(end), reason, message }
   const ended = yield* putStatus(
     job,
     {
       ...status,
-      conditions: withCondition(status.conditions, condition, nowMs),
+      conditions: withTrueCondition(status.conditions, condition, nowMs),
       ...(succeeded ? { completionTime: formatTime(nowMs) } : {}),
     },
     metrics,

@@ -35,6 +35,25 @@ test('defaults of a job, and the selector that the server makes', () => {
   assert.equal(created(JOB, job({ backoffLimitPerIndex: 1 })).spec.backoffLimit, 2147483647)
 })
 
+test('labels that a job has from its template come with those that the server adds, its own do not', () => {
+  const generated = [
+    'batch.kubernetes.io/controller-uid',
+    'batch.kubernetes.io/job-name',
+    'controller-uid',
+    'job-name',
+  ]
+  const labelsOf = (own: Draft | undefined, template: Draft): string[] => {
+    const draft = job()
+    if (own !== undefined) draft.metadata.labels = own
+    draft.spec.template.metadata = { labels: template }
+    return Object.keys(created(JOB, draft).metadata.labels ?? {}).toSorted()
+  }
+  assert.deepEqual(labelsOf(undefined, { a: 'b' }), ['a', ...generated])
+  assert.deepEqual(labelsOf({}, { a: 'b' }), ['a', ...generated])
+  assert.deepEqual(labelsOf({ a: 'b' }, { a: 'b' }), ['a'])
+  assert.deepEqual(labelsOf({ x: 'y' }, { a: 'b' }), ['x'])
+})
+
 test('Given a Job with its own selector, then 422; with manualSelector true: accepted and no labels are added.', () => {
   const own = { selector: { matchLabels: { a: 'b' } } }
   assert.match(

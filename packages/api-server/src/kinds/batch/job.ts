@@ -3,7 +3,7 @@ import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
-import { labelsFromTemplate } from '../workload-template.ts'
+import { hasLabelsOfTemplate, labelsFromTemplate } from '../workload-template.ts'
 import { templateWarnings } from '../apps/deployment.ts'
 import { validateJobSpec } from './job-spec.ts'
 import { validateJobStatusUpdate } from './job-status.ts'
@@ -43,6 +43,8 @@ function generateSelector(object: Draft): void {
   labels[NAME_LABEL] ??= name
   labels['job-name'] ??= name
   spec.template.metadata = { ...spec.template.metadata, labels }
+  // What a job has from its template it has with what the server adds to it.
+  if (hasLabelsOfTemplate(object)) metadata.labels = { ...labels }
   spec.selector ??= {}
   spec.selector.matchLabels = { ...spec.selector.matchLabels, [UID_LABEL]: uid }
 }
