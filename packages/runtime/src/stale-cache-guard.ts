@@ -2,6 +2,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Counter, MetricsRegistry } from '@gyropilot/foundation'
 import type { Informer } from './informer.ts'
 import type { Write } from './effects.ts'
+import { compareResourceVersions, isResourceVersion } from './resource-versions.ts'
 
 export interface StaleCacheGuardOptions {
   readonly informers: readonly Informer<KubernetesObject>[]
@@ -64,7 +65,7 @@ export class StaleCacheGuard {
   written(key: string, ownerUid: string, write: Write, object: KubernetesObject): void {
     if (write.verb === 'deleteCollection' || (write.verb === 'delete' && !this.#deletions)) return
     const version = object.metadata?.resourceVersion ?? ''
-    if (!isVersion(version)) return
+    if (!isResourceVersion(version)) return
     const informer = this.#informers.find(({ type }) => sameResource(type, write.type))
     if (informer === undefined) return
     let record = this.#written.get(key)
@@ -73,7 +74,7 @@ export class StaleCacheGuard {
       this.#written.set(key, record)
     }
     const known = record.versions.get(informer)
-    if (known === undefined || compareVersions(known, version) < 0)
+    if (known === undefined || compareResourceVersions(known, version) < 0)
       record.versions.set(informer, version)
   }
 
@@ -83,7 +84,7 @@ export class StaleCacheGuard {
     if (record === undefined) return undefined
     for (const [informer, written] of record.versions) {
       const seen = informer.lastSyncResourceVersion()
-      if (!isVersion(seen) || compareVersions(written, seen) <= 0) continue
+      if (!isResourceVersion(seen) || compareResourceVersions(written, seen) <= 0) continue
       this.#skips?.increment({ group: informer.type.group, resource: informer.type.resource })
       return new StaleCacheError(key, informer.type, written, seen)
     }
@@ -98,14 +99,4 @@ export class StaleCacheGuard {
 
 function sameResource(a: ResourceType, b: ResourceType): boolean {
   return a.group === b.group && a.resource === b.resource
-}
-
-function isVersion(text: string): boolean {
-  return /^[1-9][0-9]*$/.test(text)
-}
-
-/** Decimal texts of any length: the longer one is greater. */
-function compareVersions(a: string, b: string): number {
-  if (a.length !== b.length) return a.length - b.length
-  return a < b ? -1 : a > b ? 1 : 0
 }

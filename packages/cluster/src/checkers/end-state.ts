@@ -23,6 +23,7 @@ import {
 import { daemonSets } from './daemonset-rules.ts'
 import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
+import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
 import { statefulSets } from './stateful-sets.ts'
 import {
@@ -45,6 +46,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
+  'Jobs have counted their pods and are over': jobsAtRest,
   'EndpointSlices show the pods of their Service': endpointSlices,
   'ReplicationControllers have the pods they ask for': replicationControllers,
   'Endpoints list the pods of their Service': endpoints,

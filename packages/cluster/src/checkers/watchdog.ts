@@ -7,6 +7,7 @@ import { budgets } from './budgets.ts'
 import { endStateRules } from './end-state.ts'
 import type { EndStateRule } from './end-state.ts'
 import { hotLoop } from './hot-loop.ts'
+import { jobCounts } from './jobs.ts'
 import { leadership } from './leadership.ts'
 import { ordinals } from './ordinals.ts'
 import { podLimits } from './pod-limits.ts'
@@ -45,6 +46,7 @@ export class Watchdog {
       ordinals(report, clock, objects),
       budgets(report, objects),
       reasons(report, objects),
+      jobCounts(report),
       this.#counter(),
     ])
       cluster.observe(observer)

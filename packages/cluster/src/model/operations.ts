@@ -3,6 +3,7 @@ import type { Deployment, KubernetesObject, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
 import { configMap, deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
+import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 import { podOperations } from './pod-operations.ts'
@@ -241,6 +242,7 @@ export const operations: readonly Operation[] = [
   ...podOperations,
   ...statefulSetOperations,
   ...serviceOperations,
+  ...jobOperations,
   ...surroundings,
   ...owners,
 ]

@@ -1,4 +1,5 @@
 import { daemonScenarios } from './daemons.ts'
+import { jobScenarios } from './jobs.ts'
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
@@ -12,6 +13,7 @@ export const scenarios: readonly Scenario[] = [
   ...workloadScenarios,
   ...daemonScenarios,
   ...serviceScenarios,
+  ...jobScenarios,
   ...surroundingScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,

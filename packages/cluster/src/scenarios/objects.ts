@@ -3,6 +3,8 @@ import type {
   ConfigMap,
   DaemonSet,
   Deployment,
+  Job,
+  JobSpec,
   KubernetesObject,
   LabelSelector,
   Namespace,
@@ -96,6 +98,29 @@ export function replicationController(name: string, given: Workload = {}): Repli
     kind: 'ReplicationController',
     metadata: { name, namespace: given.namespace ?? 'default' },
     spec: { ...spec, selector: selector.matchLabels ?? {} },
+  }
+}
+
+export function job(
+  name: string,
+  given: {
+    readonly namespace?: string
+    readonly spec?: Partial<JobSpec>
+    readonly annotations?: Record<string, string>
+  } = {},
+): Job {
+  const { namespace: place = 'default', annotations } = given
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: place },
+    spec: {
+      template: {
+        ...(annotations === undefined ? {} : { metadata: { annotations } }),
+        spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] },
+      },
+      ...given.spec,
+    },
   }
 }
 

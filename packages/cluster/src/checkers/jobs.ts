@@ -1,0 +1,110 @@
+/**
+ * Jobs: no pod is counted twice at any time, and at rest every pod is counted, free, and as many run as should.
+ * Contract: docs/behaviour/controllers/job-controller.md.
+ */
+import type { Job, KubernetesObject, Pod } from '@gyropilot/api'
+import {
+  controllerOf,
+  hasFinalizer,
+  isConditionTrue,
+  isPodActive,
+  isPodFinished,
+  resources,
+} from '@gyropilot/api'
+import type { ClusterObserver } from '../simulated/cluster-observer.ts'
+import type { Objects } from '../simulated/objects.ts'
+import type { Report } from './violation.ts'
+
+const TRACKING = 'batch.kubernetes.io/job-tracking'
+
+interface Ends {
+  readonly succeeded: Set<string>
+  readonly failed: Set<string>
+}
+
+/**
+ * No Job counts more successes, or failures, than pods of its own have come to that end: a pod that is on its way out may
+ * count as failed.
+ */
+export function jobCounts(report: Report): ClusterObserver {
+  const endsByJob = new Map<string, Ends>()
+
+  function seen(pod: Pod, isGone: boolean): void {
+    const owner = controllerOf(pod)
+    if (owner?.kind !== 'Job') return
+    let ends = endsByJob.get(owner.uid)
+    if (ends === undefined) {
+      ends = { succeeded: new Set(), failed: new Set() }
+      endsByJob.set(owner.uid, ends)
+    }
+    const uid = pod.metadata?.uid ?? ''
+    if (pod.status?.phase === 'Succeeded') ends.succeeded.add(uid)
+    else if (isGone || isPodFinished(pod) || pod.metadata?.deletionTimestamp !== undefined)
+      ends.failed.add(uid)
+  }
+
+  function check(job: Job): void {
+    const { succeeded = 0, failed = 0, uncountedTerminatedPods = {} } = job.status ?? {}
+    const ends = endsByJob.get(job.metadata?.uid ?? '')
+    const most = { succeeded: ends?.succeeded.size ?? 0, failed: ends?.failed.size ?? 0 }
+    const counted = {
+      succeeded: succeeded + (uncountedTerminatedPods.succeeded?.length ?? 0),
+      failed: failed + (uncountedTerminatedPods.failed?.length ?? 0),
+    }
+    for (const end of ['succeeded', 'failed'] as const)
+      if (counted[end] > most[end])
+        report('job counts', `${nameOf(job)} counts ${counted[end]} ${end}, ${most[end]} have`)
+  }
+
+  return {
+    committed({ type, collection, object }) {
+      if (collection === 'pods') seen(object as Pod, type === 'deleted')
+      else if (collection === 'jobs.batch' && type !== 'deleted') check(object as Job)
+    },
+  }
+}
+
+/** At rest. Jobs that another controller manages are its matter. */
+export function* jobsAtRest(objects: Objects): Iterable<string> {
+  const podsByJob = Map.groupBy(objects.all(resources.pods), (pod) => controllerOf(pod)?.uid ?? '')
+  const jobs = new Map(objects.all(resources.jobs).map((job) => [job.metadata?.uid ?? '', job]))
+  for (const job of jobs.values()) {
+    if (job.spec?.managedBy !== undefined && job.spec.managedBy !== 'kubernetes.io/job-controller')
+      continue
+    yield* jobAtRest(job, podsByJob.get(job.metadata?.uid ?? '') ?? [])
+  }
+  for (const pod of objects.all(resources.pods)) {
+    if (!hasFinalizer(pod, TRACKING)) continue
+    const owner = controllerOf(pod)
+    if (owner === undefined || (owner.kind === 'Job' && !jobs.has(owner.uid)))
+      yield `${nameOf(pod)} is held for a Job that is not there`
+  }
+}
+
+function* jobAtRest(job: Job, pods: readonly Pod[]): Iterable<string> {
+  const { status = {}, spec } = job
+  const active = pods.filter(isPodActive)
+  const isOver =
+    isConditionTrue(status.conditions, 'Complete') || isConditionTrue(status.conditions, 'Failed')
+  const { succeeded: uncounted = [], failed: lost = [] } = status.uncountedTerminatedPods ?? {}
+  if (uncounted.length + lost.length > 0) yield `${nameOf(job)} has pods that are not counted`
+  if ((status.active ?? 0) !== active.length)
+    yield `the status of ${nameOf(job)} says ${status.active ?? 0} active pods, there are ${active.length}`
+  for (const pod of pods)
+    if (hasFinalizer(pod, TRACKING) && (isOver || isPodFinished(pod)))
+      yield `${nameOf(pod)} has ended, or its Job has, and it is still held`
+  if (isOver) {
+    if (active.length > 0) yield `${nameOf(job)} is over and ${active.length} pods run`
+    return
+  }
+  if (spec?.suspend === true) {
+    if (active.length > 0) yield `${nameOf(job)} is suspended and ${active.length} pods run`
+    if (!isConditionTrue(status.conditions, 'Suspended')) yield `${nameOf(job)} does not say so`
+    return
+  }
+  if ((spec?.parallelism ?? 1) > 0) yield `${nameOf(job)} is not over, and nothing happens any more`
+}
+
+function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind} ${metadata?.namespace}/${metadata?.name}`
+}

@@ -1,0 +1,101 @@
+/** What a random user does with Jobs. */
+import { resources } from '@gyropilot/api'
+import type { JobSpec } from '@gyropilot/api'
+import { job } from '../scenarios/objects.ts'
+import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
+import type { Hand, Operation } from './operation.ts'
+
+const MOST_JOBS = 8
+
+/** Failures are few and limits low: what waits for its back-off would not come to rest. */
+function specOf(hand: Hand): Partial<JobSpec> {
+  const parallelism = hand.number(1, 4)
+  const completions = hand.number(1, 5)
+  const kinds: readonly Partial<JobSpec>[] = [
+    { completions },
+    { completions, podReplacementPolicy: 'Failed' },
+    { completions, completionMode: 'Indexed' },
+    { completions, completionMode: 'Indexed', backoffLimitPerIndex: hand.number(0, 2) },
+    {
+      completions,
+      completionMode: 'Indexed',
+      successPolicy: { rules: [{ succeededCount: hand.number(1, completions + 1) }] },
+    },
+    {},
+  ]
+  return {
+    ...hand.pick(kinds),
+    parallelism,
+    ...(hand.random.next() < 0.7 ? { backoffLimit: hand.number(0, 3) } : {}),
+    ...(hand.random.next() < 0.2 ? { suspend: true } : {}),
+    ...(hand.random.next() < 0.2 ? { activeDeadlineSeconds: hand.number(1, 60) } : {}),
+    ...(hand.random.next() < 0.4 ? { ttlSecondsAfterFinished: hand.number(0, 60) } : {}),
+  }
+}
+
+function annotationsOf(hand: Hand): Record<string, string> {
+  return {
+    'sim.kubelet/run': `${hand.number(1, 20)}s`,
+    ...(hand.random.next() < 0.3 ? { 'sim.kubelet/exit-code': '1' } : {}),
+  }
+}
+
+export const jobOperations: readonly Operation[] = [
+  {
+    name: 'create a Job',
+    weight: 4,
+    async act(hand) {
+      const { cluster } = hand
+      if (!hasRoom(hand) || cluster.objects.all(resources.jobs).length >= MOST_JOBS) return false
+      const given = { namespace: somePlace(hand), annotations: annotationsOf(hand) }
+      await cluster.create(job(`job-${hand.pick(APPS)}`, { ...given, spec: specOf(hand) }))
+      return true
+    },
+  },
+  {
+    name: 'suspend or resume a Job',
+    weight: 2,
+    async act(hand) {
+      const target = some(hand, resources.jobs)
+      if (target === undefined) return false
+      await merge(hand, resources.jobs, target, {
+        spec: { suspend: target.spec?.suspend !== true },
+      })
+      return true
+    },
+  },
+  {
+    name: 'scale a Job',
+    weight: 2,
+    async act(hand) {
+      const target = some(hand, resources.jobs)
+      if (target === undefined) return false
+      const parallelism = hand.number(1, 5)
+      const isElastic = target.spec?.completionMode === 'Indexed' && hand.random.next() < 0.5
+      const change = isElastic ? { parallelism, completions: parallelism } : { parallelism }
+      await merge(hand, resources.jobs, target, { spec: change })
+      return true
+    },
+  },
+  {
+    name: 'change the TTL of a Job',
+    weight: 1,
+    async act(hand) {
+      const target = some(hand, resources.jobs)
+      if (target === undefined) return false
+      const ttlSecondsAfterFinished = hand.pick([null, 0, 5, 60]) ?? null
+      await merge(hand, resources.jobs, target, { spec: { ttlSecondsAfterFinished } })
+      return true
+    },
+  },
+  {
+    name: 'delete a Job',
+    weight: 2,
+    async act(hand) {
+      const target = some(hand, resources.jobs)
+      if (target === undefined) return false
+      await remove(hand, resources.jobs, target)
+      return true
+    },
+  },
+]
