@@ -5,7 +5,14 @@
 import { resources } from '@gyropilot/api'
 import type { Job } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
-import { currentTimeMs, getLive, remove, write } from '@gyropilot/runtime'
+import {
+  compareResourceVersions,
+  currentTimeMs,
+  getLive,
+  isResourceVersion,
+  remove,
+  write,
+} from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { expiryMs, needsCleanup } from './expiry.ts'
 
@@ -19,7 +26,11 @@ export function* reconcile(
   // 5.
   const { namespace, name = '' } = cached.metadata ?? {}
   const live = yield* getLive(resources.jobs, namespace, name)
-  if (!live.ok) return isNotFound(live.error) ? {} : { error: live.error }
+  if (!live.ok) {
+    return isNotFound(live.error) ? { requeueAfterMs: RECHECK_MS } : { error: live.error }
+  }
+  if (isBehind(live.object, cached))
+    return { error: new Error(`job ${namespace}/${name} was read as it was before`) }
   // 6. Its TTL may have been raised or taken away, and the name may be another Job's now.
   const verdict = yield* judge(live.object)
   if (verdict !== EXPIRED) return verdict
@@ -36,6 +47,22 @@ export function* reconcile(
   // 9.
   onDeleted((yield* currentTimeMs()) - expiryMs(live.object))
   return {}
+}
+
+/** The event of the deletion comes before; if none does, the server did not yet know the Job that it called missing. */
+const RECHECK_MS = 10_000
+
+/** A server that lags may answer with less than it has told the cache: it must not call off the deletion. */
+function isBehind(live: Job, cached: Job): boolean {
+  const [liveVersion, cachedVersion] = [live, cached].map(
+    ({ metadata }) => metadata?.resourceVersion,
+  )
+  return (
+    live.metadata?.uid === cached.metadata?.uid &&
+    isResourceVersion(liveVersion) &&
+    isResourceVersion(cachedVersion) &&
+    compareResourceVersions(liveVersion, cachedVersion) < 0
+  )
 }
 
 const EXPIRED = 'expired'

@@ -168,7 +168,7 @@ test('a finish condition without a time is an error, and no reason to delete', (
 })
 
 const unexpected: readonly (readonly [string, Job | 'gone', object])[] = [
-  ['gone', 'gone', {}],
+  ['gone', 'gone', { requeueAfterMs: 10_000 }],
   ['another one of that name, which runs', job(5, [], { uid: 'another' }), {}],
   ['without its TTL', job(undefined, [finished('Complete', 8)]), {}],
   ['on its way out', job(5, [finished('Complete', 8)], { deletionTimestamp: secondsAgo(1) }), {}],
@@ -183,6 +183,18 @@ for (const [title, live, expected] of unexpected) {
 test('Given the TTL is raised from 5s to 3600s just before expiry, when the cached object is still old, then the live check re-queues and no DELETE is sent', () => {
   const { writes, result } = sync(expired, job(3600, [finished('Complete', 8)]))
   assert.deepEqual([writes, result], [[], { requeueAfterMs: 3_592_000 }])
+})
+
+test('a live read that is older than the cache is retried, and calls nothing off', () => {
+  const versioned = (version: string, conditions: readonly JobCondition[], uid = 'work-uid'): Job =>
+    job(5, conditions, { resourceVersion: version, uid })
+  const ended = [finished('Complete', 8)]
+  const behind = sync(versioned('100', ended), versioned('99', []))
+  assert.ok(behind.result.error)
+  assert.deepEqual(behind.writes, [])
+  assert.deepEqual(sync(versioned('100', ended), versioned('100', [])).result, {})
+  assert.deepEqual(sync(versioned('100', ended), versioned('101', [])).result, {})
+  assert.deepEqual(sync(versioned('100', ended), versioned('99', [], 'another')).result, {})
 })
 
 test('a live read that fails is retried', () => {
