@@ -15,6 +15,8 @@ import type { ClusterObserver } from '../simulated/cluster-observer.ts'
 import type { Objects } from '../simulated/objects.ts'
 import type { Report } from './violation.ts'
 
+/** Of random users; a test may set a longer one. */
+const LONGEST_TTL_S = 60
 const TRACKING = 'batch.kubernetes.io/job-tracking'
 
 interface Ends {
@@ -95,6 +97,12 @@ function* jobAtRest(job: Job, pods: readonly Pod[]): Iterable<string> {
       yield `${nameOf(pod)} has ended, or its Job has, and it is still held`
   if (isOver) {
     if (active.length > 0) yield `${nameOf(job)} is over and ${active.length} pods run`
+    // Rest is longer than any TTL that is given out here.
+    if (
+      spec?.ttlSecondsAfterFinished !== undefined &&
+      spec.ttlSecondsAfterFinished <= LONGEST_TTL_S
+    )
+      yield `${nameOf(job)} is over since longer than its TTL`
     return
   }
   if (spec?.suspend === true) {
