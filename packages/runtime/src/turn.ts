@@ -28,3 +28,22 @@ export class Turn {
     this.#startMs = this.#clock.monotonicMs()
   }
 }
+
+/** How often the time is looked at. */
+const ITEMS_PER_LOOK = 64
+
+/** Calls `work` for each item in order, in as many turns as it takes. */
+export async function inTurns<T>(
+  clock: Clock,
+  items: Iterable<T>,
+  work: (item: T) => void,
+): Promise<void> {
+  const turn = new Turn(clock)
+  let done = 0
+  for (const item of items) {
+    work(item)
+    if (++done % ITEMS_PER_LOOK !== 0) continue
+    const yielding = turn.yieldIfLong()
+    if (yielding !== undefined) await yielding
+  }
+}

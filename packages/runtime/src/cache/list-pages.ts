@@ -11,16 +11,19 @@ export interface ListedPages<T> {
 
 /**
  * Lists page after page. Continuation pages carry the token and no resourceVersion. When the token has expired, everything
- * is listed once in one piece at the resourceVersion first asked for. `onPage` is called as soon as a page is there.
+ * is listed once in one piece at the resourceVersion first asked for. `onPage` has each page as soon as it is there, and is waited for.
  */
 export async function listPages<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  { onPage, ...options }: ListOptions & { readonly onPage?: (page: ObjectList<T>) => void },
+  {
+    onPage,
+    ...options
+  }: ListOptions & { readonly onPage?: (page: ObjectList<T>) => Promise<void> },
 ): Promise<ListedPages<T>> {
   const listPage = async (pageOptions: ListOptions): Promise<ObjectList<T>> => {
     const page = await client.list(pageOptions)
     refuseTable(page)
-    if (page.items) onPage?.(page)
+    if (page.items) await onPage?.(page)
     return page
   }
   const first = await listPage(options)

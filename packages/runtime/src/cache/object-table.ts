@@ -75,6 +75,13 @@ export class ObjectTable<T extends KubernetesObject> {
   }
 }
 
+/** The server has not changed the object in between: not even a deletion and a namesake can have the same uid. */
+export function isSameState(a: KubernetesObject, b: KubernetesObject): boolean {
+  const { uid, resourceVersion } = a.metadata ?? {}
+  if (!uid || !resourceVersion) return false
+  return uid === b.metadata?.uid && resourceVersion === b.metadata.resourceVersion
+}
+
 /** What tells two collections apart, for a message; undefined when they are the same. */
 export function differenceOf<T extends KubernetesObject>(
   streamed: ObjectTable<T>,

@@ -43,7 +43,7 @@ function reflecting(extra: Partial<ReflectorOptions<Pod>> = {}) {
     watchList: false,
     onWatchError: (error) => watchErrors.push(error),
     sink: {
-      replaced(objects, resourceVersion) {
+      async replaced(objects, resourceVersion) {
         cached.clear()
         for (const object of objects) cached.set(keyOf(object), object)
         seen.push(`list@${resourceVersion}`)

@@ -1,9 +1,10 @@
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { KubernetesObject, ObjectList, ResourceType } from '@gyropilot/api'
 import { groupResourceOf } from '@gyropilot/api'
 import { TransportError, isDecodedForCaller, isExpired, isTooManyRequests } from '@gyropilot/client'
 import type { Client, ListOptions, ResourceClient } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { every, sleep } from '@gyropilot/foundation'
+import { inTurns } from '../turn.ts'
 import { listPages } from './list-pages.ts'
 import { ReflectorBackoff } from './reflector-backoff.ts'
 import { shapeOf } from './transform.ts'
@@ -19,7 +20,8 @@ import type { Stream, StreamEnd, StreamReader, StreamTarget } from './watch-stre
 
 /** Where a reflector puts what it learns. `replaced` and `changed` throw when an object cannot be taken in. */
 export interface ReflectorSink<T extends KubernetesObject> {
-  replaced(objects: Iterable<T>, resourceVersion: string): void
+  /** Waited for: a list may take more than a turn. */
+  replaced(objects: Iterable<T>, resourceVersion: string): Promise<void>
   changed(type: 'Added' | 'Updated' | 'Deleted', object: T): void
   bookmarked(resourceVersion: string): void
   /** An empty sink of the same kind for a streaming list, which is given to `replaced` when it is complete. */
@@ -140,7 +142,7 @@ export class Reflector<T extends KubernetesObject> {
         ...(resourceVersion === '' ? {} : { resourceVersion }),
         ...(limit === 0 ? {} : { limit }),
         signal,
-        onPage: (page) => this.#decoded(page, page.items),
+        onPage: (page) => this.#decodedPage(page),
       })
     let listed
     try {
@@ -153,7 +155,8 @@ export class Reflector<T extends KubernetesObject> {
     signal.throwIfAborted()
     if (firstVersion === '0' && listed.pages > 1) this.#serverPaginates = true
     this.#versionUnavailable = false
-    this.#options.sink.replaced(listed.items, listed.resourceVersion)
+    await this.#options.sink.replaced(listed.items, listed.resourceVersion)
+    signal.throwIfAborted()
     this.#lastVersion = listed.resourceVersion
   }
 
@@ -179,7 +182,7 @@ export class Reflector<T extends KubernetesObject> {
         const state = { complete: false }
         end = await followStream(stream, this.#reader(signal), {
           changed: (type, object) => {
-            this.#decoded(stream!, [object])
+            this.#decoded(stream!, object)
             temporary.changed(type, object)
           },
           bookmarked: (_, isEndOfInitialEvents) => {
@@ -197,8 +200,13 @@ export class Reflector<T extends KubernetesObject> {
       signal.throwIfAborted()
       if (end.ended === 'asked') {
         this.#versionUnavailable = false
-        await this.#checkStreamedList(temporary, version, signal)
-        temporary.complete(version)
+        try {
+          await this.#checkStreamedList(temporary, version, signal)
+          temporary.complete(version)
+        } catch (error) {
+          closeStream(stream!)
+          throw error
+        }
         this.#lastVersion = version
         return stream
       }
@@ -315,10 +323,15 @@ export class Reflector<T extends KubernetesObject> {
     return false
   }
 
-  #decoded(source: object, objects: readonly T[]): void {
+  #decoded(source: object, object: T): void {
     const { onDecoded } = this.#options
-    if (onDecoded === undefined || !isDecodedForCaller(source)) return
-    for (const object of objects) onDecoded(object)
+    if (onDecoded !== undefined && isDecodedForCaller(source)) onDecoded(object)
+  }
+
+  async #decodedPage(page: ObjectList<T>): Promise<void> {
+    const { onDecoded, clock } = this.#options
+    if (onDecoded === undefined || !isDecodedForCaller(page)) return
+    await inTurns(clock, page.items, onDecoded)
   }
 
   #liveTarget(stream: Stream<T>, startedAnywhere: boolean): StreamTarget<T> {
@@ -327,7 +340,7 @@ export class Reflector<T extends KubernetesObject> {
     return {
       changed: (type, object) => {
         if (type !== 'Added') onlyAdded = false
-        this.#decoded(stream, [object])
+        this.#decoded(stream, object)
         sink.changed(type, object)
       },
       bookmarked: (resourceVersion) => {

@@ -3,6 +3,7 @@ import { groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '../informer.ts'
+import { Turn, inTurns } from '../turn.ts'
 import type {
   EventHandler,
   HandlerRegistration,
@@ -17,7 +18,7 @@ import type { Notification } from './handler-delivery.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { Latch } from './latch.ts'
 import type { MutationDetector } from './mutation-detector.ts'
-import { ObjectTable, differenceOf } from './object-table.ts'
+import { ObjectTable, differenceOf, isSameState } from './object-table.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorSink } from './reflector.ts'
 import { SharedSubtrees } from './shared-subtrees.ts'
@@ -59,6 +60,9 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   readonly mutationDetector?: MutationDetector
 }
 
+/** Between two looks at the time. */
+const NOTIFICATIONS_PER_PAUSE = 64
+
 interface Handler<T extends KubernetesObject> {
   readonly delivery: HandlerDelivery<T>
   readonly resync: ResyncMember
@@ -84,6 +88,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #onWatchError: ((error: unknown) => void) | undefined
   #state: 'new' | 'started' | 'stopped' = 'new'
   #drainScheduled = false
+  /** A list is being taken in over more than one turn. */
+  #draining: Promise<void> | undefined
 
   constructor(options: SharedInformerOptions<T>) {
     this.type = options.type
@@ -178,7 +184,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       onWatchError: this.#onWatchError,
     })
     await reflector.run(signal)
+    // What is behind a list that takes its time is taken in by the same work.
+    await this.#draining
     this.#drain()
+    await this.#draining
     this.#state = 'stopped'
     for (const handler of this.#handlers) this.#remove(handler)
   }
@@ -199,8 +208,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // A transform can make anything of an object: its results are not compared with.
     if (this.#hasTransform) return (object) => subtrees.take(object)
     return (object) => {
+      const known = this.#store.counterpartOf(object)
+      // The cached one is kept in its place.
+      if (known !== undefined && isSameState(known, object)) return
       dropManagedFields(object)
-      subtrees.take(object, this.#store.counterpartOf(object))
+      subtrees.take(object, known)
     }
   }
 
@@ -210,9 +222,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#scheduleDrain()
     }
     return {
-      replaced: (objects, resourceVersion) => {
+      replaced: async (objects, resourceVersion) => {
         const table = new ObjectTable<T>()
-        for (const object of objects) table.set(this.#transform(object))
+        await inTurns(this.#options.clock, objects, (object) => table.set(this.#kept(object)))
         replaceAll(table, resourceVersion)
       },
       changed: (type, object) => {
@@ -228,7 +240,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         const table = new ObjectTable<T>()
         return {
           changed: (type, object) => {
-            const kept = this.#transform(object)
+            const kept = this.#kept(object)
             if (type === 'Deleted') table.delete(keyOf(kept))
             else table.set(kept)
           },
@@ -241,6 +253,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         }
       },
     }
+  }
+
+  /** What a list has of an object that did not change is the cached one: as good, and shared with all who hold it. */
+  #kept(object: T): T {
+    const known = this.#store.counterpartOf(object)
+    return known !== undefined && isSameState(known, object) ? known : this.#transform(object)
   }
 
   #resync(): void {
@@ -256,17 +274,40 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     queueMicrotask(() => this.#drain())
   }
 
+  /** At once, but for lists that take more than a turn: what arrives meanwhile waits its turn behind them. */
   #drain(): void {
     this.#drainScheduled = false
+    if (this.#draining !== undefined) return
+    const work = this.#takeInAll()
+    const turn = new Turn(this.#options.clock)
+    while (work.next().done !== true) {
+      const yielding = turn.yieldIfLong()
+      if (yielding === undefined) continue
+      this.#draining = this.#drainOn(work, turn, yielding)
+      return
+    }
+  }
+
+  async #drainOn(work: Generator<void>, turn: Turn, yielding: Promise<void>): Promise<void> {
+    for (let wait: Promise<void> | undefined = yielding; ; wait = turn.yieldIfLong()) {
+      if (wait !== undefined) await wait
+      if (work.next().done === true) break
+    }
+    this.#draining = undefined
+  }
+
+  /** Pauses where the store and the handlers are in order. */
+  *#takeInAll(): Generator<void> {
     const { metrics, clock } = this.#options
     for (;;) {
       const isInInitialList = !this.#queue.hasSynced()
       const batch = this.#queue.takeBatch()
       const startMs = metrics && clock.monotonicMs()
-      if (!('length' in batch)) this.#takeInWhole(batch, isInInitialList)
+      if (!('length' in batch)) yield* this.#takeInWhole(batch, isInInitialList)
       else if (batch.length > 0) this.#takeIn(batch, isInInitialList)
       else break
       if (startMs !== undefined) metrics?.processed(clock.monotonicMs() - startMs)
+      yield
     }
     if (this.#synced.isOpen || !this.#queue.hasSynced()) return
     this.#synced.open()
@@ -292,46 +333,66 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     for (const notification of notifications) this.#distribute(notification)
   }
 
-  #takeInWhole(delta: WholeDelta<T>, isInInitialList: boolean): void {
+  *#takeInWhole(delta: WholeDelta<T>, isInInitialList: boolean): Generator<void> {
     switch (delta.type) {
       case 'Bookmark':
         this.#store.bookmark(delta.resourceVersion)
         return
-      case 'SyncAll':
-        for (const object of this.#store.list())
-          this.#distribute({ kind: 'update', previous: object, object })
+      case 'SyncAll': {
+        const due = [...this.#handlers].filter(({ resync }) => resync.receives)
+        let told = 0
+        for (const object of this.#store.list()) {
+          this.#distribute({ kind: 'update', previous: object, object }, due)
+          if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
+        }
         return
+      }
       case 'ReplacedAll':
-        this.#replaceAll(delta.objects, delta.resourceVersion, isInInitialList)
+        yield* this.#replaceAll(delta.objects, delta.resourceVersion, isInInitialList)
         this.#queue.replaceTakenIn()
     }
   }
 
-  #replaceAll(objects: ObjectTable<T>, resourceVersion: string, isInInitialList: boolean): void {
-    const before = this.#store.replace(objects, resourceVersion)
+  *#replaceAll(
+    objects: ObjectTable<T>,
+    resourceVersion: string,
+    isInInitialList: boolean,
+  ): Generator<void> {
+    const before = yield* this.#store.replacing(objects, resourceVersion)
+    // Who joins from here on is told of what the store has now, and of nothing before.
+    const handlers = [...this.#handlers]
+    let told = 0
     for (const object of before) {
+      if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
       if (objects.counterpartOf(object) !== undefined) continue
       const tombstone = new DeletedFinalStateUnknown(keyOf(object), object)
-      this.#distribute({ kind: 'delete', object: tombstone })
+      this.#distribute({ kind: 'delete', object: tombstone }, handlers)
     }
     for (const object of objects) {
+      if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
       const previous = before.counterpartOf(object)
       this.#distribute(
         previous === undefined
           ? { kind: 'add', object, isInInitialList }
           : { kind: 'update', previous, object },
+        handlers,
       )
     }
   }
 
   /** An update between equal resourceVersions says nothing new: only handlers that are due a resync receive it. */
-  #distribute(notification: Notification<T>): void {
+  #distribute(
+    notification: Notification<T>,
+    handlers: Iterable<Handler<T>> = this.#handlers,
+  ): void {
     const isResync =
       notification.kind === 'update' &&
       notification.previous.metadata?.resourceVersion ===
         notification.object.metadata?.resourceVersion
-    if (notification.kind !== 'delete') this.#options.mutationDetector?.capture(notification.object)
-    for (const { delivery, resync } of this.#handlers) {
+    const isKept = isResync && notification.previous === notification.object
+    if (notification.kind !== 'delete' && !isKept)
+      this.#options.mutationDetector?.capture(notification.object)
+    for (const { delivery, resync } of handlers) {
       if (!isResync || resync.receives) delivery.notify(notification)
     }
   }

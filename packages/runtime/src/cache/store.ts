@@ -9,10 +9,19 @@ export const NAMESPACE_INDEX = 'namespace'
 /** Most index values have one object: a set is made for the second. */
 type Bucket<T> = T | Set<T>
 
+type Buckets<T> = Map<string, Bucket<T>>
+
 interface Index<T extends KubernetesObject> {
   readonly valuesOf: IndexFunction<T>
-  readonly buckets: Map<string, Bucket<T>>
+  buckets: Buckets<T>
 }
+
+type Change<T> = readonly [before: T | undefined, after: T | undefined]
+
+/** Of the work of a list: between two pauses it is a fraction of a millisecond. */
+const OBJECTS_PER_PAUSE = 64
+/** What a single step may move in each index. */
+const MOST_CHANGES_AT_ONCE = 1_000
 
 /**
  * Objects by key, found by index values too. Keeps the objects it is given, never copies: they are shared with everybody.
@@ -50,16 +59,60 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     this.#observe(resourceVersion)
   }
 
-  /** Puts a whole list in the place of everything, in one step. The table is the store's from now on; the old one is answered. */
+  /** `replacing` without pauses. */
   replace(objects: ObjectTable<T>, resourceVersion: string): ObjectTable<T> {
+    const steps = this.replacing(objects, resourceVersion)
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    }
+  }
+
+  /**
+   * Puts a whole list in the place of everything, in one step behind the last pause: until then readers see what was there.
+   * `set` and `delete` must wait. The table is the store's from now on; the old one is answered. What takes its time is looking
+   * for differences: those alone touch the indexes, unless they are so many that new indexes are made beside the old ones.
+   */
+  *replacing(
+    objects: ObjectTable<T>,
+    resourceVersion: string,
+  ): Generator<void, ObjectTable<T>, void> {
     const previous = this.#objects
+    const changes: Change<T>[] = []
+    let looked = 0
+    for (const object of objects) {
+      const known = previous.counterpartOf(object)
+      if (known !== object) changes.push([known, object])
+      if (++looked % OBJECTS_PER_PAUSE === 0) yield
+    }
+    for (const known of previous) {
+      if (objects.counterpartOf(known) === undefined) changes.push([known, undefined])
+      if (++looked % OBJECTS_PER_PAUSE === 0) yield
+    }
+    const made = changes.length > MOST_CHANGES_AT_ONCE ? yield* this.#indexed(objects) : undefined
     this.#objects = objects
-    for (const index of this.#indexes.values()) {
-      index.buckets.clear()
-      for (const object of objects) moveEntry(index, undefined, object)
+    for (const [name, index] of this.#indexes) {
+      const buckets = made?.get(name)
+      if (buckets !== undefined) index.buckets = buckets
+      // Few, or an index that was added in one of the pauses.
+      else for (const [before, after] of changes) moveEntry(index, before, after)
     }
     this.#resourceVersion = resourceVersion
     return previous
+  }
+
+  *#indexed(objects: ObjectTable<T>): Generator<void, Map<string, Buckets<T>>, void> {
+    const made = new Map<string, Buckets<T>>()
+    for (const [name, { valuesOf }] of this.#indexes) {
+      const index: Index<T> = { valuesOf, buckets: new Map() }
+      made.set(name, index.buckets)
+      let indexed = 0
+      for (const object of objects) {
+        moveEntry(index, undefined, object)
+        if (++indexed % OBJECTS_PER_PAUSE === 0) yield
+      }
+    }
+    return made
   }
 
   /** Takes note of a resourceVersion without a change: a bookmark. */
@@ -161,14 +214,14 @@ function moveEntry<T extends KubernetesObject>(
   for (const value of after) putIn(buckets, value, current!)
 }
 
-function putIn<T>(buckets: Map<string, Bucket<T>>, value: string, object: T): void {
+function putIn<T>(buckets: Buckets<T>, value: string, object: T): void {
   const bucket = buckets.get(value)
   if (bucket === undefined) buckets.set(value, object)
   else if (bucket instanceof Set) bucket.add(object)
   else if (bucket !== object) buckets.set(value, new Set([bucket, object]))
 }
 
-function takeOut<T>(buckets: Map<string, Bucket<T>>, value: string, object: T): void {
+function takeOut<T>(buckets: Buckets<T>, value: string, object: T): void {
   const bucket = buckets.get(value)
   if (bucket instanceof Set) {
     bucket.delete(object)
