@@ -19,7 +19,6 @@ import { DeletedFinalStateUnknown } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
-import { Turn } from './turn.ts'
 import { runWorkers } from './workers.ts'
 
 /** A keyed controller, and a way to add keys that no watch adds: timers of its own, other queues. */
@@ -93,7 +92,8 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       clock,
       signal,
       logger,
-      work: () => this.#workerLoop(signal),
+      queue: this.#queue,
+      work: ({ key, reasons }) => this.#process(key, reasons, signal),
     })
     logger.verbosity(2).info('Workers have stopped', { controller: name })
   }
@@ -108,18 +108,6 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     throw new Error(
       `${this.#context.name}: timed out waiting for caches to sync after ${cacheSyncTimeoutMs} ms`,
     )
-  }
-
-  async #workerLoop(signal: AbortSignal): Promise<void> {
-    const turn = new Turn(this.#context.clock)
-    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
-      try {
-        await this.#process(item.key, item.reasons, signal)
-      } finally {
-        this.#queue.done(item.key)
-      }
-      await turn.yieldIfLong()
-    }
   }
 
   async #process(key: string, reasons: readonly Reason[], signal: AbortSignal): Promise<void> {

@@ -6,11 +6,13 @@ const TURN_MS = 10
 
 /**
  * Keeps loops that never wait for anything real from holding up the process: whoever calls `yieldIfLong` between pieces of
- * work gives timers and sockets a turn after 10 ms. On a virtual clock no time passes in between, so nothing changes there.
+ * work gives timers and sockets a turn after 10 ms. Loops that run side by side share one: each with its own would go on for
+ * 10 ms more when it is woken, one after the other, and sockets would wait for all of them. On a virtual clock no time passes in between, so nothing changes there.
  */
 export class Turn {
   readonly #clock: Clock
   #startMs: number
+  #yielding: Promise<void> | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -20,12 +22,14 @@ export class Turn {
   /** Undefined when it is not yet time. */
   yieldIfLong(): Promise<void> | undefined {
     if (this.#clock.monotonicMs() - this.#startMs < TURN_MS) return undefined
-    return this.#yield()
+    this.#yielding ??= this.#yield()
+    return this.#yielding
   }
 
   async #yield(): Promise<void> {
     await sleep(this.#clock, 0)
     this.#startMs = this.#clock.monotonicMs()
+    this.#yielding = undefined
   }
 }
 

@@ -1,26 +1,47 @@
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
+import { Turn } from './turn.ts'
 
 const RESTART_DELAY_MS = 1_000
 
-export interface WorkersOptions {
+/** What workers need of a queue. */
+interface Source<Item> {
+  /** Undefined: shut down and empty. */
+  get(): Promise<Item | undefined>
+  done(key: string): void
+}
+
+export interface WorkersOptions<Item extends { readonly key: string }> {
   readonly count: number
   readonly clock: Clock
   readonly logger: Logger
+  /** Whoever aborts it shuts the queue down too. */
   readonly signal: AbortSignal
-  /** One worker's loop; it ends when there is nothing left to do after `signal` aborted. */
-  readonly work: () => Promise<void>
+  readonly queue: Source<Item>
+  /** What it throws is a defect: logged, and its worker goes on after a second. Called for what is left of the queue after `signal` aborted too. */
+  readonly work: (item: Item) => Promise<void> | void
 }
 
-/** Runs `count` loops; one that ends or fails before `signal` aborts is restarted after a second. Resolves when all ended. */
-export async function runWorkers(options: WorkersOptions): Promise<void> {
-  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options)))
+/**
+ * The one loop of all controllers: `count` workers hand the items of a queue to `work`, one at a time each, and give them
+ * back. Work that never waits for anything real is interrupted every 10 ms, so that timers and sockets have their turn.
+ * Resolves when the queue is shut down and empty.
+ */
+export async function runWorkers<Item extends { readonly key: string }>(
+  options: WorkersOptions<Item>,
+): Promise<void> {
+  const turn = new Turn(options.clock)
+  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options, turn)))
 }
 
-async function runUntilStopped({ clock, signal, logger, work }: WorkersOptions): Promise<void> {
+async function runUntilStopped<Item extends { readonly key: string }>(
+  options: WorkersOptions<Item>,
+  turn: Turn,
+): Promise<void> {
+  const { clock, signal, logger } = options
   for (;;) {
     try {
-      await work()
+      await workLoop(options, turn)
     } catch (error) {
       logger.error(error, 'A worker failed')
     }
@@ -30,5 +51,21 @@ async function runUntilStopped({ clock, signal, logger, work }: WorkersOptions):
     } catch {
       return
     }
+  }
+}
+
+async function workLoop<Item extends { readonly key: string }>(
+  { queue, work }: WorkersOptions<Item>,
+  turn: Turn,
+): Promise<void> {
+  for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
+    try {
+      const working = work(item)
+      if (working !== undefined) await working
+    } finally {
+      queue.done(item.key)
+    }
+    const yielding = turn.yieldIfLong()
+    if (yielding !== undefined) await yielding
   }
 }

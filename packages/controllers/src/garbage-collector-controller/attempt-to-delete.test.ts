@@ -441,6 +441,26 @@ test('An object that already had the orphan finalizer and loses all owners is de
   }
 })
 
+test('an object that is in deletion already, which the graph is about to show, is not deleted once more', () => {
+  const waiting = owner('rc', { deleting: true, finalizers: ['foregroundDeletion'] })
+  // The grandchild asks for deletion in the foreground: that is another one than in the background.
+  for (const [finalizers, hasGrandchild, isDeleted] of [
+    [['x/y'], false, false],
+    [['foregroundDeletion'], true, false],
+    [['x/y'], true, true],
+  ] as const) {
+    const graph = new TestGraph()
+    const child = { owners: [blocking('rc')], finalizers: [...finalizers] }
+    graph.add(object('child', child))
+    if (hasGrandchild)
+      graph.add(object('grandchild', { owners: [blocking('child', { kind: 'Pod' })] }))
+    const live = [object('child', { ...child, deleting: true }), waiting]
+    const { writes, checked } = check(graph, 'child', { live })
+    assert.equal(deletions(writes).length, isDeleted ? 1 : 0, String([finalizers, hasGrandchild]))
+    assert.deepEqual(checked, { next: 'done' })
+  }
+})
+
 test('Given a 409 on DELETE and unchanged owners, then a second DELETE with uid only', () => {
   const graph = new TestGraph()
   const child = object('child', { owners: [ref('rc')], resourceVersion: '1' })

@@ -155,7 +155,9 @@ function* deleteObject(
   collector: Collector,
 ): Reconcile<Checked> {
   const { uid } = identity
-  const { resourceVersion, ownerReferences } = judged.metadata ?? {}
+  const { resourceVersion, ownerReferences, deletionTimestamp } = judged.metadata ?? {}
+  // In deletion as it should be: the graph is about to show it.
+  if (deletionTimestamp !== undefined && policyOf(judged) === propagationPolicy) return DONE
   const first = yield* remove(
     identity,
     { propagationPolicy, preconditions: { uid, resourceVersion } },

@@ -6,9 +6,11 @@ import type {
   ControllerContext,
   DebugPage,
   EventRecorder,
+  QueueItem,
   Reason,
   Reconcile,
   RunnableController,
+  WorkQueue,
 } from '@gyropilot/runtime'
 import { AbsentOwners } from './absent-owners.ts'
 import { attemptToDelete } from './attempt-to-delete.ts'
@@ -108,7 +110,9 @@ export class GarbageCollector implements RunnableController {
     else signal.addEventListener('abort', stop, { once: true })
     await this.#context.informersStarted
     await Promise.all([
-      this.#runWorkers(1, signal, () => this.#takeInChanges()),
+      this.#runWorkers(1, signal, this.#changes, ({ key }) =>
+        this.#takeIn(this.#changes.takeEvent(key)),
+      ),
       this.#discovery.run(signal),
       this.#collect(signal),
     ])
@@ -137,33 +141,27 @@ export class GarbageCollector implements RunnableController {
         : 'Not all resource monitors could be synced, proceeding anyways',
     )
     await Promise.all([
-      this.#runWorkers(this.#workers, signal, () =>
-        this.#workLoop(this.#toDelete, 'delete', signal, (node, key) =>
+      this.#runWorkers(this.#workers, signal, this.#toDelete, (item) =>
+        this.#workOn(item, this.#toDelete, 'delete', signal, (node, key) =>
           this.#delete(node, key, signal),
         ),
       ),
-      this.#runWorkers(this.#workers, signal, () =>
-        this.#workLoop(this.#toOrphan, 'orphan', signal, (node, key) =>
+      this.#runWorkers(this.#workers, signal, this.#toOrphan, (item) =>
+        this.#workOn(item, this.#toOrphan, 'orphan', signal, (node, key) =>
           this.#orphan(node, key, signal),
         ),
       ),
     ])
   }
 
-  #runWorkers(count: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  #runWorkers(
+    count: number,
+    signal: AbortSignal,
+    queue: WorkQueue,
+    work: (item: QueueItem) => Promise<void> | void,
+  ): Promise<void> {
     const { clock } = this.#context
-    return runWorkers({ count, clock, signal, logger: this.#logger, work })
-  }
-
-  async #takeInChanges(): Promise<void> {
-    const queue = this.#changes
-    for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
-      try {
-        this.#takeIn(queue.takeEvent(item.key))
-      } finally {
-        queue.done(item.key)
-      }
-    }
+    return runWorkers({ count, clock, signal, logger: this.#logger, queue, work })
   }
 
   #takeIn(event: GraphEvent): void {
@@ -182,33 +180,28 @@ export class GarbageCollector implements RunnableController {
     return { cause, object: identityText(identity) }
   }
 
-  /** Hands nodes to `work`. Rules that throw are a defect of theirs: logged, and the node is tried again. */
-  async #workLoop(
+  /** Hands a node to `work`. Rules that throw are a defect of theirs: logged, and the node is tried again. */
+  async #workOn(
+    item: QueueItem,
     queue: NodeQueue,
     verb: 'delete' | 'orphan',
     signal: AbortSignal,
     work: (node: GraphNode, key: string) => Promise<Worked>,
   ): Promise<void> {
     const { trace, name } = this.#context
-    for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
-      try {
-        if (signal.aborted) continue
-        const node = queue.node(item.key)
-        const key = `${verb} ${identityText(node.identity)}`
-        trace?.started(name, key, item.reasons)
-        const worked = await work(node, key).catch((error: unknown): Worked | undefined => {
-          if (error instanceof InterruptedByShutdown || signal.aborted) return undefined
-          return { again: true, error }
-        })
-        trace?.finished(name, key, worked ?? { interrupted: true })
-        if (worked === undefined) continue
-        if (worked.error !== undefined) this.#report(key, worked.error)
-        if (worked.again) queue.addNodeRateLimited(node)
-        else queue.forget(node.id)
-      } finally {
-        queue.done(item.key)
-      }
-    }
+    if (signal.aborted) return
+    const node = queue.node(item.key)
+    const key = `${verb} ${identityText(node.identity)}`
+    trace?.started(name, key, item.reasons)
+    const worked = await work(node, key).catch((error: unknown): Worked | undefined => {
+      if (error instanceof InterruptedByShutdown || signal.aborted) return undefined
+      return { again: true, error }
+    })
+    trace?.finished(name, key, worked ?? { interrupted: true })
+    if (worked === undefined) return
+    if (worked.error !== undefined) this.#report(key, worked.error)
+    if (worked.again) queue.addNodeRateLimited(node)
+    else queue.forget(node.id)
   }
 
   async #delete(node: GraphNode, key: string, signal: AbortSignal): Promise<Worked> {

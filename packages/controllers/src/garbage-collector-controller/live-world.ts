@@ -5,7 +5,7 @@ import { pathOf, resources } from '@gyropilot/api'
 import { ApiClient, isNotFound, memoryTransport } from '@gyropilot/client'
 import type { DeleteOptions, TransportRequest } from '@gyropilot/client'
 import { SeededRandom, silentLogger } from '@gyropilot/foundation'
-import type { VirtualClock } from '@gyropilot/foundation'
+import type { Clock, VirtualClock } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
 import type { ControllerContext, EventRecord } from '@gyropilot/runtime'
 import { RecordingMetrics } from '@gyropilot/runtime/testing'
@@ -35,6 +35,8 @@ export interface LiveWorld {
 }
 
 export interface LiveWorldOptions {
+  /** What the collector is given in the place of the world's clock. */
+  readonly clockOf?: (clock: Clock) => Clock
   /** Told of each request of the collector and its informers before the server is; an error that it throws is the answer. */
   readonly before?: (request: TransportRequest, world: LiveWorld) => Promise<void> | void
 }
@@ -80,7 +82,7 @@ export async function liveWorld(options: LiveWorldOptions = {}): Promise<LiveWor
         informers: informersOf(watching, clock),
         metadataInformers: informersOf(watching, clock),
         recorder: () => ({ record: (event) => void events.push(event) }),
-        clock,
+        clock: options.clockOf?.(clock) ?? clock,
         random: new SeededRandom('collector'),
         logger: silentLogger,
         metrics,

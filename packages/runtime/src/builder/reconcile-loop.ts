@@ -4,7 +4,6 @@ import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/fo
 import { anySignal, uuid, withDeadline } from '@gyropilot/foundation'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { withSignal } from '../object-cache/cached-client.ts'
-import { Turn } from '../turn.ts'
 import { runWorkers } from '../workers.ts'
 import type { PrioritizedItem } from '../workqueue/priority-queue.ts'
 import type { RateLimiter } from '../workqueue/rate-limiter.ts'
@@ -120,7 +119,8 @@ export class ReconcileLoop {
         clock: this.#environment.clock,
         logger: this.#logger,
         signal: stop.signal,
-        work: () => this.#work(signal, (error) => crash.abort(error)),
+        queue: this.#queue,
+        work: (item) => this.#process(item, signal, (error) => crash.abort(error)),
       })
       this.#logger.info('All workers finished')
       if (crash.signal.aborted) throw crash.signal.reason
@@ -154,23 +154,12 @@ export class ReconcileLoop {
     )
   }
 
-  async #work(signal: AbortSignal, crash: (error: unknown) => void): Promise<void> {
-    const turn = new Turn(this.#environment.clock)
-    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
-      try {
-        if (!signal.aborted) await this.#process(item, signal, crash)
-      } finally {
-        this.#queue.done(item.key)
-      }
-      await turn.yieldIfLong()
-    }
-  }
-
   async #process(
     item: PrioritizedItem,
     signal: AbortSignal,
     crash: (error: unknown) => void,
   ): Promise<void> {
+    if (signal.aborted) return
     const { clock } = this.#environment
     const request = requestOfKey(item.key)
     const logger = this.#logger.with({ ...request, reconcileID: uuid(this.#random) })

@@ -6,6 +6,7 @@ import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/fo
 import { formatMicroTime } from '@gyropilot/foundation'
 import { SharedInformer } from '../cache/shared-informer.ts'
 import { runWorkers } from '../workers.ts'
+import type { QueueItem } from '../workqueue/queue.ts'
 import { RateLimitingQueue } from '../workqueue/rate-limiting-queue.ts'
 
 /** Who stands for which Lease. Versions are those that the server compares: the lowest emulation version is preferred. */
@@ -74,25 +75,22 @@ export class LeaseCandidate {
     signal.addEventListener('abort', () => this.#queue.shutDown(), { once: true })
     if (await this.#informer.whenSynced(signal)) {
       this.#queue.add(this.#key)
-      await runWorkers({ count: 1, clock, logger, signal, work: () => this.#renewLoop(signal) })
+      const queue = this.#queue
+      const work = ({ key }: QueueItem): Promise<void> => this.#renew(key, signal)
+      await runWorkers({ count: 1, clock, logger, signal, queue, work })
     }
     await watching
   }
 
-  async #renewLoop(signal: AbortSignal): Promise<void> {
-    for (let item = await this.#queue.get(); item !== undefined; item = await this.#queue.get()) {
-      try {
-        if (!signal.aborted) await this.#announce()
-        this.#queue.forget(item.key)
-        this.#queue.addAfter(item.key, RENEW_EVERY_MS)
-      } catch (error) {
-        this.#options.logger.error(error, 'The lease candidate could not be written, will retry', {
-          key: item.key,
-        })
-        this.#queue.addRateLimited(item.key)
-      } finally {
-        this.#queue.done(item.key)
-      }
+  async #renew(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      if (!signal.aborted) await this.#announce()
+      this.#queue.forget(key)
+      this.#queue.addAfter(key, RENEW_EVERY_MS)
+    } catch (error) {
+      const text = 'The lease candidate could not be written, will retry'
+      this.#options.logger.error(error, text, { key })
+      this.#queue.addRateLimited(key)
     }
   }
 
