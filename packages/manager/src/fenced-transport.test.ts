@@ -24,14 +24,24 @@ test('every request passes while the lease is held', async () => {
 
 test('without the lease only reads pass, and the server certainly has not seen a refused write', async () => {
   const { send, sent } = fenced(() => false)
-  await send('GET')
+  for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) await send(method)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     await assert.rejects(
       send(method),
       (error) => error instanceof TransportError && error.notProcessed,
     )
   }
-  assert.deepEqual(sent, ['GET'])
+  assert.deepEqual(sent, ['GET', 'HEAD', 'OPTIONS'])
+})
+
+test('closing it closes the transport behind it', async () => {
+  let closed = false
+  const inner = {
+    send: () => Promise.reject(new Error('none')),
+    close: async () => void (closed = true),
+  }
+  await fencedTransport(inner, () => true).close()
+  assert.equal(closed, true)
 })
 
 test('the lease is looked at for each write anew', async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ReplicaSet } from '@gyropilot/api'
 import type { Reconcile } from '@gyropilot/runtime'
 import { refused } from '../workload-support/fixtures.ts'
-import { deployment, outcome, owned, rollout } from './fixtures.ts'
+import { deployment, outcome, owned, rollout, sync } from './fixtures.ts'
 import {
   cleanUpUnhealthy,
   scaleDownAvailable,
@@ -20,6 +19,15 @@ const rolling = (replicas: number, maxSurge: number, maxUnavailable: number) =>
 
 function* ignoring<T>(rules: Reconcile<T>): Reconcile {
   yield* rules
+}
+
+interface Kept<T> {
+  value?: T
+}
+
+/** Drives rules and keeps what they come to. */
+function* keeping<T>(rules: Reconcile<T>, kept: Kept<T>): Reconcile {
+  kept.value = yield* rules
 }
 
 const sizeOf = (of: Rollout, name: string): number | undefined =>
@@ -139,9 +147,11 @@ for (const { title, unavailable, old, fresh, expected } of downwards) {
       newSet,
       owned(web, { name: 'old', replicas: old[0], available: old[1] }),
     )
-    const driven = outcome(ignoring(scaleDownOldReplicaSets(working, newSet)))
+    const kept: Kept<boolean> = {}
+    const driven = outcome(keeping(scaleDownOldReplicaSets(working, newSet), kept))
     assert.equal(sizeOf(working, 'old'), expected ?? old[0])
     assert.equal(driven.replicaSetUpdates.length > 0, expected !== undefined)
+    assert.equal(kept.value, expected !== undefined, 'whether anything was scaled')
   })
 }
 
@@ -217,14 +227,76 @@ test('available pods go from the oldest ReplicaSet first', () => {
 })
 
 test('An error in a or b is swallowed: treated as "did not scale", the sync continues.', () => {
-  const web = rolling(10, 0, 2)
+  const web = rolling(10, 0, 4)
   const newSet = owned(web, { name: 'new', replicas: 0 })
-  let scaled: boolean | undefined
-  function* rules(of: Rollout, fresh: ReplicaSet): Reconcile {
-    scaled = yield* scaleDownOldReplicaSets(of, fresh)
+  const cases: readonly [string, refusedWrite: number, scaled: readonly string[]][] = [
+    ['of the unavailable', 0, []],
+    ['of the available', 1, ['old']],
+    ['of the second unavailable', 1, ['old', 'broken']],
+  ]
+  for (const [title, refusedWrite, writes] of cases) {
+    const replicas = writes.includes('broken') ? 8 : 10
+    const old = owned(web, { name: 'old', replicas, available: replicas - 2 })
+    const broken = owned(web, { name: 'broken', replicas: 2, available: 0, ageSeconds: 5 })
+    const olds = writes.includes('broken') ? [old, broken] : [old]
+    const kept: Kept<boolean> = {}
+    let count = 0
+    const driven = outcome(
+      keeping(scaleDownOldReplicaSets(rollout(web, newSet, ...olds), newSet), kept),
+      { onWrite: () => (count++ === refusedWrite ? refused(409, 'Conflict') : undefined) },
+    )
+    assert.equal(kept.value, false, title)
+    assert.equal(driven.writes.length, refusedWrite + 1, `${title}: nothing after the error`)
   }
-  outcome(rules(rollout(web, newSet, owned(web, { name: 'old', replicas: 10 })), newSet), {
-    onWrite: () => refused(409, 'Conflict'),
-  })
-  assert.equal(scaled, false)
+})
+
+test('an old ReplicaSet with more available pods than it asks for ends the scale down, and is not made larger', () => {
+  const web = rolling(10, 4, 4)
+  const working = rollout(
+    web,
+    undefined,
+    owned(web, { name: 'shrinking', replicas: 3, available: 5 }),
+    owned(web, { name: 'younger', replicas: 7, available: 0, ageSeconds: 5 }),
+  )
+  const newSet = owned(web, { name: 'new', replicas: 0 })
+  const kept: Kept<boolean> = {}
+  const driven = outcome(keeping(scaleDownOldReplicaSets(working, newSet), kept))
+  assert.deepEqual([kept.value, driven.scaled], [false, {}])
+})
+
+test('what is spent on one ReplicaSet is not spent on the next: unavailable and available pods', () => {
+  const web = rolling(10, 0, 2)
+  const three = (available: number) =>
+    ['a', 'b', 'c'].map((name, index) =>
+      owned(web, { name, replicas: 2, available, ageSeconds: 100 - index }),
+    )
+  const unavailable: Kept<number | undefined> = {}
+  const cleaning = outcome(
+    keeping(cleanUpUnhealthy(rollout(web, undefined, ...three(0)), 3), unavailable),
+  )
+  assert.deepEqual([cleaning.scaled, unavailable.value], [{ a: 0, b: 1 }, 3])
+  const exact = outcome(ignoring(cleanUpUnhealthy(rollout(web, undefined, ...three(0)), 2)))
+  assert.deepEqual(exact.scaled, { a: 0 })
+  const newSet = owned(web, { name: 'new', replicas: 7 })
+  const available: Kept<number | undefined> = {}
+  const draining = outcome(
+    keeping(scaleDownAvailable(rollout(web, undefined, ...three(2)), newSet, 10), available),
+  )
+  assert.deepEqual([draining.scaled, available.value], [{ a: 0, b: 1 }, 3])
+})
+
+test('a new ReplicaSet that cannot be scaled is the error of the sync', () => {
+  const web = rolling(3, 1, 0)
+  const old = owned(web, { name: 'old', replicas: 3 })
+  const { verdict } = sync(
+    web,
+    [old, owned(web, { name: 'web-new', image: 'web:1', replicas: 0 })],
+    {
+      onWrite: (write) =>
+        write.verb === 'update' && write.subresource === undefined
+          ? refused(500, 'InternalError')
+          : undefined,
+    },
+  )
+  assert.ok(verdict.error)
 })
