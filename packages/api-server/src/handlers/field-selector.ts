@@ -9,6 +9,7 @@ import {
 import { badRequest } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
+import type { WatchPin } from '../storage/store.ts'
 import type { Selection } from './list.ts'
 import type { ListOptions } from './options.ts'
 
@@ -42,10 +43,12 @@ export function selectionOf(
       options.fieldSelector === '' ? FieldQuery.everything : parseFieldQuery(options.fieldSelector)
     const pin: FieldTerm[] =
       pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
+    const terms = [...pin, ...query.terms]
     return {
       labels:
         labels === undefined || labels.matchesEverything ? undefined : (set) => labels.matches(set),
-      fields: fieldMatcher(resource, [...pin, ...query.terms]),
+      fields: fieldMatcher(resource, terms),
+      pin: pinOf(resource, terms),
     }
   } catch (error) {
     if (error instanceof InvalidSelectorError) throw badRequest(error.message)
@@ -67,6 +70,16 @@ export function fieldMatcher(
       : (object: Stored) => read(object) !== value
   })
   return readers.length === 1 ? readers[0] : (object) => readers.every((matches) => matches(object))
+}
+
+/** A term that the stored object itself can be asked about: its name, or any field when all versions are stored as they are. */
+function pinOf(resource: ServedResource, terms: readonly FieldTerm[]): WatchPin | undefined {
+  const equal = terms.filter(({ operator }) => operator === '=')
+  const named = equal.find(({ field }) => field === 'metadata.name')
+  const term = named ?? (resource.storage.fromStored === undefined ? equal[0] : undefined)
+  if (term === undefined) return undefined
+  const { field, value } = term
+  return { field, value, of: reader(resource, field)! }
 }
 
 function reader(resource: ServedResource, field: string): ((object: Stored) => string) | undefined {

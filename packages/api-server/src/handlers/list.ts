@@ -4,7 +4,7 @@ import { ApiError } from '../contracts.ts'
 import { badRequest, expired } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
-import type { Store, StoredEntry, StoreScan } from '../storage/store.ts'
+import type { Store, StoredEntry, StoreScan, WatchPin } from '../storage/store.ts'
 import type { ResourceCall } from './call.ts'
 import { selectionOf, type FieldMatcher, type LabelMatcher } from './field-selector.ts'
 import { listOptions, parseVersion, type ListOptions } from './options.ts'
@@ -14,6 +14,8 @@ import { reachRevision } from './revisions.ts'
 export interface Selection {
   readonly labels: LabelMatcher | undefined
   readonly fields: FieldMatcher | undefined
+  /** What every selected object has: a watch hears of nothing else. */
+  readonly pin: WatchPin | undefined
 }
 
 export interface ListRequest {

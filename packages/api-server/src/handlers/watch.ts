@@ -143,17 +143,23 @@ class WatchSession {
   /** Sends what happened since, at the pace of the reader, and everything from then on in the turn of its commit. */
   async #follow(from: number): Promise<void> {
     const { store } = this.#parts
-    const { resource, namespace } = this.#request
+    const { resource, namespace, selection } = this.#request
     const { collection } = resource.storage
     const prefix = namespacePrefix(resource, namespace)
     this.#from = from
     for (let revision = from; !this.#ended;) {
       const past: StoreEvent[] = []
       let live = false
-      const subscription = store.watch(collection, prefix, revision, (event) => {
-        if (live) this.#change(event)
-        else past.push(event)
-      })
+      const subscription = store.watch(
+        collection,
+        prefix,
+        revision,
+        (event) => {
+          if (live) this.#change(event)
+          else past.push(event)
+        },
+        selection.pin,
+      )
       if (subscription === 'expired')
         throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
       if (past.length <= BATCH) {

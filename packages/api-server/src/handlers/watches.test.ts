@@ -194,6 +194,42 @@ test('a watcher is given the stored object itself: values are shared within the 
   assert.ok(Object.isFrozen(value.metadata))
 })
 
+test('a watch of a field sees objects come, change, leave and go, also together with other terms', async () => {
+  const server = await createTestServer()
+  await server.request('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    metadata: { name: 'default' },
+  })
+  const pods = '/api/v1/namespaces/default/pods'
+  const from = now(server)
+  const spec = { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 }
+  const watch = (selector: string) =>
+    server.watch(
+      `/api/v1/pods?watch=1&resourceVersion=${from}&fieldSelector=${encodeURIComponent(selector)}`,
+    )
+  const onNode = await watch('spec.nodeName=n1')
+  const waiting = await watch('spec.nodeName=')
+  const both = await watch('metadata.name!=y,spec.nodeName=n1,status.phase!=Failed')
+  const named = await watch('metadata.name=y,spec.nodeName=n1')
+  for (const name of ['x', 'y']) {
+    await server.request('POST', pods, { metadata: { name }, spec })
+    await server.request('POST', `${pods}/${name}/binding`, { target: { name: 'n1' } })
+  }
+  await server.request(
+    'PATCH',
+    `${pods}/x/status`,
+    { status: { phase: 'Failed' } },
+    { 'content-type': 'application/merge-patch+json' },
+  )
+  await server.request('DELETE', `${pods}/x?gracePeriodSeconds=0`)
+  await turn()
+  const seen = ({ events }: TestWatch): string[] =>
+    events.map(({ type, object }) => `${type} ${object.metadata.name}`)
+  assert.deepEqual(seen(onNode), ['ADDED x', 'ADDED y', 'MODIFIED x', 'MODIFIED x', 'DELETED x'])
+  assert.deepEqual(seen(waiting), ['ADDED x', 'DELETED x', 'ADDED y', 'DELETED y'])
+  assert.deepEqual(seen(both), ['ADDED x', 'DELETED x'])
+  assert.deepEqual(seen(named), ['ADDED y'])
+})
+
 test('a watch that is given up stops listening', async () => {
   const server = await createTestServer()
   const watch = await server.watch(`${MAPS}?watch=true&resourceVersion=${now(server)}`)

@@ -12,7 +12,9 @@ import type {
   StoreSnapshot,
   StoreWatch,
   StoredEntry,
+  WatchPin,
 } from './store.ts'
+import { Watchers, concerns } from './watchers.ts'
 
 /** Where writes are made durable. Called before the write is visible to anybody; what it throws undoes the write. */
 export interface Journal {
@@ -38,8 +40,7 @@ interface Collection {
   readonly entries: SortedEntries
   readonly history: History
   readonly pasts: PastStates
-  /** Watchers by prefix: `''` or `namespace/`. */
-  readonly watchers: Map<string, Set<Listener>>
+  readonly watchers: Watchers
 }
 
 /** The store: current entries, recent events and watchers in memory; durable through a journal when there is one. */
@@ -162,6 +163,7 @@ export class RevisionLog implements Store {
     prefix: string,
     revision: number,
     listener: Listener,
+    only?: WatchPin,
   ): StoreWatch | 'expired' {
     if (revision < this.oldestRevision(name)) return 'expired'
     const collection = this.#collection(name)
@@ -171,21 +173,18 @@ export class RevisionLog implements Store {
     while (seen < this.#revision) {
       const now = this.#revision
       for (const event of collection.history.after(seen))
-        if (event.key.startsWith(prefix)) listener(event)
+        if (event.key.startsWith(prefix) && (only === undefined || concerns(event, only)))
+          listener(event)
       seen = now
     }
-    const watcher: Listener = (event) => {
-      if (event.revision > seen) listener(event)
-    }
-    const bucket = collection.watchers.get(prefix) ?? new Set()
-    collection.watchers.set(prefix, bucket.add(watcher))
-    return {
-      stop(): void {
-        bucket.delete(watcher)
-        if (bucket.size === 0 && collection.watchers.get(prefix) === bucket)
-          collection.watchers.delete(prefix)
+    const stop = collection.watchers.add(
+      prefix,
+      (event) => {
+        if (event.revision > seen) listener(event)
       },
-    }
+      only,
+    )
+    return { stop }
   }
 
   onCommit(listener: Listener): StoreWatch {
@@ -215,7 +214,7 @@ export class RevisionLog implements Store {
       const entries = new SortedEntries()
       const history = new History(this.#floor)
       const pasts = new PastStates(entries, history)
-      collection = { entries, history, pasts, watchers: new Map() }
+      collection = { entries, history, pasts, watchers: new Watchers() }
       this.#collections.set(name, collection)
     }
     return collection
@@ -231,21 +230,13 @@ export class RevisionLog implements Store {
         next !== undefined;
         next = this.#undelivered.shift()
       ) {
-        const { watchers } = this.#collection(next.collection)
-        notify(watchers.get(''), next)
-        const slash = next.key.indexOf('/')
-        if (slash >= 0) notify(watchers.get(next.key.slice(0, slash + 1)), next)
-        notify(this.#commitListeners, next)
+        this.#collection(next.collection).watchers.notify(next)
+        for (const listener of this.#commitListeners) listener(next)
       }
     } finally {
       this.#delivering = false
     }
   }
-}
-
-function notify(listeners: ReadonlySet<Listener> | undefined, event: StoreEvent): void {
-  if (listeners === undefined) return
-  for (const listener of listeners) listener(event)
 }
 
 /** The same object with another resourceVersion. */

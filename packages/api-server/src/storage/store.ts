@@ -60,12 +60,13 @@ export interface Store {
   list(collection: string, prefix: string, revision?: number): StoreSnapshot | 'expired'
   /** As `list`, from the key `start` on, which begins with the prefix. */
   scan(collection: string, prefix: string, start: string, revision?: number): StoreScan | 'expired'
-  /** Calls back for each event after `revision`, past ones first; 'expired' when they are no longer kept. */
+  /** Calls back for each event after `revision` that concerns `only`, past ones first; 'expired' when they are no longer kept. */
   watch(
     collection: string,
     prefix: string,
     revision: number,
     listener: (event: StoreEvent) => void,
+    only?: WatchPin,
   ): StoreWatch | 'expired'
   /** Calls back after every commit of any collection, in revision order. */
   onCommit(listener: (event: StoreEvent) => void): StoreWatch
@@ -80,6 +81,13 @@ export interface Store {
   /** Forgets history up to this revision: compacts, and watches from below are expired too. */
   forget(revision: number): void
   close(): void
+}
+
+/** Events of objects that have a value in a field, or had it before. Fields of one name are read alike by everybody. */
+export interface WatchPin {
+  readonly field: string
+  readonly value: string
+  of(object: Stored): string
 }
 
 export interface StoreWatch {
