@@ -1,4 +1,5 @@
-// Imports go strictly downward, controller folders do not know each other, and the real world is touched in named places.
+// Imports go strictly downward, controller folders do not know each other, folders of a large package know each other in one
+// direction only, and the real world is touched in named places.
 //
 //   node scripts/check-layers.ts
 import { readFileSync } from 'node:fs'
@@ -8,6 +9,8 @@ import type { SourceFile } from './source-files.ts'
 
 interface Rules {
   readonly layers: Readonly<Record<string, number>>
+  /** Packages whose folders may not form circles. */
+  readonly acyclicFolders: readonly string[]
   readonly realWorld: readonly { readonly path: string; readonly reason: string }[]
   readonly waivers: readonly {
     readonly path: string
@@ -88,8 +91,50 @@ function* realWorldProblems(file: SourceFile): Generator<string> {
   }
 }
 
+/** The folder below `src` that a file stands in, or the file itself. */
+function folderOf(path: string): string {
+  return /^packages\/[^/]+\/src\/([^/]+)/.exec(path)?.[1] ?? path
+}
+
+/** Circles between the folders of a package, with an import that leads on from each. Tests may look anywhere. */
+function circles(files: readonly SourceFile[], name: string): string[] {
+  const known = new Map<string, Map<string, string>>()
+  for (const file of files) {
+    if (packageOf(file.path) !== name) continue
+    if (/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file.path)) continue
+    const folder = folderOf(file.path)
+    for (const specifier of importsOf(file)) {
+      if (!specifier.startsWith('.')) continue
+      const other = folderOf(join(file.path, '..', specifier))
+      if (other === folder) continue
+      const imports = known.get(folder) ?? new Map<string, string>()
+      known.set(folder, imports.set(other, imports.get(other) ?? file.path))
+    }
+  }
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (folder: string, path: readonly string[]): void => {
+    const start = path.indexOf(folder)
+    if (start >= 0) {
+      const circle = [...path.slice(start), folder]
+      const steps = circle.slice(1).map((to, i) => `${known.get(circle[i]!)!.get(to)} -> ${to}`)
+      found.push(`circle of folders in ${name}: ${steps.join(', ')}`)
+      return
+    }
+    if (done.has(folder)) return
+    for (const to of known.get(folder)?.keys() ?? []) visit(to, [...path, folder])
+    done.add(folder)
+  }
+  for (const folder of known.keys()) visit(folder, [])
+  return found
+}
+
 let problems = 0
 const files = sourceFiles('packages')
+for (const circle of rules.acyclicFolders.flatMap((name) => circles(files, name))) {
+  problems++
+  console.error(circle)
+}
 for (const file of files) {
   for (const problem of [...layerProblems(file), ...realWorldProblems(file)]) {
     if (rules.waivers.some((waiver) => waiver.path === file.path && problem.includes(waiver.rule)))

@@ -1,8 +1,8 @@
 /** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
 import type { DiscoveredResource, Status, StatusCause, StatusDetails } from '@gyropilot/api'
-import type { Draft, Stored } from './registry/kind-rules.ts'
+import type { Draft, Stored } from './schema/objects.ts'
 import type { Store } from './storage/store.ts'
-import type { ConnectionTarget } from './streams/target.ts'
+import type { ConnectionTarget } from './kubelets/connection-target.ts'
 
 /** A refusal on its way to the client; becomes a Status. `body` overrides the Status for the few plain-text answers. */
 export class ApiError extends Error {

@@ -1,6 +1,6 @@
 /** Server-side apply. Contract: docs/behaviour/api-server/patch-and-apply.md, Apply; step numbers are those of the page. */
 import { ApiError } from '../contracts.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { checkConfiguration } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
 import { conflictError } from './conflicts.ts'

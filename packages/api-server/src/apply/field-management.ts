@@ -1,11 +1,7 @@
 /** Field ownership as the request pipeline calls it: finds the type of the object and the reset fields of the endpoint. */
-import type {
-  ApplyCall,
-  FieldManagement,
-  FieldManagementCall,
-} from '../handlers/field-management.ts'
+import type { ApplyCall, FieldManagement, FieldManagementCall } from './field-management-call.ts'
 import { conversionFor } from '../registry/conversion.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { applyPatch } from './apply.ts'
 import { builtInKind } from './built-in-kind.ts'

@@ -1,6 +1,6 @@
 /** Drives ownership as the request pipeline does, on one object without storage, admission or kind defaults. */
 import { ApiError } from '../contracts.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { decodeObject } from '../schema/decode.ts'
 import { applyPatch } from './apply.ts'
 import { builtInKind } from './built-in-kind.ts'

@@ -2,7 +2,7 @@
  * The way from client-side to server-side apply: `kubectl` may overwrite what its annotation says it applied before, and
  * the annotation follows. Contract: docs/behaviour/api-server/patch-and-apply.md, From client-side to server-side apply.
  */
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { compare } from './compare.ts'
 import { EMPTY, difference, setOf, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'

@@ -2,7 +2,7 @@
  * Ownership after a create, an update or a patch other than apply: what the request changed goes to its manager.
  * Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { givenValue } from '../schema/decode.ts'
 import { compare } from './compare.ts'
 import type { Comparison, FieldFilter } from './compare.ts'

@@ -4,7 +4,7 @@
  */
 import { secretNamesOf } from '@gyropilot/api'
 import type { RequestAttributes } from '../contracts.ts'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import type { Store } from '../storage/store.ts'
 import { nodeNameOf } from './identity.ts'
 import { ruleAllows } from './rbac-rules.ts'

@@ -1,5 +1,5 @@
 /** APIService objects of the built-in groups, all served by this server. */
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import {
   isServedOnRequest,
   isVersionOnRequest,

@@ -5,7 +5,7 @@
 import { deepEqual } from '@gyropilot/api'
 import { compileRegularExpression, TooMuchToMatch } from '../cel/regular-expressions.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
-import { matchesFormat } from './formats.ts'
+import { matchesFormat } from '../schema/validation/formats.ts'
 import {
   additionalOf,
   childPath,

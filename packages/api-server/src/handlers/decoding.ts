@@ -2,7 +2,7 @@
 import { schemaOf } from '@gyropilot/api/schema'
 import { badRequest, invalid } from '../http/errors.ts'
 import { excerpt, unrecognized, type ParsedBody } from '../http/request-body.ts'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { Draft } from '../schema/objects.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { DocumentNotes } from '../schema/json.ts'
 import { DecodeError, decodeObject, type DecodedObject } from '../schema/index.ts'

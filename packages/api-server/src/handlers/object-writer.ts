@@ -8,7 +8,8 @@ import { integerBetween, uuid } from '@gyropilot/foundation'
 import { alreadyExists, conflict, generateNameExhausted, notFound, STALE } from '../http/errors.ts'
 import type { AdmissionRequest } from '../contracts.ts'
 import { cloneJson, shareUnchanged } from '../registry/equality.ts'
-import type { Draft, RuleContext, Stored } from '../registry/kind-rules.ts'
+import type { RuleContext } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import {
   prepareCreate,
@@ -20,7 +21,7 @@ import type { Store, StoredEntry } from '../storage/store.ts'
 import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
 import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
 import { checkDeadline } from './deadline.ts'
-import type { FieldManagement } from './field-management.ts'
+import type { FieldManagement } from '../apply/field-management-call.ts'
 import {
   checkNoVersion,
   checkSize,

@@ -7,13 +7,14 @@ import { conflict, forbidden, notFound, unclassified } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { PreparedWatch } from '../http/watch-sink.ts'
+import type { Draft } from '../schema/objects.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
 import { listAnswer, watchTransform } from './answers.ts'
 import type { ResourceCall } from './call.ts'
 import { decodeDraft } from './decoding.ts'
-import type { FieldManagement } from './field-management.ts'
+import type { FieldManagement } from '../apply/field-management-call.ts'
 import { listPage, listRequestOf } from './list.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { parseVersion, writeOptions, type WriteOptions } from './options.ts'
@@ -26,7 +27,7 @@ import {
   type RequestBodies,
 } from './request-bodies.ts'
 import { reachRevision } from './revisions.ts'
-import { prepareWatch, type PreparedWatch } from './watch.ts'
+import { prepareWatch } from './watch.ts'
 import { storedAnswer, viewsOf } from './stored-answers.ts'
 import { targetOf, writeContextOf } from './write-context.ts'
 import { storageKey, type Written } from './writes.ts'
@@ -101,7 +102,7 @@ export class ResourceHandler {
   watch(call: ResourceCall): Answer {
     const { clock } = this.#parts
     const prepared = prepareWatch(this.#parts, listRequestOf(call, true))
-    const watch = call.resource.custom ? this.#untilRedefined(prepared) : prepared
+    const watch = call.resource.custom ? this.#untilRedefined(call.resource, prepared) : prepared
     return {
       status: 200,
       body: { kind: 'watch', watch, transform: watchTransform(call, () => clock.nowMs()) },
@@ -109,12 +110,11 @@ export class ResourceHandler {
   }
 
   /** A watch ends when the definition of its resource changes or goes: what follows would have another form. */
-  #untilRedefined(watch: PreparedWatch): PreparedWatch {
+  #untilRedefined(resource: ServedResource, watch: PreparedWatch): PreparedWatch {
     return {
-      ...watch,
       start: (sink) => {
-        const stops = this.#watches.get(watch.resource) ?? new Set()
-        this.#watches.set(watch.resource, stops)
+        const stops = this.#watches.get(resource) ?? new Set()
+        this.#watches.set(resource, stops)
         const stop = watch.start({
           send: (type, object) => sink.send(type, object),
           ready: () => sink.ready(),

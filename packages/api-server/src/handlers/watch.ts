@@ -3,24 +3,13 @@ import type { Clock, RandomSource, Timer } from '@gyropilot/foundation'
 import { integerBetween } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import { expired, unclassified } from '../http/errors.ts'
-import type { Stored } from '../registry/kind-rules.ts'
-import type { ServedResource } from '../registry/resource-registry.ts'
+import type { PreparedWatch, WatchEventType, WatchSink } from '../http/watch-sink.ts'
+import type { Stored } from '../schema/objects.ts'
 import { withRevision } from '../storage/revision-log.ts'
 import type { Store, StoreEvent, StoreWatch } from '../storage/store.ts'
 import { matches, namespacePrefix, type ListRequest } from './list.ts'
 import { parseVersion, type ListOptions } from './options.ts'
 import { reachRevision } from './revisions.ts'
-
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-
-/** Where the events of a watch go. `send` is called in the turn of the commit and must not wait. */
-export interface WatchSink {
-  /** False: the reader is too slow and its buffer is full; the watch ends. */
-  send(type: WatchEventType, object: Stored): boolean
-  /** Resolves when more can be sent without filling the buffer: between the objects of a large initial state. */
-  ready(): Promise<void> | undefined
-  end(): void
-}
 
 const BOOKMARK_PERIOD_MS = 60_000
 /** A last bookmark goes out this long before the watch times out. */
@@ -41,23 +30,13 @@ interface Plan {
   readonly initial: boolean
 }
 
-/** A watch that was checked and can start. */
-export interface PreparedWatch {
-  readonly resource: ServedResource
-  readonly allowBookmarks: boolean
-  /** Starts sending; the returned function ends the watch. */
-  start(sink: WatchSink): () => void
-}
-
 /** Throws for what is refused before the stream begins. */
 export function prepareWatch(parts: WatchParts, request: ListRequest): PreparedWatch {
-  const { options, resource } = request
+  const { options } = request
   const version = watchVersion(options)
   const implied = options.sendInitialEvents === undefined && version === 0
   const initial = options.sendInitialEvents === true || implied
   return {
-    resource,
-    allowBookmarks: options.allowWatchBookmarks,
     start(sink) {
       const session = new WatchSession(parts, request, sink)
       void session.run({ revision: version, initial }, implied)

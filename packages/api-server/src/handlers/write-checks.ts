@@ -1,6 +1,6 @@
 /** What is compared between a request and the object it would replace, and how large an object may be. */
 import { conflict, invalid, STALE, unclassified } from '../http/errors.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { StoredEntry } from '../storage/store.ts'
 import { parseVersion } from './options.ts'
 import { storageKey, type Target, type WriteContext } from './writes.ts'

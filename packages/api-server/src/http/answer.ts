@@ -1,7 +1,7 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
-import type { PreparedWatch } from '../handlers/watch.ts'
-import type { Stored } from '../registry/kind-rules.ts'
-import type { ConnectionTarget } from '../streams/target.ts'
+import type { PreparedWatch } from './watch-sink.ts'
+import type { Stored } from '../schema/objects.ts'
+import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 export type AnswerBody =
   /** One JSON value. `stored`: it is frozen and shared, its encoding is worth keeping. */

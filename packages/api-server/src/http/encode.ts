@@ -1,5 +1,5 @@
 /** JSON and YAML on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import { encodedItem, encodedObject } from '../storage/encoding.ts'
 import type { AnswerBody } from './answer.ts'
 import { stringifyExact } from '../schema/exact-json.ts'

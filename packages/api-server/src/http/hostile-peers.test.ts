@@ -63,8 +63,6 @@ function answer(path: string): Answer {
     return { status: 200, body: { kind: 'stream', chunks: SILENT, contentType: 'text/plain' } }
   if (path !== '/watch') return { status: 200, body: { kind: 'object', value: { path } } }
   const watch = {
-    resource: undefined as never,
-    allowBookmarks: false,
     start: () => () => {
       watchesStopped++
       watchesOf.get(watchesStopped)?.()

@@ -1,7 +1,7 @@
 /** A watch on its way to a peer over the network. */
 import type { ServerResponse as Http1Response } from 'node:http'
-import type { WatchEventType, WatchSink } from '../handlers/watch.ts'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { WatchEventType, WatchSink } from './watch-sink.ts'
+import type { Stored } from '../schema/objects.ts'
 import { encodeEvent } from './encode.ts'
 import { cutOff, drained, isGone, type Outgoing } from './listener-outgoing.ts'
 

@@ -4,14 +4,10 @@
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md.
  */
 import type { FieldErrors } from '../schema/field-errors.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
+import type { NameRule } from '../schema/validation/metadata.ts'
 
-/** An object that is still being made and may be edited. Only the request that decoded it holds it. */
-// oxlint-disable-next-line no-explicit-any -- rules walk schemas of ninety kinds; the schema engine has checked the shapes
-export type Draft = Record<string, any>
-
-/** A stored object: shared with caches and watchers, never edited. */
-// oxlint-disable-next-line no-explicit-any -- as above
-export type Stored = Readonly<Record<string, any>>
+export type { Draft, Stored }
 
 export interface RuleContext {
   /** Wall time of the request. */
@@ -34,11 +30,7 @@ export interface KindRules {
   readonly group: string
   readonly kind: string
   /** How names are checked; default `subdomain`. */
-  readonly name?:
-    | 'subdomain'
-    | 'label'
-    | 'path-segment'
-    | ((name: string, generated: boolean) => readonly string[])
+  readonly name?: NameRule
   /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
   defaults?(object: Draft): void
   /** The strategy's reset before a create is validated: status dropped, generated fields set. */

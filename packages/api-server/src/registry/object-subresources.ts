@@ -2,7 +2,8 @@
  * Subresources whose body is the object itself: each takes one part from the request and the rest from the store.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
  */
-import type { Draft, RuleContext, Stored } from './kind-rules.ts'
+import type { RuleContext } from './kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { ServedResource } from './resource-registry.ts'
 
 /** Kinds whose status subresource changes nothing of metadata but managedFields. */

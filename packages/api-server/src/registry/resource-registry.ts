@@ -2,7 +2,8 @@ import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
 import { decodeObject, type DecodedObject, type Occurrences } from '../schema/index.ts'
-import type { Draft, KindRules, PrinterColumn, Stored } from './kind-rules.ts'
+import type { KindRules, PrinterColumn } from './kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 
 /** How objects of a served version are kept: several versions of a kind share one collection. */
 export interface StorageMapping {

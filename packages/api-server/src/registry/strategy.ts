@@ -12,7 +12,8 @@ import {
   validateMetadataUpdate,
 } from '../schema/validation/metadata.ts'
 import { semanticallyEqual } from './equality.ts'
-import type { Draft, RuleContext, Stored } from './kind-rules.ts'
+import type { RuleContext } from './kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { dropDisabledFields } from './feature-gates.ts'
 import { prepareSubresource } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'

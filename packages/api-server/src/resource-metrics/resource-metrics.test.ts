@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeNamespace, pod, startServer } from '../bootstrap/fixtures.ts'
-import type { Kubelet } from '../subresources/kubelet.ts'
+import type { Kubelet } from '../kubelets/kubelet.ts'
 
 const kubelet: Kubelet = {
   logs: () => undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { Draft } from './objects.ts'
 import { DecodeError, decodeObject, emptyStatus, givenValue } from './decode.ts'
 import { parseJson } from './json.ts'
 

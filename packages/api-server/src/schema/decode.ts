@@ -5,7 +5,7 @@
  */
 import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { Draft } from './objects.ts'
 import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf, presenceOf } from './go-facts.ts'

@@ -2,7 +2,7 @@
  * Values as kube-apiserver holds them inside: Go field names in Go order, absent fields as null, "" or false. Some messages
  * print them, and differences between them. Contract: docs/behaviour/api-server/requests.md, "Field errors".
  */
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from './objects.ts'
 import { stringifyExact } from './exact-json.ts'
 import { internalTypes } from './internal-types.ts'
 

@@ -1,6 +1,6 @@
 import { formatTime, integerBetween, uuid } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import { formatIp, parseIp } from '../schema/validation/ip.ts'
 import type { Store } from '../storage/store.ts'
 import type { IpFamily } from './ip-families.ts'

@@ -1,7 +1,7 @@
 /** Defaults and checks of ipFamilyPolicy and ipFamilies, given which families the cluster has service ranges for. */
 import { semanticEqual } from '@gyropilot/api'
 import { validateClusterIpFields } from '../kinds/core/service-addresses.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { FieldErrors } from '../schema/field-errors.ts'
 import { parseIp } from '../schema/validation/ip.ts'
 

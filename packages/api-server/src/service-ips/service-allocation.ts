@@ -5,7 +5,7 @@
 import type { RandomSource } from '@gyropilot/foundation'
 import type { AllocationHook, AllocationRequest } from '../contracts.ts'
 import { internalError, invalid } from '../http/errors.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { parseIp } from '../schema/validation/ip.ts'
 import type { Store } from '../storage/store.ts'

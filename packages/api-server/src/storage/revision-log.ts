@@ -1,5 +1,5 @@
 import type { Clock } from '@gyropilot/foundation'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { History, type LoggedEvent } from './history.ts'
 import { PastStates } from './past-states.ts'

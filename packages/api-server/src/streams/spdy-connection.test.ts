@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statusOfEnd } from './command-end.ts'
+import { statusOfEnd } from '../kubelets/command-end.ts'
 import { SpdyConnection, type SpdyStream } from './spdy-connection.ts'
 import { DICTIONARY, HeaderReader, HeaderWriter } from './spdy-headers.ts'
 import { serveCommand, servePorts } from './spdy-sessions.ts'

@@ -3,7 +3,7 @@
  * sides send data and close. No priorities and no flow control per stream, as client-go's implementation has neither: a
  * stream whose reader is behind holds its connection back.
  */
-import { ByteQueue } from './byte-queue.ts'
+import { ByteQueue } from '../kubelets/byte-queue.ts'
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './spdy-headers.ts'
 
 const VERSION = 3

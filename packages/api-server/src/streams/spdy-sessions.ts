@@ -1,7 +1,7 @@
 /** Commands and ports over SPDY/3.1: which streams a client opens, and what flows on them. */
-import { endOf, statusOfEnd, textOfEnd } from './command-end.ts'
+import { endOf, statusOfEnd, textOfEnd } from '../kubelets/command-end.ts'
 import type { SpdyConnection, SpdyStream } from './spdy-connection.ts'
-import type { ConnectionTarget } from './target.ts'
+import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 /** In the order of preference. The last three, and clients that name none, read the text of a failure instead of a Status. */
 export const COMMAND_PROTOCOLS = [

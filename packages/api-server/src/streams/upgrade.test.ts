@@ -8,7 +8,7 @@ import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
 import { makeNamespace, pod, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
-import type { CommandEnd, ContainerCommand, Kubelet } from '../subresources/kubelet.ts'
+import type { CommandEnd, ContainerCommand, Kubelet } from '../kubelets/kubelet.ts'
 import { turn } from '../testing/test-server.ts'
 import { createClusterCertificates } from '../tls/index.ts'
 

@@ -9,7 +9,7 @@ import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { BYTES_FORMS, COMMAND_FORMS, PORT_FORMS, chosenProtocol } from './channel-form.ts'
 import { SpdyConnection, type ByteSink } from './spdy-connection.ts'
 import { COMMAND_PROTOCOLS, PORT_PROTOCOL, serveCommand, servePorts } from './spdy-sessions.ts'
-import type { ConnectionTarget } from './target.ts'
+import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 const SPDY = 'spdy/3.1'
 const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io'

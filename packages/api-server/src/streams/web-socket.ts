@@ -3,13 +3,13 @@
  * port-forward": numbered channels, or for ports a SPDY connection inside binary messages.
  */
 import type { WebSocket } from 'ws'
-import { ByteQueue } from './byte-queue.ts'
+import { ByteQueue } from '../kubelets/byte-queue.ts'
 import { channelOf, sendBytes, sendChannel } from './channel-form.ts'
 import type { ChannelForm } from './channel-form.ts'
-import { endOf, statusOfEnd, textOfEnd } from './command-end.ts'
+import { endOf, statusOfEnd, textOfEnd } from '../kubelets/command-end.ts'
 import { servePorts } from './spdy-sessions.ts'
 import { SpdyConnection, type ByteSink } from './spdy-connection.ts'
-import type { ConnectionTarget } from './target.ts'
+import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 const STDIN = 0
 const STDOUT = 1

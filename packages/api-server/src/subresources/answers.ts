@@ -1,7 +1,7 @@
 import { ApiError } from '../contracts.ts'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import { badRequest, notFound } from '../http/errors.ts'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 
 /** The object a subresource belongs to. Throws 404. */
 export function parentOf(call: SubresourceCall): Stored {

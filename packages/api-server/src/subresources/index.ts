@@ -7,14 +7,14 @@ import type { ComponentHealth } from './component-statuses.ts'
 import { connections } from './connections.ts'
 import { podEviction } from './eviction.ts'
 import { podLog } from './pod-log.ts'
-import type { Kubelets } from './kubelet.ts'
+import type { Kubelets } from '../kubelets/kubelet.ts'
 import { proxies } from './proxy.ts'
 import { reviews } from './reviews.ts'
 import { scales } from './scale.ts'
 import { serviceAccountToken } from './token.ts'
 
 export type { ComponentHealth } from './component-statuses.ts'
-export type * from './kubelet.ts'
+export type * from '../kubelets/kubelet.ts'
 
 export interface SubresourceParts {
   readonly clock: Clock

@@ -5,8 +5,8 @@
  */
 import { quantityToInteger, quantityToMilli } from '@gyropilot/api'
 import type { SubresourceCall } from '../contracts.ts'
-import type { Stored } from '../registry/kind-rules.ts'
-import type { Kubelet, Usage } from './kubelet.ts'
+import type { Stored } from '../schema/objects.ts'
+import type { Kubelet, Usage } from '../kubelets/kubelet.ts'
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>

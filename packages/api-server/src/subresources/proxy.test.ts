@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createTestServer, type AnyValue } from '../testing/test-server.ts'
-import type { Kubelet } from './kubelet.ts'
+import type { Kubelet } from '../kubelets/kubelet.ts'
 
 const NS = '/api/v1/namespaces/default'
 const STATUS_PATCH = { 'content-type': 'application/merge-patch+json' }

@@ -11,10 +11,10 @@ import type {
 } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
 import type { PassedAnswer } from '../http/outgoing-calls-proxy.ts'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
-import type { Kubelets } from './kubelet.ts'
+import type { Kubelets } from '../kubelets/kubelet.ts'
 import { kubeletPage } from './kubelet-pages.ts'
 
 /** What the URL names: `name`, `name:port` or `scheme:name:port`. */

@@ -13,7 +13,7 @@ import type {
   UserInfo,
 } from '../contracts.ts'
 import { badRequest, invalid } from '../http/errors.ts'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { Draft } from '../schema/objects.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { created } from './answers.ts'
 

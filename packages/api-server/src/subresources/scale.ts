@@ -2,7 +2,7 @@
 import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, invalid, STALE } from '../http/errors.ts'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { parentOf } from './answers.ts'
 

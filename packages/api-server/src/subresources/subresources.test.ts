@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
-import type { Draft } from '../registry/kind-rules.ts'
-import type { ContainerLogRequest, Kubelet, Kubelets } from './kubelet.ts'
+import type { Draft } from '../schema/objects.ts'
+import type { ContainerLogRequest, Kubelet, Kubelets } from '../kubelets/kubelet.ts'
 
 /** Every node is this one; what is not given does not exist. */
 function fixedKubelets(given: Partial<Kubelet>): Kubelets {

@@ -3,7 +3,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { ServiceAccountTokens } from '../auth/index.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts'
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Stored } from '../schema/objects.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
 import { created, parentOf } from './answers.ts'
 

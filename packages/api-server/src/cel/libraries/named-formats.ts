@@ -1,5 +1,5 @@
 /** Named formats of Kubernetes: `format.dns1123Label().validate(name)` gives nothing, or what is wrong. */
-import { matchesFormat } from '../../crd/formats.ts'
+import { matchesFormat } from '../../schema/validation/formats.ts'
 import {
   dns1035Label,
   dnsLabel,

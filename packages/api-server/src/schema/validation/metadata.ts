@@ -1,6 +1,6 @@
 /** Rules of metadata, the same for all kinds. Contract: docs/behaviour/api-server/defaulting-and-validation.md, Metadata. */
 import { schemaOf } from '@gyropilot/api/schema'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Stored } from '../objects.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
@@ -8,21 +8,24 @@ import { isNumber } from './numbers.ts'
 
 export type NameCheck = (name: string, generated: boolean) => readonly string[]
 
+/** How the names of a kind are checked. */
+export type NameRule = 'subdomain' | 'label' | 'path-segment' | NameCheck
+
 /** A generated name is checked without the hyphen that its random part follows. */
 function withPrefix(check: (name: string) => readonly string[]): NameCheck {
   return (name, generated) =>
     check(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name)
 }
 
-const checks: Record<string, NameCheck> = {
+const checks: Readonly<Record<Extract<NameRule, string>, NameCheck>> = {
   subdomain: withPrefix(dnsSubdomain),
   label: withPrefix(dnsLabel),
   'path-segment': (name) => pathSegment(name),
 }
 
-export function nameCheckOf(rules: Pick<KindRules, 'name'> | undefined): NameCheck {
+export function nameCheckOf(rules: { readonly name?: NameRule } | undefined): NameCheck {
   const name = rules?.name ?? 'subdomain'
-  return typeof name === 'string' ? checks[name]! : name
+  return typeof name === 'string' ? checks[name] : name
 }
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])

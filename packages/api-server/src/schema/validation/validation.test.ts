@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Draft } from '../../registry/kind-rules.ts'
+import type { Draft } from '../objects.ts'
 import { FieldErrors } from '../field-errors.ts'
 import {
   formatCidr,

@@ -1,6 +1,6 @@
 /** The string formats that are checked; others mean nothing. Contract: docs/behaviour/api-server/custom-resources.md. */
-import { parseCidr, parseIp } from '../schema/validation/ip.ts'
-import { dnsLabel, dnsSubdomain } from '../schema/validation/names.ts'
+import { parseCidr, parseIp } from './ip.ts'
+import { dnsLabel, dnsSubdomain } from './names.ts'
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/

@@ -1,4 +1,4 @@
-import type { CommandEnd } from '../subresources/kubelet.ts'
+import type { CommandEnd } from './kubelet.ts'
 
 /** How a command ended, as the Status that clients read from the error channel. */
 export function statusOfEnd(end: CommandEnd): string {

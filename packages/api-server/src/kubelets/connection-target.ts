@@ -1,4 +1,4 @@
-import type { CommandEnd, ContainerStreams, PortStreams } from '../subresources/kubelet.ts'
+import type { CommandEnd, ContainerStreams, PortStreams } from './kubelet.ts'
 
 /** What a client is connected to once its request is accepted and upgraded. */
 export type ConnectionTarget =

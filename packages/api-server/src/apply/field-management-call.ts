@@ -1,4 +1,4 @@
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { Draft, Stored } from '../schema/objects.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 
 /** A write whose ownership of fields is to be recorded in `draft.metadata.managedFields`. */

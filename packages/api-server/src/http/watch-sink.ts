@@ -1,0 +1,19 @@
+/** Between a watch and what carries it to its reader. */
+import type { Stored } from '../schema/objects.ts'
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+
+/** Where the events of a watch go. `send` is called in the turn of the commit and must not wait. */
+export interface WatchSink {
+  /** False: the reader is too slow and its buffer is full; the watch ends. */
+  send(type: WatchEventType, object: Stored): boolean
+  /** Resolves when more can be sent without filling the buffer: between the objects of a large initial state. */
+  ready(): Promise<void> | undefined
+  end(): void
+}
+
+/** A watch that was checked and can start. */
+export interface PreparedWatch {
+  /** Starts sending; the returned function ends the watch. */
+  start(sink: WatchSink): () => void
+}
