@@ -2,6 +2,7 @@
  * Checks an applied configuration against the type: unknown fields, wrong types, duplicate items. The texts are those of
  * the reference server, Go value syntax included. Contract: docs/behaviour/api-server/patch-and-apply.md, Apply.
  */
+import { byString } from '@gyropilot/foundation'
 import { formatElement } from './field-set.ts'
 import { elementOfItem } from './list-items.ts'
 import { shapeFor } from './merge-type.ts'
@@ -95,7 +96,7 @@ export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
   if (typeof value !== 'object') return String(value)
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const entries = Object.entries(value).toSorted(byString(([key]) => key))
   return `map[${entries.map(([key, child]) => `${key}:${goText(child)}`).join(' ')}]`
 }
 
@@ -105,6 +106,6 @@ function goSyntax(value: unknown): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object') return String(value)
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const entries = Object.entries(value).toSorted(byString(([key]) => key))
   return `map[string]interface {}{${entries.map(([key, child]) => `${JSON.stringify(key)}:${goSyntax(child)}`).join(', ')}}`
 }

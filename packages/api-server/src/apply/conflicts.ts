@@ -1,4 +1,5 @@
 /** The answer to an apply that would overwrite what others own. Contract: docs/behaviour/api-server/patch-and-apply.md, Conflict answer. */
+import { compareStrings } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import { formatPath, isEmpty, pathsIn } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
@@ -15,7 +16,7 @@ export function conflictError(conflicts: Conflicts): ApiError {
       name: describe(owner),
       paths: [...pathsIn(fields)].map(formatPath),
     }))
-    .toSorted((a, b) => compareText(sortKey(a.owner), sortKey(b.owner)))
+    .toSorted((a, b) => compareStrings(sortKey(a.owner), sortKey(b.owner)))
   const causes = blocks.flatMap(({ name, paths }) =>
     paths.map((field) => ({
       reason: 'FieldManagerConflict',
@@ -50,8 +51,4 @@ function sortKey(owner: Owner): string {
     owner.operation === 'Update' ? owner.apiVersion : '',
     owner.subresource,
   ])
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

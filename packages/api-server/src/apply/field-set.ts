@@ -4,6 +4,7 @@
  * node does without saying. Trees are immutable and shared between stored objects, so an update that touches two fields
  * builds only the nodes above them. Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
+import { byString, compareStrings } from '@gyropilot/foundation'
 import { parseExact, stringifyExact } from '../schema/exact-json.ts'
 
 export interface FieldSet {
@@ -234,7 +235,7 @@ export function compareElements(a: string, b: string): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
   if (a === b) return 0
-  if (a.startsWith('f:') || a === SELF) return a < b ? -1 : 1
+  if (a.startsWith('f:') || a === SELF) return compareStrings(a, b)
   return compareJson(parseExact(a.slice(2)), parseExact(b.slice(2)))
 }
 
@@ -246,14 +247,14 @@ function kindRank(element: string): number {
 
 /** Keys have their fields in order of name, so two of them compare field by field. */
 function compareJson(a: unknown, b: unknown): number {
-  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0
+  if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
   if (isRecord(a) && isRecord(b)) {
     const left = Object.entries(a)
     const right = Object.entries(b)
     for (let i = 0; i < left.length && i < right.length; i++) {
       const [nameA, valueA] = left[i]!
       const [nameB, valueB] = right[i]!
-      if (nameA !== nameB) return nameA < nameB ? -1 : 1
+      if (nameA !== nameB) return compareStrings(nameA, nameB)
       const order = compareJson(valueA, valueB)
       if (order !== 0) return order
     }
@@ -261,7 +262,7 @@ function compareJson(a: unknown, b: unknown): number {
   }
   if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : a > b ? 1 : 0
   const [left, right] = typeof a === typeof b ? [String(a), String(b)] : [typeof a, typeof b]
-  return left < right ? -1 : left > right ? 1 : 0
+  return compareStrings(left, right)
 }
 
 function isNumeric(value: unknown): value is number | bigint {
@@ -305,7 +306,7 @@ function canonicalElement(element: string): string | undefined {
 
 /** `k:{"containerPort":80,"protocol":"TCP"}` */
 export function keyElement(fields: readonly (readonly [string, unknown])[]): string {
-  const sorted = fields.length < 2 ? fields : [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = fields.length < 2 ? fields : [...fields].sort(byString(([name]) => name))
   const parts: string[] = []
   for (const [name, value] of sorted) parts.push(`${JSON.stringify(name)}:${stringifyExact(value)}`)
   return `k:{${parts.join(',')}}`

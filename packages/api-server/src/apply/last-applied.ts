@@ -2,6 +2,7 @@
  * The way from client-side to server-side apply: `kubectl` may overwrite what its annotation says it applied before, and
  * the annotation follows. Contract: docs/behaviour/api-server/patch-and-apply.md, From client-side to server-side apply.
  */
+import { byString } from '@gyropilot/foundation'
 import type { Draft, Stored } from '../schema/objects.ts'
 import { compare } from './compare.ts'
 import { EMPTY, difference, setOf, union } from './field-set.ts'
@@ -60,8 +61,6 @@ function withSortedKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, child]) => child !== undefined)
   return Object.fromEntries(
-    entries
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, child]) => [key, withSortedKeys(child)]),
+    entries.toSorted(byString(([key]) => key)).map(([key, child]) => [key, withSortedKeys(child)]),
   )
 }

@@ -1,6 +1,7 @@
 /**
  * metadata.managedFields as a list of owners. Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
+import { compareStrings } from '@gyropilot/foundation'
 import { EMPTY, difference, isEmpty, parseFieldSet, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { deepEqual } from '@gyropilot/api'
@@ -80,16 +81,12 @@ export function entriesOf(owners: Owners): ManagedFieldsEntry[] {
 
 function compareOwners(a: Owner, b: Owner): number {
   return (
-    compareText(a.operation, b.operation) ||
-    compareText(a.time ?? '', b.time ?? '') ||
-    compareText(a.manager, b.manager) ||
-    compareText(a.apiVersion, b.apiVersion) ||
-    compareText(a.subresource, b.subresource)
+    compareStrings(a.operation, b.operation) ||
+    compareStrings(a.time ?? '', b.time ?? '') ||
+    compareStrings(a.manager, b.manager) ||
+    compareStrings(a.apiVersion, b.apiVersion) ||
+    compareStrings(a.subresource, b.subresource)
   )
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function entryOf(owner: Owner): ManagedFieldsEntry {
@@ -129,7 +126,7 @@ export function capUpdateOwners(owners: Owners): void {
   let excess = updates.length - MAX_UPDATE_OWNERS
   if (excess <= 0) return
   updates.sort(
-    ([idA, a], [idB, b]) => compareText(a.time ?? '', b.time ?? '') || compareText(idA, idB),
+    ([idA, a], [idB, b]) => compareStrings(a.time ?? '', b.time ?? '') || compareStrings(idA, idB),
   )
   const firstOfVersion = new Map<string, string>()
   for (const [identity, owner] of updates) {

@@ -1,4 +1,5 @@
 /** Who could lead, and who is best. Contract: docs/behaviour/runtime/leader-election.md, Server controller. */
+import { compareStrings } from '@gyropilot/foundation'
 import type { LeaseCandidate, LeaseCandidateSpec } from '@gyropilot/api'
 import { OLDEST_EMULATION_VERSION } from '../kinds/coordination/strategy.ts'
 import { compareSemanticVersions, parseTolerantVersion } from '../schema/semantic-version.ts'
@@ -57,18 +58,14 @@ function compareCandidates(a: LeaseCandidate, b: LeaseCandidate): number {
   return (
     compareVersions(a.spec?.emulationVersion, b.spec?.emulationVersion) ||
     compareVersions(a.spec?.binaryVersion, b.spec?.binaryVersion) ||
-    compareTexts(a.metadata?.creationTimestamp, b.metadata?.creationTimestamp) ||
-    compareTexts(a.metadata?.name, b.metadata?.name)
+    compareStrings(a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? '') ||
+    compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? '')
   )
 }
 
 function compareVersions(a = '', b = ''): number {
   const [x, y] = [parseTolerantVersion(a), parseTolerantVersion(b)]
   return compareSemanticVersions(x ?? NO_VERSION, y ?? NO_VERSION)
-}
-
-function compareTexts(a = '', b = ''): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 export type StrategyChoice = { readonly strategy: string } | { readonly conflict: string }
@@ -78,7 +75,7 @@ export function chosenStrategy(candidates: readonly LeaseCandidate[]): StrategyC
   const [newest, ...others] = candidates.toSorted(
     (a, b) =>
       compareVersions(b.spec?.binaryVersion, a.spec?.binaryVersion) ||
-      compareTexts(a.metadata?.name, b.metadata?.name),
+      compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? ''),
   )
   const strategy = newest?.spec?.strategy ?? OLDEST_EMULATION_VERSION
   const other = others.find(

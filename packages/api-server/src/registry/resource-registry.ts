@@ -1,3 +1,4 @@
+import { byString, compareStrings } from '@gyropilot/foundation'
 import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
@@ -208,7 +209,7 @@ function groupResources(resources: readonly ServedResource[]): ServedGroup[] {
       .map(([version, list]) => ({
         group,
         version,
-        resources: list.sort((a, b) => (a.info.resource < b.info.resource ? -1 : 1)),
+        resources: list.sort(byString(({ info }) => info.resource)),
       }))
       .sort((a, b) => (builtInGroups.has(group) ? 0 : compareVersions(a.version, b.version))),
   }))
@@ -219,7 +220,7 @@ export function compareVersions(a: string, b: string): number {
   const x = parseVersion(a)
   const y = parseVersion(b)
   if (x === undefined || y === undefined) {
-    if (x === undefined && y === undefined) return a < b ? -1 : a > b ? 1 : 0
+    if (x === undefined && y === undefined) return compareStrings(a, b)
     return x === undefined ? 1 : -1
   }
   return y.stability - x.stability || y.major - x.major || y.minor - x.minor

@@ -2,6 +2,7 @@
  * Values as kube-apiserver holds them inside: Go field names in Go order, absent fields as null, "" or false. Some messages
  * print them, and differences between them. Contract: docs/behaviour/api-server/requests.md, "Field errors".
  */
+import { byString } from '@gyropilot/foundation'
 import type { Draft, Stored } from './objects.ts'
 import { stringifyExact } from './exact-json.ts'
 import { internalTypes } from './internal-types.ts'
@@ -90,9 +91,7 @@ function fieldValue(
 /** Go prints maps by key. Values of this kind hold no structs. */
 export function sortedMap(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
-  )
+  return Object.fromEntries(Object.entries(value).toSorted(byString(([key]) => key)))
 }
 
 /** Lines with one space for each level, as Go prints indented JSON. */

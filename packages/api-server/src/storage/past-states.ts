@@ -1,5 +1,5 @@
+import { compareStrings } from '@gyropilot/foundation'
 import type { History } from './history.ts'
-import { compareKeys } from './key-order.ts'
 import { SortedEntries } from './sorted-entries.ts'
 import type { StoredEntry } from './store.ts'
 
@@ -37,7 +37,7 @@ class PastState {
     let old = before.next()
     for (const entry of this.#now.from(start, prefix)) {
       if (this.#changed.has(entry.key)) continue
-      for (; old.done !== true && compareKeys(old.value.key, entry.key) < 0; old = before.next())
+      for (; old.done !== true && compareStrings(old.value.key, entry.key) < 0; old = before.next())
         yield old.value
       yield entry
     }
@@ -47,7 +47,7 @@ class PastState {
   countFrom(start: string, prefix: string): number {
     let count = this.#now.countFrom(start, prefix) + this.#before.countFrom(start, prefix)
     for (const key of this.#changed) {
-      if (!key.startsWith(prefix) || compareKeys(key, start) < 0) continue
+      if (!key.startsWith(prefix) || compareStrings(key, start) < 0) continue
       if (this.#now.get(key) !== undefined) count--
     }
     return count

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SeededRandom, VirtualClock, integerBetween } from '@gyropilot/foundation'
+import { SeededRandom, VirtualClock, compareStrings, integerBetween } from '@gyropilot/foundation'
 import type { Stored } from '../schema/objects.ts'
-import { compareKeys } from './key-order.ts'
 import { createMemoryStore } from './memory-store.ts'
 import type { StoreEvent } from './store.ts'
 
@@ -71,7 +70,7 @@ for (let seed = 0; seed < 20; seed++) {
       const start = prefix === '' ? key : `${prefix}${integerBetween(random, 0, 30)}`
       const scan = store.scan('things', prefix, start, asked)
       assert.ok(scan !== 'expired')
-      const rest = whole.filter(({ metadata: { name } }) => compareKeys(name, start) >= 0)
+      const rest = whole.filter(({ metadata: { name } }) => compareStrings(name, start) >= 0)
       assert.equal(scan.count(), rest.length)
       assert.deepEqual(
         Array.from(scan.entries, (entry) => entry.object),
@@ -91,7 +90,7 @@ for (let seed = 0; seed < 20; seed++) {
       const expected = model.list(prefix, store.revision)
       const seen = [...replayed]
         .filter(([key]) => key.startsWith(prefix))
-        .sort(([a], [b]) => compareKeys(a, b))
+        .sort(([a], [b]) => compareStrings(a, b))
       assert.deepEqual(
         seen.map(([, value]) => value),
         expected,

@@ -1,4 +1,4 @@
-import { compareKeys } from './key-order.ts'
+import { compareStrings } from '@gyropilot/foundation'
 import type { StoredEntry } from './store.ts'
 
 /** Blocks split when they reach this size: an insert moves at most this many pointers. */
@@ -94,7 +94,7 @@ export class SortedEntries {
     let high = this.#blocks.length - 1
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if (compareKeys(this.#blocks[middle]![0]!.key, key) <= 0) low = middle
+      if (compareStrings(this.#blocks[middle]![0]!.key, key) <= 0) low = middle
       else high = middle - 1
     }
     return low
@@ -107,7 +107,7 @@ export function lowerBound(entries: readonly StoredEntry[], key: string): number
   let high = entries.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (compareKeys(entries[middle]!.key, key) < 0) low = middle + 1
+    if (compareStrings(entries[middle]!.key, key) < 0) low = middle + 1
     else high = middle
   }
   return low
