@@ -1,6 +1,5 @@
-import type { Clock } from '@gyropilot/foundation'
+import { deepFreeze, type Clock } from '@gyropilot/foundation'
 import type { Stored } from '../schema/objects.ts'
-import { deepFreeze } from './deep-freeze.ts'
 import { History, type LoggedEvent } from './history.ts'
 import { PastStates } from './past-states.ts'
 import { SortedEntries } from './sorted-entries.ts'

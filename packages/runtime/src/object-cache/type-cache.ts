@@ -1,3 +1,4 @@
+import { deepFreeze } from '@gyropilot/foundation'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { groupResourceOf, parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
 import { MutationDetector } from '../cache/mutation-detector.ts'
@@ -12,7 +13,6 @@ import type {
 } from '../informer.ts'
 import { draftOf } from '../object-writes/draft.ts'
 import type { ObjectCacheOptions, ReadMode, ResolvedScope } from './cache-options.ts'
-import { deepFreeze } from './deep-freeze.ts'
 
 const DEFAULT_SYNC_PERIOD_MS = 10 * 3_600_000
 

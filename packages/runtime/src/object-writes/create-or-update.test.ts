@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import { FakeServer, statusError } from '../testing/index.ts'
 import { configMap, website, websites } from '../builder/fixtures.ts'
 import type { Website } from '../builder/fixtures.ts'
-import { deepFreeze } from '../object-cache/deep-freeze.ts'
+import { deepFreeze } from '@gyropilot/foundation'
 import { createOrPatch, createOrUpdate } from './create-or-update.ts'
 
 const target = { metadata: { namespace: 'default', name: 'c' } }

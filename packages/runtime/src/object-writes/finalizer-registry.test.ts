@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { hasFinalizer, withFinalizer, withoutFinalizer } from '@gyropilot/api'
 import { website } from '../builder/fixtures.ts'
 import type { Website } from '../builder/fixtures.ts'
-import { deepFreeze } from '../object-cache/deep-freeze.ts'
+import { deepFreeze } from '@gyropilot/foundation'
 import { FinalizerRegistry } from './finalizer-registry.ts'
 
 const DNS = 'example.com/dns'

@@ -1,4 +1,4 @@
-/** Freezes a JSON value all the way down. A frozen part is taken as deeply frozen: stored objects share their unchanged parts. */
+/** Freezes a JSON value all the way down. A frozen part is taken as deeply frozen: objects share their unchanged parts. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (Array.isArray(value)) {
