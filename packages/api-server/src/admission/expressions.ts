@@ -14,6 +14,7 @@ import {
   INT,
   JSON_PATCH_TYPE,
   POLICY_ENVIRONMENT,
+  ProgramError,
   RESOURCE_CHECK_TYPE,
   ResourceCheck,
   STRING,
@@ -141,6 +142,7 @@ export function compileExpression(
   } catch (error) {
     if (error instanceof CompileError)
       throw new ExpressionError(`compilation failed: ${error.message}`)
+    if (error instanceof ProgramError) throw new ExpressionError(error.message)
     throw error
   }
   const { type } = program

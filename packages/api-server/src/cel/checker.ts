@@ -270,7 +270,7 @@ class Checker implements Checked {
     let joined: CelType | undefined
     for (const [index, element] of elements.entries()) {
       const type = this.#elementType(element, this.#check(element), optional.has(index))
-      joined = this.#homogeneous(element, joined, type)
+      joined = this.#joined(joined, type)
     }
     return listType(joined ?? this.#newVariable())
   }
@@ -279,9 +279,9 @@ class Checker implements Checked {
     let keys: CelType | undefined
     let values: CelType | undefined
     for (const { key, value, optional } of entries) {
-      keys = this.#homogeneous(key, keys, this.#check(key))
+      keys = this.#joined(keys, this.#check(key))
       const type = this.#elementType(value, this.#check(value), optional)
-      values = this.#homogeneous(value, values, type)
+      values = this.#joined(values, type)
     }
     return mapType(keys ?? this.#newVariable(), values ?? this.#newVariable())
   }
@@ -293,13 +293,10 @@ class Checker implements Checked {
     return this.#report(at, `expected type 'optional_type(dyn)' but found '${typeText(settled)}'`)
   }
 
-  /** Literals of mixed types are refused, as Kubernetes asks the compiler to. */
-  #homogeneous(at: Expression, joined: CelType | undefined, type: CelType): CelType {
+  #joined(joined: CelType | undefined, type: CelType): CelType {
     if (joined === undefined) return type
     if (assign(this.#substitution, type, joined)) return isDynamic(type) ? DYN : joined
-    if (assign(this.#substitution, joined, type)) return type
-    this.#mismatch(at, joined, type)
-    return joined
+    return assign(this.#substitution, joined, type) ? type : DYN
   }
 
   #mismatch(at: Expression, expected: CelType, found: CelType): CelType {

@@ -110,9 +110,21 @@ export const COMPARISON: Costs = {
   cost: (args) =>
     Math.ceil(Math.min(actualSize(args[0]!), actualSize(args[1]!)) * STRING_TRAVERSAL),
   estimate: ([a, b]) => {
+    if (a!.type.kind === 'opaque' && a!.type.name in OPAQUE_EQUALITY)
+      return { cost: exactly(OPAQUE_EQUALITY[a!.type.name]!) }
     const max = Math.min(a!.size.max, b!.size.max)
     return { cost: scaled({ min: max > 0 ? 1 : 0, max }, STRING_TRAVERSAL) }
   },
+}
+
+/** Values of libraries are equal in one step; formats by their names of up to 64 characters. */
+const OPAQUE_EQUALITY: Readonly<Record<string, number>> = {
+  'kubernetes.Quantity': 1,
+  'kubernetes.URL': 1,
+  'kubernetes.Semver': 1,
+  'net.IP': 1,
+  'net.CIDR': 1,
+  'kubernetes.NamedFormat': 7,
 }
 
 /** Two texts copied into one. */

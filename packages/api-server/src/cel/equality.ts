@@ -35,7 +35,8 @@ export function equal(a: Value, b: Value): boolean {
 
 function equalLists(a: CelList, b: CelList): boolean {
   if (a.length !== b.length) return false
-  const semantics = a.semantics.kind === 'atomic' ? b.semantics : a.semantics
+  // The left one decides how they are compared.
+  const { semantics } = a
   if (semantics.kind === 'atomic') {
     for (let index = 0; index < a.length; index++) {
       if (!equal(a.at(index), b.at(index))) return false
@@ -101,8 +102,13 @@ export function compareNumbers(a: Value, b: Value): number | undefined {
   const x = numberOf(a)
   const y = numberOf(b)
   if (x === undefined || y === undefined) return undefined
-  // JavaScript compares integers with doubles by their exact values.
-  return x < y ? -1 : x > y ? 1 : x == y ? 0 : Number.NaN
+  // Integers of any kind by their exact values; with a double both are doubles, as in Go.
+  if (typeof x === 'number' || typeof y === 'number') return compareDoubles(Number(x), Number(y))
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+function compareDoubles(x: number, y: number): number {
+  return x < y ? -1 : x > y ? 1 : x === y ? 0 : Number.NaN
 }
 
 /** Negative, zero or positive; NaN for NaN. Throws EvaluationError for types without an order. */

@@ -10,7 +10,9 @@ import type {
   StructLiteral,
 } from './ast.ts'
 import type { Checked } from './checked.ts'
+import { Constants } from './constants.ts'
 import type { CostMeter } from './cost.ts'
+import { indexed } from './libraries/operators.ts'
 import { matchesType } from './runtime-types.ts'
 import type { Overload } from './signature.ts'
 import { mentionsDynamic } from './types.ts'
@@ -20,6 +22,8 @@ import {
   CelMap,
   CelOptional,
   CostExceeded,
+  EMPTY_LIST,
+  EMPTY_MAP,
   EntryMap,
   EvaluationError,
   GrowingList,
@@ -59,13 +63,17 @@ class Planner {
   readonly #checked: Checked
   /** Variables of the folds around, with the slots they have. */
   readonly #locals: { readonly name: string; readonly slot: number }[] = []
+  readonly #constants: Constants
   #slots = 0
 
   constructor(checked: Checked) {
     this.#checked = checked
+    this.#constants = new Constants(checked)
   }
 
   plan(expression: Expression): Step {
+    const constant = this.#constants.of(expression)
+    if (constant !== undefined && !isStart(constant)) return () => constant
     switch (expression.kind) {
       case 'literal': {
         const { value } = expression
@@ -147,6 +155,12 @@ class Planner {
         return notStrictlyFalse(steps[0]!)
       case '_?._':
         return optionalSelect(steps[0]!, String((call.args[1] as { value?: unknown }).value))
+      case '_[_]':
+        return (run) => {
+          const values = steps.map((step) => step(run))
+          run.meter.charge(1)
+          return indexed(values[0]!, values[1]!)
+        }
       case 'or':
       case 'orValue':
         return orElse(steps, call.function === 'orValue')
@@ -260,6 +274,9 @@ class Planner {
   }
 }
 
+/** The empty list and map with which folds begin must stay themselves: they are told from others by it. */
+const isStart = (value: Value): boolean => value === EMPTY_LIST || value === EMPTY_MAP
+
 /** An error that a later element may still make irrelevant: `[0, 1].exists(x, 1 / x == 1)`. */
 class Failure {
   readonly error: EvaluationError
@@ -312,11 +329,20 @@ function shortCircuit([left, right]: readonly Step[], decisive: boolean): Step {
       if (error instanceof CostExceeded) throw error
       failure = error
     }
-    const value = right!(run)
+    const value = failure === undefined ? right!(run) : rightOrLeftError(right!, run, failure)
     if (value === decisive) return decisive
     if (failure !== undefined) throw failure
     if (typeof value !== 'boolean') throw new EvaluationError('no such overload')
     return !decisive
+  }
+}
+
+/** When both sides fail, the left one tells why. */
+function rightOrLeftError(right: Step, run: Run, failure: unknown): Value {
+  try {
+    return right(run)
+  } catch (error) {
+    throw error instanceof CostExceeded ? error : failure
   }
 }
 
@@ -366,7 +392,8 @@ function fieldOf(value: Value, field: string): Value {
       ? NONE
       : new CelOptional(fieldOf(value.value, field))
   }
-  throw new EvaluationError(value === null ? `no such key: ${field}` : 'no such overload')
+  if (value instanceof CelList) throw new EvaluationError("unsupported index type 'string' in list")
+  throw new EvaluationError(`no such key: ${field}`)
 }
 
 function hasField(value: Value, field: string): boolean {

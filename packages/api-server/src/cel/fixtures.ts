@@ -4,6 +4,7 @@ import {
   CostMeter,
   EvaluationError,
   POLICY_ENVIRONMENT,
+  ProgramError,
   compile,
   jsonOf,
   valueOf,
@@ -34,7 +35,7 @@ export function result(text: string, { types = {}, values = {} }: Given = {}): u
     if (value instanceof CelOptional && value.value === undefined) return 'none'
     return jsonOf(value)
   } catch (error) {
-    if (error instanceof CompileError) return error.message
+    if (error instanceof CompileError || error instanceof ProgramError) return error.message
     if (error instanceof EvaluationError) return `error: ${error.message}`
     throw error
   }

@@ -38,7 +38,7 @@ export {
 } from './libraries/authorizer.ts'
 export type { Ask, Question } from './libraries/authorizer.ts'
 export { JSON_PATCH_TYPE } from './libraries/json-patch.ts'
-export { CompileError } from './source.ts'
+export { CompileError, ProgramError } from './source.ts'
 export * from './types.ts'
 export { CelOptional, CostExceeded, EvaluationError, LazyMap, NONE } from './values.ts'
 export type { Value } from './values.ts'
@@ -72,13 +72,13 @@ export interface Compiled extends Program {
   uses(variable: string): boolean
 }
 
-/** Throws CompileError. */
+/** Throws CompileError or ProgramError. */
 export function compile(text: string, environment: Environment): Compiled {
   const checked = check(text, parse(text), environment)
   return {
     ...plan(checked),
     type: checked.type,
-    estimate: () => estimateCost(checked),
+    estimate: () => estimateCost(checked, environment.variable('self')),
     uses: (variable) => checked.usesVariable(variable),
   }
 }

@@ -171,8 +171,8 @@ class JsonRecord extends CelMap {
   }
 
   override *keys(): Iterable<Value> {
-    for (const [name, { jsonName }] of this.#type.fields) {
-      if (Object.hasOwn(this.#object, jsonName)) yield name
+    for (const [name, { jsonName, isAlias }] of this.#type.fields) {
+      if (isAlias !== true && Object.hasOwn(this.#object, jsonName)) yield name
     }
   }
 }

@@ -5,6 +5,8 @@ import type { Problem } from './source.ts'
 export interface Token {
   readonly kind:
     | 'identifier'
+    /** A name in backticks. */
+    | 'quoted'
     | 'int'
     | 'uint'
     | 'double'
@@ -25,6 +27,7 @@ const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y
 const NUMBER =
   /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/y
+const QUOTED = /`[^`\n\r]+`/y
 const OPERATOR = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
 const QUOTE = /(?<prefix>[rR]?[bB]?|[bB][rR])(?<quote>"""|'''|"|')/y
 const ESCAPE =
@@ -50,10 +53,10 @@ export function tokenize(text: string): Token[] {
     if (offset >= text.length) break
     const token = stringAt(text, offset) ?? wordAt(text, offset)
     if (token === undefined) {
-      const rest = String.fromCodePoint(text.codePointAt(offset)!)
+      const rest = unrecognized(text, offset)
       problems.push({
         offset,
-        message: `Syntax error: token recognition error at: '${rest === '\n' ? '\\n' : rest}'`,
+        message: `Syntax error: token recognition error at: '${rest.replaceAll('\n', '\\n')}'`,
       })
       offset += rest.length
       continue
@@ -64,6 +67,12 @@ export function tokenize(text: string): Token[] {
   if (problems.length > 0) throw new CompileError(text, problems)
   tokens.push({ kind: 'end', text: '<EOF>', offset: text.length })
   return tokens
+}
+
+/** What begins no token: an open text to the end of its line, an equals sign with what follows. */
+function unrecognized(text: string, offset: number): string {
+  const open = /["'][^\n\r]*[\n\r]?|=[^=]?|./suy
+  return matchAt(open, text, offset)![0]
 }
 
 function matchAt(pattern: RegExp, text: string, offset: number): RegExpExecArray | null {
@@ -86,6 +95,8 @@ function wordAt(text: string, offset: number): Token | undefined {
   const name = matchAt(NAME, text, offset)
   if (name !== null)
     return { kind: KEYWORDS.has(name[0]) ? 'keyword' : 'identifier', text: name[0], offset }
+  const quoted = matchAt(QUOTED, text, offset)
+  if (quoted !== null) return { kind: 'quoted', text: quoted[0], offset }
   const operator = matchAt(OPERATOR, text, offset)
   return operator === null ? undefined : { kind: 'operator', text: operator[0], offset }
 }

@@ -15,12 +15,30 @@ function table(title: string, rows: readonly (readonly [string, unknown])[]): vo
 
 table('conversions', [
   [`int('12') + int(3.9) + int(4u)`, 19],
-  [`int('x')`, 'error: strconv.ParseInt: parsing "x": invalid syntax'],
-  ['int(1e30)', 'error: integer overflow'],
-  ['uint(-1)', 'error: unsigned integer overflow'],
+  [`int('x')`, "program instantiation failed: type conversion error from 'string' to 'int'"],
+  [`int(dyn('x'))`, "error: type conversion error from 'string' to 'int'"],
+  [`uint(dyn('-1'))`, "error: type conversion error from 'string' to 'uint'"],
+  [`double(dyn('1e400'))`, "error: type conversion error from 'string' to 'double'"],
+  [`bool(dyn('yes'))`, "error: type conversion error from 'string' to 'bool'"],
+  [
+    `duration(dyn('x'))`,
+    "error: type conversion error from 'string' to 'google.protobuf.Duration'",
+  ],
+  [
+    `timestamp(dyn('x'))`,
+    "error: type conversion error from 'string' to 'google.protobuf.Timestamp'",
+  ],
+  ['int(1e30)', 'program instantiation failed: integer overflow'],
+  [`int(double('NaN'))`, 'program instantiation failed: integer overflow'],
+  ['uint(-1)', 'program instantiation failed: unsigned integer overflow'],
+  ['int(dyn(1e30))', 'error: integer overflow'],
+  ['string(1000000.0) + string(100000.0)', '1e+06100000'],
   [`double('1.5') + double(1)`, 2.5],
   [`string(1) + string(2.5) + string(true) + string(b'z')`, '12.5truez'],
-  [`string(b'\\xff')`, 'error: invalid UTF-8 in bytes, cannot convert to string'],
+  [
+    `string(b'\\xff')`,
+    'program instantiation failed: invalid UTF-8 in bytes, cannot convert to string',
+  ],
   [`bool('true') && !bool('0')`, true],
   [`bytes('é').size()`, 2],
   ['string(1e30)', '1e+30'],
@@ -28,7 +46,7 @@ table('conversions', [
 
 table('times', [
   [`duration('1h30m').getMinutes()`, 90],
-  [`duration('-1.5s').getMilliseconds()`, -500],
+  [`duration('-1.5s').getMilliseconds()`, -1500],
   [`string(duration('90m'))`, '5400s'],
   [`timestamp('2026-11-21T10:20:30.5Z').getHours()`, 10],
   [`timestamp('2026-11-21T23:00:00Z').getDate('+02:00')`, 22],
@@ -66,16 +84,22 @@ table('strings', [
   [`'tacocat'.substring(0, 4)`, 'taco'],
   [`'abc'.substring(2, 1)`, 'error: invalid substring range. start: 2, end: 1'],
   [`'  a\\u00a0'.trim()`, 'a'],
-  [`'abc'.reverse()`, 'cba'],
+  [`'abc'.indexOf('c', 9) + 'abc'.lastIndexOf('c', 3)`, -2],
+  [`'abc'.indexOf('', 9) + 'abc'.lastIndexOf('', 9)`, 18],
   [`strings.quote('a"\\n')`, '"a\\"\\n"'],
   [`'abc'.contains('b') && 'abc'.startsWith('a') && 'abc'.endsWith('c')`, true],
-  [`'%s is %d, %.2f, %e'.format([dyn('x'), 2, 1.5, 1200.0])`, 'x is 2, 1.50, 1.200000e+03'],
+  [`'%s is %d, %.2f, %e'.format(['x', 2, 1.5, 1200.0])`, 'x is 2, 1.50, 1.200000×10⁰³'],
+  [`'%f %.0f %.0f'.format([1234567.5, 2.5, 3.5])`, '1,234,567.500000 2 4'],
+  [`'%e %f'.format([0.0012, double('-inf')])`, '1.200000×10⁻⁰³ -∞'],
   [`'%b %o %x %X %%'.format([dyn(5), 8, 255, 'az'])`, '101 10 ff 617A %'],
-  [`'%s'.format([[dyn(1), {'b': dyn(2), 'a': null}]])`, '[1, {a: null, b: 2}]'],
-  [`'%s %s'.format(['a'])`, 'error: index 1 out of range'],
   [
-    `'%d'.format(['a'])`,
-    'error: error during formatting: decimal clause can only be used on numbers, was given string',
+    `'%s'.format([[1, 1.5, 'a', b'b', {'b': 2, 'a': null}, duration('90m'), timestamp(0), int]])`,
+    '[1, 1.500000, "a", b"b", {"a":null, "b":2}, duration("5400s"), timestamp("1970-01-01T00:00:00Z"), int]',
+  ],
+  [`'%s %s'.format(dyn(['a']))`, 'error: index 1 out of range'],
+  [
+    `'%d'.format([dyn('a')])`,
+    'error: error during formatting: decimal clause can only be used on integers, was given string',
   ],
 ])
 
@@ -139,11 +163,11 @@ table('quantities', [
   [`quantity('1.5').asInteger()`, 'error: cannot convert value to integer'],
   [`quantity('1.5').isInteger()`, false],
   [`quantity('1.5').asApproximateFloat()`, 1.5],
-  [`quantity('-1').sign()`, -1],
+  [`sign(quantity('-1'))`, -1],
   [`quantity('50k').add(20).sub(quantity('10')) == quantity('50010')`, true],
   [`isQuantity('1Gi') && !isQuantity('1GG')`, true],
   [
-    `quantity('x').sign()`,
+    `sign(quantity('x'))`,
     "error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   ],
 ])

@@ -1,9 +1,14 @@
-/** Arguments that are written out are checked with the expression: durations, timestamps and patterns. */
+/**
+ * What is written out is checked with the expression: durations, timestamps and patterns, and that all elements of a list or
+ * map are of one type (but for what is formatted).
+ */
 import type { Call, Expression } from './ast.ts'
 import type { Checked } from './checked.ts'
+import { formatProblems } from './libraries/format-string.ts'
 import { compileRegularExpression } from './regular-expressions.ts'
 import type { Problem } from './source.ts'
 import { parseDuration, parseTimestamp } from './time-text.ts'
+import { typeText } from './types.ts'
 
 type LiteralCheck = (text: string) => boolean
 
@@ -25,7 +30,46 @@ export function checkLiterals(checked: Checked): Problem[] {
     if (!check.holds(argument.value))
       problems.push({ offset: argument.offset, message: `invalid ${call.function} argument` })
   })
+  problems.push(...mixedLiterals(checked, checked.expression))
   return problems
+}
+
+function mixedLiterals(checked: Checked, expression: Expression): Problem[] {
+  if (expression.kind === 'call' && expression.function === 'format')
+    return formatProblems(checked, expression)
+  const below = childrenOf(expression).flatMap((child) => mixedLiterals(checked, child))
+  if (expression.kind === 'list')
+    return [
+      ...below,
+      ...mixed(checked, expression.elements, (index) => expression.optional.has(index)),
+    ]
+  if (expression.kind !== 'map') return below
+  const { entries } = expression
+  const keys = entries.map(({ key }) => key)
+  const values = entries.map(({ value }) => value)
+  return [
+    ...below,
+    ...mixed(checked, keys, () => false),
+    ...mixed(checked, values, (index) => entries[index]!.optional),
+  ]
+}
+
+/** All have to be of the type of the first. */
+function mixed(
+  checked: Checked,
+  parts: readonly Expression[],
+  isOptional: (index: number) => boolean,
+): Problem[] {
+  const types = parts.map((part, index) => {
+    const type = checked.typeOf(part)
+    return type.kind === 'opaque' && isOptional(index) ? type.parameters[0]! : type
+  })
+  const expected = types[0] && typeText(types[0])
+  return parts.flatMap(({ offset }, index) => {
+    const found = typeText(types[index]!)
+    const message = `expected type '${expected}' but found '${found}'`
+    return found === expected ? [] : [{ offset, message }]
+  })
 }
 
 /** Calls `see` for every call within the expression. */

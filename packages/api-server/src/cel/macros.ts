@@ -1,6 +1,6 @@
 /** Calls that are written out before types are looked at: has(), the loops over lists and maps, optMap and optFlatMap. */
 import { ACCUMULATOR } from './ast.ts'
-import type { Expression, Fold } from './ast.ts'
+import type { Expression, Fold, Identifier } from './ast.ts'
 import type { Problem } from './source.ts'
 import { EMPTY_LIST, EMPTY_MAP } from './values.ts'
 
@@ -18,7 +18,8 @@ export function expandMacro(
   if (target === undefined) {
     if (name !== 'has' || args.length !== 1) return undefined
     const [argument] = args as [Expression]
-    if (argument.kind === 'select' && !argument.presence) return { ...argument, presence: true }
+    if (argument.kind === 'select' && !argument.presence)
+      return { ...argument, presence: true, offset }
     return { problem: 'invalid argument to has() macro', offset: argument.offset }
   }
   const optional = OPTIONAL_MACROS.has(name) && args.length === 2
@@ -134,7 +135,6 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'exists/2': exists(1),
   'exists/3': exists(2),
   'exists_one/2': existsOne(1),
-  'existsOne/2': existsOne(1),
   'existsOne/3': existsOne(2),
   'exists_one/3': existsOne(2),
   'map/2': collecting(1, emptyList, (site, [element]) => appending(site, undefined, element!)),
@@ -191,12 +191,38 @@ function expandLoop(shape: Shape, site: Site): Fold | Refusal {
   }
 }
 
-/** `list.sortBy(e, key(e))`: the list in the order of the list of its keys. */
+const SORTED_LIST = '@__sortBy_input__'
+
+/** `list.sortBy(e, key(e))`: the list, evaluated once, in the order of the list of its keys. */
 function expandSortBy(site: Site): Expression | Refusal {
-  const keys = expandLoop(SHAPES['map/2']!, site)
-  if ('problem' in keys) return keys
   const { target, offset } = site
-  return { kind: 'call', function: '@sortByAssociatedKeys', target, args: [keys], offset }
+  const list: Identifier = { kind: 'identifier', name: SORTED_LIST, offset }
+  const keys = expandLoop(SHAPES['map/2']!, { ...site, target: list })
+  if ('problem' in keys) return keys
+  const sorted: Expression = {
+    kind: 'call',
+    function: '@sortByAssociatedKeys',
+    target: list,
+    args: [keys],
+    offset,
+  }
+  return bind(site, list, target, sorted)
+}
+
+/** `body`, in which the variable stands for a value: a fold over nothing. */
+function bind(site: Site, variable: Identifier, value: Expression, body: Expression): Fold {
+  return {
+    kind: 'fold',
+    range: emptyList(site),
+    variable: UNUSED,
+    second: undefined,
+    accumulator: variable.name,
+    initial: value,
+    condition: literal(false)(site),
+    step: { ...variable, offset: site.offset },
+    result: body,
+    offset: site.offset,
+  }
 }
 
 const OPTIONAL_MACROS = new Set(['optMap', 'optFlatMap'])
@@ -223,18 +249,7 @@ function expandOptional(
     args: [],
     offset,
   })
-  const bound: Fold = {
-    kind: 'fold',
-    range: emptyList(site),
-    variable: UNUSED,
-    second: undefined,
-    accumulator: variable.name,
-    initial: member('value'),
-    condition: literal(false)(site),
-    step: { ...variable, offset },
-    result: body!,
-    offset,
-  }
+  const bound = bind(site, variable, member('value'), body!)
   const some = name === 'optMap' ? call('optional.of', site, bound) : bound
   return call('_?_:_', site, member('hasValue'), some, call('optional.none', site))
 }

@@ -87,7 +87,10 @@ class Parser {
     const token = this.#take(text)
     if (token !== undefined) return token
     const found = this.#peek()
-    this.#fail(found, `Syntax error: mismatched input '${found.text}' expecting '${text}'`)
+    if (found.kind === 'end' && text === ')')
+      this.#fail(found, `Syntax error: missing ')' at '<EOF>'`)
+    const expected = text === ']' ? "{']', ','}" : `'${text}'`
+    this.#fail(found, `Syntax error: mismatched input '${found.text}' expecting ${expected}`)
   }
 
   #fail(token: { readonly offset: number }, message: string): never {
@@ -186,6 +189,10 @@ class Parser {
   #selection(operand: Expression, dot: Token): Expression {
     const optional = this.#take('?') !== undefined
     const name = this.#peek()
+    if (name.kind === 'quoted') this.#fail(dot, "unsupported syntax: '`'")
+    if (name.kind === 'keyword' && name.text !== 'in')
+      this.#fail(name, `Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`)
+    if (name.kind === 'end') this.#fail(name, "Syntax error: no viable alternative at input '.'")
     if (name.kind !== 'identifier')
       this.#fail(name, `Syntax error: no viable alternative at input '.${name.text}'`)
     this.#advance()
@@ -247,6 +254,7 @@ class Parser {
         if (text === '{') return this.#mapLiteral(token)
         if (text === '.' && this.#peek().kind === 'identifier') return this.#name(this.#advance())
         break
+      case 'quoted':
       case 'end':
     }
     this.#fail(token, `Syntax error: mismatched input '${text}' expecting ${OPERAND}`)

@@ -26,6 +26,7 @@ import type { Value } from './values.ts'
 
 /** What an estimate knows of the arguments of a call, the receiver first. */
 export interface EstimatedArgument {
+  readonly type: CelType
   readonly size: CostRange
   /** Of lists: the size of one element. */
   readonly element: { readonly type: CelType; readonly size: CostRange } | undefined

@@ -7,6 +7,14 @@ export interface Problem {
 }
 
 /** Thrown for an expression that cannot be parsed or has no type. `message` is what the API shows. */
+/** An expression that compiles, but has a constant part that cannot be evaluated. */
+export class ProgramError extends Error {
+  constructor(message: string) {
+    super(`program instantiation failed: ${message}`)
+    this.name = 'ProgramError'
+  }
+}
+
 export class CompileError extends Error {
   readonly problems: readonly Problem[]
 

@@ -5,6 +5,8 @@ export interface ObjectField {
   readonly type: CelType
   /** The field's name in JSON: `a-b` for `a__dash__b`. */
   readonly jsonName: string
+  /** Another name of a field that is declared, too. */
+  readonly isAlias?: boolean
 }
 
 /** What is known of the size of values, for the estimate of costs. Absent: nothing. */

@@ -147,6 +147,13 @@ export class EntryMap extends CelMap {
     for (const [key] of this.#entries.values()) yield key
   }
 
+  /** The last of equal keys wins. Throws EvaluationError for what cannot be a key. */
+  put(key: Value, value: Value): void {
+    const identity = keyIdentity(key)
+    if (identity === undefined) throw new EvaluationError('unsupported key type')
+    this.#entries.set(identity, [key, value])
+  }
+
   /** Throws EvaluationError for keys that are there already, or cannot be keys. */
   insert(key: Value, value: Value): void {
     const identity = keyIdentity(key)

@@ -24,6 +24,9 @@ const QUOTES = 2
 const LONGEST_TEXT = MAX_REQUEST_BYTES - QUOTES
 const BYTES_PER_CHARACTER = 4
 
+/** What the type of a rule's self is called; parts of it by their path: `selfType.list.@idx`. */
+export const SELF_TYPE = 'selfType'
+
 /** Undefined for what expressions cannot see: untyped parts of a schema. */
 export function declaredType(
   schema: Schema,
@@ -104,6 +107,9 @@ function objectType(schema: Schema, name: string, isResource: boolean): Declared
     if (field === undefined) continue
     const identifier = escapedName(jsonName)
     if (identifier !== undefined) fields.set(identifier, { type: field.type, jsonName })
+    // Reserved words need no escape after a dot.
+    if (SELECTABLE_KEYWORDS.has(jsonName))
+      fields.set(jsonName, { type: field.type, jsonName, isAlias: true })
     const required = schema.required?.includes(jsonName) === true && property.default === undefined
     if (required) minBytes += jsonName.length + field.minBytes + '"":,'.length
   }
@@ -118,11 +124,13 @@ function withObjectMeta(schema: Schema): Readonly<Record<string, Schema>> {
   return { ...propertiesOf(schema), kind: TEXT, apiVersion: TEXT, metadata: METADATA }
 }
 
-const KEYWORDS = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+const LITERAL_KEYWORDS = ['true', 'false', 'null', 'in']
+const SELECTABLE_KEYWORDS = new Set(
+  'as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
   ),
 )
+const KEYWORDS: ReadonlySet<string> = new Set([...LITERAL_KEYWORDS, ...SELECTABLE_KEYWORDS])
 const ESCAPES: Readonly<Record<string, string>> = {
   __: '__underscores__',
   '.': '__dot__',

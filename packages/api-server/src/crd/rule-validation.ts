@@ -6,7 +6,7 @@ import type { Compiled } from '../cel/index.ts'
 import { cel } from '../cel/load.ts'
 import type { CelType } from '../cel/types.ts'
 import { FieldErrors } from '../schema/field-errors.ts'
-import { MAX_REQUEST_BYTES, declaredType } from './rule-types.ts'
+import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from './rule-types.ts'
 import { ruleEnvironment, rulesAt, rulesOf } from './rules.ts'
 import type { RuleSource } from './rules.ts'
 import { runRules } from './run-rules.ts'
@@ -25,6 +25,7 @@ import { stringifyExact } from '../schema/exact-json.ts'
 const RULE_LIMIT = 10_000_000
 const DEFINITION_LIMIT = 100_000_000
 const MOST_EXPENSIVE_SHOWN = 4
+const WORTH_SHOWING = 1_000_000
 const LONGEST_MESSAGE = 2048
 const REASONS = [
   'FieldValueDuplicate',
@@ -36,7 +37,6 @@ const REASONS = [
 /** Where in the schema, and how often a value may be there. */
 interface Place {
   readonly path: string
-  readonly typeName: string
   readonly isResource: boolean
   /** Undefined: nothing bounds it but the size of a request. */
   readonly cardinality: number | undefined
@@ -55,7 +55,6 @@ export function validateRules(
   const check = new RuleCheck(errors, new Set(stored === undefined ? [] : expressionsOf(stored)))
   check.node(schema, schema, {
     path,
-    typeName: 'selfType',
     isResource: true,
     cardinality: 1,
     uncorrelatable: undefined,
@@ -104,7 +103,7 @@ class RuleCheck {
     for (const [index, rule] of rules.entries())
       this.#texts(rule, typed, `${place.path}.x-kubernetes-validations[${index}]`)
     if (this.#errors.list.length > before) return
-    const declared = declaredType(typed, place.typeName, place.isResource)
+    const declared = declaredType(typed, SELF_TYPE, place.isResource)
     if (declared === undefined) {
       this.#errors.internal(
         `${place.path}.x-kubernetes-validations`,
@@ -125,14 +124,13 @@ class RuleCheck {
   }
 
   #children(schema: Schema, typed: Schema, place: Place): void {
-    const { path, typeName, cardinality } = place
+    const { path, cardinality } = place
     for (const name of Object.keys(propertiesOf(schema)).toSorted()) {
       const property = propertyOf(schema, name)!
       const specified = propertyOf(typed, name) ?? property
       this.node(property, specified, {
         ...place,
         path: `${path}.properties[${name}]`,
-        typeName: `${typeName}.${name}`,
         isResource: isEmbedded(specified),
       })
     }
@@ -141,7 +139,6 @@ class RuleCheck {
       this.node(additional, additional, {
         ...place,
         path: `${path}.additionalProperties`,
-        typeName: `${typeName}.@elem`,
         isResource: isEmbedded(additional),
         cardinality: times(cardinality, typed.maxProperties),
       })
@@ -153,7 +150,6 @@ class RuleCheck {
     this.node(items, specified, {
       ...place,
       path: `${path}.items`,
-      typeName: `${typeName}.@idx`,
       isResource: isEmbedded(specified),
       cardinality: times(cardinality, typed.maxItems),
       uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : `${path}.items`),
@@ -206,7 +202,7 @@ class RuleCheck {
       return
     }
     const { max } = program.estimate()
-    const cost = max === 0 ? 0 : max * cardinality
+    const cost = max * cardinality
     this.#cost(source.rule, 'estimated rule cost', cost, at)
     if (program.uses('oldSelf') && place.uncorrelatable !== undefined) {
       this.#errors.invalid(
@@ -242,12 +238,13 @@ class RuleCheck {
     path: string,
     prefix: string,
   ): Compiled | undefined {
-    const { compile, CompileError } = cel()
+    const { compile, CompileError, ProgramError } = cel()
     try {
       return compile(text, ruleEnvironment(type, source))
     } catch (error) {
-      if (!(error instanceof CompileError)) throw error
-      this.#refuse(path, source, prefix + error.message)
+      if (error instanceof CompileError) this.#refuse(path, source, prefix + error.message)
+      else if (error instanceof ProgramError) this.#refuse(path, source, error.message)
+      else throw error
       return undefined
     }
   }
@@ -281,7 +278,8 @@ class RuleCheck {
     // What was accepted once goes on to be accepted.
     if (this.#total <= DEFINITION_LIMIT || this.#knownCost === this.#total) return
     const expensive = this.#costs.toSorted((a, b) => b.cost - a.cost)
-    for (const entry of expensive.slice(0, MOST_EXPENSIVE_SHOWN)) {
+    const shown = expensive.filter(({ cost }) => cost >= WORTH_SHOWING)
+    for (const entry of shown.slice(0, MOST_EXPENSIVE_SHOWN)) {
       this.#errors.forbidden(
         entry.path,
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',

@@ -2,7 +2,7 @@
 import type { Compiled, Environment } from '../cel/index.ts'
 import { cel } from '../cel/load.ts'
 import type { CelType } from '../cel/types.ts'
-import { declaredType } from './rule-types.ts'
+import { SELF_TYPE, declaredType } from './rule-types.ts'
 import {
   additionalOf,
   hasRules,
@@ -48,7 +48,7 @@ const trees = new WeakMap<Schema, RuleTree | 'none'>()
 export function rulesOf(schema: Schema): RuleTree | undefined {
   let tree = trees.get(schema)
   if (tree === undefined) {
-    tree = hasRules(schema) ? (build(schema, [], 'selfType', true) ?? 'none') : 'none'
+    tree = hasRules(schema) ? (build(schema, [], true) ?? 'none') : 'none'
     trees.set(schema, tree)
   }
   return tree === 'none' ? undefined : tree
@@ -58,13 +58,12 @@ export function rulesOf(schema: Schema): RuleTree | undefined {
 function build(
   schema: Schema,
   branches: readonly Schema[],
-  name: string,
   isResource: boolean,
 ): RuleTree | undefined {
   const all = withBranches([schema, ...branches])
   if (!all.some(hasRules)) return undefined
   const own = all.some((part) => rulesAt(part).length > 0)
-  const type = own ? declaredType(schema, name, isResource)?.type : undefined
+  const type = own ? declaredType(schema, SELF_TYPE, isResource)?.type : undefined
   const rules =
     type === undefined
       ? []
@@ -72,7 +71,7 @@ function build(
   const properties = new Map<string, RuleTree>()
   for (const [property, propertySchema] of Object.entries(propertiesOf(schema))) {
     const parts = all.slice(1).flatMap((part) => propertyOf(part, property) ?? [])
-    const below = build(propertySchema, parts, `${name}.${property}`, isEmbedded(propertySchema))
+    const below = build(propertySchema, parts, isEmbedded(propertySchema))
     if (below !== undefined) properties.set(property, below)
   }
   const additional = additionalOf(schema)
@@ -86,8 +85,8 @@ function build(
     additional:
       additional === undefined || additional === true
         ? undefined
-        : build(additional, [], `${name}.@elem`, isEmbedded(additional)),
-    items: items && build(items, itemParts, `${name}.@idx`, isEmbedded(items)),
+        : build(additional, [], isEmbedded(additional)),
+    items: items && build(items, itemParts, isEmbedded(items)),
   }
 }
 
@@ -122,7 +121,7 @@ function compileRules(
       ]
     } catch (error) {
       // Definitions are checked when they come in: this one was stored by a server that knew more functions.
-      if (error instanceof cel().CompileError) return []
+      if (error instanceof cel().CompileError || error instanceof cel().ProgramError) return []
       throw error
     }
   })

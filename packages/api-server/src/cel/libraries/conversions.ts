@@ -1,7 +1,8 @@
 /** Conversions between types, and types as values. */
 import { onePass } from '../cost.ts'
+import { STRING_TRAVERSAL, scaled } from '../cost-estimate.ts'
 import { declare, declareFor } from '../signature.ts'
-import type { Library } from '../signature.ts'
+import type { Costs, Library } from '../signature.ts'
 import {
   NANOS_PER_SECOND,
   floorDivide,
@@ -35,6 +36,9 @@ import {
   CelTimestamp,
   CelUint,
   EvaluationError,
+  MAX_INT,
+  MAX_UINT,
+  MIN_INT,
   TypeValue,
 } from '../values.ts'
 import type { Opaque, Value } from '../values.ts'
@@ -53,15 +57,18 @@ function uintOfDouble(value: number): CelUint {
   return uint(BigInt(Math.trunc(value)))
 }
 
+const notA = (type: string): EvaluationError =>
+  new EvaluationError(`type conversion error from 'string' to '${type}'`)
+
 function parseInteger(text: string): bigint {
-  if (!/^[+-]?\d+$/.test(text))
-    throw new EvaluationError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-  return int(BigInt(text.replace(/^\+/, '')))
+  if (!/^[+-]?\d+$/.test(text)) throw notA('int')
+  const value = BigInt(text.replace(/^\+/, ''))
+  if (value > MAX_INT || value < MIN_INT) throw notA('int')
+  return value
 }
 
 function parseUnsigned(text: string): CelUint {
-  if (!/^\d+$/.test(text))
-    throw new EvaluationError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`)
+  if (!/^\d+$/.test(text) || BigInt(text) > MAX_UINT) throw notA('uint')
   return uint(BigInt(text))
 }
 
@@ -78,18 +85,18 @@ const SPECIAL_DOUBLES: Readonly<Record<string, number>> = {
 function parseDouble(text: string): number {
   const special = SPECIAL_DOUBLES[text.toLowerCase()]
   if (special !== undefined) return special
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text))
-    throw new EvaluationError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)
+  if (!isNumber || !Number.isFinite(Number(text))) throw notA('double')
   return Number(text)
 }
 
-const TRUE = new Set(['1', 't', 'true', 'TRUE', 'True'])
-const FALSE = new Set(['0', 'f', 'false', 'FALSE', 'False'])
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
 function parseBool(text: string): boolean {
   if (TRUE.has(text)) return true
   if (FALSE.has(text)) return false
-  throw new EvaluationError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+  throw notA('bool')
 }
 
 function textOfBytes(value: Uint8Array): string {
@@ -100,21 +107,24 @@ function textOfBytes(value: Uint8Array): string {
   }
 }
 
+/** Exponents of ten that Go's shortest form writes out. */
+const SMALLEST_PLAIN = -4
+const LARGEST_PLAIN = 6
+
 /** As Go prints doubles: shortest form, with an exponent for very large and small ones. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
-  const size = Math.abs(value)
-  if (size !== 0 && (size < 1e-4 || size >= 1e21)) {
-    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
-  }
-  return Object.is(value, -0) ? '-0' : String(value)
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0'
+  const shortest = value.toExponential()
+  const exponent = Number(shortest.slice(shortest.indexOf('e') + 1))
+  const plain = exponent >= SMALLEST_PLAIN && exponent < LARGEST_PLAIN
+  return plain ? String(value) : shortest.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
 function timestampOf(text: string): CelTimestamp {
   const nanos = parseTimestamp(text)
-  if (nanos === undefined)
-    throw new EvaluationError(`parsing time ${JSON.stringify(text)}: invalid timestamp`)
+  if (nanos === undefined) throw notA('google.protobuf.Timestamp')
   return new CelTimestamp(nanos)
 }
 
@@ -126,8 +136,7 @@ function timestampOfSeconds(seconds: bigint): CelTimestamp {
 
 function durationOf(text: string): CelDuration {
   const nanos = parseDuration(text)
-  if (nanos === undefined)
-    throw new EvaluationError(`time: invalid duration ${JSON.stringify(text)}`)
+  if (nanos === undefined) throw notA('google.protobuf.Duration')
   return new CelDuration(nanos)
 }
 
@@ -173,6 +182,22 @@ const CONSTANTS: Readonly<Record<string, CelType>> = {
   'google.protobuf.Duration': DURATION,
 }
 
+const MOST_BYTES_PER_CHARACTER = 4
+const ENCODED: Costs = {
+  ...onePass(),
+  estimate: ([text]) => ({
+    cost: scaled(text!.size, STRING_TRAVERSAL),
+    size: { min: text!.size.min, max: text!.size.max * MOST_BYTES_PER_CHARACTER },
+  }),
+}
+const DECODED: Costs = {
+  ...onePass(),
+  estimate: ([bytes]) => ({
+    cost: scaled(bytes!.size, STRING_TRAVERSAL),
+    size: { min: Math.floor(bytes!.size.min / MOST_BYTES_PER_CHARACTER), max: bytes!.size.max },
+  }),
+}
+
 export const CONVERSIONS: Library = {
   overloads: [
     ...declareFor(
@@ -194,22 +219,17 @@ export const CONVERSIONS: Library = {
     declare('double(uint): double', ({ value }: CelUint) => Number(value)),
     declare('double(string): double', parseDouble),
     declare('bool(string): bool', parseBool),
-    declare(
-      'bytes(string): bytes',
-      (text: string) => Uint8Array.from(Buffer.from(text)),
-      onePass(),
-    ),
+    declare('bytes(string): bytes', (text: string) => Uint8Array.from(Buffer.from(text)), ENCODED),
     declare('string(bool): string', (value: boolean) => String(value)),
     declare('string(int): string', (value: bigint) => String(value)),
     declare('string(uint): string', ({ value }: CelUint) => String(value)),
     declare('string(double): string', doubleText),
-    declare('string(bytes): string', textOfBytes, onePass()),
+    declare('string(bytes): string', textOfBytes, DECODED),
     declare('string(timestamp): string', ({ nanos }: CelTimestamp) => formatTimestamp(nanos)),
     declare('string(duration): string', ({ nanos }: CelDuration) => formatDuration(nanos)),
     declare('timestamp(string): timestamp', timestampOf),
     declare('timestamp(int): timestamp', timestampOfSeconds),
     declare('duration(string): duration', durationOf),
-    declare('duration(int): duration', (nanos: bigint) => new CelDuration(nanos)),
     declare('dyn(A): dyn', same),
     declare('type(A): type(A)', (value: Value) => new TypeValue(typeOfValue(value))),
   ],

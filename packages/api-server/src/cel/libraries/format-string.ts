@@ -1,10 +1,18 @@
-/** `'%s has %d'.format([name, count])`. */
-import { equal } from '../equality.ts'
+/**
+ * `'%s has %d'.format([name, count])`. Numbers are grouped and powers of ten are written as in English text, as the version of
+ * the library that Kubernetes uses does.
+ */
+import type { Call } from '../ast.ts'
+import type { Checked } from '../checked.ts'
+import type { Problem } from '../source.ts'
 import { formatDuration, formatTimestamp } from '../time-text.ts'
+import { typeText } from '../types.ts'
+import type { CelType } from '../types.ts'
 import {
   CelDuration,
   CelList,
   CelMap,
+  CelOptional,
   CelTimestamp,
   CelUint,
   EvaluationError,
@@ -15,58 +23,162 @@ import type { Value } from '../values.ts'
 import { runtimeTypeName } from '../types.ts'
 import { doubleText } from './conversions.ts'
 
-const CLAUSE = /%(?:%|(?:\.(\d+))?([a-zA-Z]))/g
+interface Clause {
+  readonly verb: string
+  readonly precision: number
+}
+
 const DEFAULT_PRECISION = 6
+const MOST_DIGITS = 100
+
+interface Verb {
+  /** What is said of other values. */
+  readonly refusal: string
+  readonly accepts: readonly CelType['kind'][]
+  readonly write: (value: Value, precision: number) => string | undefined
+}
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  s: {
+    refusal:
+      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+    accepts: [
+      ...(['string', 'bool', 'bytes', 'int', 'uint', 'double', 'map', 'list'] as const),
+      ...(['type', 'duration', 'timestamp', 'null'] as const),
+    ],
+    write: (value) => (typeof value === 'string' ? value : plainText(value)),
+  },
+  d: {
+    refusal: 'decimal clause can only be used on integers',
+    accepts: ['int', 'uint'],
+    write: (value) => integerOf(value)?.toString(),
+  },
+  f: {
+    refusal: 'fixed-point clause can only be used on doubles',
+    accepts: ['double'],
+    write: (value, precision) => (typeof value === 'number' ? fixed(value, precision) : undefined),
+  },
+  e: {
+    refusal: 'scientific clause can only be used on doubles',
+    accepts: ['double'],
+    write: (value, precision) =>
+      typeof value === 'number' ? scientific(value, precision) : undefined,
+  },
+  b: {
+    refusal: 'only integers and bools can be formatted as binary',
+    accepts: ['int', 'uint', 'bool'],
+    write: (value) =>
+      typeof value === 'boolean' ? String(Number(value)) : integerOf(value)?.toString(2),
+  },
+  o: {
+    refusal: 'octal clause can only be used on integers',
+    accepts: ['int', 'uint'],
+    write: (value) => integerOf(value)?.toString(8),
+  },
+  x: {
+    refusal: 'only integers, byte buffers, and strings can be formatted as hex',
+    accepts: ['int', 'uint', 'string', 'bytes'],
+    write: hexadecimal,
+  },
+  X: {
+    refusal: 'only integers, byte buffers, and strings can be formatted as hex',
+    accepts: ['int', 'uint', 'string', 'bytes'],
+    write: (value) => hexadecimal(value)?.toUpperCase(),
+  },
+}
+
+/** Texts and clauses in turn. Throws EvaluationError. */
+function partsOf(text: string): (string | Clause)[] {
+  const parts: (string | Clause)[] = []
+  for (let at = 0; at < text.length;) {
+    const percent = text.indexOf('%', at)
+    parts.push(text.slice(at, percent < 0 ? text.length : percent))
+    if (percent < 0) break
+    if (text[percent + 1] === '%') {
+      parts.push('%')
+      at = percent + 2
+      continue
+    }
+    const [, dot, digits = '', verb] = /^%(\.(\d*))?(\D)?/.exec(text.slice(percent))!
+    if (dot !== undefined) checkPrecision(digits, verb)
+    const shown = verb ?? text[percent + 1]
+    if (shown === undefined) throw new EvaluationError('unexpected end of string')
+    if (VERBS[shown] === undefined)
+      throw new EvaluationError(
+        `could not parse formatting clause: unrecognized formatting clause "${shown}"`,
+      )
+    const precision = dot === undefined ? DEFAULT_PRECISION : Number(digits)
+    parts.push({ verb: shown, precision: Math.min(precision, MOST_DIGITS) })
+    at = percent + 2 + (dot?.length ?? 0)
+  }
+  return parts
+}
+
+function checkPrecision(digits: string, verb: string | undefined): void {
+  const prefix = 'could not parse formatting clause: error while parsing precision: '
+  if (verb === undefined)
+    throw new EvaluationError(`${prefix}could not find end of precision specifier`)
+  if (digits === '')
+    throw new EvaluationError(
+      `${prefix}error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`,
+    )
+}
 
 /** Throws EvaluationError when clauses and arguments do not fit. */
 export function formatText(text: string, args: CelList): string {
   let next = 0
-  const result = text.replaceAll(CLAUSE, (clause, precision: string | undefined, verb: string) => {
-    if (clause === '%%') return '%'
+  const written = partsOf(text).map((part) => {
+    if (typeof part === 'string') return part
     if (next >= args.length) throw new EvaluationError(`index ${next} out of range`)
-    return clauseText(verb, args.at(next++), precision)
+    const value = args.at(next++)
+    const { refusal, write } = VERBS[part.verb]!
+    const clause = write(value, part.precision)
+    if (clause === undefined) throw refused(refusal, typeNameOf(value))
+    return clause
   })
-  return result
+  return written.join('')
 }
 
-function clauseText(verb: string, value: Value, precision: string | undefined): string {
-  switch (verb) {
-    case 's':
-      return plainText(value)
-    case 'd':
-      return decimal(value)
-    case 'f':
-      return fixed(value, Number(precision ?? DEFAULT_PRECISION))
-    case 'e':
-      return exponential(value, Number(precision ?? DEFAULT_PRECISION))
-    case 'b':
-      return binary(value)
-    case 'o':
-      return integerOf(value, verb).toString(8)
-    case 'x':
-      return hexadecimal(value)
-    case 'X':
-      return hexadecimal(value).toUpperCase()
-    default:
-      throw new EvaluationError(
-        `could not parse formatting clause: unrecognized formatting clause "${verb}"`,
-      )
+/** What can be told of a format that is written out, before it is used. */
+export function formatProblems(checked: Checked, call: Call): Problem[] {
+  const { target, args, offset } = call
+  const [list] = args
+  if (target?.kind !== 'literal' || typeof target.value !== 'string') return []
+  if (list?.kind !== 'list') return []
+  let clauses: readonly Clause[]
+  try {
+    clauses = partsOf(target.value).filter((part) => typeof part !== 'string')
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error
+    return [{ offset, message: error.message }]
   }
+  const { elements } = list
+  for (const [index, { verb }] of clauses.entries()) {
+    const element = elements[index]
+    if (element === undefined) return [{ offset, message: `index ${index} out of range` }]
+    const type = checked.typeOf(element)
+    const { accepts, refusal } = VERBS[verb]!
+    if (['dyn', 'error', 'parameter', ...accepts].includes(type.kind)) continue
+    const shown = type.kind === 'opaque' ? type.name : typeText(type)
+    return [{ offset: element.offset, message: refused(refusal, shown).message }]
+  }
+  if (elements.length <= clauses.length) return []
+  const counts = `expected ${clauses.length}, got ${elements.length}`
+  return [{ offset, message: `too many arguments supplied to string.format (${counts})` }]
 }
 
-function refused(what: string, value: Value): EvaluationError {
-  return new EvaluationError(`error during formatting: ${what}, was given ${typeNameOf(value)}`)
+function refused(what: string, type: string): EvaluationError {
+  return new EvaluationError(`error during formatting: ${what}, was given ${type}`)
 }
 
-function plainText(value: Value): string {
+/** Undefined for what has no text. */
+function plainText(value: Value): string | undefined {
   switch (typeof value) {
-    case 'string':
-      return value
     case 'boolean':
     case 'bigint':
       return String(value)
     case 'number':
-      return Number.isFinite(value) ? doubleText(value) : specialText(value)
+      return doubleText(value)
   }
   if (value === null) return 'null'
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
@@ -74,64 +186,62 @@ function plainText(value: Value): string {
   if (value instanceof CelTimestamp) return formatTimestamp(value.nanos)
   if (value instanceof CelDuration) return formatDuration(value.nanos)
   if (value instanceof TypeValue) return runtimeTypeName(value.type)
-  if (value instanceof CelList) return `[${[...value].map(plainText).join(', ')}]`
-  if (value instanceof CelMap) {
-    const entries = [...value.keys()].map((key) => [plainText(key), plainText(value.get(key)!)])
-    const sorted = entries.toSorted(([a], [b]) => (a! < b! ? -1 : equal(a!, b!) ? 0 : 1))
-    return `{${sorted.map(([key, text]) => `${key}: ${text}`).join(', ')}}`
-  }
-  throw refused(
-    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
-    value,
-  )
+  if (value instanceof CelOptional) return undefined
+  if (value instanceof CelList) return `[${[...value].map(nestedText).join(', ')}]`
+  if (!(value instanceof CelMap)) return undefined
+  const entries = [...value.keys()].map((key) => [nestedText(key), nestedText(value.get(key)!)])
+  const sorted = entries.toSorted(([a], [b]) => (a! < b! ? -1 : 1))
+  return `{${sorted.map(([key, text]) => `${key}:${text}`).join(', ')}}`
+}
+
+/** Within lists and maps values look as they are written in expressions. */
+function nestedText(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number' && Number.isFinite(value)) return rounded(value, DEFAULT_PRECISION)
+  const text = plainText(value)
+  if (text === undefined) throw refused(VERBS['s']!.refusal, typeNameOf(value))
+  if (value instanceof Uint8Array) return `b${JSON.stringify(text)}`
+  if (value instanceof CelTimestamp) return `timestamp(${JSON.stringify(text)})`
+  if (value instanceof CelDuration) return `duration(${JSON.stringify(text)})`
+  return text
 }
 
 function specialText(value: number): string {
-  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '-∞'
 }
 
-function decimal(value: Value): string {
-  if (typeof value === 'bigint') return String(value)
-  if (value instanceof CelUint) return String(value.value)
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? doubleText(value) : specialText(value)
-  throw refused('decimal clause can only be used on numbers', value)
+function fixed(value: number, precision: number): string {
+  if (!Number.isFinite(value)) return specialText(value)
+  return rounded(value, precision).replace(/\d(?=(\d{3})+(?!\d))(?<!\.\d*)/g, '$&,')
 }
 
-function numberOf(value: Value, what: string): number {
-  if (typeof value === 'number') return value
-  if (typeof value === 'bigint') return Number(value)
-  if (value instanceof CelUint) return Number(value.value)
-  throw refused(`${what} clause can only be used on doubles`, value)
+/** Ties go to the even digit, as in Go. */
+function rounded(value: number, precision: number): string {
+  const text = value.toFixed(precision)
+  const exact = value.toFixed(MOST_DIGITS)
+  const isTie = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + precision))
+  if (!isTie || precision === MOST_DIGITS) return text
+  const cut = exact.slice(0, exact.indexOf('.') + 1 + precision).replace(/\.$/, '')
+  return Number(cut.at(-1)) % 2 === 0 ? cut : text
 }
 
-function fixed(value: Value, precision: number): string {
-  const number = numberOf(value, 'fixed-point')
-  return Number.isFinite(number) ? number.toFixed(Math.min(precision, 100)) : specialText(number)
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
+
+function scientific(value: number, precision: number): string {
+  if (!Number.isFinite(value)) return specialText(value)
+  const [mantissa, exponent = ''] = value.toExponential(precision).split('e')
+  const digits = exponent.replace(/^[+-]/, '').padStart(2, '0')
+  const raised = [...digits].map((digit) => SUPERSCRIPTS[Number(digit)]).join('')
+  return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`
 }
 
-function exponential(value: Value, precision: number): string {
-  const number = numberOf(value, 'scientific')
-  if (!Number.isFinite(number)) return specialText(number)
-  const text = number.toExponential(Math.min(precision, 100))
-  return text.replace(/e([+-])(\d)$/, 'e$10$2')
-}
-
-function integerOf(value: Value, verb: string): bigint {
+function integerOf(value: Value): bigint | undefined {
   if (typeof value === 'bigint') return value
-  if (value instanceof CelUint) return value.value
-  throw refused(`${verb === 'o' ? 'octal' : 'binary'} clause can only be used on integers`, value)
+  return value instanceof CelUint ? value.value : undefined
 }
 
-function binary(value: Value): string {
-  if (typeof value === 'boolean') return value ? '1' : '0'
-  return integerOf(value, 'b').toString(2)
-}
-
-function hexadecimal(value: Value): string {
-  if (typeof value === 'bigint') return value.toString(16)
-  if (value instanceof CelUint) return value.value.toString(16)
+function hexadecimal(value: Value): string | undefined {
   if (typeof value === 'string') return Buffer.from(value).toString('hex')
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
-  throw refused('hex clause can only be used on integers, byte buffers, and strings', value)
+  return integerOf(value)?.toString(16)
 }

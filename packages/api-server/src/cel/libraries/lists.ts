@@ -1,9 +1,18 @@
 /** Lists and sets of values. */
 import { EACH_ELEMENT, EACH_WITH_EACH, actualSize } from '../cost.ts'
-import { exactly, product, sum, UNKNOWN_SIZE } from '../cost-estimate.ts'
+import {
+  MOST,
+  STRING_TRAVERSAL,
+  exactly,
+  product,
+  scaled,
+  sum,
+  UNKNOWN_SIZE,
+} from '../cost-estimate.ts'
+import type { CostRange } from '../cost-estimate.ts'
 import { compare, equal } from '../equality.ts'
 import { declare, declareFor } from '../signature.ts'
-import type { Costs, Library } from '../signature.ts'
+import type { Costs, EstimatedArgument, Library } from '../signature.ts'
 import {
   ArrayList,
   CelDuration,
@@ -125,30 +134,64 @@ function sortByKeys(list: CelList, keys: CelList): CelList {
   return new ArrayList(pairs.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item))
 }
 
+const LIST_COST = 10
+
+/** A new list, after `passes` looks at each element. */
+const allocating = (size: CostRange, passes: number): CostRange =>
+  sum(scaled(size, passes), exactly(1 + LIST_COST))
+
 const SAME_SIZE: Costs = {
   cost: (args) => actualSize(args[0]!) + 1,
-  estimate: ([list]) => ({ cost: sum(list!.size, exactly(1)), size: list!.size }),
+  estimate: ([list]) => ({ cost: allocating(list!.size, 1), size: list!.size }),
 }
-const SORT: Costs = {
+const SLICE: Costs = {
+  cost: (args) => actualSize(args[0]!) + 1,
+  estimate: ([list, start, end]) => {
+    const from = literalNumber(start!) ?? 0
+    const to = literalNumber(end!) ?? list!.size.max
+    // As in Go, less than nothing is more than anything.
+    const size = exactly(to < from ? MOST : to - from)
+    return { cost: allocating(size, 1), size }
+  },
+}
+const PASSES_PER_PAIR = 2
+
+/** Every element with every other; texts are read on the way. */
+const eachPair = (readsTexts: boolean): Costs => ({
   cost: (args) => actualSize(args[0]!) ** 2 + 1,
-  estimate: ([list]) => ({
-    cost: sum(product(list!.size, list!.size), exactly(1)),
-    size: list!.size,
-  }),
-}
+  estimate: (args) => {
+    const { type, size } = args[0]!
+    const keys = args.at(-1)!.type
+    const pairs = product(size, size)
+    const isText =
+      readsTexts &&
+      type.kind === 'list' &&
+      keys.kind === 'list' &&
+      ['string', 'bytes'].includes(keys.element.kind)
+    const passes = PASSES_PER_PAIR + (isText ? STRING_TRAVERSAL : 0)
+    return { cost: allocating(pairs, passes), size: pairs }
+  },
+})
+const DISTINCT = eachPair(false)
+const SORT = eachPair(true)
 const FLATTEN: Costs = {
   cost: (_args, result) => actualSize(result) + 1,
-  estimate: ([list]) => ({
-    cost: sum(list!.size, exactly(1)),
-    size: product(list!.size, list!.element?.size ?? UNKNOWN_SIZE),
+  estimate: ([list, depth]) => ({
+    cost: allocating(list!.size, (depth && literalNumber(depth)) ?? 1),
+    size: list!.size,
   }),
 }
 const RANGE: Costs = {
   cost: (_args, result) => actualSize(result) + 1,
   estimate: ([count]) => {
-    const size = typeof count!.literal === 'bigint' ? exactly(Number(count!.literal)) : UNKNOWN_SIZE
-    return { cost: sum(size, exactly(1)), size }
+    const known = literalNumber(count!)
+    const size = known === undefined ? UNKNOWN_SIZE : exactly(known)
+    return { cost: allocating(size, 1), size }
   },
+}
+
+function literalNumber({ literal }: EstimatedArgument): number | undefined {
+  return typeof literal === 'bigint' ? Number(literal) : undefined
 }
 
 export const LISTS: Library = {
@@ -161,10 +204,10 @@ export const LISTS: Library = {
     ...declareFor(COMPARABLE, 'list(T).max(): T', extreme('max'), EACH_ELEMENT),
     declare('list(A).indexOf(A): int', indexOf, EACH_ELEMENT),
     declare('list(A).lastIndexOf(A): int', lastIndexOf, EACH_ELEMENT),
-    declare('list(A).slice(int, int): list(A)', slice, SAME_SIZE),
+    declare('list(A).slice(int, int): list(A)', slice, SLICE),
     declare('list(list(A)).flatten(): list(A)', flatten, FLATTEN),
     declare('list(dyn).flatten(int): list(dyn)', flatten, FLATTEN),
-    declare('list(A).distinct(): list(A)', distinct, SORT),
+    declare('list(A).distinct(): list(A)', distinct, DISTINCT),
     declare(
       'list(A).reverse(): list(A)',
       (list: CelList) => new ArrayList([...list].toReversed()),
@@ -180,13 +223,18 @@ function containsAll(list: CelList, part: CelList): boolean {
   return [...part].every((item) => indexOf(list, item) >= 0n)
 }
 
+const EACH_WITH_EACH_TWICE: Costs = {
+  cost: (args) => 2 * actualSize(args[0]!) * actualSize(args[1]!) + 1,
+  estimate: ([a, b]) => ({ cost: sum(scaled(product(a!.size, b!.size), 2), exactly(1)) }),
+}
+
 export const SETS: Library = {
   overloads: [
     declare('sets.contains(list(A), list(A)): bool', containsAll, EACH_WITH_EACH),
     declare(
       'sets.equivalent(list(A), list(A)): bool',
       (a: CelList, b: CelList) => containsAll(a, b) && containsAll(b, a),
-      EACH_WITH_EACH,
+      EACH_WITH_EACH_TWICE,
     ),
     declare(
       'sets.intersects(list(A), list(A)): bool',

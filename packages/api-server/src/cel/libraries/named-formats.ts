@@ -78,6 +78,9 @@ function validate(format: FormatValue, text: string): CelOptional {
   return problems.length === 0 ? NONE : new CelOptional(new ArrayList(problems))
 }
 
+/** What estimates assume of every format. */
+const LONGEST_ASSUMED = 128
+
 const VALIDATE: Costs = {
   cost: ([format, text]) => {
     const pattern = (format as FormatValue).patternLength
@@ -88,7 +91,7 @@ const VALIDATE: Costs = {
   estimate: ([, text]) => ({
     cost: product(scaled(text!.size, STRING_TRAVERSAL), {
       min: exactly(1).min,
-      max: Math.ceil(LONGEST_PATTERN * PATTERN_FACTOR),
+      max: LONGEST_ASSUMED * PATTERN_FACTOR,
     }),
   }),
 }

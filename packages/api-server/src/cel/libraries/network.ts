@@ -55,7 +55,7 @@ function parseAddress(text: string): IpAddress | string {
   if (ip === undefined) {
     if (text.includes('%') && parseIp(text.split('%')[0]!) !== undefined)
       return `IP address ${JSON.stringify(text)} with zone value is not allowed`
-    return `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`
+    return `IP Address ${JSON.stringify(text)} parse error during conversion from string: ${addressProblem(text)}`
   }
   return isMapped(ip) ? `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed` : ip
 }
@@ -63,10 +63,49 @@ function parseAddress(text: string): IpAddress | string {
 function parseNetwork(text: string): Cidr | string {
   const cidr = parseCidr(text)
   if (cidr === undefined) {
-    const why = text.includes('/') ? 'unable to parse IP' : "no '/'"
-    return `network address parse error during conversion from string: netip.ParsePrefix(${JSON.stringify(text)}): ${why}`
+    return `${NETWORK_ERROR}${NETWORK_ERROR}netip.ParsePrefix(${JSON.stringify(text)}): ${prefixProblem(text)}`
   }
-  return isMapped(cidr) ? `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed` : cidr
+  if (!isMapped(cidr)) return cidr
+  return `${NETWORK_ERROR}IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`
+}
+
+const NETWORK_ERROR = 'network address parse error during conversion from string: '
+
+function prefixProblem(text: string): string {
+  const slash = text.lastIndexOf('/')
+  if (slash < 0) return "no '/'"
+  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)]
+  if (parseIp(address) === undefined) return addressProblem(address)
+  return /^(0|[1-9]\d{0,2})$/.test(bits)
+    ? 'prefix length out of range'
+    : `bad bits after slash: ${JSON.stringify(bits)}`
+}
+
+/** What Go says of an address that is none; of IPv6 only that. */
+function addressProblem(text: string): string {
+  const isIpv4 = /^[^.:%]*\./.test(text)
+  return `ParseAddr(${JSON.stringify(text)}): ${isIpv4 ? ipv4Problem(text) : 'unable to parse IP'}`
+}
+
+function ipv4Problem(text: string): string {
+  let field = ''
+  let dots = 0
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!
+    const rest = ` (at ${JSON.stringify(text.slice(index))})`
+    if (character === '.') {
+      if (field === '' || index === text.length - 1)
+        return `IPv4 field must have at least one digit${rest}`
+      if (dots === 3) return 'IPv4 address too long'
+      dots++
+      field = ''
+    } else if (/\d/.test(character)) {
+      if (field === '0') return 'IPv4 field has octet with leading zero'
+      field += character
+      if (Number(field) > 255) return 'IPv4 field has value >255'
+    } else return `unexpected character${rest}`
+  }
+  return 'IPv4 address too short'
 }
 
 function ip(text: string): IpValue {

@@ -20,6 +20,7 @@ import {
   MIN_INT,
   NONE,
   textLength,
+  typeNameOf,
 } from '../values.ts'
 import type { GrowingMap, Value } from '../values.ts'
 
@@ -230,3 +231,21 @@ function sizeOf(value: string | Uint8Array | CelList | CelMap): bigint {
   if (typeof value === 'string') return BigInt(textLength(value))
   return BigInt(value instanceof CelMap ? value.size : value.length)
 }
+
+/** An element of a list or map, also where only the value tells what it is. */
+export function indexed(holder: Value, key: Value): Value {
+  if (holder instanceof CelOptional)
+    return holder.value instanceof CelList
+      ? optionalElement(holder, key as bigint)
+      : optionalValue(holder, key)
+  if (holder instanceof CelMap) return valueAt(holder, key)
+  if (!(holder instanceof CelList)) throw new EvaluationError(`no such key: ${keyText(key)}`)
+  if (typeof key === 'bigint') return elementAt(holder, key)
+  if (key instanceof CelUint) return elementAt(holder, key.value)
+  if (typeof key !== 'number')
+    throw new EvaluationError(`unsupported index type '${typeNameOf(key)}' in list`)
+  if (!Number.isInteger(key)) throw new EvaluationError(`unsupported index value ${key} in list`)
+  return elementAt(holder, BigInt(key))
+}
+
+const keyText = (key: Value): string => String(key instanceof CelUint ? key.value : key)

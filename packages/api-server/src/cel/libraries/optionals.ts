@@ -1,7 +1,9 @@
 /** Values that may be missing. `or` and `orValue` are evaluated by the evaluator: their argument only when it is needed. */
+import { exactly } from '../cost-estimate.ts'
 import { declare } from '../signature.ts'
 import type { Library } from '../signature.ts'
 import {
+  ArrayList,
   CelDuration,
   CelList,
   CelMap,
@@ -25,13 +27,32 @@ function valueOf({ value }: CelOptional): Value {
   return value
 }
 
+/** What is there, in order. */
+function unwrap(list: CelList): CelList {
+  const values = [...list].flatMap((item) => {
+    if (!(item instanceof CelOptional)) throw new EvaluationError('no such overload')
+    return item.value === undefined ? [] : [item.value]
+  })
+  return new ArrayList(values)
+}
+
+function elementOf(list: CelList, index: number): CelOptional {
+  return index >= 0 && index < list.length ? new CelOptional(list.at(index)) : NONE
+}
+
 export const OPTIONALS: Library = {
   overloads: [
-    declare('optional.of(A): optional(A)', (value: Value) => new CelOptional(value)),
+    declare('optional.of(A): optional(A)', (value: Value) => new CelOptional(value), {
+      estimate: ([value]) => ({ cost: exactly(1), size: value!.size }),
+    }),
     declare('optional.none(): optional(A)', () => NONE),
     declare('optional.ofNonZeroValue(A): optional(A)', (value: Value) =>
       isZero(value) ? NONE : new CelOptional(value),
     ),
+    declare('optional.unwrap(list(optional(A))): list(A)', unwrap),
+    declare('list(optional(A)).unwrapOpt(): list(A)', unwrap),
+    declare('list(A).first(): optional(A)', (list: CelList) => elementOf(list, 0)),
+    declare('list(A).last(): optional(A)', (list: CelList) => elementOf(list, list.length - 1)),
     declare('optional(A).hasValue(): bool', ({ value }: CelOptional) => value !== undefined),
     declare('optional(A).value(): A', valueOf),
     declare('optional(A).or(optional(A)): optional(A)', (a: CelOptional, b: CelOptional) =>

@@ -1,5 +1,5 @@
 /** Quantities: exact decimal numbers with a suffix. */
-import { formatQuantity, parseQuantity } from '../../schema/quantity.ts'
+import { parseQuantity } from '../../schema/quantity.ts'
 import type { Quantity } from '../../schema/quantity.ts'
 import { onePass } from '../cost.ts'
 import { declare } from '../signature.ts'
@@ -98,7 +98,7 @@ export const QUANTITIES: Library = {
   overloads: [
     declare('quantity(string): kubernetes.Quantity', quantity, onePass()),
     declare('isQuantity(string): bool', isQuantity, onePass()),
-    declare('kubernetes.Quantity.sign(): int', sign),
+    declare('sign(kubernetes.Quantity): int', sign),
     declare(
       'kubernetes.Quantity.isInteger(): bool',
       (value: QuantityValue) => integerOf(value) !== undefined,
@@ -120,8 +120,5 @@ export const QUANTITIES: Library = {
         declare(signature('int'), (a: QuantityValue, b: bigint) => combined(a, ofInt(b), factor)),
       ]
     }),
-    declare('string(kubernetes.Quantity): string', (value: QuantityValue) =>
-      formatQuantity(value.quantity),
-    ),
   ],
 }

@@ -27,8 +27,8 @@ function charAt(text: string, index: bigint): string {
 
 function indexOf(text: string, part: string, from = 0n): bigint {
   const characters = [...text]
-  if (from < 0n || from > BigInt(characters.length))
-    throw new EvaluationError(`index out of range: ${from}`)
+  if (from < 0n) throw new EvaluationError(`index out of range: ${from}`)
+  if (part === '') return from
   const offset = characters.slice(0, Number(from)).join('').length
   const found = text.indexOf(part, offset)
   return found < 0 ? -1n : BigInt(textLength(text.slice(0, found)))
@@ -36,9 +36,9 @@ function indexOf(text: string, part: string, from = 0n): bigint {
 
 function lastIndexOf(text: string, part: string, from?: bigint): bigint {
   const characters = [...text]
-  if (from !== undefined && (from < 0n || from > BigInt(characters.length)))
-    throw new EvaluationError(`index out of range: ${from}`)
+  if (from !== undefined && from < 0n) throw new EvaluationError(`index out of range: ${from}`)
   if (part === '') return from ?? BigInt(characters.length)
+  if (from !== undefined && from >= BigInt(characters.length)) return -1n
   const offset =
     from === undefined ? text.length : characters.slice(0, Number(from)).join('').length
   const found = text.lastIndexOf(part, offset)
@@ -199,12 +199,12 @@ export const STRINGS: Library = {
     declare(
       'string.startsWith(string): bool',
       (text: string, part: string) => text.startsWith(part),
-      onePass(),
+      onePass(1),
     ),
     declare(
       'string.endsWith(string): bool',
       (text: string, part: string) => text.endsWith(part),
-      onePass(),
+      onePass(1),
     ),
     declare('string.matches(string): bool', matches, PATTERN_MATCH),
     declare('matches(string, string): bool', matches, PATTERN_MATCH),
@@ -226,11 +226,6 @@ export const STRINGS: Library = {
     declare('string.substring(int): string', substring, SHORTER_TEXT),
     declare('string.substring(int, int): string', substring, SHORTER_TEXT),
     declare('string.trim(): string', trim, SHORTER_TEXT),
-    declare(
-      'string.reverse(): string',
-      (text: string) => [...text].toReversed().join(''),
-      SHORTER_TEXT,
-    ),
     declare('string.format(list(dyn)): string', formatText, FORMAT),
     declare('strings.quote(string): string', quote, QUOTE),
   ],

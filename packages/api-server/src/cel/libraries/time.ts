@@ -72,9 +72,6 @@ export const TIME: Library = {
     ...Object.entries(UNITS).map(([name, unit]) =>
       declare(`duration.${name}(): int`, ({ nanos }: CelDuration) => nanos / unit),
     ),
-    declare(
-      'duration.getMilliseconds(): int',
-      ({ nanos }: CelDuration) => (nanos % NANOS_PER_SECOND) / NANOS_PER_MILLI,
-    ),
+    declare('duration.getMilliseconds(): int', ({ nanos }: CelDuration) => nanos / NANOS_PER_MILLI),
   ],
 }

@@ -120,7 +120,9 @@ export const URLS: Library = {
   constants: [{ name: 'kubernetes.URL', type: opaqueType('kubernetes.URL') }],
   overloads: [
     declare('url(string): kubernetes.URL', url, onePass()),
-    declare('isURL(string): bool', (text: string) => parseUrl(text) !== undefined, onePass()),
+    declare('isURL(string): bool', (text: string) => parseUrl(text) !== undefined, {
+      cost: onePass().cost!,
+    }),
     declare('kubernetes.URL.getScheme(): string', ({ scheme }: UrlValue) => scheme),
     declare('kubernetes.URL.getHost(): string', ({ host }: UrlValue) => host),
     declare('kubernetes.URL.getHostname(): string', hostname),

@@ -1,0 +1,71 @@
+/** Parts of an expression that are known before it is run. They are made once, and cost nothing when it is run. */
+import type { Call, Expression, ListLiteral, MapLiteral } from './ast.ts'
+import type { Checked } from './checked.ts'
+import { ProgramError } from './source.ts'
+import { ArrayList, EntryMap, EvaluationError } from './values.ts'
+import type { Value } from './values.ts'
+
+const CONVERSIONS = new Set('bool bytes double duration int string timestamp uint'.split(' '))
+
+export class Constants {
+  readonly #checked: Checked
+  readonly #known = new Map<Expression, Value | undefined>()
+
+  constructor(checked: Checked) {
+    this.#checked = checked
+  }
+
+  /** Undefined: only a run can tell. Throws ProgramError for what no run could evaluate. */
+  of(expression: Expression): Value | undefined {
+    if (this.#known.has(expression)) return this.#known.get(expression)
+    const value = this.#make(expression)
+    this.#known.set(expression, value)
+    return value
+  }
+
+  #make(expression: Expression): Value | undefined {
+    switch (expression.kind) {
+      case 'literal':
+        return expression.value
+      case 'list':
+        return this.#list(expression)
+      case 'map':
+        return this.#map(expression)
+      case 'call':
+        return this.#conversion(expression)
+      default:
+        return undefined
+    }
+  }
+
+  #list({ elements, optional }: ListLiteral): Value | undefined {
+    const values = elements.map((element) => this.of(element))
+    return optional.size === 0 && areKnown(values) ? new ArrayList(values) : undefined
+  }
+
+  #map({ entries }: MapLiteral): Value | undefined {
+    const keys = entries.map(({ key }) => this.of(key))
+    const values = entries.map(({ value }) => this.of(value))
+    const optional = entries.some((entry) => entry.optional)
+    if (optional || !areKnown(keys) || !areKnown(values)) return undefined
+    const map = new EntryMap()
+    for (const [index, key] of keys.entries()) map.put(key, values[index]!)
+    return map
+  }
+
+  #conversion(call: Call): Value | undefined {
+    if (!CONVERSIONS.has(call.function) || call.args.length !== 1) return undefined
+    const argument = this.of(call.args[0]!)
+    const [overload] = this.#checked.overloadsOf(call)
+    if (argument === undefined || overload === undefined) return undefined
+    try {
+      return overload.evaluate(argument as never)
+    } catch (error) {
+      throw error instanceof EvaluationError ? new ProgramError(error.message) : error
+    }
+  }
+}
+
+function areKnown(values: readonly (Value | undefined)[]): values is Value[] {
+  return !values.includes(undefined)
+}
