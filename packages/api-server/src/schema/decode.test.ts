@@ -127,6 +127,21 @@ test('a wrong type inside a schema inside a schema is refused with its whole pat
     assert.throws(() => schemaOf(given), { name: 'DecodeError', message })
 })
 
+test('what Go writes as null when nobody set it: references, keys and conditions of some kinds', () => {
+  const tokens = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
+  assert.equal(decode(tokens, { spec: { audiences: ['a'] } }).spec.boundObjectRef, null)
+  const csi = { group: 'storage.k8s.io', version: 'v1', kind: 'CSINode' }
+  const drivers = [{ name: 'a', nodeID: 'b' }]
+  assert.equal(decode(csi, { spec: { drivers } }).spec.drivers[0].topologyKeys, null)
+  const ingress = { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' }
+  const defaultBackend = { resource: { kind: 'A', name: 'b' } }
+  assert.deepEqual(decode(ingress, { spec: { defaultBackend } }).spec.defaultBackend.resource, {
+    apiGroup: null,
+    kind: 'A',
+    name: 'b',
+  })
+})
+
 test('Given Lease renewTime without fraction, then 400.', () => {
   const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' }
   assert.throws(() => decode(lease, { spec: { renewTime: '2020-01-01T00:00:00Z' } }), {
