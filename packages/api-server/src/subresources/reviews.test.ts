@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createTestServer } from '../testing/test-server.ts'
 import type { ReviewParts } from './reviews.ts'
 import { reviews } from './reviews.ts'
 
@@ -68,4 +69,19 @@ test('what is wrong with a review', async () => {
     if (message === undefined) assert.equal(found, undefined, JSON.stringify(body))
     else assert.ok(found?.includes(message), `${found}`)
   }
+})
+
+test('a local review answers with the namespace of its path, a rules review with nobody that manages it', async () => {
+  const { request } = await createTestServer()
+  const group = '/apis/authorization.k8s.io/v1'
+  const resourceAttributes = { namespace: 'default', verb: 'get', resource: 'pods' }
+  const local = await request('POST', `${group}/namespaces/default/localsubjectaccessreviews`, {
+    spec: { user: 'u', resourceAttributes },
+  })
+  assert.equal(local.value.metadata.namespace, 'default')
+  assert.equal(local.value.metadata.managedFields.length, 1)
+  const rules = await request('POST', `${group}/selfsubjectrulesreviews`, {
+    spec: { namespace: 'default' },
+  })
+  assert.deepEqual(rules.value.metadata, {})
 })

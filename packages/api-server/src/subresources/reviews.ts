@@ -46,6 +46,7 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
     }),
     review(AUTHORIZATION, 'localsubjectaccessreviews', (call) => {
       checkLocal(call)
+      call.body!['metadata'] = { namespace: call.namespace, ...call.body!['metadata'] }
       return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
     }),
     review(AUTHORIZATION, 'selfsubjectaccessreviews', (call) => {
@@ -56,7 +57,10 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
       refuse(errors)
       return accessStatus(authorizer, call.body!['spec'], call.user)
     }),
-    review(AUTHORIZATION, 'selfsubjectrulesreviews', (call) => rulesStatus(authorizer, call)),
+    review(AUTHORIZATION, 'selfsubjectrulesreviews', (call) => {
+      call.body!['metadata'] = {}
+      return rulesStatus(authorizer, call)
+    }),
   ]
 }
 
