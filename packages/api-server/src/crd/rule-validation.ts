@@ -152,7 +152,7 @@ class RuleCheck {
       path: `${path}.items`,
       isResource: isEmbedded(specified),
       cardinality: times(cardinality, typed.maxItems),
-      uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : `${path}.items`),
+      uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : path),
     })
   }
 
