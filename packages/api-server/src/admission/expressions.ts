@@ -16,6 +16,7 @@ import {
   POLICY_ENVIRONMENT,
   ProgramError,
   RESOURCE_CHECK_TYPE,
+  RULES_ENVIRONMENT,
   ResourceCheck,
   STRING,
   TIMESTAMP,
@@ -107,7 +108,7 @@ export interface EnvironmentOptions {
 
 export function policyEnvironment(options: EnvironmentOptions): Environment {
   const { params = false, authorizer = false, variables, patches = false } = options
-  const environment = POLICY_ENVIRONMENT.withVariables({
+  const environment = (patches ? POLICY_ENVIRONMENT : RULES_ENVIRONMENT).withVariables({
     object: DYN,
     oldObject: DYN,
     request: REQUEST_TYPE,
@@ -142,18 +143,23 @@ export function compileExpression(
   } catch (error) {
     if (error instanceof CompileError)
       throw new ExpressionError(`compilation failed: ${error.message}`)
-    if (error instanceof ProgramError) throw new ExpressionError(error.message)
+    if (error instanceof ProgramError) throw new ConstantError(error.message)
     throw error
   }
   const { type } = program
   const isDynamic = results.some(({ kind }) => kind === 'dyn')
   if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return program
   const wanted =
-    results.length === 1 ? typeText(results[0]!) : `one of [${results.map(typeText).join(' ')}]`
+    results.length === 1 ? typeText(results[0]!) : `one of [${results.map(wantedText).join(' ')}]`
   throw new ExpressionError(`must evaluate to ${wanted} but got ${typeText(type)}`)
 }
 
+const wantedText = (type: CelType): string => (type.kind === 'null' ? 'null_type' : typeText(type))
+
 export class ExpressionError extends Error {}
+
+/** A constant part that cannot be evaluated. */
+export class ConstantError extends ExpressionError {}
 
 export interface NamedProgram {
   readonly name: string

@@ -61,7 +61,7 @@ const COMMON = [
 
 /** What rules of custom resources may use. The authorizer's functions are known, but nothing they could be called on. */
 export const RULES_ENVIRONMENT = Environment.of([...COMMON, AUTHORIZER])
-/** What admission policies and match conditions may use besides. */
+/** What patching policies may use besides. */
 export const POLICY_ENVIRONMENT = Environment.of([...COMMON, AUTHORIZER, JSON_PATCH])
 
 export interface Compiled extends Program {

@@ -189,7 +189,7 @@ class Parser {
   #selection(operand: Expression, dot: Token): Expression {
     const optional = this.#take('?') !== undefined
     const name = this.#peek()
-    if (name.kind === 'quoted') this.#fail(dot, "unsupported syntax: '`'")
+    if (name.kind === 'quoted') this.#fail(name, "unsupported syntax: '`'")
     if (name.kind === 'keyword' && name.text !== 'in')
       this.#fail(name, `Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`)
     if (name.kind === 'end') this.#fail(name, "Syntax error: no viable alternative at input '.'")

@@ -65,9 +65,11 @@ class Builder {
   readonly options: EnvironmentOptions
   readonly variables: NamedProgram[] = []
   readonly #types: Record<string, CelType> = {}
+  readonly #hasVariables: boolean
   problem: string | undefined
 
   constructor(spec: Stored, patches: boolean) {
+    this.#hasVariables = (spec['variables'] ?? []).length > 0
     this.options = { params: spec['paramKind'] !== undefined, patches }
     for (const { name, expression } of spec['variables'] ?? []) {
       const compiled = this.compile(name, expression, [DYN])
@@ -81,7 +83,7 @@ class Builder {
     return policyEnvironment({
       authorizer: true,
       ...this.options,
-      ...(withVariables ? { variables: { ...this.#types } } : {}),
+      ...(withVariables && this.#hasVariables ? { variables: { ...this.#types } } : {}),
       ...extra,
     })
   }

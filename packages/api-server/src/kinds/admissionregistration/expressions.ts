@@ -43,11 +43,13 @@ export type ExpressionPlace =
 export class ExpressionCheck {
   readonly #params: boolean
   readonly #patches: boolean
+  readonly #hasVariables: boolean
   readonly #variables: Record<string, CelType> = {}
 
   constructor(spec: Stored, patches = false) {
     this.#params = Boolean(spec['paramKind'])
     this.#patches = patches
+    this.#hasVariables = (spec['variables'] ?? []).length > 0
   }
 
   /** Reports an expression that is missing or does not compile. */
@@ -63,9 +65,11 @@ export class ExpressionCheck {
       errors.required(field, missing)
       return undefined
     }
-    const { ExpressionError, compileExpression, policyEnvironment } = expressions()
+    const { ConstantError, ExpressionError, compileExpression, policyEnvironment } = expressions()
     // Conditions decide whether the policy is looked at: its variables come later.
-    const variables = place === 'condition' ? {} : { variables: { ...this.#variables } }
+    // Without variables there is no such name.
+    const none = place === 'condition' || !this.#hasVariables
+    const variables = none ? {} : { variables: { ...this.#variables } }
     const environment = policyEnvironment({
       params: this.#params,
       patches: this.#patches,
@@ -75,8 +79,9 @@ export class ExpressionCheck {
     try {
       return compileExpression(text, environment, RESULTS[place]!).type
     } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error
-      errors.invalid(field, expression, error.message)
+      if (error instanceof ConstantError) errors.internal(field, error.message)
+      else if (error instanceof ExpressionError) errors.invalid(field, expression, error.message)
+      else throw error
       return undefined
     }
   }
