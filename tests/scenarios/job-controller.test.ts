@@ -22,7 +22,8 @@ import {
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
 
-const WITHOUT_NODES = { nodes: 0 }
+/** The scenario plays the nodes. Nobody may take its pods for those of nodes that are gone. */
+const WITHOUT_NODES = { nodes: 0, controllers: ['*', '-pod-garbage-collector-controller'] }
 const FAILING = { metadata: { annotations: { 'sim.kubelet/exit-code': '1' } } }
 
 async function eventsOf(world: World): Promise<readonly string[]> {
