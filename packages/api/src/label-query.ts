@@ -3,7 +3,7 @@
  * empty one (`{}`) matches everything (docs/behaviour/controllers/shared-controller-utils.md); an empty string matches
  * everything.
  */
-import { byString, compareStrings } from '@gyropilot/foundation'
+import { aggregateText, byString, compareStrings } from '@gyropilot/foundation'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 
 export type Labels = { readonly [key: string]: string }
@@ -117,8 +117,7 @@ export function labelRequirement(
     ...operatorProblems(operator, sorted),
     ...sorted.flatMap((value, index) => valueProblems(key, value, index)),
   ]
-  if (problems.length === 1) throw new InvalidSelectorError(problems[0]!)
-  if (problems.length > 1) throw new InvalidSelectorError(`[${problems.join(', ')}]`)
+  if (problems.length > 0) throw new InvalidSelectorError(aggregateText(problems))
   return { key, operator: operator as LabelOperator, values: sorted }
 }
 

@@ -1,5 +1,5 @@
 /** One long run: a random user, random faults, and a judgement at the end. */
-import { every } from '@gyropilot/foundation'
+import { byString, every } from '@gyropilot/foundation'
 import type { EndStateRule } from './checkers/end-state.ts'
 import { Watchdog } from './checkers/watchdog.ts'
 import type { RestOptions } from './checkers/watchdog.ts'
@@ -102,8 +102,8 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
     historyHash: cluster.historyHash,
     virtualMs: cluster.virtualMs,
     writes: watchdog.writes,
-    faults: Object.fromEntries([...watchdog.faults].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    operations: Object.fromEntries([...user.done].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    faults: Object.fromEntries([...watchdog.faults].toSorted(byString(([kind]) => kind))),
+    operations: Object.fromEntries([...user.done].toSorted(byString(([operation]) => operation))),
     violations: watchdog.violations,
     schedule: [...faults.schedule, ...user.schedule].toSorted((a, b) => a.atMs - b.atMs),
     history: cluster.history.lines,

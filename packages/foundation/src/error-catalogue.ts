@@ -1,3 +1,4 @@
+import { byString } from './compare.ts'
 import { GyropilotError } from './errors.ts'
 
 /** One entry of docs/reference/errors.md. */
@@ -57,5 +58,5 @@ export function mergeCatalogues(catalogues: readonly ErrorCatalogue[]): readonly
     if (byCode.has(entry.code)) throw new Error(`error code ${entry.code} is defined twice`)
     byCode.set(entry.code, entry)
   }
-  return [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1))
+  return [...byCode.values()].sort(byString(({ code }) => code))
 }

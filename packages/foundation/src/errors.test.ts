@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineErrors, mergeCatalogues } from './error-catalogue.ts'
-import { GyropilotError, errorText } from './errors.ts'
+import { GyropilotError, errorText, aggregateErrors, aggregateText } from './errors.ts'
 
 const catalogue = defineErrors({
   FILE_MISSING: { exitCode: 3, meaning: 'It is not there.', remedy: 'Make it.' },
@@ -37,4 +37,20 @@ test('the text of an error is one line and never empty', () => {
   assert.equal(errorText(new Error('a\n  b')), 'a b')
   assert.equal(errorText(new TypeError('')), 'TypeError')
   assert.equal(errorText(undefined), 'undefined')
+})
+
+test('several problems are one text, each once; a single one stays as it is', () => {
+  assert.equal(aggregateText(['a']), 'a')
+  assert.equal(aggregateText(['a', 'b', 'a']), '[a, b]')
+  assert.equal(aggregateText(['a', 'a']), 'a')
+})
+
+test('several errors are one error that has them all; one is itself, none is undefined', () => {
+  const [a, b] = [new Error('a'), new Error('b\nc')]
+  assert.equal(aggregateErrors([]), undefined)
+  assert.equal(aggregateErrors([a]), a)
+  const both = aggregateErrors([a, b, 'd'])
+  assert.ok(both instanceof AggregateError)
+  assert.equal(both.message, '[a, b\nc, d]')
+  assert.deepEqual(both.errors, [a, b, 'd'])
 })

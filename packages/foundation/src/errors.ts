@@ -19,6 +19,23 @@ export class GyropilotError extends Error {
   }
 }
 
+/** The message of an Error as it is, line breaks included, else the value as text: for what users of the API read. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** One problem as it is, several in brackets, each text once: the form of Kubernetes. */
+export function aggregateText(problems: readonly string[]): string {
+  const texts = [...new Set(problems)]
+  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+}
+
+/** One error for several: a single one stays as it is, and none is undefined. */
+export function aggregateErrors<E>(errors: readonly E[]): E | AggregateError | undefined {
+  if (errors.length <= 1) return errors[0]
+  return new AggregateError(errors, aggregateText(errors.map(errorMessage)))
+}
+
 /** The message of an Error, else the value as text; never empty, never with a line break. */
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error)

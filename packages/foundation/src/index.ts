@@ -10,7 +10,13 @@ export { deepFreeze } from './deep-freeze.ts'
 export { Deque } from './deque.ts'
 export { defineErrors, mergeCatalogues } from './error-catalogue.ts'
 export type { ErrorCatalogue, ErrorEntry } from './error-catalogue.ts'
-export { GyropilotError, errorText } from './errors.ts'
+export {
+  GyropilotError,
+  aggregateErrors,
+  aggregateText,
+  errorMessage,
+  errorText,
+} from './errors.ts'
 export type { GyropilotErrorOptions } from './errors.ts'
 export { formatGoDuration, parseGoDuration } from './go-duration.ts'
 export { Heap } from './heap.ts'

@@ -3,6 +3,8 @@
  * not listed and still accepted, with the one value that a locked gate can have. A control plane is often given one
  * --feature-gates value for all its programs, so most of these change nothing in these loops.
  */
+import { byString } from '@gyropilot/foundation'
+
 export interface FeatureGate {
   readonly default: boolean
   readonly stage: 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
@@ -106,5 +108,5 @@ export const featureGates: ReadonlyMap<string, FeatureGate> = new Map(
       .trim()
       .split(/\s+/)
       .map((name) => [name, gate] as const),
-  ).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ).sort(byString(([name]) => name)),
 )

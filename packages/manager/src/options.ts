@@ -1,4 +1,5 @@
 /** Typed options from flags, and what is wrong with them together. Contract: docs/behaviour/runtime/manager.md. Pure. */
+import { aggregateText } from '@gyropilot/foundation'
 import type { FlagValue, ParsedFlags } from './flags/pflag.ts'
 import type { CompatibilityVersions } from './binary-metrics.ts'
 import { managerErrors } from './errors.ts'
@@ -89,13 +90,13 @@ export function validateGates(options: Options): void {
   const versions = VERSION_FLAGS.flatMap((flag) => versionsOf(options, flag).problem ?? [])
   if (versions.length > 0) throw managerErrors.make('OPTIONS_INVALID', versions[0]!)
   const gates = gateProblems(options.gates())
-  if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregate(gates))
+  if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregateText(gates))
 }
 
 /** Throws one error that names every problem. */
 export function validate(options: Options): void {
   const problems = [...problemsOf(options)]
-  if (problems.length > 0) throw managerErrors.make('OPTIONS_INVALID', aggregate(problems))
+  if (problems.length > 0) throw managerErrors.make('OPTIONS_INVALID', aggregateText(problems))
 }
 
 function* problemsOf(options: Options): Generator<string> {
@@ -211,9 +212,4 @@ function* signingProblems(options: Options): Generator<string> {
       yield `--cluster-signing-${middle}cert-file and --cluster-signing-${middle}key-file must be given together`
     }
   }
-}
-
-/** One problem as it is, several in brackets, as Kubernetes prints aggregates. */
-function aggregate(problems: readonly string[]): string {
-  return problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`
 }

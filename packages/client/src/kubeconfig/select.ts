@@ -1,4 +1,4 @@
-import { errorText } from '@gyropilot/foundation'
+import { aggregateText, errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts'
@@ -48,8 +48,8 @@ export async function selectConfig(
   faults.push(...(await clusterFaults(clusterName, cluster, host)))
   if (faults.length === 1 && faults[0] === CLUSTER_WITHOUT_SERVER) throw noConfiguration()
   if (faults.length > 0) {
-    const list = faults.length === 1 ? faults[0]! : `[${faults.join(', ')}]`
-    throw clientErrors.make('KUBECONFIG_INVALID', `invalid configuration: ${list}`)
+    const text = `invalid configuration: ${aggregateText(faults)}`
+    throw clientErrors.make('KUBECONFIG_INVALID', text)
   }
   return restConfigOf(cluster!, user, overrides.namespace ?? context?.namespace, host)
 }

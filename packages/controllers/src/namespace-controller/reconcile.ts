@@ -2,7 +2,7 @@
 import { resources } from '@gyropilot/api'
 import type { Namespace } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
-import { errorText } from '@gyropilot/foundation'
+import { aggregateErrors } from '@gyropilot/foundation'
 import { getLive, update, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile, WriteOf } from '@gyropilot/runtime'
 import { deleteAllContent } from './content-deletion.ts'
@@ -24,7 +24,7 @@ export function* reconcile(observed: Namespace): Reconcile {
   if ((namespace.spec?.finalizers ?? []).length === 0) return
   // 5.
   const { errors, estimateSeconds } = yield* deleteAllContent(namespace)
-  if (errors.length > 0) return { error: asOne(errors) }
+  if (errors.length > 0) return { error: aggregateErrors(errors) }
   if (estimateSeconds > 0) {
     return { requeueAfterMs: (Math.floor(estimateSeconds / 2) + 1) * 1000, keepsFailures: true }
   }
@@ -78,9 +78,4 @@ function* untilNoConflict(
     }
     current = live.object
   }
-}
-
-function asOne(errors: readonly unknown[]): unknown {
-  if (errors.length === 1) return errors[0]
-  return new AggregateError(errors, `[${errors.map(errorText).join(', ')}]`)
 }

@@ -7,7 +7,7 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from '@gyropilot/api'
-import { errorText } from '@gyropilot/foundation'
+import { aggregateErrors, errorText } from '@gyropilot/foundation'
 import { controllerErrors } from '../builder/errors.ts'
 import { draftOf } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -76,7 +76,7 @@ export class FinalizerRegistry<T extends KubernetesObject> {
       object: current,
       updated: !deepEqual(before, after),
       statusUpdated: !deepEqual(statusBefore, statusAfter),
-      ...(errors.length === 0 ? {} : { error: joined(errors) }),
+      ...(errors.length === 0 ? {} : { error: aggregateErrors(errors) }),
     }
   }
 }
@@ -84,9 +84,4 @@ export class FinalizerRegistry<T extends KubernetesObject> {
 function apart(object: KubernetesObject): [object, unknown] {
   const { status, ...rest } = object as KubernetesObject & { status?: unknown }
   return [rest, status]
-}
-
-function joined(errors: readonly Error[]): Error {
-  if (errors.length === 1) return errors[0]!
-  return new AggregateError(errors, `[${errors.map(({ message }) => message).join(', ')}]`)
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf, keyOf } from '@gyropilot/api'
+import { deepFreeze } from '@gyropilot/foundation'
 import { Store } from '../cache/store.ts'
 import { DeletedFinalStateUnknown } from '../informer.ts'
 import type {
@@ -125,11 +126,4 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
     this.#store.delete(key)
     for (const handler of this.#handlers) handler.onDelete?.(deleted)
   }
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const part of Object.values(value)) deepFreeze(part)
-  return value
 }
