@@ -77,18 +77,20 @@ test("kubeadm's arguments are accepted, and RBAC decides who sees what", async (
   const authority = certificateAuthority()
   const caFile = join(folder, 'ca.crt')
   writeFileSync(caFile, authority.pem)
+  const keyFile = join(folder, 'sa.key')
+  writeFileSync(keyFile, privateKeyPem(generateKeyPair().privateKey))
   const running = await manager(
     '--allocate-node-cidrs=true',
     `--client-ca-file=${caFile}`,
     '--cluster-cidr=10.244.0.0/16',
     '--cluster-name=kubernetes',
     `--cluster-signing-cert-file=${caFile}`,
-    `--cluster-signing-key-file=${caFile}`,
+    `--cluster-signing-key-file=${keyFile}`,
     `--controllers=*${kubeadmControllers()}`,
     '--leader-elect=true',
     `--requestheader-client-ca-file=${caFile}`,
     `--root-ca-file=${caFile}`,
-    `--service-account-private-key-file=${caFile}`,
+    `--service-account-private-key-file=${keyFile}`,
     '--service-cluster-ip-range=10.96.0.0/12',
     '--use-service-account-credentials=true',
     `--cert-dir=${join(folder, 'certs')}`,
