@@ -2,7 +2,6 @@
 // --kubelets also simulated nodes that run the pods.
 //
 //   node benchmarks/scheduling.ts [--nodes 1000] [--pods 1000] [--kubelets] [--affinity]
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
@@ -104,22 +103,48 @@ async function probe(): Promise<void> {
   }
 }
 
+/**
+ * The longest time that this thread worked without letting a timer run: turns by processor time, which other processes on the
+ * machine do not lengthen.
+ */
+let longestTurnMs = 0
+function watchTurns(): void {
+  let before = process.threadCpuUsage()
+  const look = (): void => {
+    const now = process.threadCpuUsage()
+    const usedMs = (now.user + now.system - before.user - before.system) / 1000
+    longestTurnMs = Math.max(longestTurnMs, usedMs)
+    before = now
+    if (!probing.signal.aborted) setTimeout(look, 1)
+  }
+  look()
+}
+
 const seconds = (sinceMs: number): string =>
   `${((performance.now() - sinceMs) / 1000).toFixed(2)} s`
 const rows: [string, string, string][] = []
-function report(what: string, budget: string, sinceMs: number, delay: { max: number }): void {
+function report(what: string, budget: string, sinceMs: number): void {
   waits.sort((a, b) => a - b)
   const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0
   rows.push([what, seconds(sinceMs), budget])
-  rows.push(['  longest turn', `${(delay.max / 1e6).toFixed(0)} ms`, ''])
+  rows.push(['  longest turn', `${longestTurnMs.toFixed(0)} ms`, '<= 20 ms'])
   rows.push(['  another request waits, p99', `${p99.toFixed(1)} ms`, '<= 50 ms'])
+  rows.push(['  processor time', `${cpuSeconds().toFixed(2)} s`, ''])
   waits.length = 0
+  longestTurnMs = 0
 }
 
-const delay = monitorEventLoopDelay({ resolution: 1 })
+/** Since it was asked last. On a machine with other work the wall clock tells less. */
+let usedBefore = process.cpuUsage()
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage(usedBefore)
+  usedBefore = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+watchTurns()
 void probe()
 let startedMs = performance.now()
-delay.enable()
 if (values.kubelets) {
   const configurations = Array.from({ length: nodes }, (_, index) => ({
     name: nameOf(index),
@@ -128,17 +153,15 @@ if (values.kubelets) {
   }))
   await cluster.startNodes(configurations).ready
 } else await makeNodeObjects()
-report(`${nodes} nodes registered`, '', startedMs, delay)
+report(`${nodes} nodes registered`, '', startedMs)
 
 startedMs = performance.now()
-delay.reset()
 await inBatches(pods, (index) => client.resource(resources.pods, 'default').create(podNamed(index)))
-report(`${pods} pods created`, '', startedMs, delay)
+report(`${pods} pods created`, '', startedMs)
 
 const done = (pod: Pod): boolean =>
   values.kubelets ? pod.status?.phase === 'Running' : pod.spec?.nodeName !== undefined
 startedMs = performance.now()
-delay.reset()
 const limitMs = startedMs + Number(values.seconds) * 1000
 const left = new Set<string>()
 for (let index = 0; index < pods; index++) left.add(`pod-${index}`)
@@ -161,7 +184,6 @@ report(
   `${pods - left.size} of ${pods} pods ${values.kubelets ? 'running' : 'bound'}`,
   goal,
   startedMs,
-  delay,
 )
 probing.abort()
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@gyropilot/api'
 import { node, pod } from '../testing/index.ts'
-import { claimProblem, volumeReasons } from './claims.ts'
+import { claimProblem, volumeFilter } from './claims.ts'
 import type { ClaimListers } from './claims.ts'
 import { NodeInfo } from './node-info.ts'
 
@@ -99,7 +99,7 @@ test('PV node affinity must match, and the PV must exist', () => {
     },
   })
   const reasons = (volumes: readonly PersistentVolume[]) =>
-    volumeReasons(user, info, listersOf({ claims: [bound], volumes }))
+    volumeFilter(user, listersOf({ claims: [bound], volumes }))?.(info)
   assert.deepEqual(reasons([disk('a')]), [])
   assert.deepEqual(reasons([{ metadata: { name: 'disk' }, spec: {} }]), [])
   assert.deepEqual(reasons([disk('b')]), ["node(s) didn't match PersistentVolume's node affinity"])

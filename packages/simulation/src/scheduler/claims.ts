@@ -5,7 +5,7 @@
 import { nodeTermMatches } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
-import type { NodeInfo } from './node-info.ts'
+import type { NodeFilter } from './filters/index.ts'
 
 export interface ClaimListers {
   readonly claims: Pick<Lister<PersistentVolumeClaim>, 'get'>
@@ -51,22 +51,23 @@ export function claimProblem(pod: Pod, listers: ClaimListers): string | undefine
   return undefined
 }
 
-/** Why a node cannot take the pod, because of the volumes that its claims are bound to. */
-export function volumeReasons(
-  pod: Pod,
-  { node }: NodeInfo,
-  listers: ClaimListers,
-): readonly string[] {
-  for (const { claim } of claimsOf(pod, listers)) {
-    if (claim === undefined || !isBound(claim)) continue
-    const volume = listers.volumes.get(undefined, claim.spec?.volumeName ?? '')
-    if (volume === undefined)
-      return ['node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)']
-    const terms = volume.spec?.nodeAffinity?.required?.nodeSelectorTerms
-    if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node!)))
-      return ["node(s) didn't match PersistentVolume's node affinity"]
+/** Nodes that cannot take the pod, because of the volumes that its claims are bound to. Undefined: any can. */
+export function volumeFilter(pod: Pod, listers: ClaimListers): NodeFilter | undefined {
+  const bound = claimsOf(pod, listers).flatMap(({ claim }) =>
+    claim === undefined || !isBound(claim) ? [] : [claim.spec?.volumeName ?? ''],
+  )
+  if (bound.length === 0) return undefined
+  const volumes = bound.map((name) => listers.volumes.get(undefined, name))
+  return ({ node }) => {
+    for (const volume of volumes) {
+      if (volume === undefined)
+        return ['node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)']
+      const terms = volume.spec?.nodeAffinity?.required?.nodeSelectorTerms
+      if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node!)))
+        return ["node(s) didn't match PersistentVolume's node affinity"]
+    }
+    return NONE
   }
-  return NONE
 }
 
 function isBound({ metadata, spec }: PersistentVolumeClaim): boolean {

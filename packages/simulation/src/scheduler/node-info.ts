@@ -34,6 +34,8 @@ export class NodeInfo {
   readonly requested = new Map<string, number>()
   readonly pods = new Map<string, Pod>()
   readonly scored = { cpu: 0, memory: 0 }
+  /** Of the pods, those that keep others away. */
+  readonly repelling = new Map<string, Pod>()
   readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
 
   constructor(name: string) {
@@ -51,6 +53,7 @@ export class NodeInfo {
     const requests = podRequests(pod)
     const scored = scoredAmounts(pod, requests)
     this.pods.set(uid, pod)
+    if (repels(pod)) this.repelling.set(uid, pod)
     this.#amounts.set(uid, { requests, scored })
     this.#count(requests, scored, 1)
   }
@@ -61,6 +64,7 @@ export class NodeInfo {
     this.#count(amounts.requests, amounts.scored, -1)
     this.#amounts.delete(uid)
     this.pods.delete(uid)
+    this.repelling.delete(uid)
     return true
   }
 
@@ -88,4 +92,9 @@ export class NodeInfo {
     this.scored.cpu += times * scored.cpu
     this.scored.memory += times * scored.memory
   }
+}
+
+function repels({ spec }: Pod): boolean {
+  const terms = spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return (terms ?? []).length > 0
 }

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { node, pod } from '../testing/index.ts'
-import { filters } from './filters/index.ts'
-import type { NodeVerdict } from './message.ts'
+import { verdictBy } from './feasible-nodes.ts'
+import { filters, prepared } from './filters/index.ts'
 import { NodeInfo } from './node-info.ts'
+import { snapshotOf } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import { bestCandidate, victimsOn, whyNotEligible } from './preemption.ts'
 import type { PreemptionCandidate } from './preemption.ts'
 
@@ -31,13 +33,8 @@ function sized(name: string, { cpu = '1', priority = 0, startTime, labels }: Giv
   })
 }
 
-function verdictOf(candidate: Pod, info: NodeInfo, all: readonly NodeInfo[]) {
-  for (const { filter, curable } of filters) {
-    const reasons = filter(candidate, info, all)
-    if (reasons.length > 0) return { node: info.name, reasons, curable } satisfies NodeVerdict
-  }
-  return undefined
-}
+const verdictOf = (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
+  verdictBy(prepared(filters, candidate, snapshot), info)
 
 const rules = (budgets: readonly PodDisruptionBudget[] = []) => ({ verdictOf, budgets })
 const names = (found: PreemptionCandidate | undefined) =>
@@ -52,18 +49,18 @@ test('only as many go as it takes, the least important', () => {
     sized('c', { priority: 2 }),
     sized('d', { priority: 1, startTime: '2026-01-01T00:00:00Z' }),
   ])
-  assert.deepEqual(names(victimsOn(important('1'), info, [info], rules())), ['b'])
-  assert.deepEqual(names(victimsOn(important('2'), info, [info], rules())), ['d', 'b'])
+  assert.deepEqual(names(victimsOn(important('1'), info, snapshotOf([info]), rules())), ['b'])
+  assert.deepEqual(names(victimsOn(important('2'), info, snapshotOf([info]), rules())), ['d', 'b'])
 })
 
 test('pods of equal priority are never victims', () => {
   const info = infoOf('n', [sized('a', { cpu: '4', priority: 100 })])
-  assert.equal(victimsOn(important('1'), info, [info], rules()), undefined)
+  assert.equal(victimsOn(important('1'), info, snapshotOf([info]), rules()), undefined)
 })
 
 test('nobody goes where it would not help', () => {
   const info = infoOf('n', [sized('a', { cpu: '1' })])
-  assert.equal(victimsOn(important('5'), info, [info], rules()), undefined)
+  assert.equal(victimsOn(important('5'), info, snapshotOf([info]), rules()), undefined)
   assert.deepEqual([...info.pods.values()].length, 1, 'trying it changes nothing')
 })
 
@@ -74,9 +71,9 @@ test('pods of a budget without room are spared when others will do, and go when 
     status: { currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0, expectedPods: 1 },
   }
   const info = infoOf('n', [sized('a', { cpu: '2' }), sized('b', { cpu: '2', priority: 5 })])
-  const spared = victimsOn(important('2'), info, [info], rules([budget]))
+  const spared = victimsOn(important('2'), info, snapshotOf([info]), rules([budget]))
   assert.deepEqual([names(spared), spared?.budgetViolations], [['b'], 0])
-  const forced = victimsOn(important('4'), info, [info], rules([budget]))
+  const forced = victimsOn(important('4'), info, snapshotOf([info]), rules([budget]))
   assert.deepEqual([names(forced), forced?.budgetViolations], [['b', 'a'], 1])
 })
 

@@ -6,6 +6,8 @@ import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import type { NodeVerdict } from './message.ts'
 import type { NodeInfo } from './node-info.ts'
+import { ChangedSnapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export interface PreemptionCandidate {
   readonly node: string
@@ -16,7 +18,7 @@ export interface PreemptionCandidate {
 
 export interface PreemptionRules {
   /** Why the pod does not fit a node that is as `info` says; undefined: it does. */
-  verdictOf(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined
+  verdictOf(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined
   readonly budgets: readonly PodDisruptionBudget[]
 }
 
@@ -41,11 +43,16 @@ function isPreempted({ status }: Pod): boolean {
   )
 }
 
+/** In a large cluster some candidates do. */
+export function candidatesToFind(nodes: number): number {
+  return Math.max(100, Math.floor(nodes / 10))
+}
+
 /** What it takes on one node; undefined when taking pods away does not help. */
 export function victimsOn(
   pod: Pod,
   info: NodeInfo,
-  all: readonly NodeInfo[],
+  snapshot: Snapshot,
   { verdictOf, budgets }: PreemptionRules,
 ): PreemptionCandidate | undefined {
   const lower = [...info.pods.values()]
@@ -55,8 +62,7 @@ export function victimsOn(
   const gone = new Set(lower.map(uidOf))
   const fitsWithout = (without: ReadonlySet<string>): boolean => {
     const left = info.without(without)
-    const others = all.map((other) => (other === info ? left : other))
-    return verdictOf(pod, left, others) === undefined
+    return verdictOf(pod, left, new ChangedSnapshot(snapshot, info, left)) === undefined
   }
   if (!fitsWithout(gone)) return undefined
   const protectedPods = violators(lower, budgets)

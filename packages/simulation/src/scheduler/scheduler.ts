@@ -9,25 +9,39 @@ import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
-import { claimProblem, volumeReasons } from './claims.ts'
+import { claimProblem, volumeFilter } from './claims.ts'
 import type { ClaimListers } from './claims.ts'
-import { filtersWith } from './filters/index.ts'
+import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
+import type { Search } from './feasible-nodes.ts'
+import { filtersWith, prepared } from './filters/index.ts'
 import type { NamedFilter } from './filters/index.ts'
 import { NOT_HELPFUL, NO_VICTIMS, preFilterMessage, unschedulableMessage } from './message.ts'
 import type { NodeVerdict, PreemptionOutcome } from './message.ts'
-import { NodeInfo } from './node-info.ts'
+import { NodeIndex } from './node-index.ts'
+import type { NodeInfo } from './node-info.ts'
 import { Nominations } from './nominations.ts'
 import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
-import { bestCandidate, priorityOf, victimsOn, whyNotEligible } from './preemption.ts'
+import {
+  bestCandidate,
+  candidatesToFind,
+  priorityOf,
+  victimsOn,
+  whyNotEligible,
+} from './preemption.ts'
 import type { PreemptionCandidate } from './preemption.ts'
 import { scoreNodes } from './scores.ts'
+import { ChangedSnapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { spreadGroupOf } from './spread-group.ts'
 import type { GroupListers } from './spread-group.ts'
 
 export { SCHEDULER_NAME } from './pod-writes.ts'
+
+/** Of one scheduler under way at a time. */
+const MOST_BINDINGS = 8
 
 export interface SchedulerOptions {
   readonly client: Client
@@ -41,15 +55,18 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #queue: SchedulingQueue
-  readonly #nodes = new Map<string, NodeInfo>()
-  /** Where each counted pod counts: by uid. */
-  readonly #placed = new Map<string, string>()
+  readonly #nodes = new NodeIndex()
   readonly #groups: GroupListers
   readonly #budgets: Lister<PodDisruptionBudget>
   readonly #claims: ClaimListers
   readonly #filters: readonly NamedFilter[]
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
+  /** Under way at the server. */
+  #bindings = 0
+  #bound = Promise.withResolvers<void>()
+  /** Where the next search among all nodes begins. */
+  #startIndex = 0
   #running = false
   #woken = false
 
@@ -65,13 +82,13 @@ export class Scheduler {
       replicationControllers: informers.informer(resources.replicationcontrollers).lister,
     }
     this.#claims = this.#watchVolumes(informers)
-    this.#filters = filtersWith((pod, info) => volumeReasons(pod, info, this.#claims))
+    this.#filters = filtersWith((pod) => volumeFilter(pod, this.#claims))
     this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
       onUpdate: (_, node) => this.#nodeChanged(node),
       onDelete: (gone) =>
-        this.#nodeRemoved(
+        this.#nodes.removeNode(
           gone instanceof DeletedFinalStateUnknown ? gone.key : (gone.metadata?.name ?? ''),
         ),
     })
@@ -114,14 +131,7 @@ export class Scheduler {
   }
 
   #nodeChanged(node: Node): void {
-    this.#info(node.metadata?.name ?? '').setNode(node)
-    this.#queue.moveAll()
-  }
-
-  #nodeRemoved(name: string): void {
-    const info = this.#nodes.get(name)
-    info?.setNode(undefined)
-    if (info?.pods.size === 0) this.#nodes.delete(name)
+    if (this.#nodes.setNode(node)) this.#queue.moveAll()
   }
 
   #podChanged(pod: Pod, before?: Pod): void {
@@ -131,10 +141,10 @@ export class Scheduler {
     this.#nominations.observe(pod, before)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
-      this.#place(pod, pod.spec.nodeName)
+      this.#nodes.place(pod, pod.spec.nodeName)
     } else if (pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)) {
       this.#queue.remove(uid)
-    } else if (!this.#placed.has(uid)) {
+    } else if (!this.#nodes.has(uid)) {
       this.#queue.offer(pod)
     }
   }
@@ -143,70 +153,66 @@ export class Scheduler {
     const uid = pod.metadata?.uid ?? ''
     this.#nominations.drop(pod)
     this.#queue.remove(uid)
-    if (this.#unplace(uid)) this.#queue.moveAll()
+    if (this.#nodes.unplace(uid)) this.#queue.moveAll()
   }
 
-  #info(name: string): NodeInfo {
-    let info = this.#nodes.get(name)
-    if (info === undefined) {
-      info = new NodeInfo(name)
-      this.#nodes.set(name, info)
-    }
-    return info
-  }
-
-  #place(pod: Pod, nodeName: string): void {
-    const uid = pod.metadata?.uid ?? ''
-    const before = this.#placed.get(uid)
-    if (before !== undefined && before !== nodeName) this.#unplace(uid)
-    this.#placed.set(uid, nodeName)
-    this.#info(nodeName).addPod(pod)
-  }
-
-  #unplace(uid: string): boolean {
-    const nodeName = this.#placed.get(uid)
-    if (nodeName === undefined) return false
-    this.#placed.delete(uid)
-    return this.#nodes.get(nodeName)?.removePod(uid) ?? false
-  }
-
-  /** One pass over the active queue per turn, however many events woke it. */
   #wake(): void {
     if (this.#woken || !this.#running) return
     this.#woken = true
-    this.#options.clock.after(0, () => {
-      this.#woken = false
-      for (let pod = this.#queue.take(); pod !== undefined; pod = this.#queue.take()) this.#try(pod)
-    })
+    this.#options.clock.after(0, () => void this.#work())
+  }
+
+  /** Tries pods until none is left, however many events woke it; gives others a turn in between. */
+  async #work(): Promise<void> {
+    const turn = new Turn(this.#options.clock)
+    for (;;) {
+      const pod = this.#running ? this.#queue.take() : undefined
+      if (pod === undefined) break
+      this.#try(pod)
+      // Bindings are work of the server, often in this process: what has begun is done before there is more.
+      while (this.#bindings >= MOST_BINDINGS) await this.#bound.promise
+      const pause = turn.yieldIfLong()
+      if (pause !== undefined) await pause
+    }
+    this.#woken = false
   }
 
   #try(pod: Pod): void {
-    const all = [...this.#nodes.values()].filter((info) => info.node !== undefined)
+    const all = this.#nodes.nodes
     const problem = claimProblem(pod, this.#claims)
     if (problem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
-    const feasible: NodeInfo[] = []
-    const verdicts: NodeVerdict[] = []
-    for (const info of all) {
-      const verdict = this.#verdictOf(pod, info, all)
-      if (verdict === undefined) feasible.push(info)
-      else verdicts.push(verdict)
-    }
+    const { feasible, verdicts } = this.#search(pod)
     if (feasible.length === 0) {
-      const { outcome, nomination } = this.#preempt(pod, verdicts, all)
+      const { outcome, nomination } = this.#preempt(pod, verdicts)
       this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nomination)
       return
     }
-    const nominated = feasible.find(({ name }) => name === pod.status?.nominatedNodeName)
-    const chosen = nominated ?? this.#choose(pod, feasible)
-    this.#place(pod, chosen.name)
+    const chosen = this.#choose(pod, feasible)
+    this.#nodes.place(pod, chosen.name)
     void this.#bind(pod, chosen.name)
   }
 
+  /** The node that the pod was promised is taken when it fits; else the search goes on where the last one ended. */
+  #search(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> {
+    const own = prepared(this.#filters, pod, this.#nodes)
+    const verdictOf = (info: NodeInfo): NodeVerdict | undefined =>
+      verdictBy(own, info) ?? this.#promisedVerdict(pod, info, this.#nodes)
+    const promised = this.#nodes.get(pod.status?.nominatedNodeName ?? '')
+    if (promised?.node !== undefined && verdictOf(promised) === undefined)
+      return { feasible: [promised], verdicts: [] }
+    const names = namedNodes(pod)
+    if (names !== undefined)
+      return findNamed(names, this.#nodes, (name) => this.#nodes.get(name), verdictOf)
+    const { nodes } = this.#nodes
+    const search = findFeasible(nodes, this.#startIndex, verdictOf)
+    this.#startIndex = nodes.length === 0 ? 0 : (this.#startIndex + search.looked) % nodes.length
+    return search
+  }
+
   /** Pods as important that were promised room on the node count there, though they are not there yet. */
-  #verdictOf(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
-    const verdict = this.#filtered(pod, info, all)
-    if (verdict !== undefined || this.#nominations.isEmpty) return verdict
+  #promisedVerdict(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
+    if (this.#nominations.isEmpty) return undefined
     const promised = this.#nominations
       .on(info.name)
       .filter(
@@ -215,50 +221,61 @@ export class Scheduler {
       )
     if (promised.length === 0) return undefined
     const full = info.with(promised)
-    return this.#filtered(
-      pod,
-      full,
-      all.map((other) => (other === info ? full : other)),
-    )
+    const changed = new ChangedSnapshot(snapshot, info, full)
+    return verdictBy(prepared(this.#filters, pod, changed), full)
   }
 
-  /** The first filter that fails gives the node's reasons. */
-  #filtered(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): NodeVerdict | undefined {
-    for (const { filter, curable } of this.#filters) {
-      const reasons = filter(pod, info, all)
-      if (reasons.length > 0) return { node: info.name, reasons, curable }
-    }
-    return undefined
+  /** Of a node as it would be. */
+  #changedVerdict(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
+    return (
+      verdictBy(prepared(this.#filters, pod, snapshot), info) ??
+      this.#promisedVerdict(pod, info, snapshot)
+    )
   }
 
   /** Makes room by taking less important pods away. `nomination` as of PodWrites. */
   #preempt(
     pod: Pod,
     verdicts: readonly NodeVerdict[],
-    all: readonly NodeInfo[],
   ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
     const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
     if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
-    const rules = {
-      verdictOf: (candidate: Pod, info: NodeInfo, others: readonly NodeInfo[]) =>
-        this.#verdictOf(candidate, info, others),
-      budgets: this.#budgets.list(),
-    }
-    const candidates: PreemptionCandidate[] = []
-    const reasons: string[] = []
-    for (const { node, curable, reasons: own } of verdicts) {
-      const info = this.#nodes.get(node)!
-      const candidate = curable ? victimsOn(pod, info, all, rules) : undefined
-      if (candidate !== undefined) candidates.push(candidate)
-      else if (!curable) reasons.push(NOT_HELPFUL)
-      else if (hasLower(pod, info)) reasons.push(...own)
-      else reasons.push(NO_VICTIMS)
-    }
+    const { candidates, reasons } = this.#candidates(pod, verdicts)
     const best = bestCandidate(candidates)
     if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
     for (const victim of best.victims) void this.#writes.evict(victim, pod, best.node)
     this.#takeBack(best.node, pod)
     return { outcome: { kind: 'victims' }, nomination: best.node }
+  }
+
+  /** Nodes where taking pods away helps, and of the others why it does not. */
+  #candidates(
+    pod: Pod,
+    verdicts: readonly NodeVerdict[],
+  ): { readonly candidates: readonly PreemptionCandidate[]; readonly reasons: readonly string[] } {
+    const rules = {
+      verdictOf: (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
+        this.#changedVerdict(candidate, info, snapshot),
+      budgets: this.#budgets.list(),
+    }
+    const wanted = candidatesToFind(this.#nodes.nodes.length)
+    const offset =
+      verdicts.length > wanted ? integerBetween(this.#options.random, 0, verdicts.length) : 0
+    const candidates: PreemptionCandidate[] = []
+    const reasons: string[] = []
+    for (let at = 0; at < verdicts.length && candidates.length < wanted; at++) {
+      const { node, curable, reasons: own } = verdicts[(offset + at) % verdicts.length]!
+      if (!curable) {
+        reasons.push(NOT_HELPFUL)
+        continue
+      }
+      const info = this.#nodes.get(node)!
+      const candidate = victimsOn(pod, info, this.#nodes, rules)
+      if (candidate !== undefined) candidates.push(candidate)
+      else if (hasLower(pod, info)) reasons.push(...own)
+      else reasons.push(NO_VICTIMS)
+    }
+    return { candidates, reasons }
   }
 
   /** Less important pods that were promised room on the node look for another one. */
@@ -283,6 +300,7 @@ export class Scheduler {
   async #bind(pod: Pod, nodeName: string): Promise<void> {
     const { client, recorder } = this.#options
     const { namespace, name = '', uid = '' } = pod.metadata ?? {}
+    this.#bindings++
     try {
       await client.resource(resources.pods, namespace).createSubresource(name, 'binding', {
         apiVersion: 'v1',
@@ -294,11 +312,15 @@ export class Scheduler {
       const message = `Successfully assigned ${namespace}/${name} to ${nodeName}`
       recorder.record({ regarding: pod, type: 'Normal', reason: 'Scheduled', message })
     } catch (error) {
-      this.#unplace(uid)
+      this.#nodes.unplace(uid)
       if (isNotFound(error)) this.#queue.remove(uid)
       else this.#fail(pod, 'SchedulerError', error instanceof Error ? error.message : String(error))
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
+    } finally {
+      this.#bindings--
+      this.#bound.resolve()
+      this.#bound = Promise.withResolvers()
     }
   }
 

@@ -17,8 +17,8 @@ interface Waiting {
   errors: number
   failedAtMs: number
   place: 'active' | 'backoff' | 'unschedulable' | 'trying'
-  /** An event that may help came while the pod was being tried. */
-  moved: boolean
+  /** How often pods had been moved when this one was taken: one more since, and an event came that may help. */
+  takenAtMove: number
   timer: Timer | undefined
 }
 
@@ -29,7 +29,10 @@ export class SchedulingQueue {
   readonly #active = new Heap<Waiting>(
     (a, b) => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence,
   )
+  /** What events move; the others wait for time, for their turn, or for a node's answer. */
+  readonly #unschedulable = new Set<Waiting>()
   #sequence = 0
+  #moves = 0
 
   constructor(clock: Clock, onReady: () => void) {
     this.#clock = clock
@@ -48,7 +51,7 @@ export class SchedulingQueue {
         errors: 0,
         failedAtMs: 0,
         place: 'active',
-        moved: false,
+        takenAtMove: 0,
         timer: undefined,
       }
       this.#waiting.set(uid, waiting)
@@ -57,12 +60,17 @@ export class SchedulingQueue {
     }
     const specChanged = known.pod.metadata?.generation !== pod.metadata?.generation
     known.pod = pod
-    if (specChanged) this.#move(known)
+    if (!specChanged) return
+    // Being tried, it is looked at once more afterwards.
+    known.takenAtMove = -1
+    this.#move(known)
   }
 
   remove(uid: string): void {
     const waiting = this.#waiting.get(uid)
-    waiting?.timer?.cancel()
+    if (waiting === undefined) return
+    waiting.timer?.cancel()
+    this.#unschedulable.delete(waiting)
     this.#waiting.delete(uid)
   }
 
@@ -74,7 +82,7 @@ export class SchedulingQueue {
       if (next.place !== 'active' || this.#waiting.get(next.pod.metadata?.uid ?? '') !== next)
         continue
       next.place = 'trying'
-      next.moved = false
+      next.takenAtMove = this.#moves
       return next.pod
     }
   }
@@ -95,23 +103,26 @@ export class SchedulingQueue {
     waiting.failedAtMs = this.#clock.monotonicMs()
     waiting.place = 'unschedulable'
     waiting.timer = this.#clock.after(UNSCHEDULABLE_LIMIT_MS, () => this.#move(waiting))
-    if (waiting.moved) this.#move(waiting)
+    this.#unschedulable.add(waiting)
+    if (waiting.takenAtMove !== this.#moves) this.#move(waiting)
   }
 
   /** Something happened that may help: a node came or changed, a pod left. */
   moveAll(): void {
-    for (const waiting of this.#waiting.values()) this.#move(waiting)
+    this.#moves++
+    for (const waiting of this.#unschedulable) this.#move(waiting)
   }
 
   stop(): void {
     for (const waiting of this.#waiting.values()) waiting.timer?.cancel()
     this.#waiting.clear()
+    this.#unschedulable.clear()
   }
 
   #move(waiting: Waiting): void {
-    if (waiting.place === 'trying') waiting.moved = true
     if (waiting.place !== 'unschedulable') return
     waiting.timer?.cancel()
+    this.#unschedulable.delete(waiting)
     const remainingMs = waiting.failedAtMs + backOffMs(waiting.failures) - this.#clock.monotonicMs()
     if (remainingMs <= 0) return this.#activate(waiting)
     waiting.place = 'backoff'

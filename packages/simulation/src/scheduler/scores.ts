@@ -2,9 +2,10 @@
 import { isTaintTolerated, nodeTermMatches } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { podRequests } from '../pod-requests.ts'
+import type { ResourceAmounts } from '../pod-requests.ts'
 import { podLabelsMatch } from './label-terms.ts'
 import { scoredAmounts } from './node-info.ts'
-import type { NodeInfo } from './node-info.ts'
+import type { NodeInfo, ScoredAmounts } from './node-info.ts'
 
 /** Groups of pods that should stand apart: what a Service, ReplicaSet or StatefulSet of the pod selects. */
 export type SpreadGroup = (candidate: Pod) => boolean
@@ -17,14 +18,16 @@ export function scoreNodes(
   const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
   const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
   const spread = spreadScores(pod, feasible, group)
+  const requests = podRequests(pod)
+  const scored = scoredAmounts(pod, requests)
   return new Map(
     feasible.map((info, i) => [
       info.name,
       3 * taints[i]! +
         2 * affinity[i]! +
         2 * spread[i]! +
-        leastAllocated(pod, info) +
-        balanced(pod, info),
+        leastAllocated(scored, info) +
+        balanced(requests, info),
     ]),
   )
 }
@@ -110,8 +113,7 @@ function countMatching(pod: Pod, info: NodeInfo, matches: (other: Pod) => boolea
   return count
 }
 
-function leastAllocated(pod: Pod, info: NodeInfo): number {
-  const scored = scoredAmounts(pod)
+function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {
   const scores = (['cpu', 'memory'] as const).map((resource) => {
     const allocatable = info.allocatable.get(resource) ?? 0
     const requested = info.scored[resource] + scored[resource]
@@ -122,8 +124,7 @@ function leastAllocated(pod: Pod, info: NodeInfo): number {
   return Math.floor((scores[0]! + scores[1]!) / 2)
 }
 
-function balanced(pod: Pod, info: NodeInfo): number {
-  const requests = podRequests(pod)
+function balanced(requests: ResourceAmounts, info: NodeInfo): number {
   if (!requests.get('cpu') && !requests.get('memory')) return 0
   const balance = (withPod: boolean): number => {
     const fractions = (['cpu', 'memory'] as const).map((resource) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Node, Pod } from '@gyropilot/api'
 import { node, pod } from '../../testing/index.ts'
 import { NodeInfo } from '../node-info.ts'
+import { snapshotOf } from '../snapshot.ts'
 import { filters } from './index.ts'
 
 function infoOf(object: Node, pods: readonly Pod[] = []): NodeInfo {
@@ -18,7 +19,7 @@ function reasons(
   all: readonly NodeInfo[] = [info],
 ): readonly string[] {
   for (const { filter } of filters) {
-    const found = filter(candidate, info, all)
+    const found = filter(candidate, snapshotOf(all))?.(info) ?? []
     if (found.length > 0) return found
   }
   return []

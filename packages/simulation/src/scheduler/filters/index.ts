@@ -2,12 +2,17 @@
 import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { podRequests } from '../../pod-requests.ts'
+import type { PreparedFilter } from '../feasible-nodes.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { podAffinityReasons } from './pod-affinity.ts'
-import { topologySpreadReasons } from './topology-spread.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { podAffinity } from './pod-affinity.ts'
+import { topologySpread } from './topology-spread.ts'
 
 /** Reasons why the node cannot take the pod; none: it can. */
-export type Filter = (pod: Pod, info: NodeInfo, all: readonly NodeInfo[]) => readonly string[]
+export type NodeFilter = (info: NodeInfo) => readonly string[]
+
+/** What all nodes have in common is found out once for a pod. Undefined: it does not concern this pod. */
+export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
 
 export interface NamedFilter {
   readonly name: string
@@ -18,13 +23,13 @@ export interface NamedFilter {
 
 const NONE: readonly string[] = []
 
-const nodeUnschedulable: Filter = (pod, info) => {
-  if (info.node?.spec?.unschedulable !== true) return NONE
+const nodeUnschedulable: Filter = (pod) => {
   const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
-  return isTaintTolerated(pod.spec?.tolerations, taint) ? NONE : ['node(s) were unschedulable']
+  if (isTaintTolerated(pod.spec?.tolerations, taint)) return undefined
+  return ({ node }) => (node?.spec?.unschedulable === true ? ['node(s) were unschedulable'] : NONE)
 }
 
-const taintToleration: Filter = (pod, info) => {
+const taintToleration: Filter = (pod) => (info) => {
   const taints = info.node?.spec?.taints ?? []
   const inTheWay = taints.some(
     (taint) =>
@@ -34,24 +39,28 @@ const taintToleration: Filter = (pod, info) => {
   return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
 }
 
-const nodeAffinity: Filter = (pod, info) =>
-  nodeAffinityMatches(pod.spec, info.node!)
-    ? NONE
-    : ["node(s) didn't match Pod's node affinity/selector"]
+const nodeAffinity: Filter = ({ spec }) => {
+  if (spec?.nodeSelector === undefined && spec?.affinity?.nodeAffinity === undefined)
+    return undefined
+  return ({ node }) =>
+    nodeAffinityMatches(spec, node!) ? NONE : ["node(s) didn't match Pod's node affinity/selector"]
+}
 
-const nodePorts: Filter = (pod, info) => {
+const nodePorts: Filter = (pod) => {
   const wanted = hostPortsOf(pod)
-  if (wanted.length === 0) return NONE
-  const used = [...info.pods.values()].flatMap(hostPortsOf)
-  const conflict = wanted.some((a) =>
-    used.some(
-      (b) =>
-        a.port === b.port &&
-        a.protocol === b.protocol &&
-        (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0'),
-    ),
-  )
-  return conflict ? ["node(s) didn't have free ports for the requested pod ports"] : NONE
+  if (wanted.length === 0) return undefined
+  return (info) => {
+    const used = [...info.pods.values()].flatMap(hostPortsOf)
+    const conflict = wanted.some((a) =>
+      used.some(
+        (b) =>
+          a.port === b.port &&
+          a.protocol === b.protocol &&
+          (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0'),
+      ),
+    )
+    return conflict ? ["node(s) didn't have free ports for the requested pod ports"] : NONE
+  }
 }
 
 function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: string }[] {
@@ -66,15 +75,18 @@ function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: s
   )
 }
 
-const nodeResourcesFit: Filter = (pod, info) => {
-  const reasons: string[] = []
-  for (const [resource, amount] of podRequests(pod)) {
-    if (amount === 0) continue
-    const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
-    if (amount > free)
+const nodeResourcesFit: Filter = (pod) => {
+  const requests = [...podRequests(pod)].filter(([, amount]) => amount !== 0)
+  return (info) => {
+    let reasons: string[] | undefined
+    for (const [resource, amount] of requests) {
+      const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
+      if (amount <= free) continue
+      reasons ??= []
       reasons.push(resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)
+    }
+    return reasons ?? NONE
   }
-  return reasons
 }
 
 /** `volumeBinding` knows the claims, which pods and nodes alone do not tell. */
@@ -91,6 +103,18 @@ export const filters: readonly NamedFilter[] = [
   { name: 'NodeAffinity', filter: nodeAffinity, curable: false },
   { name: 'NodePorts', filter: nodePorts, curable: true },
   { name: 'NodeResourcesFit', filter: nodeResourcesFit, curable: true },
-  { name: 'PodTopologySpread', filter: topologySpreadReasons, curable: true },
-  { name: 'InterPodAffinity', filter: podAffinityReasons, curable: true },
+  { name: 'PodTopologySpread', filter: topologySpread, curable: true },
+  { name: 'InterPodAffinity', filter: podAffinity, curable: true },
 ]
+
+/** The filters that concern the pod, ready to judge nodes. */
+export function prepared(
+  filters: readonly NamedFilter[],
+  pod: Pod,
+  snapshot: Snapshot,
+): readonly PreparedFilter[] {
+  return filters.flatMap(({ filter, curable }) => {
+    const check = filter(pod, snapshot)
+    return check === undefined ? [] : [{ check, curable }]
+  })
+}

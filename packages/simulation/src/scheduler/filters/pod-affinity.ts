@@ -2,61 +2,76 @@
 import type { Pod, PodAffinityTerm } from '@gyropilot/api'
 import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { NodeFilter } from './index.ts'
 
-export function podAffinityReasons(
-  pod: Pod,
-  info: NodeInfo,
-  all: readonly NodeInfo[],
-): readonly string[] {
+const NONE: readonly string[] = []
+
+export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefined {
   const affinity = pod.spec?.affinity
-  const together = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  const apart = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  for (const term of together) {
-    if (podInDomain(term, pod, info, all)) continue
-    const firstOfItsGroup = termMatches(term, pod, pod) && !matchAnywhere(term, pod, all)
-    if (!firstOfItsGroup) return ["node(s) didn't match pod affinity rules"]
+  const terms = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  const together = terms.map((term) => {
+    const domains = domainsWith(term, pod, snapshot)
+    // The first of its group may go anywhere.
+    const anywhere = !domains.exist && termMatches(term, pod, pod)
+    return { key: term.topologyKey, domains: domains.values, anywhere }
+  })
+  const apart = (
+    affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  ).map((term) => ({ key: term.topologyKey, domains: domainsWith(term, pod, snapshot).values }))
+  const repelled = repelledDomains(pod, snapshot)
+  if (together.length + apart.length + repelled.size === 0) return undefined
+  return ({ node }) => {
+    const labels = node?.metadata?.labels ?? {}
+    const isIn = (key: string, domains: ReadonlySet<string>): boolean => {
+      const domain = labels[key]
+      return domain !== undefined && domains.has(domain)
+    }
+    if (together.some(({ key, domains, anywhere }) => !anywhere && !isIn(key, domains)))
+      return ["node(s) didn't match pod affinity rules"]
+    if (apart.some(({ key, domains }) => isIn(key, domains)))
+      return ["node(s) didn't match pod anti-affinity rules"]
+    for (const [key, domains] of repelled)
+      if (isIn(key, domains)) return ["node(s) didn't satisfy existing pods anti-affinity rules"]
+    return NONE
   }
-  if (apart.some((term) => podInDomain(term, pod, info, all))) {
-    return ["node(s) didn't match pod anti-affinity rules"]
-  }
-  return repelledByExisting(pod, info, all)
-    ? ["node(s) didn't satisfy existing pods anti-affinity rules"]
-    : []
 }
 
-function repelledByExisting(pod: Pod, info: NodeInfo, all: readonly NodeInfo[]): boolean {
-  const here = info.node?.metadata?.labels ?? {}
-  for (const other of all) {
-    const there = other.node?.metadata?.labels ?? {}
-    for (const existing of other.pods.values()) {
+/** Where pods are that want to be apart from this one: by topology key. */
+function repelledDomains(pod: Pod, { repelling }: Snapshot): ReadonlyMap<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const info of repelling) {
+    const labels = info.node?.metadata?.labels ?? {}
+    for (const existing of info.repelling.values()) {
       const terms =
         existing.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
       for (const term of terms ?? []) {
-        const domain = there[term.topologyKey]
-        const sameDomain = domain !== undefined && domain === here[term.topologyKey]
-        if (sameDomain && termMatches(term, existing, pod)) return true
+        const domain = labels[term.topologyKey]
+        if (domain === undefined || !termMatches(term, existing, pod)) continue
+        const domains = found.get(term.topologyKey) ?? new Set()
+        found.set(term.topologyKey, domains.add(domain))
       }
     }
   }
-  return false
+  return found
 }
 
-function podInDomain(
+/** The domains of pods that the term is about. `exist`: such pods are somewhere, also outside of any domain. */
+function domainsWith(
   term: PodAffinityTerm,
   owner: Pod,
-  info: NodeInfo,
-  all: readonly NodeInfo[],
-): boolean {
-  const domain = info.node?.metadata?.labels?.[term.topologyKey]
-  if (domain === undefined) return false
-  return all.some(
-    (other) =>
-      other.node?.metadata?.labels?.[term.topologyKey] === domain && hasMatch(term, owner, other),
-  )
-}
-
-function matchAnywhere(term: PodAffinityTerm, owner: Pod, all: readonly NodeInfo[]): boolean {
-  return all.some((info) => hasMatch(term, owner, info))
+  { nodes }: Snapshot,
+): { readonly values: ReadonlySet<string>; readonly exist: boolean } {
+  const values = new Set<string>()
+  let exist = false
+  for (const info of nodes) {
+    const domain = info.node?.metadata?.labels?.[term.topologyKey]
+    if (domain !== undefined && values.has(domain)) continue
+    if (!hasMatch(term, owner, info)) continue
+    exist = true
+    if (domain !== undefined) values.add(domain)
+  }
+  return { values, exist }
 }
 
 function hasMatch(term: PodAffinityTerm, owner: Pod, info: NodeInfo): boolean {

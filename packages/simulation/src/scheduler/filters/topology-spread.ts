@@ -3,27 +3,38 @@ import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { NodeFilter } from './index.ts'
 
+const NONE: readonly string[] = []
 const SKEWED = "node(s) didn't match pod topology spread constraints"
 
-export function topologySpreadReasons(
-  pod: Pod,
-  info: NodeInfo,
-  all: readonly NodeInfo[],
-): readonly string[] {
+export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | undefined {
   const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(
     (constraint) => (constraint.whenUnsatisfiable ?? 'DoNotSchedule') === 'DoNotSchedule',
   )
-  const labels = info.node?.metadata?.labels ?? {}
-  for (const constraint of constraints) {
-    const domain = labels[constraint.topologyKey]
-    if (domain === undefined) return [`${SKEWED} (missing required label)`]
-    const counts = domainCounts(pod, constraint, constraints, all)
-    const fewest = counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...counts.values())
+  if (constraints.length === 0) return undefined
+  const counted = constraints.map((constraint) => {
+    const counts = domainCounts(pod, constraint, constraints, nodes)
+    const fewest = counts.size < (constraint.minDomains ?? 1) ? 0 : least(counts.values())
     const self = podLabelsMatch(constraint.labelSelector, pod.metadata?.labels ?? {}) ? 1 : 0
-    if ((counts.get(domain) ?? 0) + self - fewest > constraint.maxSkew) return [SKEWED]
+    return { constraint, counts, most: constraint.maxSkew + fewest - self }
+  })
+  return ({ node }) => {
+    const labels = node?.metadata?.labels ?? {}
+    for (const { constraint, counts, most } of counted) {
+      const domain = labels[constraint.topologyKey]
+      if (domain === undefined) return [`${SKEWED} (missing required label)`]
+      if ((counts.get(domain) ?? 0) > most) return [SKEWED]
+    }
+    return NONE
   }
-  return []
+}
+
+function least(counts: Iterable<number>): number {
+  let fewest = Infinity
+  for (const count of counts) fewest = Math.min(fewest, count)
+  return fewest
 }
 
 /** Matching pods per domain, over the nodes that the constraint looks at. */

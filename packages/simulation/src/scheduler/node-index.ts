@@ -1,0 +1,108 @@
+/** Nodes and the pods that count on them, kept up to date event by event: a try looks, and builds nothing. */
+import { deepEqual } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
+import { NodeInfo } from './node-info.ts'
+import type { Snapshot } from './snapshot.ts'
+
+const ZONE = 'topology.kubernetes.io/zone'
+
+export class NodeIndex implements Snapshot {
+  readonly #infos = new Map<string, NodeInfo>()
+  /** Where each counted pod counts: by uid. */
+  readonly #placed = new Map<string, string>()
+  readonly #repelling = new Set<NodeInfo>()
+  #nodes: readonly NodeInfo[] | undefined
+
+  get(name: string): NodeInfo | undefined {
+    return this.#infos.get(name)
+  }
+
+  /** From each zone one in turn, so that those looked at first lie in all of them. */
+  get nodes(): readonly NodeInfo[] {
+    this.#nodes ??= alternating([...this.#infos.values()].filter(({ node }) => node !== undefined))
+    return this.#nodes
+  }
+
+  get repelling(): readonly NodeInfo[] {
+    return [...this.#repelling].filter(({ node }) => node !== undefined)
+  }
+
+  /** False when nothing changed that could matter to a pod. */
+  setNode(node: Node): boolean {
+    const info = this.#info(node.metadata?.name ?? '')
+    const before = info.node
+    if (before === undefined || before.metadata?.labels?.[ZONE] !== node.metadata?.labels?.[ZONE])
+      this.#nodes = undefined
+    const same = before !== undefined && isSameForPods(before, node)
+    info.setNode(node)
+    return !same
+  }
+
+  removeNode(name: string): void {
+    const info = this.#infos.get(name)
+    info?.setNode(undefined)
+    this.#nodes = undefined
+    if (info?.pods.size === 0) this.#infos.delete(name)
+  }
+
+  has(uid: string): boolean {
+    return this.#placed.has(uid)
+  }
+
+  place(pod: Pod, nodeName: string): void {
+    const uid = pod.metadata?.uid ?? ''
+    const before = this.#placed.get(uid)
+    if (before !== undefined && before !== nodeName) this.unplace(uid)
+    this.#placed.set(uid, nodeName)
+    const info = this.#info(nodeName)
+    info.addPod(pod)
+    this.#noteRepelling(info)
+  }
+
+  /** False when it counted nowhere. */
+  unplace(uid: string): boolean {
+    const nodeName = this.#placed.get(uid)
+    if (nodeName === undefined) return false
+    this.#placed.delete(uid)
+    const info = this.#infos.get(nodeName)
+    const removed = info?.removePod(uid) ?? false
+    if (info !== undefined) this.#noteRepelling(info)
+    return removed
+  }
+
+  #noteRepelling(info: NodeInfo): void {
+    if (info.repelling.size > 0) this.#repelling.add(info)
+    else this.#repelling.delete(info)
+  }
+
+  #info(name: string): NodeInfo {
+    let info = this.#infos.get(name)
+    if (info === undefined) {
+      info = new NodeInfo(name)
+      this.#infos.set(name, info)
+    }
+    return info
+  }
+}
+
+/** Heartbeats and conditions are of no interest here: what they lead to comes as taints. */
+function isSameForPods(a: Node, b: Node): boolean {
+  return (
+    deepEqual(a.metadata?.labels, b.metadata?.labels) &&
+    deepEqual(a.spec, b.spec) &&
+    deepEqual(a.status?.allocatable, b.status?.allocatable)
+  )
+}
+
+function alternating(infos: readonly NodeInfo[]): readonly NodeInfo[] {
+  const zones = new Map<string, NodeInfo[]>()
+  for (const info of infos) {
+    const zone = info.node?.metadata?.labels?.[ZONE] ?? ''
+    const own = zones.get(zone)
+    if (own === undefined) zones.set(zone, [info])
+    else own.push(info)
+  }
+  const lists = [...zones.values()]
+  const longest = Math.max(0, ...lists.map(({ length }) => length))
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list[at] ?? [])).flat()
+}
