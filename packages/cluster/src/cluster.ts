@@ -14,6 +14,7 @@ import { inProcessConnection } from './in-process-connection.ts'
 import type { Audit } from './in-process-connection.ts'
 import { Parts } from './parts.ts'
 import type { RunningPart } from './parts.ts'
+import { TurnGate } from './turn-gate.ts'
 
 export interface ClusterOptions {
   readonly clock: Clock
@@ -33,7 +34,15 @@ export interface ClusterOptions {
   readonly audit?: Audit
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /**
+   * Resolves in the next turn of the event loop: the requests of the parts are then spread over turns, so that bursts of them
+   * do not hold up others. Absent, as on a virtual clock: they are answered as they come.
+   */
+  readonly nextTurn?: () => Promise<void>
 }
+
+/** Some milliseconds of work. */
+const REQUESTS_PER_TURN = 8
 
 export class Cluster {
   readonly server: ApiServer
@@ -62,12 +71,15 @@ export class Cluster {
     })
     const authorityPem = certificates.authority.certificatePem
     const { server } = this
+    const { nextTurn } = options
+    const gate = nextTurn === undefined ? undefined : new TurnGate(nextTurn, REQUESTS_PER_TURN)
     const connection = inProcessConnection({
       server,
       identities,
       authorityPem,
       serviceAccountPrivateKeyPem: certificates.serviceAccountKey.privateKeyPem,
       audit,
+      gate,
     })
     this.#parts = new Parts({
       connection,

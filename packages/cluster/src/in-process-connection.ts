@@ -5,6 +5,7 @@ import type { Transport } from '@gyropilot/client'
 import { ADMINISTRATOR, CONTROLLER_MANAGER, SCHEDULER, controllerAccount } from './identities.ts'
 import type { Identities } from './identities.ts'
 import type { Connection, PartIdentity } from './parts.ts'
+import type { TurnGate } from './turn-gate.ts'
 
 /** One answered request of a part of the cluster. */
 export interface AuditEntry {
@@ -22,6 +23,8 @@ export interface InProcessConnectionOptions {
   readonly authorityPem: string
   readonly serviceAccountPrivateKeyPem: string
   readonly audit?: Audit | undefined
+  /** Absent: every request is answered as it comes. */
+  readonly gate?: TurnGate | undefined
 }
 
 export function inProcessConnection(options: InProcessConnectionOptions): Connection {
@@ -47,10 +50,12 @@ export function userOf(identity: PartIdentity): UserInfo {
 }
 
 function transportAs(options: InProcessConnectionOptions, user: UserInfo): Transport {
-  const { server, identities, audit } = options
+  const { server, identities, audit, gate } = options
   const authorization = `Bearer ${identities.tokenOf(user)}`
   return memoryTransport(async (request) => {
     const { method, path } = request
+    const turn = gate?.pass()
+    if (turn !== undefined) await turn
     const answer = await server.handle({
       ...request,
       headers: { ...request.headers, authorization },

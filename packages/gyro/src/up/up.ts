@@ -11,6 +11,7 @@ import {
   SystemRandom,
   errorText,
   klogLogger,
+  settle,
   silentLogger,
 } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
@@ -114,6 +115,7 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     store,
     certificates,
     dial,
+    nextTurn: settle,
     runtimeConfig: options.runtimeConfig,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })

@@ -6,7 +6,7 @@ import { resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtime'
 import { refusalOf } from './admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from './behavior.ts'
@@ -24,6 +24,9 @@ import type { NodeServices } from './pod-worker.ts'
 
 /** Used while a node has no pod CIDR of its own. */
 const FALLBACK_POD_CIDR = '10.244.255.0/24'
+/** Pods by the node that they are bound to. */
+const NODE_INDEX = 'spec.nodeName'
+const STARTED_TOGETHER = 16
 /** Of an event. */
 const MOST_MESSAGE_CHARS = 1_024
 
@@ -57,6 +60,7 @@ export class SimulatedNodes {
   constructor(options: SimulatedNodesOptions) {
     this.#options = options
     this.#pods = options.informers.informer(resources.pods)
+    this.#pods.addIndex(NODE_INDEX, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
     this.#nodes = options.informers.informer(resources.nodes)
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),
@@ -73,7 +77,16 @@ export class SimulatedNodes {
 
   /** Registers all nodes and takes up their pods; resolves when every node is registered. The informers must be started. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#options.nodes.map((node) => this.#startNode(node, signal)))
+    // So many at a time: each registers in a few requests, and others have theirs in between.
+    const waiting = this.#options.nodes.values()
+    const turn = new Turn(this.#options.clock)
+    const startNext = async (): Promise<void> => {
+      for (const node of waiting) {
+        await this.#startNode(node, signal)
+        await turn.yieldIfLong()
+      }
+    }
+    await Promise.all(Array.from({ length: STARTED_TOGETHER }, startNext))
   }
 
   async #startNode(configuration: SimulatedNodeConfiguration, signal: AbortSignal): Promise<void> {
@@ -98,7 +111,7 @@ export class SimulatedNodes {
     const kubelet = new SimulatedKubelet(services, workers, this.#options.dial)
     this.#running.set(configuration.name, { services, workers, kubelet })
     signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
-    const own = this.#pods.lister.list().filter((pod) => pod.spec?.nodeName === configuration.name)
+    const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
     for (const pod of own.toSorted(byCreation)) this.#changed(pod)
   }
 
