@@ -41,8 +41,17 @@ function refused(command: string, args: readonly string[], code: number, line: R
 }
 
 test('gyro: unknown command and flags, values out of range', () => {
-  refused(gyroBinary, ['upp'], 2, /^gyro: unknown command "upp": use up, simulate or version/)
-  refused(gyroBinary, ['up', '--nosuch'], 1, /^gyro: unknown flag: --nosuch$/)
+  refused(gyroBinary, ['start'], 2, /^gyro: unknown command "start": use up, simulate or version/)
+  refused(gyroBinary, ['simulat'], 2, /^gyro: unknown command "simulat": did you mean simulate\?$/)
+  refused(gyroBinary, ['up', '--nosuch'], 2, /^gyro: unknown flag --nosuch: see gyro up --help$/)
+  refused(gyroBinary, ['up', '--prot=1'], 2, /^gyro: unknown flag --prot: did you mean --port\?$/)
+  refused(gyroBinary, ['up', '--port=abc'], 2, /^gyro: --port=abc is not a whole number$/)
+  refused(
+    gyroBinary,
+    ['simulate', '--scenario', 'nosuch'],
+    2,
+    /^gyro: scenario "nosuch" is neither a part of the name of a built-in one nor a file$/,
+  )
   refused(
     gyroBinary,
     ['up', '--port=99999'],

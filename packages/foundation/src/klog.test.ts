@@ -93,10 +93,12 @@ test('fields and names are inherited, later fields win, names nest with /', () =
   assert.match(lines[0]!, /"m" logger="manager\/job" a=1 b=2\n$/)
 })
 
-test('without a source the name stands in the header', () => {
+test('without a source the name stands in the header, and a dash when there is none', () => {
   const { lines, logger } = recorded(klogLogger, 0, {})
   logger.named('job').info('m')
-  assert.match(lines[0]!, /12345 job:1\] "m"\n$/)
+  logger.info('m')
+  assert.match(lines[0]!, /12345 job\] "m"\n$/)
+  assert.match(lines[1]!, /12345 -\] "m"\n$/)
 })
 
 test('the header shows local time', () => {

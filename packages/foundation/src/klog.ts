@@ -13,7 +13,7 @@ export interface LoggerOptions {
   /** `--v`: lines of this verbosity and below are written. Default 0. */
   readonly verbosity?: number
   readonly processId?: number
-  /** What stands for the source file in the header of text lines. Default: the logger's name, else `gyropilot`. */
+  /** What stands for the source file in the header of text lines. Default: the logger's name, else `-`. */
   readonly source?: string
   /** Minutes that local time is ahead of UTC: text headers show local time, as klog does. Default 0. */
   readonly utcOffsetMinutes?: number
@@ -125,9 +125,13 @@ class FormattingLogger implements Logger {
   }
 }
 
+/** Where klog has a file and its line; readers of logs want something there. */
+function sourceOf({ name }: Entry, { source }: LoggerOptions): string {
+  return source === undefined ? name || '-' : `${source}:1`
+}
+
 function textLine(entry: Entry, options: LoggerOptions): string {
-  const source = options.source ?? (entry.name === '' ? 'gyropilot' : entry.name)
-  const header = `${entry.severity}${klogTime(options)} ${String(options.processId ?? 0).padStart(7)} ${source}:1]`
+  const header = `${entry.severity}${klogTime(options)} ${String(options.processId ?? 0).padStart(7)} ${sourceOf(entry, options)}]`
   let line = `${header} ${goQuoted(entry.message)}`
   if (entry.error !== undefined) {
     line += ` err=${entry.error.value === undefined ? '<nil>' : goQuoted(errorText(entry.error.value))}`
@@ -201,7 +205,7 @@ function jsonLine(entry: Entry, options: LoggerOptions): string {
   const line: Record<string, unknown> = {
     ts: Math.round(options.clock.nowMs() * 1000) / 1000,
     ...(entry.name === '' ? {} : { logger: entry.name }),
-    caller: `${options.source ?? (entry.name === '' ? 'gyropilot' : entry.name)}:1`,
+    caller: sourceOf(entry, options),
     msg: entry.message,
     // Errors have no verbosity.
     ...(entry.severity === 'I' ? { v: entry.level } : {}),

@@ -1,6 +1,8 @@
 /** Which subcommand is meant. Errors end with one line and their exit code. */
-import { GyropilotError, errorText } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
 import { gyroErrors } from './errors.ts'
+
+const COMMANDS = ['up', 'simulate', 'version', 'help']
 
 const HELP = `gyro: a Kubernetes cluster in one process
 
@@ -50,7 +52,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     default:
       throw gyroErrors.make(
         'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}: use up, simulate or version, or see gyro --help`,
+        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, simulate or version, or see gyro --help'}`,
       )
   }
 }

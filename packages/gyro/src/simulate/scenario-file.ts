@@ -1,14 +1,23 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { scenarios } from '@gyropilot/cluster'
 import type { Scenario } from '@gyropilot/cluster'
-import { errorText } from '@gyropilot/foundation'
+import { closestTo, errorText } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 
 /** Built-in scenarios whose name contains the text, or the one of a module. */
 export async function scenariosNamed(text: string): Promise<readonly Scenario[]> {
   const builtIn = scenarios.filter(({ name }) => name.includes(text))
   if (builtIn.length > 0) return builtIn
+  if (!existsSync(resolve(text))) {
+    const closest = scenarios.find(({ name }) => closestTo(text, name.split(/\W+/)) !== undefined)
+    const meant = closest === undefined ? '' : `: did you mean ${JSON.stringify(closest.name)}?`
+    throw gyroErrors.make(
+      'SCENARIO_UNUSABLE',
+      `scenario ${JSON.stringify(text)} is neither a part of the name of a built-in one nor a file${meant}`,
+    )
+  }
   let module: { readonly default?: Partial<Scenario> }
   try {
     module = (await import(pathToFileURL(resolve(text)).href)) as typeof module

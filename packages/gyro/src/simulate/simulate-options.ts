@@ -1,10 +1,9 @@
 /** What `gyro simulate` was asked for. Pure. */
 import { DISTURBANCES, FAULT_KINDS } from '@gyropilot/cluster'
 import type { Disturbance, FaultKind } from '@gyropilot/cluster'
-import { errorText } from '@gyropilot/foundation'
-import { parseFlags } from '@gyropilot/manager/flags'
-import type { ParsedFlags } from '@gyropilot/manager/flags'
+import { suggestion } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
+import { flagsOf } from '../flags.ts'
 import { simulateFlags } from './simulate-flags.ts'
 
 /** One schedule of an exploration. */
@@ -38,7 +37,8 @@ export interface SimulateOptions {
 const MOST_MINUTES = 7 * 24 * 60
 
 export function simulateOptions(args: readonly string[]): SimulateOptions {
-  const values = valuesOf(args)
+  // Exit code 1 is kept for runs in which something was not as it must be.
+  const { values } = flagsOf(simulateFlags, args, 'gyro simulate', invalid)
   const output = values.get('output') as string
   if (output !== 'text' && output !== 'json')
     throw invalid(`--output=${output} is not known: use text or json`)
@@ -61,24 +61,15 @@ export function simulateOptions(args: readonly string[]): SimulateOptions {
   }
 }
 
-/** Exit code 1 is kept for runs in which something was not as it must be. */
-function valuesOf(args: readonly string[]): ParsedFlags['values'] {
-  try {
-    return parseFlags(simulateFlags, args, 'gyro simulate').values
-  } catch (error) {
-    throw invalid(errorText(error), error)
-  }
-}
-
 function faultKinds(names: readonly string[]): readonly FaultKind[] {
   const kinds = new Set<FaultKind>()
   for (const name of names) {
     if (name === 'all') for (const kind of FAULT_KINDS) kinds.add(kind)
     else if ((FAULT_KINDS as readonly string[]).includes(name)) kinds.add(name as FaultKind)
     else if (name !== 'none') {
-      throw invalid(
-        `--faults names ${JSON.stringify(name)}: use all, none or some of ${FAULT_KINDS.join(', ')}`,
-      )
+      const usage = `: use all, none or some of ${FAULT_KINDS.join(', ')}`
+      const meant = suggestion(name, ['all', 'none', ...FAULT_KINDS])
+      throw invalid(`--faults names ${JSON.stringify(name)}${meant || usage}`)
     }
   }
   return [...kinds]

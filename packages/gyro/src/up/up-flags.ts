@@ -9,7 +9,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'port',
     type: 'int',
     default: '6443',
-    help: 'HTTPS port of the API server on 127.0.0.1; 0 picks a free one.',
+    help: 'HTTPS port of the API server on 127.0.0.1; 0 picks a free one. Not given, a data directory keeps the one it had.',
   },
   {
     name: 'bind-address',

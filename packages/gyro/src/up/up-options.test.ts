@@ -31,9 +31,21 @@ test('versions beyond the default are served when the flag says so', () => {
   )
 })
 
+test('a port that is not given may be known to the data directory', () => {
+  assert.equal(upOptions([]).portIsGiven, false)
+  assert.equal(upOptions(['--port=6443']).portIsGiven, true)
+  assert.equal(upOptions(['--port', '0']).portIsGiven, true)
+})
+
 const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--managers', '10'], /--managers=10 is out of range: use 1 to 9/],
   [['--nodes', '-1'], /--nodes=-1 is out of range: use 0 to 5000/],
+  [['--prot', '1'], /unknown flag --prot: did you mean --port\?$/],
+  [['--wholly-other'], /unknown flag --wholly-other: see gyro up --help$/],
+  [['--port', 'abc'], /^--port=abc is not a whole number$/],
+  [['--leader-elect-retry-period', 'soon'], /is not a duration such as 500ms or 1m30s$/],
+  [['--components', 'schedular'], /names "schedular": did you mean scheduler\?$/],
+  [['--controllers', '*,-job-controler'], /did you mean job-controller\?$/],
   [['--components', 'etcd'], /--components names "etcd": use api-server, /],
   [['--components='], /--components is empty/],
   [['--controllers', '-nosuch'], /--controllers: "nosuch" is not in the list/],

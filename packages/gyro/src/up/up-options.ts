@@ -2,15 +2,18 @@
 import { parseRuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import type { RuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
-import { parseFlags } from '@gyropilot/manager/flags'
+import { suggestion } from '@gyropilot/foundation'
 import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
+import { flagsOf } from '../flags.ts'
 import { COMPONENTS, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
 
 export interface UpOptions {
   readonly port: number
+  /** False: the port is the default, and a data directory may know better. */
+  readonly portIsGiven: boolean
   readonly bindAddress: string
   readonly kubeconfig: string
   readonly dataDir: string
@@ -32,9 +35,10 @@ const MOST_NODES = 5_000
 const MOST_MANAGERS = 9
 
 export function upOptions(args: readonly string[]): UpOptions {
-  const { values } = parseFlags(upFlags, args, 'gyro up')
+  const { values, given } = flagsOf(upFlags, args, 'gyro up', invalid)
   const options: UpOptions = {
     port: values.get('port') as number,
+    portIsGiven: given.has('port'),
     bindAddress: values.get('bind-address') as string,
     kubeconfig: values.get('kubeconfig') as string,
     dataDir: values.get('data-dir') as string,
@@ -68,7 +72,8 @@ function check(options: UpOptions): void {
   }
   for (const component of options.components) {
     if (!COMPONENTS.includes(component)) {
-      throw invalid(`--components names ${JSON.stringify(component)}: use ${COMPONENTS.join(', ')}`)
+      const meant = suggestion(component, COMPONENTS) || `: use ${COMPONENTS.join(', ')}`
+      throw invalid(`--components names ${JSON.stringify(component)}${meant}`)
     }
   }
   if (Object.keys(options.runtimeConfig).length > 0 && !options.components.has('api-server'))
@@ -77,7 +82,9 @@ function check(options: UpOptions): void {
   const [unknown] = unknownItems(options.controllers)
   if (unknown !== undefined) {
     const names = knownControllers.map(({ name }) => name).toSorted()
-    throw invalid(`--controllers: ${unknown} (${names.slice(0, 3).join(', ')}, ...)`)
+    const [item = ''] = /(?<=").*(?=")/.exec(unknown) ?? []
+    const meant = suggestion(item.replace(/^-/, ''), names)
+    throw invalid(`--controllers: ${unknown}${meant || ` (${names.slice(0, 3).join(', ')}, ...)`}`)
   }
 }
 
@@ -92,6 +99,6 @@ function inRange(name: string, value: number, least: number, most: number): void
   throw invalid(`--${name}=${value} is out of range: use ${least} to ${most}`)
 }
 
-function invalid(message: string): Error {
-  return gyroErrors.make('UP_FLAG_INVALID', message)
+function invalid(message: string, cause?: unknown): Error {
+  return gyroErrors.make('UP_FLAG_INVALID', message, { cause })
 }

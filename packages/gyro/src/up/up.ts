@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
-import { Cluster } from '@gyropilot/cluster/live'
+import { Cluster, missingControllers } from '@gyropilot/cluster/live'
 import type { Parts } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
@@ -20,10 +20,13 @@ import { directoryFiles } from './certificate-files.ts'
 import { makeDirectory, replacePrivateFile } from './directories.ts'
 import { dial } from './dial.ts'
 import { helpText } from './help.ts'
+import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
+import type { KubeconfigPlace } from './kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses } from './manager-processes.ts'
 import { narrate } from './narration.ts'
 import { simulatedNodes } from './nodes.ts'
+import { rememberPort, rememberedPort } from './port-file.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
 import { upOptions } from './up-options.ts'
@@ -119,7 +122,8 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     runtimeConfig: options.runtimeConfig,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
-  const listener = await listen(options, cluster, certificates.serving)
+  const listener = await listen(portOf(options), cluster, certificates.serving)
+  if (options.dataDir !== '') rememberPort(resolve(options.dataDir), listener.port)
   await cluster.start()
   const host = options.bindAddress === '0.0.0.0' ? '127.0.0.1' : options.bindAddress
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
@@ -129,7 +133,7 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     client: certificates.admin,
     token: cluster.administratorToken,
   })
-  const kubeconfig = writeKubeconfig(options, text)
+  const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
   const managers = await startParts(
     options,
     world,
@@ -137,7 +141,12 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     kubeconfig,
     certificates.serviceAccountKey.privateKeyPem,
   )
-  terminal.banner({ ...bannerFacts(options, managers), server, kubeconfig })
+  terminal.banner({
+    ...bannerFacts(options, managers),
+    server,
+    kubeconfig,
+    notes: note === undefined ? [] : [note],
+  })
   await narrate(cluster, clock, terminal)
   await nextSignal()
   terminal.stopping()
@@ -155,7 +164,17 @@ function bannerFacts(
     parts: partsText(options),
     dataDir: options.components.has('api-server') ? options.dataDir : undefined,
     managerPids: managers?.pids ?? [],
+    missingControllers: options.components.has('controller-manager')
+      ? missingControllers(options.controllers)
+      : [],
+    notes: [],
   }
+}
+
+/** A data directory is served where it was: kubeconfigs of its cluster go on to work. */
+function portOf(options: UpOptions): UpOptions {
+  if (options.portIsGiven || options.dataDir === '') return options
+  return { ...options, port: rememberedPort(resolve(options.dataDir)) ?? options.port }
 }
 
 async function listen(
@@ -182,18 +201,20 @@ async function listen(
   }
 }
 
-function writeKubeconfig(options: UpOptions, text: string): string {
+function writeKubeconfig(options: UpOptions, text: string, port: number): KubeconfigPlace {
   const usual = options.dataDir === '' ? '.gyropilot' : options.dataDir
   const path = resolve(options.kubeconfig || join(usual, 'kubeconfig'))
+  const asked = options.kubeconfig !== ''
+  const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
   try {
-    replacePrivateFile(path, text)
+    replacePrivateFile(place.path, ownedText(text, process.pid))
   } catch (error) {
     throw gyroErrors.make(
       'KUBECONFIG_NOT_WRITTEN',
       `cannot write the kubeconfig: ${errorText(error)}: choose another file with --kubeconfig`,
     )
   }
-  return path
+  return place
 }
 
 /** For managers in processes of their own, beside the kubeconfig and as private. */

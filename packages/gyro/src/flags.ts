@@ -1,0 +1,43 @@
+/** Flags of the subcommands, refused in words that help: what was meant, what is wanted. */
+import { errorText, suggestion } from '@gyropilot/foundation'
+import { parseFlags } from '@gyropilot/manager/flags'
+import type { FlagDefinition, ParsedFlags } from '@gyropilot/manager/flags'
+
+const WANTED: Partial<Readonly<Record<FlagDefinition['type'], string>>> = {
+  int: 'a whole number',
+  float: 'a number',
+  bool: 'true or false',
+  duration: 'a duration such as 500ms or 1m30s',
+}
+
+/** `command` as it is written; `refuse` makes the error of a sentence. */
+export function flagsOf(
+  definitions: readonly FlagDefinition[],
+  args: readonly string[],
+  command: string,
+  refuse: (message: string, cause?: unknown) => Error,
+): ParsedFlags {
+  try {
+    return parseFlags(definitions, args, command)
+  } catch (error) {
+    throw refuse(helpful(errorText(error), definitions, command), error)
+  }
+}
+
+/** The flag parser speaks as Go's does, for kube-controller-manager; here people read it. */
+function helpful(message: string, definitions: readonly FlagDefinition[], command: string): string {
+  const [, unknown] = /^unknown flag: --(.*)$/.exec(message) ?? []
+  if (unknown !== undefined) {
+    const meant = suggestion(
+      `--${unknown}`,
+      definitions.map(({ name }) => `--${name}`),
+    )
+    return `unknown flag --${unknown}${meant || `: see ${command} --help`}`
+  }
+  const [, value, name] =
+    /^invalid argument (".*") for "(?:-\w, )?--([\w-]+)" flag: /s.exec(message) ?? []
+  const wanted = WANTED[definitions.find((flag) => flag.name === name)?.type ?? 'string']
+  if (value !== undefined && wanted !== undefined)
+    return `--${name}=${JSON.parse(value)} is not ${wanted}`
+  return message
+}
