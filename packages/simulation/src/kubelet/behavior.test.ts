@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pod } from '../testing/index.ts'
 import { BEHAVIOR_ANNOTATION } from './annotations.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from './behavior.ts'
-import type { ContainerRole } from './local-pod.ts'
+import type { ContainerRole } from './usual-run.ts'
 
 const of = (given: Parameters<typeof pod>[0], role: ContainerRole = 'main') => {
   const problems: string[] = []

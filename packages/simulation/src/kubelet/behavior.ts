@@ -8,8 +8,8 @@ import { BEHAVIOR_ANNOTATION, annotated, annotationProblems, isAnnotated } from 
 import { documentOf } from './behavior-document.ts'
 import type { Document } from './behavior-document.ts'
 import { durationMs } from './duration.ts'
-import type { ContainerRole } from './local-pod.ts'
 import { isEndless } from './usual-run.ts'
+import type { ContainerRole } from './usual-run.ts'
 
 /** One start of a container: the n-th start uses the n-th run, the last one repeats. */
 export interface Run {

@@ -1,5 +1,6 @@
 /** What a node knows of a pod that it runs: the truth that statuses are made from. */
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
+import type { ContainerRole } from './usual-run.ts'
 
 export interface Terminated {
   readonly exitCode: number
@@ -14,8 +15,6 @@ export type ContainerState =
   | { readonly state: 'waiting'; readonly reason: string; readonly message?: string }
   | { readonly state: 'running'; readonly startedAtMs: number }
   | ({ readonly state: 'terminated' } & Terminated)
-
-export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 
 export interface LocalContainer {
   readonly spec: Container

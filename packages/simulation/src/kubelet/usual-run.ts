@@ -3,7 +3,8 @@
  * surprises least. Contract: docs/behaviour/simulation/kubelet.md, "What an image does". Pure.
  */
 import type { Container, Pod } from '@gyropilot/api'
-import type { ContainerRole } from './local-pod.ts'
+
+export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 
 /** Their own program is a shell, which ends when nobody types, or a greeting. */
 const ENDING_IMAGES =

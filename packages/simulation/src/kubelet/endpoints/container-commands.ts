@@ -18,7 +18,7 @@ import {
   streamOf,
 } from './shell.ts'
 import type { Surroundings } from './shell.ts'
-import type { CommandEnd, CommandRequest, CommandStreams } from './simulated-kubelet.ts'
+import type { CommandEnd, CommandRequest, CommandStreams } from './command-request.ts'
 
 export interface Place {
   readonly pod: Pod

@@ -10,6 +10,7 @@ import { isInteractive } from '../local-pod.ts'
 import type { LocalContainer } from '../local-pod.ts'
 import type { NodeServices, PodWorker } from '../pod-worker.ts'
 import { printedBy, runInContainer } from './container-commands.ts'
+import type { CommandEnd, CommandRequest, CommandRun, CommandStreams } from './command-request.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from './port-answers.ts'
@@ -21,24 +22,6 @@ export interface LogRequest extends LogOptions {
   readonly container: string
   readonly previous: boolean
 }
-
-export interface CommandRequest {
-  readonly pod: Pod
-  readonly container: string
-  readonly command: readonly string[]
-  readonly stdin: boolean
-  readonly tty: boolean
-}
-
-export interface CommandStreams {
-  readonly stdin: AsyncIterable<Uint8Array>
-  stdout(bytes: Uint8Array): Promise<void>
-  stderr(bytes: Uint8Array): Promise<void>
-  readonly signal: AbortSignal
-}
-
-export type CommandEnd = { readonly exitCode: number } | { readonly error: string }
-export type CommandRun = (streams: CommandStreams) => Promise<CommandEnd>
 
 export class SimulatedKubelet {
   readonly #services: NodeServices
