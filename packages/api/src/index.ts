@@ -49,6 +49,7 @@ export * from './owner-references.ts'
 export * from './finalizers.ts'
 export * from './conditions.ts'
 export { compareTimes, elapsedSince, parseTime } from './time.ts'
+export * from './pod-requests.ts'
 export * from './pods.ts'
 export {
   defaultNetworkVolume,

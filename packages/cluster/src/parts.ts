@@ -12,8 +12,9 @@ import { clientBuilder, refuseMissing, runControllers } from '@gyropilot/manager
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
-import { SCHEDULER_NAME, Scheduler, SimulatedNodes } from '@gyropilot/simulation'
-import type { Dial, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/simulation'
+import { SimulatedNodes } from '@gyropilot/nodes'
+import { SCHEDULER_NAME, Scheduler } from '@gyropilot/scheduler'
+import type { Dial, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/nodes'
 
 /** Who a part is to the server. */
 export type PartIdentity =

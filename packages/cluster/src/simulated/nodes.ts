@@ -1,4 +1,4 @@
-import type { SimulatedNodeConfiguration } from '@gyropilot/simulation'
+import type { SimulatedNodeConfiguration } from '@gyropilot/nodes'
 
 /** `node-1`, `node-2`, ... with an address and a pod range each. */
 export function simulatedNodes(count: number): readonly SimulatedNodeConfiguration[] {

@@ -1,6 +1,6 @@
 /** Connections of `kubectl port-forward` to a program on this machine or beyond, by TCP. */
 import { once } from 'node:events'
-import type { Dial } from '@gyropilot/simulation'
+import type { Dial } from '@gyropilot/nodes'
 
 const CONNECT_TIMEOUT_MS = 5_000
 

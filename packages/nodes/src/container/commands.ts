@@ -1,0 +1,378 @@
+/** The commands of every simulated container. A small set on purpose: enough to look around, to copy, and to try exit codes. */
+import { durationMs } from '../behavior/duration.ts'
+import { FileError } from './file-error.ts'
+import { absolute } from './file-tree.ts'
+import { Exit, runCommand, runScript } from './shell.ts'
+import type { Command, Process } from './shell.ts'
+import { tar } from './tar-command.ts'
+import { BufferedLines, gathered } from './gathered.ts'
+import { interactiveShell } from './interactive-shell.ts'
+
+/** Tools that see all lines at once hold up everybody while they do. */
+const MOST_LINE_BYTES = 8 * 2 ** 20
+
+function pathOf({ folder }: Process, name: string): string {
+  return absolute(name, folder.path)
+}
+
+/** Options of one letter each, and what is left. */
+function split(args: readonly string[]): { options: string; names: string[] } {
+  const options = args.filter((arg) => /^-[A-Za-z0-9]/.test(arg)).map((arg) => arg.slice(1))
+  return { options: options.join(''), names: args.filter((arg) => !/^-[A-Za-z0-9]/.test(arg)) }
+}
+
+const echo: Command = async ({ args, out }) => {
+  const bare = args[0] === '-n'
+  const interpreted = args[0] === '-e'
+  const words = bare || interpreted ? args.slice(1) : args
+  const text = words.join(' ')
+  await out(
+    (interpreted ? text.replaceAll('\\n', '\n').replaceAll('\\t', '\t') : text) +
+      (bare ? '' : '\n'),
+  )
+  return 0
+}
+
+const cat: Command = async (task) => {
+  const { names } = split(task.args)
+  let exitCode = 0
+  if (names.length === 0) names.push('-')
+  for (const name of names) {
+    if (name === '-') {
+      for await (const chunk of task.stdin) await task.out(chunk)
+      continue
+    }
+    try {
+      await task.out(await task.place.files.read(pathOf(task, name)))
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error
+      await task.err(`cat: can't open '${name}': ${error.message}\n`)
+      exitCode = 1
+    }
+  }
+  return exitCode
+}
+
+const ls: Command = async (task) => {
+  const { options, names } = split(task.args)
+  const { files } = task.place
+  const shown = names.length === 0 ? ['.'] : names
+  let exitCode = 0
+  for (const [index, name] of shown.entries()) {
+    const path = pathOf(task, name)
+    if (!files.exists(path)) {
+      await task.err(`ls: ${name}: No such file or directory\n`)
+      exitCode = 1
+      continue
+    }
+    const folder = files.isFolder(path) && !options.includes('d')
+    if (folder && shown.length > 1) await task.out(`${index > 0 ? '\n' : ''}${name}:\n`)
+    const entries = folder
+      ? files.list(path).filter((entry) => options.includes('a') || !entry.startsWith('.'))
+      : [name]
+    const text = new BufferedLines(task.out)
+    for (const entry of entries) {
+      const full = folder ? absolute(entry, path) : path
+      await text.add(options.includes('l') ? await longLine(task, full, entry) : `${entry}\n`)
+    }
+    await text.end()
+  }
+  return exitCode
+}
+
+async function longLine({ place }: Process, path: string, name: string): Promise<string> {
+  const folder = place.files.isFolder(path)
+  const size = folder ? 4096 : (await place.files.read(path)).length
+  const owner = place.user.uid === 0 ? 'root     root    ' : `${place.user.uid} ${place.user.gid}`
+  return `${folder ? 'drwxr-xr-x' : '-rw-r--r--'}    1 ${owner} ${String(size).padStart(9)} ${name}\n`
+}
+
+const environmentCommand: Command = async (task) => {
+  const { args, environment, out } = task
+  for (const [index, arg] of args.entries()) {
+    const assignment = /^([A-Za-z_]\w*)=(.*)$/s.exec(arg)
+    if (assignment !== null) environment.set(assignment[1]!, assignment[2]!)
+    else return runCommand(args.slice(index), task, task.place, environment)
+  }
+  for (const [name, value] of environment) await out(`${name}=${value}\n`)
+  return 0
+}
+
+const printenv: Command = async ({ args, environment, out }) => {
+  if (args.length === 0) {
+    for (const [name, value] of environment) await out(`${name}=${value}\n`)
+    return 0
+  }
+  const values = args.map((name) => environment.get(name))
+  for (const value of values) if (value !== undefined) await out(`${value}\n`)
+  return values.includes(undefined) ? 1 : 0
+}
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+const date: Command = async ({ args, place, out }) => {
+  const now = new Date(place.nowMs())
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const fields: Readonly<Record<string, string>> = {
+    s: String(Math.floor(now.getTime() / 1000)),
+    Y: String(now.getUTCFullYear()),
+    m: two(now.getUTCMonth() + 1),
+    d: two(now.getUTCDate()),
+    H: two(now.getUTCHours()),
+    M: two(now.getUTCMinutes()),
+    S: two(now.getUTCSeconds()),
+    F: now.toISOString().slice(0, 10),
+    T: now.toISOString().slice(11, 19),
+  }
+  const format = args.find((arg) => arg.startsWith('+'))
+  if (format !== undefined) {
+    await out(`${format.slice(1).replace(/%(\w)/g, (all, name: string) => fields[name] ?? all)}\n`)
+    return 0
+  }
+  const day = `${DAYS[now.getUTCDay()]} ${MONTHS[now.getUTCMonth()]} ${String(now.getUTCDate()).padStart(2)}`
+  await out(`${day} ${fields['T']} UTC ${fields['Y']}\n`)
+  return 0
+}
+
+const sleepCommand: Command = async ({ args, place, err }) => {
+  const [amount = ''] = args
+  const delayMs = amount === 'infinity' || amount === 'inf' ? Infinity : seconds(amount)
+  if (Number.isNaN(delayMs)) {
+    await err(`sleep: invalid number '${amount}'\n`)
+    return 1
+  }
+  await place.sleep(delayMs)
+  return 0
+}
+
+function seconds(amount: string): number {
+  return durationMs(/^\d+(\.\d+)?$/.test(amount) ? `${amount}s` : amount, Number.NaN)
+}
+
+const sh: Command = async (task) => {
+  const { args } = task
+  const [option = '', script] = args
+  if (/^-[a-z]*c$/.test(option)) return runScript(script ?? '', task)
+  if (option !== '' && !option.startsWith('-')) {
+    const bytes = await task.place.files.read(pathOf(task, option))
+    return runScript(Buffer.from(bytes).toString(), task)
+  }
+  return interactiveShell(task)
+}
+
+const test: Command = (task) => {
+  const { files } = task.place
+  const args = task.args.at(-1) === ']' ? task.args.slice(0, -1) : task.args
+  const inverse = args[0] === '!'
+  const [a = '', b, c] = inverse ? args.slice(1) : args
+  const path = (): string => pathOf(task, b ?? '')
+  const unary: Readonly<Record<string, () => boolean>> = {
+    '-d': () => files.isFolder(path()),
+    '-f': () => files.exists(path()) && !files.isFolder(path()),
+    '-e': () => files.exists(path()),
+    '-n': () => b !== '',
+    '-z': () => b === '',
+  }
+  const binary: Readonly<Record<string, boolean>> = {
+    '=': a === c,
+    '==': a === c,
+    '!=': a !== c,
+    '-eq': Number(a) === Number(c),
+    '-ne': Number(a) !== Number(c),
+    '-gt': Number(a) > Number(c),
+    '-lt': Number(a) < Number(c),
+  }
+  const holds =
+    b === undefined ? a !== '' : c === undefined ? (unary[a]?.() ?? false) : (binary[b] ?? false)
+  return holds === inverse ? 1 : 0
+}
+
+/** Lines of the named files or of the input, through a filter. */
+function lineFilter(choose: (lines: string[], args: readonly string[]) => string[]): Command {
+  return async (task) => {
+    const names = task.args.filter((arg) => task.place.files.exists(pathOf(task, arg)))
+    const bytes =
+      names.length === 0
+        ? await gathered(task.stdin, MOST_LINE_BYTES)
+        : await task.place.files.read(pathOf(task, names[0]!))
+    const lines = Buffer.from(bytes).toString().split('\n')
+    if (lines.at(-1) === '') lines.pop()
+    const chosen = choose(
+      lines,
+      task.args.filter((arg) => !names.includes(arg)),
+    )
+    if (chosen.length > 0) await task.out(`${chosen.join('\n')}\n`)
+    return chosen.length > 0 ? 0 : 1
+  }
+}
+
+function countOf(args: readonly string[]): number {
+  return Number(args.join(' ').match(/\d+/)?.[0] ?? 10)
+}
+
+const makeFolders: Command = (task) => {
+  const { options, names } = split(task.args)
+  for (const name of names) task.place.files.makeFolder(pathOf(task, name), options.includes('p'))
+  return 0
+}
+
+const remove: Command = async (task) => {
+  const { options, names } = split(task.args)
+  for (const name of names) {
+    const path = pathOf(task, name)
+    const { files } = task.place
+    if (!files.exists(path) && options.includes('f')) continue
+    if (!files.exists(path))
+      throw new FileError(`can't remove '${name}': No such file or directory`)
+    if (files.isFolder(path) && !options.includes('r'))
+      throw new FileError(`'${name}' is a directory`)
+    files.remove(path)
+  }
+  return 0
+}
+
+const touch: Command = (task) => {
+  for (const name of task.args) {
+    const path = pathOf(task, name)
+    if (!task.place.files.exists(path)) task.place.files.write(path, new Uint8Array(0))
+  }
+  return 0
+}
+
+const tee: Command = async (task) => {
+  const { files } = task.place
+  const paths = split(task.args).names.map((name) => pathOf(task, name))
+  const [free = MOST_LINE_BYTES] = paths.map((path) => files.freeBytes(path))
+  const bytes = await gathered(task.stdin, free)
+  for (const path of paths) files.write(path, bytes)
+  await task.out(bytes)
+  return 0
+}
+
+const cd: Command = async (task) => {
+  const path = pathOf(task, task.args[0] ?? '/')
+  if (!task.place.files.isFolder(path)) {
+    await task.err(`sh: cd: can't cd to ${task.args[0]}: No such file or directory\n`)
+    return 2
+  }
+  task.folder.path = path
+  return 0
+}
+
+const id: Command = async ({ args, place, out }) => {
+  const { uid, gid } = place.user
+  const named = (value: number): string => (value === 0 ? '0(root)' : String(value))
+  const text =
+    args[0] === '-u'
+      ? String(uid)
+      : args[0] === '-g'
+        ? String(gid)
+        : `uid=${named(uid)} gid=${named(gid)} groups=${named(gid)}`
+  await out(`${text}\n`)
+  return 0
+}
+
+const ps: Command = async ({ place, out }) => {
+  const owner = place.user.uid === 0 ? 'root' : String(place.user.uid)
+  await out('PID   USER     TIME  COMMAND\n')
+  await out(`    1 ${owner.padEnd(8)}  0:00 ${place.program}\n`)
+  await out(`    7 ${owner.padEnd(8)}  0:00 ps\n`)
+  return 0
+}
+
+const exportVariables: Command = ({ args, environment }) => {
+  for (const arg of args) {
+    const [name = '', ...value] = arg.split('=')
+    if (value.length > 0) environment.set(name, value.join('='))
+  }
+  return 0
+}
+
+const wordCount: Command = async (task) => {
+  let bytes = 0
+  let lines = 0
+  let words = 0
+  let inWord = false
+  for await (const chunk of task.stdin) {
+    bytes += chunk.length
+    for (const byte of chunk) {
+      const space = byte === 32 || (byte >= 9 && byte <= 13)
+      if (byte === 10) lines++
+      if (!space && !inWord) words++
+      inWord = !space
+    }
+  }
+  const { options } = split(task.args)
+  const counted = { l: lines, w: words, c: bytes }
+  const asked = (['l', 'w', 'c'] as const).filter((letter) => options.includes(letter))
+  const counts = (asked.length > 0 ? asked : (['l', 'w', 'c'] as const)).map(
+    (letter) => counted[letter],
+  )
+  await task.out(`${counts.join(' ')}\n`)
+  return 0
+}
+
+/** `-f` waits for lines that never come. */
+const tail: Command = async (task) => {
+  const { options, names } = split(task.args)
+  const follows = options.includes('f') || options.includes('F')
+  const last = lineFilter((lines, args) => lines.slice(-countOf(args)))
+  if (!follows) return last(task)
+  if (names.length > 0)
+    await last({ ...task, args: task.args.filter((arg) => !/^-[fF]$/.test(arg)) })
+  await task.place.sleep(Infinity)
+  return 0
+}
+
+const printed =
+  (text: (task: Process) => string): Command =>
+  async (task) => {
+    await task.out(`${text(task)}\n`)
+    return 0
+  }
+
+export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['[', test],
+  ['ash', sh],
+  ['bash', sh],
+  ['cat', cat],
+  ['cd', cd],
+  ['date', date],
+  ['echo', echo],
+  ['env', environmentCommand],
+  [
+    'exit',
+    ({ args }) => {
+      throw new Exit(Number(args[0] ?? 0))
+    },
+  ],
+  ['export', exportVariables],
+  ['false', () => 1],
+  ['grep', lineFilter((lines, [pattern = '']) => lines.filter((line) => line.includes(pattern)))],
+  ['head', lineFilter((lines, args) => lines.slice(0, countOf(args)))],
+  ['hostname', printed(({ place }) => place.hostname)],
+  ['id', id],
+  ['ls', ls],
+  ['mkdir', makeFolders],
+  ['printenv', printenv],
+  ['ps', ps],
+  ['pwd', printed(({ folder }) => folder.path || '/')],
+  ['rm', remove],
+  ['sh', sh],
+  ['sleep', sleepCommand],
+  ['tail', tail],
+  ['tar', tar],
+  ['tee', tee],
+  ['test', test],
+  ['touch', touch],
+  ['true', () => 0],
+  [
+    'uname',
+    printed(({ args }) =>
+      args.includes('-a') ? 'Linux simulated 6.12.0-simulated x86_64 Linux' : 'Linux',
+    ),
+  ],
+  ['wc', wordCount],
+  ['whoami', printed(({ place }) => (place.user.uid === 0 ? 'root' : String(place.user.uid)))],
+])

@@ -1,0 +1,225 @@
+/** Commands in a simulated container, with its files and environment: asked for from outside, and its own program. */
+import type { Container, Pod } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
+import { Turn } from '@gyropilot/runtime'
+import type { ScriptedLine } from '../behavior/behavior.ts'
+import { COMMANDS } from './commands.ts'
+import { FileTree } from './file-tree.ts'
+import { Keyboard } from './keyboard.ts'
+import { PodSources, fillRoot, substituted } from './pod-files.ts'
+import { PodStorage } from './pod-storage.ts'
+import {
+  INTERRUPTED_EXIT_CODE,
+  Interrupted,
+  UnknownCommand,
+  runCommand,
+  streamOf,
+} from './shell.ts'
+import type { Surroundings } from './shell.ts'
+import type { CommandEnd, CommandRequest, CommandStreams } from './command-request.ts'
+
+export interface Place {
+  readonly pod: Pod
+  readonly container: Container
+  /** Of the run whose files are seen. */
+  readonly containerId: string
+  readonly storage: PodStorage
+  readonly client: Client
+  readonly clock: Clock
+  readonly nodeName: string
+}
+
+export async function runInContainer(
+  request: Pick<CommandRequest, 'command' | 'tty'>,
+  streams: CommandStreams,
+  place: Place,
+): Promise<CommandEnd> {
+  const { clock } = place
+  const turn = new Turn(clock)
+  const input = withTurns(streams.stdin, turn)
+  const keyboard = request.tty ? new Keyboard(input) : undefined
+  const stdin = keyboard ?? input
+  const pause = (delayMs: number): Promise<void> => {
+    const wait = (signal: AbortSignal): Promise<void> =>
+      Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
+    return keyboard?.interruptible(streams.signal, wait) ?? wait(streams.signal)
+  }
+  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const environment = await environmentOf(place)
+  if (request.tty) environment.set('TERM', 'xterm')
+  const bytes = (text: string | Uint8Array): Uint8Array => {
+    const raw = typeof text === 'string' ? Buffer.from(text) : text
+    return request.tty && !isShell(request.command)
+      ? Buffer.from(Buffer.from(raw).toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1')
+      : raw
+  }
+  const out = async (text: string | Uint8Array): Promise<void> => {
+    await streams.stdout(bytes(text))
+    await turn.yieldIfLong()
+  }
+  const err = request.tty ? out : (text: string) => streams.stderr(bytes(text))
+  try {
+    const exitCode = await runCommand(
+      request.command,
+      { stdin, out, err },
+      surroundings,
+      environment,
+    )
+    return { exitCode }
+  } catch (error) {
+    if (streams.signal.aborted) return { exitCode: 137 }
+    if (error instanceof Interrupted) return { exitCode: INTERRUPTED_EXIT_CODE }
+    if (!(error instanceof UnknownCommand)) throw error
+    const known = [...COMMANDS.keys()].filter((name) => name !== '[').join(' ')
+    return {
+      error: `error executing command in container: exec: ${JSON.stringify(error.command)}: executable file not found in $PATH: this container is simulated and knows: ${known}`,
+    }
+  }
+}
+
+/** An interactive shell writes its own carriage returns. */
+function isShell(command: readonly string[]): boolean {
+  return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
+}
+
+/**
+ * The container's own command line, from its start to its end; answers its exit code. Undefined when any part of it cannot be
+ * run here: what it does is then a guess. `elapsedMs` of its time have passed already, in a simulation before this one.
+ */
+export async function runProgram(
+  words: readonly string[],
+  place: Place,
+  elapsedMs: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { clock } = place
+  let aheadMs = elapsedMs
+  const pause = (delayMs: number): Promise<void> => {
+    if (!Number.isFinite(delayMs)) return ended(signal)
+    const waitMs = Math.max(0, delayMs - aheadMs)
+    aheadMs = Math.max(0, aheadMs - delayMs)
+    return waitMs === 0 ? Promise.resolve() : sleep(clock, waitMs, signal)
+  }
+  const turn = new Turn(clock)
+  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const silent = async (): Promise<void> => turn.yieldIfLong()
+  // An open standard input that nobody writes to never ends; without one it is at its end.
+  const stdin = place.container.stdin === true ? untilAborted(signal) : streamOf(new Uint8Array(0))
+  return exitCodeOf(words, { stdin, out: silent, err: silent }, surroundings, place)
+}
+
+/** More than a log of a simulated program needs. */
+const MOST_PRINTED_CHARS = 1_048_576
+
+/**
+ * What a program prints and when, found by running it without waiting and without leaving anything behind. Undefined when it
+ * cannot be run here.
+ */
+export async function printedBy(
+  words: readonly string[],
+  place: Place,
+  startedAtMs: number,
+): Promise<readonly ScriptedLine[] | undefined> {
+  const lines: ScriptedLine[] = []
+  let atMs = 0
+  let chars = 0
+  let rest = ''
+  const pause = async (delayMs: number): Promise<void> => {
+    if (!Number.isFinite(delayMs)) throw new Interrupted()
+    atMs += delayMs
+  }
+  const out = async (chunk: string | Uint8Array): Promise<void> => {
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+    chars += text.length
+    if (chars > MOST_PRINTED_CHARS) throw new Interrupted()
+    const parts = (rest + text).split('\n')
+    rest = parts.pop()!
+    for (const part of parts) lines.push({ atMs, text: part, stream: 'stdout' })
+  }
+  const untouched = { ...place, storage: new PodStorage() }
+  const turn = new Turn(place.clock)
+  const surroundings = await surroundingsOf(untouched, turn, pause, () => startedAtMs + atMs)
+  try {
+    const streams = { stdin: streamOf(new Uint8Array(0)), out, err: out }
+    const exitCode = await exitCodeOf(words, streams, surroundings, place)
+    if (exitCode === undefined) return undefined
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+  }
+  if (rest !== '') lines.push({ atMs, text: rest, stream: 'stdout' })
+  return lines
+}
+
+async function exitCodeOf(
+  words: readonly string[],
+  streams: Parameters<typeof runCommand>[1],
+  surroundings: Surroundings,
+  place: Place,
+): Promise<number | undefined> {
+  const onUnknown = (what: string): never => {
+    throw new NotRunHere(what)
+  }
+  try {
+    const environment = await environmentOf(place)
+    const command = words.map((word) => substituted(word, environment))
+    return await runCommand(command, streams, { ...surroundings, onUnknown }, environment)
+  } catch (error) {
+    if (error instanceof UnknownCommand || error instanceof NotRunHere) return undefined
+    throw error
+  }
+}
+
+class NotRunHere extends Error {}
+
+function environmentOf({ client, pod, container, nodeName }: Place): Promise<Map<string, string>> {
+  return new PodSources(client, pod).environment(container, nodeName)
+}
+
+async function surroundingsOf(
+  place: Place,
+  turn: Turn,
+  pause: (delayMs: number) => Promise<void>,
+  nowMs: () => number,
+): Promise<Surroundings> {
+  const { pod, container, containerId, client, nodeName, storage } = place
+  const root = storage.root(container.name, containerId, (store) =>
+    fillRoot(store, pod, container, nodeName),
+  )
+  const mounts = await new PodSources(client, pod).mounts(container, storage)
+  const security = { ...pod.spec?.securityContext, ...container.securityContext }
+  const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
+  return {
+    commands: COMMANDS,
+    files: new FileTree(root, mounts),
+    hostname: pod.spec?.hostname ?? pod.metadata?.name ?? '',
+    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? security.runAsUser ?? 0 },
+    program: program || (container.image ?? ''),
+    nowMs,
+    sleep: pause,
+    yieldIfLong: () => turn.yieldIfLong(),
+  }
+}
+
+async function* withTurns(
+  chunks: AsyncIterable<Uint8Array>,
+  turn: Turn,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    await turn.yieldIfLong()
+    yield chunk
+  }
+}
+
+// oxlint-disable-next-line require-yield -- nobody writes
+async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  await ended(signal)
+}
+
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pod } from '@gyropilot/api/testing'
+import { servePort, targetOf } from './port-answers.ts'
+import type { Dialed } from './port-answers.ts'
+import { streamOf } from './shell.ts'
+
+const web = pod({
+  name: 'web',
+  annotations: { 'sim.kubelet/port-forward': '9000=127.0.0.1:3000, 9001=[::1]:3001,broken' },
+  spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] },
+})
+
+function streams(input: string) {
+  const said: string[] = []
+  return {
+    said,
+    input: streamOf(Buffer.from(input)),
+    output: async (bytes: Uint8Array): Promise<void> =>
+      void said.push(Buffer.from(bytes).toString()),
+    signal: new AbortController().signal,
+  }
+}
+
+test('targets that a user names', () => {
+  assert.deepEqual(targetOf(web, 9000), { host: '127.0.0.1', port: 3000 })
+  assert.deepEqual(targetOf(web, 9001), { host: '::1', port: 3001 })
+  assert.equal(targetOf(web, 80), undefined)
+})
+
+test('a port of a container answers HTTP with the name of the pod', async () => {
+  const flow = streams('GET /path HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.equal(await servePort(web, 80, flow, undefined), undefined)
+  const [answer = ''] = flow.said
+  assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  assert.match(answer, /\r\n\r\nsimulated pod default\/web on n1: port 80, GET \/path\n$/)
+})
+
+test('a named target gets the bytes and answers them', async () => {
+  const received: string[] = []
+  let ended = false
+  const dialed: Dialed = {
+    input: streamOf(Buffer.from('pong')),
+    write: async (bytes) => void received.push(Buffer.from(bytes).toString()),
+    end: () => void (ended = true),
+    close: () => {},
+  }
+  const asked: unknown[] = []
+  const flow = streams('ping')
+  const dial = async (host: string, port: number): Promise<Dialed> => {
+    asked.push(host, port)
+    return dialed
+  }
+  assert.equal(await servePort(web, 9000, flow, dial), undefined)
+  assert.deepEqual(
+    [asked, received, ended, flow.said],
+    [['127.0.0.1', 3000], ['ping'], true, ['pong']],
+  )
+})
+
+test('nobody there: the text says why and what to do', async () => {
+  assert.equal(
+    await servePort(web, 81, streams(''), undefined),
+    'error forwarding port 81 to pod web_default(uid-web): dial tcp4 127.0.0.1:81: connect: connection refused: ' +
+      'no container of the simulated pod has this containerPort; annotation sim.kubelet/port-forward: "81=127.0.0.1:3000" ' +
+      'leads it to a program of yours',
+  )
+  const refused = (): Promise<Dialed> => Promise.reject(new Error('connect ECONNREFUSED'))
+  assert.equal(
+    await servePort(web, 9000, streams(''), refused),
+    'error forwarding port 9000 to pod web_default(uid-web): dial 127.0.0.1:3000: connect ECONNREFUSED',
+  )
+})

@@ -1,0 +1,236 @@
+/**
+ * What the API server asks a node about its containers: logs, commands, ports, usage. Reached by direct calls, not by the
+ * network. Contract: docs/behaviour/simulation/kubelet.md, "Endpoints of the kubelet".
+ */
+import type { Container, Pod } from '@gyropilot/api'
+import { sleep } from '@gyropilot/foundation'
+import { scriptedAnswer } from '../behavior/behavior.ts'
+import type { ScriptedAnswer, ScriptedLine } from '../behavior/behavior.ts'
+import { isInteractive } from '../pod/local-pod.ts'
+import type { LocalContainer } from '../pod/local-pod.ts'
+import type { NodeServices, PodWorker } from '../pod/pod-worker.ts'
+import { printedBy, runInContainer } from '../container/container-commands.ts'
+import type {
+  CommandEnd,
+  CommandRequest,
+  CommandRun,
+  CommandStreams,
+} from '../container/command-request.ts'
+import { LogReader, linesOf, runOf } from './container-log.ts'
+import type { LogLine, LogOptions, LogSource } from './container-log.ts'
+import type { Dial, PortStreams } from '../container/port-answers.ts'
+import { nodeUsage, usageOf } from './usage.ts'
+import type { Usage } from './usage.ts'
+
+export interface LogRequest extends LogOptions {
+  readonly pod: Pod
+  readonly container: string
+  readonly previous: boolean
+}
+
+export class SimulatedKubelet {
+  readonly #services: NodeServices
+  readonly #workers: ReadonlyMap<string, PodWorker>
+  readonly #dial: Dial | undefined
+
+  constructor(
+    services: NodeServices,
+    workers: ReadonlyMap<string, PodWorker>,
+    dial: Dial | undefined,
+  ) {
+    this.#services = services
+    this.#workers = workers
+    this.#dial = dial
+  }
+
+  logs(request: LogRequest): AsyncIterable<string> | undefined {
+    const found = this.#find(request.pod, request.container)
+    if (found === undefined || runOf(found.container, request.previous) === undefined) {
+      return undefined
+    }
+    return this.#read(found.worker, found.container, request)
+  }
+
+  exec(request: CommandRequest): CommandRun | undefined {
+    const found = this.#find(request.pod, request.container)
+    if (found?.container.state.state !== 'running') return undefined
+    const { worker, container } = found
+    return async (streams) => {
+      const behavior = worker.behavior.container(container.spec, container.role)
+      const scripted = scriptedAnswer(behavior.exec, request.command)
+      if (scripted !== undefined) return this.#answer(scripted, streams)
+      return this.#run(worker, container, request, streams)
+    }
+  }
+
+  /**
+   * A shell that was waiting for somebody; else the log of the run from its start on, because `kubectl run -i` attaches a
+   * moment late.
+   */
+  attach(request: CommandRequest): CommandRun | undefined {
+    const found = this.#find(request.pod, request.container)
+    const state = found?.container.state
+    if (found === undefined || state?.state !== 'running') return undefined
+    const { worker, container } = found
+    if (request.stdin && isInteractive(container.spec)) {
+      return async (streams) => {
+        const end = await this.#run(worker, container, { ...request, command: ['sh'] }, streams)
+        // Who only hangs up leaves the shell running for the next.
+        if ('exitCode' in end && !streams.signal.aborted) container.finish?.(end.exitCode)
+        // How a program ends is in the pod's status; attaching to it succeeded.
+        return 'exitCode' in end ? { exitCode: 0 } : end
+      }
+    }
+    return async (streams) => {
+      const log = this.#read(worker, container, {
+        follow: true,
+        timestamps: false,
+        previous: false,
+        sinceMs: state.startedAtMs,
+      })
+      const leave = (): void => void log.return()
+      streams.signal.addEventListener('abort', leave, { once: true })
+      const lineEnd = request.tty ? '\r\n' : '\n'
+      for await (const line of log) await streams.stdout(Buffer.from(line.replace(/\n$/, lineEnd)))
+      return { exitCode: 0 }
+    }
+  }
+
+  async forward(pod: Pod, port: number, streams: PortStreams): Promise<string | undefined> {
+    const worker = this.#workers.get(pod.metadata?.uid ?? '')
+    const running = worker?.local.containers.some(({ state }) => state.state === 'running')
+    if (worker === undefined || running !== true) {
+      return `error forwarding port ${port} to pod ${pod.metadata?.name}: pod is not running`
+    }
+    const { servePort } = await import('../container/port-answers.ts')
+    return servePort(worker.pod, port, streams, this.#dial)
+  }
+
+  usage(): {
+    readonly node: Usage
+    readonly pods: readonly {
+      readonly namespace: string
+      readonly name: string
+      readonly containers: readonly ({ readonly name: string } & Usage)[]
+    }[]
+  } {
+    const pods = [...this.#workers.values()].map(({ pod, local }) => ({
+      namespace: pod.metadata?.namespace ?? '',
+      name: pod.metadata?.name ?? '',
+      containers: local.containers
+        .filter(({ state }) => state.state === 'running')
+        .map(({ spec }) => ({ name: spec.name, ...usageOf(pod, spec) })),
+    }))
+    const running = pods.filter(({ containers }) => containers.length > 0)
+    return { node: nodeUsage(running.flatMap(({ containers }) => containers)), pods: running }
+  }
+
+  #find(
+    pod: Pod,
+    name: string,
+  ): { readonly worker: PodWorker; readonly container: LocalContainer } | undefined {
+    const worker = this.#workers.get(pod.metadata?.uid ?? '')
+    const all = [...(worker?.local.containers ?? []), ...(worker?.local.ephemeral ?? [])]
+    const container = all.find(({ spec }) => spec.name === name)
+    return worker === undefined || container === undefined ? undefined : { worker, container }
+  }
+
+  #read(
+    worker: PodWorker,
+    container: LocalContainer,
+    request: LogOptions & { readonly previous: boolean },
+  ): LateReader {
+    const begun = runOf(container, request.previous)
+    const source = async (): Promise<LogSource> => {
+      const script = await this.#script(worker, container, begun?.startedAtMs ?? 0)
+      // The run may have ended since, or have been followed by others.
+      const current = () =>
+        [container.state, container.last].find(
+          (run) =>
+            run !== undefined && 'startedAtMs' in run && run.startedAtMs === begun?.startedAtMs,
+        )
+      const end = () => {
+        const run = current()
+        return run !== undefined && 'finishedAtMs' in run ? run.finishedAtMs : undefined
+      }
+      return {
+        lines: (): readonly LogLine[] => {
+          const finishedAtMs = end()
+          const run = { startedAtMs: begun?.startedAtMs ?? 0 }
+          return linesOf(finishedAtMs === undefined ? run : { ...run, finishedAtMs }, script)
+        },
+        running: () => current() !== undefined && end() === undefined && !worker.left,
+        onChange: (listener) => worker.onChange(listener),
+      }
+    }
+    const { clock } = this.#services
+    return new LateReader(async () => new LogReader(await source(), request, clock))
+  }
+
+  /** Lines of one run: scripted ones, else what the container's command prints, else who it is. */
+  async #script(
+    worker: PodWorker,
+    { spec, role }: LocalContainer,
+    startedAtMs: number,
+  ): Promise<readonly ScriptedLine[]> {
+    const { logs } = worker.behavior.container(spec, role)
+    if (logs.length > 0) return logs
+    const printed = await this.#printed(worker, spec, startedAtMs)
+    if (printed !== undefined) return printed
+    const text = `simulated container ${spec.name} of image ${spec.image} started on node ${this.#services.nodeName}`
+    return [{ atMs: 0, text, stream: 'stdout' }]
+  }
+
+  /** What the container's own command prints; undefined when it is none of the known ones. */
+  async #printed(
+    worker: PodWorker,
+    spec: Container,
+    startedAtMs: number,
+  ): Promise<readonly ScriptedLine[] | undefined> {
+    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    if (words.length === 0) return undefined
+    return printedBy(words, worker.place(spec, ''), startedAtMs)
+  }
+
+  async #answer(answer: ScriptedAnswer, streams: CommandStreams): Promise<CommandEnd> {
+    await sleep(this.#services.clock, answer.durationMs, streams.signal)
+    await streams.stdout(Buffer.from(answer.stdout))
+    await streams.stderr(Buffer.from(answer.stderr))
+    return { exitCode: answer.exitCode }
+  }
+
+  async #run(
+    worker: PodWorker,
+    container: LocalContainer,
+    request: CommandRequest,
+    streams: CommandStreams,
+  ): Promise<CommandEnd> {
+    return runInContainer(
+      request,
+      streams,
+      worker.place(container.spec, container.containerId ?? ''),
+    )
+  }
+}
+
+/** A reader that is prepared with the first line asked for, and can be left before. */
+class LateReader implements AsyncIterableIterator<string> {
+  readonly #prepared: Promise<LogReader>
+
+  constructor(prepare: () => Promise<LogReader>) {
+    this.#prepared = prepare()
+    this.#prepared.catch(() => {})
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    return (await this.#prepared).next()
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    return (await this.#prepared).return()
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Nodes without machines: each registers, beats, and takes its pods through their lives. All nodes of one process share the
+ * informers, so that a thousand idle nodes cost their Leases and nothing else. Contract: docs/behaviour/simulation/kubelet.md.
+ */
+import { resources } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
+import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtime'
+import { refusalOf } from '../pod/admission.ts'
+import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
+import type { BehaviorDefaults } from '../behavior/behavior.ts'
+import type { Dial } from '../container/port-answers.ts'
+import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
+import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
+import type { ImageRules } from '../behavior/image.ts'
+import { IpPool } from '../pod/ip-pool.ts'
+import { NodeHeartbeat } from './node-heartbeat.ts'
+import type { SimulatedNodeConfiguration } from './node-object.ts'
+import { PodReferences } from '../pod/pod-references.ts'
+import { PodWorker } from '../pod/pod-worker.ts'
+import type { NodeServices } from '../pod/pod-worker.ts'
+
+/** Used while a node has no pod CIDR of its own. */
+const FALLBACK_POD_CIDR = '10.244.255.0/24'
+/** Pods by the node that they are bound to. */
+const NODE_INDEX = 'spec.nodeName'
+const STARTED_TOGETHER = 16
+/** Of an event. */
+const MOST_MESSAGE_CHARS = 1_024
+
+export interface SimulatedNodesOptions {
+  readonly nodes: readonly SimulatedNodeConfiguration[]
+  readonly client: Client
+  readonly informers: InformerFactory
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  /** Events with source component `kubelet` and the node as host. */
+  recorderOf(nodeName: string): EventRecorder
+  readonly behavior?: BehaviorDefaults
+  readonly imageRules?: ImageRules
+  /** Connects ports of pods to programs outside, where an annotation asks for it. Absent: never. */
+  readonly dial?: Dial
+}
+
+interface RunningNode {
+  readonly services: NodeServices
+  readonly workers: Map<string, PodWorker>
+  readonly kubelet: SimulatedKubelet
+}
+
+export class SimulatedNodes {
+  readonly #options: SimulatedNodesOptions
+  readonly #pods: Informer<Pod>
+  readonly #nodes: Informer<Node>
+  readonly #running = new Map<string, RunningNode>()
+
+  constructor(options: SimulatedNodesOptions) {
+    this.#options = options
+    this.#pods = options.informers.informer(resources.pods)
+    this.#pods.addIndex(NODE_INDEX, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
+    this.#nodes = options.informers.informer(resources.nodes)
+    this.#pods.addHandler({
+      onAdd: (pod) => this.#changed(pod),
+      onUpdate: (before, pod) => {
+        if (before.metadata?.uid !== pod.metadata?.uid) this.#removed(before)
+        this.#changed(pod)
+      },
+      onDelete: (gone) => {
+        const pod = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        if (pod !== undefined) this.#removed(pod)
+      },
+    })
+  }
+
+  /** Registers all nodes and takes up their pods; resolves when every node is registered. The informers must be started. */
+  async start(signal: AbortSignal): Promise<void> {
+    // So many at a time: each registers in a few requests, and others have theirs in between.
+    const waiting = this.#options.nodes.values()
+    const turn = new Turn(this.#options.clock)
+    const startNext = async (): Promise<void> => {
+      for (const node of waiting) {
+        await this.#startNode(node, signal)
+        await turn.yieldIfLong()
+      }
+    }
+    await Promise.all(Array.from({ length: STARTED_TOGETHER }, startNext))
+  }
+
+  async #startNode(configuration: SimulatedNodeConfiguration, signal: AbortSignal): Promise<void> {
+    const { client, clock, logger, recorderOf } = this.#options
+    const random = this.#options.random.fork(`node/${configuration.name}`)
+    const recorder = recorderOf(configuration.name)
+    const heartbeat = new NodeHeartbeat(configuration, { client, clock, random, logger, recorder })
+    const node = await heartbeat.start(signal)
+    const services: NodeServices = {
+      nodeName: configuration.name,
+      hostIp: configuration.hostIp,
+      ips: new IpPool(node.spec?.podCIDR ?? configuration.podCidr ?? FALLBACK_POD_CIDR),
+      client,
+      clock,
+      random,
+      logger,
+      recorder,
+      imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
+      references: new PodReferences(client, clock),
+    }
+    const workers = new Map<string, PodWorker>()
+    const kubelet = new SimulatedKubelet(services, workers, this.#options.dial)
+    this.#running.set(configuration.name, { services, workers, kubelet })
+    signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
+    const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
+    for (const pod of own.toSorted(byCreation)) this.#changed(pod)
+  }
+
+  /** Logs, commands, ports and usage of a node that runs here. */
+  kubeletOf(nodeName: string): SimulatedKubelet | undefined {
+    return this.#running.get(nodeName)?.kubelet
+  }
+
+  #stopNode(name: string): void {
+    for (const worker of this.#running.get(name)?.workers.values() ?? []) worker.stop()
+    this.#running.delete(name)
+  }
+
+  #changed(pod: Pod): void {
+    const node = this.#running.get(pod.spec?.nodeName ?? '')
+    if (node === undefined) return
+    const uid = pod.metadata?.uid ?? ''
+    const known = node.workers.get(uid)
+    if (known !== undefined) known.update(pod)
+    else this.#begin(node, uid, pod)
+  }
+
+  #begin(node: RunningNode, uid: string, pod: Pod): void {
+    const { behavior = DEFAULT_BEHAVIOR, logger } = this.#options
+    const seenBefore = pod.status?.startTime !== undefined
+    const report = (problem: string): void => {
+      logger.info(problem, { pod: `${pod.metadata?.namespace}/${pod.metadata?.name}` })
+      if (seenBefore) return
+      const message = problem.slice(0, MOST_MESSAGE_CHARS)
+      const reason = 'AnnotationIgnored'
+      node.services.recorder.record({ regarding: pod, type: 'Warning', reason, message })
+    }
+    const plan = behaviorOf(pod, behavior, report)
+    const worker = new PodWorker(pod, plan, node.services, () => node.workers.delete(uid))
+    const refusal = this.#refusal(node, pod, plan.admission)
+    node.workers.set(uid, worker)
+    if (refusal === undefined) worker.start()
+    else worker.reject(refusal.reason, refusal.message)
+  }
+
+  #refusal(
+    node: RunningNode,
+    pod: Pod,
+    scripted: { readonly reason: string; readonly message: string } | undefined,
+  ) {
+    const admittedBefore = pod.status?.startTime !== undefined
+    if (admittedBefore || pod.metadata?.deletionTimestamp !== undefined) return undefined
+    if (scripted !== undefined) return scripted
+    const object = this.#nodes.lister.get(undefined, node.services.nodeName)
+    const active = [...node.workers.values()].filter((worker) => !worker.done)
+    return refusalOf(
+      pod,
+      object,
+      active.map((worker) => worker.requests),
+    )
+  }
+
+  #removed(pod: Pod): void {
+    this.#running
+      .get(pod.spec?.nodeName ?? '')
+      ?.workers.get(pod.metadata?.uid ?? '')
+      ?.gone()
+  }
+}
+
+function byCreation(a: Pod, b: Pod): number {
+  const left = `${a.metadata?.creationTimestamp}/${a.metadata?.name}`
+  const right = `${b.metadata?.creationTimestamp}/${b.metadata?.name}`
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,432 @@
+/** Runs the containers of one pod: pulls, starts, ends, restarts with back-off. */
+import type { Container, Pod } from '@gyropilot/api'
+import { anySignal, integerBetween, sleep } from '@gyropilot/foundation'
+import type { Clock, RandomSource } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
+import { ContainerProbes } from './container-probes.ts'
+import type { ProbeServices } from './container-probes.ts'
+import { imageProblem, resolvedImage } from '../behavior/image.ts'
+import type { ImageRules } from '../behavior/image.ts'
+import { isInteractive, mayRestart } from './local-pod.ts'
+import type { LocalContainer, LocalPod } from './local-pod.ts'
+
+const BACK_OFF_BASE_MS = 10_000
+const BACK_OFF_LIMIT_MS = 300_000
+/** A run longer than this starts the back-off anew. */
+const BACK_OFF_RESET_MS = 600_000
+/** The kubelet notices an ended container when it looks at its runtime. */
+const RELIST_MS = 1_000
+/** Of containers for debugging that nobody can attach to. */
+const EPHEMERAL_RUN_MS = 1_000
+/** A container that cannot be made is tried again when its pod is looked at again. */
+const CONFIGURATION_RETRY_MS = 10_000
+/** How long ErrImagePull shows before it becomes ImagePullBackOff. */
+const PULL_ERROR_SHOWN_MS = 1_000
+const KILLED_EXIT_CODE = 137
+
+export interface RunnerServices {
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly recorder: EventRecorder
+  readonly imageRules: ImageRules
+  /** The pod as stored now. */
+  pod(): Pod
+  /** Why a container cannot be made yet, in words. */
+  configurationProblem(container: Container): Promise<string | undefined>
+  /** Runs the container's own command line; undefined when it has none or it cannot be run here. */
+  program(
+    container: LocalContainer,
+    elapsedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined>
+  readonly exec: ProbeServices['exec']
+  /** Aborts when the containers' own courses end. */
+  readonly signal: AbortSignal
+  changed(): void
+}
+
+export class ContainerRunner {
+  readonly #local: LocalPod
+  readonly #behavior: PodBehavior
+  readonly #services: RunnerServices
+
+  constructor(local: LocalPod, behavior: PodBehavior, services: RunnerServices) {
+    this.#local = local
+    this.#behavior = behavior
+    this.#services = services
+  }
+
+  /** Resolves true when the pod has come to its end by itself. Rejects when its course is broken off. */
+  async runAll(): Promise<boolean> {
+    for (const container of this.#local.containers) {
+      if (container.role === 'main' || this.#local.hasRun) continue
+      const course = this.#course(container)
+      if (container.role === 'init') {
+        if (await course) continue
+        this.#endSidecars()
+        return true
+      } else {
+        course.catch(() => {})
+        await this.#untilStarted(container)
+      }
+    }
+    for (const sidecar of this.#local.containers) {
+      if (sidecar.role === 'sidecar' && this.#local.hasRun) this.#course(sidecar).catch(() => {})
+    }
+    const main = this.#local.containers.filter((container) => container.role === 'main')
+    await Promise.all(main.map((container) => this.#course(container)))
+    this.#endSidecars()
+    return true
+  }
+
+  /** One that was added to debug the pod: runs once, beside the others. */
+  async runEphemeral(container: LocalContainer): Promise<void> {
+    const behavior = this.#behavior.container(container.spec, container.role)
+    if (container.state.state === 'waiting') {
+      await this.#pull(container, behavior)
+      await this.#untilConfigured(container)
+      await this.#start(container, behavior)
+    }
+    if (container.state.state !== 'running') return
+    const run = behavior.runs[0]!
+    const exitCode = await this.#run(container, behavior, run)
+    this.#end(container, { ...run, exitCode })
+  }
+
+  /** SIGTERM to all, SIGKILL after the grace time. Resolves when nothing runs any more. */
+  async stopAll(graceMs: number, signal: AbortSignal): Promise<void> {
+    const all = [...this.#local.containers, ...this.#local.ephemeral]
+    const running = all.filter(({ state }) => state.state === 'running')
+    for (const container of running) {
+      this.#event(container, 'Normal', 'Killing', `Stopping container ${container.spec.name}`)
+    }
+    const stop = async (container: LocalContainer): Promise<void> => {
+      const behavior = this.#behavior.container(container.spec, container.role)
+      const killed = isKilled(behavior, graceMs)
+      await sleep(this.#services.clock, killed ? graceMs : behavior.terminateMs, signal)
+      this.#end(container, {
+        durationMs: 0,
+        exitCode: killed ? KILLED_EXIT_CODE : behavior.terminateExitCode,
+      })
+    }
+    await Promise.all(running.filter(({ role }) => role !== 'sidecar').map(stop))
+    for (const sidecar of running.filter(({ role }) => role === 'sidecar').reverse()) {
+      await stop(sidecar)
+    }
+  }
+
+  /** One container until it ends for good; true when it succeeded. */
+  async #course(container: LocalContainer): Promise<boolean> {
+    const behavior = this.#behavior.container(container.spec, container.role)
+    let backOffMs = 0
+    for (;;) {
+      if (container.state.state === 'terminated') {
+        const { exitCode, startedAtMs, finishedAtMs } = container.state
+        if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
+        if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
+        await this.#backOff(container, backOffMs)
+        backOffMs = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
+        container.restarts++
+      }
+      if (container.state.state === 'waiting' || container.state.state === 'terminated') {
+        await this.#pull(container, behavior)
+        await this.#untilConfigured(container)
+        await this.#start(container, behavior)
+      }
+      const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
+      const exitCode = await this.#run(container, behavior, run)
+      this.#end(container, exitCode === run.exitCode ? run : { durationMs: 0, exitCode })
+    }
+  }
+
+  async #backOff(container: LocalContainer, backOffMs: number): Promise<void> {
+    await this.#sleep(RELIST_MS)
+    if (backOffMs === 0 || container.state.state !== 'terminated') return
+    const { name, namespace, uid } = this.#services.pod().metadata ?? {}
+    const waitMs = container.state.finishedAtMs + backOffMs - this.#services.clock.nowMs()
+    container.last = container.state
+    const restarting = `restarting failed container=${container.spec.name} pod=${name}_${namespace}(${uid})`
+    container.state = {
+      state: 'waiting',
+      reason: 'CrashLoopBackOff',
+      message: `back-off ${durationText(backOffMs)} ${restarting}`,
+    }
+    this.#services.changed()
+    const text = `Back-off restarting failed container ${container.spec.name} in pod ${name}_${namespace}(${uid})`
+    this.#event(container, 'Warning', 'BackOff', text)
+    await this.#sleep(waitMs)
+  }
+
+  /** What its environment refers to must be there. */
+  async #untilConfigured(container: LocalContainer): Promise<void> {
+    for (;;) {
+      const problem = await this.#services.configurationProblem(container.spec)
+      if (problem === undefined) return
+      this.#waiting(container, 'CreateContainerConfigError', problem)
+      this.#event(container, 'Warning', 'Failed', `Error: ${problem}`)
+      await this.#sleep(CONFIGURATION_RETRY_MS)
+    }
+  }
+
+  async #pull(container: LocalContainer, behavior: ContainerBehavior): Promise<void> {
+    const image = container.spec.image ?? ''
+    let backOffMs = BACK_OFF_BASE_MS
+    for (let attempt = 1; ; attempt++) {
+      const scripted = behavior.pullError
+      const problem =
+        scripted !== undefined && attempt <= scripted.times
+          ? scripted
+          : imageProblem(image, this.#services.imageRules)
+      if (problem?.reason === 'InvalidImageName') {
+        this.#waiting(container, problem.reason, problem.message)
+        this.#event(container, 'Warning', 'InspectFailed', problem.message)
+        this.#event(container, 'Warning', 'Failed', 'Error: InvalidImageName')
+        await this.#sleep(backOffMs)
+      } else if (problem !== undefined) {
+        await this.#failPull(container, image, problem, backOffMs)
+      } else {
+        return this.#pulled(container, image, behavior.pullMs)
+      }
+      backOffMs = Math.min(backOffMs * 2, BACK_OFF_LIMIT_MS)
+    }
+  }
+
+  async #failPull(
+    container: LocalContainer,
+    image: string,
+    problem: { readonly reason: string; readonly message: string },
+    backOffMs: number,
+  ): Promise<void> {
+    this.#event(container, 'Normal', 'Pulling', `Pulling image "${image}"`)
+    const text = `Failed to pull image "${image}": ${problem.message}`
+    this.#event(container, 'Warning', 'Failed', text)
+    this.#event(container, 'Warning', 'Failed', `Error: ${problem.reason}`)
+    this.#waiting(container, problem.reason, problem.message)
+    await this.#sleep(PULL_ERROR_SHOWN_MS)
+    const backOff = `Back-off pulling image "${image}"`
+    this.#waiting(
+      container,
+      'ImagePullBackOff',
+      `${backOff}: ${problem.reason}: ${problem.message}`,
+    )
+    this.#event(container, 'Normal', 'BackOff', backOff)
+    this.#event(container, 'Warning', 'Failed', 'Error: ImagePullBackOff')
+    await this.#sleep(Math.max(0, backOffMs - PULL_ERROR_SHOWN_MS))
+  }
+
+  async #pulled(container: LocalContainer, image: string, pullMs: number): Promise<void> {
+    container.imageId = `${resolvedImage(image).replace(/:[^:/]*$/, '')}@sha256:${imageDigest(image)}`
+    const policy = container.spec.imagePullPolicy
+    if (policy === 'Always' || (policy === undefined && pullMs > 0)) {
+      this.#event(container, 'Normal', 'Pulling', `Pulling image "${image}"`)
+      await this.#sleep(pullMs)
+      const took = durationText(pullMs)
+      const text = `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: 123 bytes.`
+      this.#event(container, 'Normal', 'Pulled', text)
+      return
+    }
+    await this.#sleep(pullMs)
+    const present = `Container image "${image}" already present on machine and can be accessed by the pod`
+    this.#event(container, 'Normal', 'Pulled', present)
+  }
+
+  async #start(container: LocalContainer, behavior: ContainerBehavior): Promise<void> {
+    await this.#sleep(behavior.startMs)
+    for (let attempt = 1; behavior.startError && attempt <= behavior.startError.times; attempt++) {
+      const { reason, message } = behavior.startError
+      this.#waiting(container, reason, message)
+      this.#event(container, 'Warning', 'Failed', `Error: ${message}`)
+      await this.#sleep(BACK_OFF_BASE_MS)
+    }
+    if (container.state.state === 'terminated') container.last = container.state
+    container.containerId = `containerd://${hexDigits(this.#services.random, 64)}`
+    container.state = { state: 'running', startedAtMs: this.#services.clock.nowMs() }
+    if (container.role === 'main') this.#local.hasRun = true
+    this.#event(container, 'Normal', 'Created', 'Container created')
+    this.#event(container, 'Normal', 'Started', 'Container started')
+  }
+
+  /** Answers the exit code. */
+  async #run(container: LocalContainer, behavior: ContainerBehavior, run: Run): Promise<number> {
+    const { signal } = this.#services
+    const startedAtMs = container.state.state === 'running' ? container.state.startedAtMs : 0
+    // Most containers have nothing that must end with the run: nothing is made for them, there are many.
+    const over = isSimple(container, behavior) ? undefined : new AbortController()
+    using scope = over === undefined ? undefined : anySignal([signal, over.signal])
+    const runSignal = scope?.signal ?? signal
+    const probes = new ContainerProbes(container, behavior, startedAtMs, {
+      ...this.#services,
+      signal: runSignal,
+      unhealthy: (kind, output) => this.#unhealthy(container, kind, output),
+    })
+    probes.start()
+    this.#services.changed()
+    const left = Promise.withResolvers<number>()
+    container.finish = left.resolve
+    const course = this.#ownCourse(container, behavior, run, startedAtMs, runSignal)
+    const killed = probes.failed.then((kind) => this.#killUnhealthy(container, behavior, kind))
+    try {
+      return await Promise.race([course, left.promise, killed])
+    } finally {
+      course.catch(() => {})
+      killed.catch(() => {})
+      container.finish = undefined
+      over?.abort(new Error('the run is over'))
+    }
+  }
+
+  /** What the container does when it is left alone: its command line where that can be run, else what its behaviour says. */
+  async #ownCourse(
+    container: LocalContainer,
+    behavior: ContainerBehavior,
+    run: Run,
+    startedAtMs: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clock, program } = this.#services
+    const elapsedMs = (): number => clock.nowMs() - startedAtMs
+    if (!behavior.runsAreScripted && !isInteractive(container.spec)) {
+      const exitCode = await program(container, elapsedMs(), signal)
+      if (exitCode !== undefined) return exitCode
+    }
+    const durationMs = runMs(container, behavior, run)
+    if (!Number.isFinite(durationMs)) return aborted(signal)
+    await sleep(clock, Math.max(0, durationMs - elapsedMs()), signal)
+    return run.exitCode
+  }
+
+  #unhealthy(container: LocalContainer, kind: ProbeKind, output: string): void {
+    const name = `${kind[0]!.toUpperCase()}${kind.slice(1)}`
+    this.#event(container, 'Warning', 'Unhealthy', `${name} probe failed: ${output}`)
+  }
+
+  /** Answers the exit code. */
+  async #killUnhealthy(
+    container: LocalContainer,
+    behavior: ContainerBehavior,
+    kind: ProbeKind,
+  ): Promise<number> {
+    const { name, livenessProbe, startupProbe } = container.spec
+    const text = `Container ${name} failed ${kind} probe, will be restarted`
+    this.#event(container, 'Normal', 'Killing', text)
+    const probe = kind === 'startup' ? startupProbe : livenessProbe
+    const pod = this.#services.pod()
+    const graceMs =
+      1000 *
+      Number(probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30)
+    const killed = isKilled(behavior, graceMs)
+    await this.#sleep(killed ? graceMs : behavior.terminateMs)
+    return killed ? KILLED_EXIT_CODE : behavior.terminateExitCode
+  }
+
+  #end(container: LocalContainer, run: Run): void {
+    if (container.state.state !== 'running') return
+    container.state = {
+      state: 'terminated',
+      exitCode: run.exitCode,
+      reason: run.reason ?? (run.exitCode === 0 ? 'Completed' : 'Error'),
+      ...(run.message === undefined ? {} : { message: run.message }),
+      startedAtMs: container.state.startedAtMs,
+      finishedAtMs: this.#services.clock.nowMs(),
+      containerId: container.containerId ?? '',
+    }
+    container.started = false
+    container.ready = false
+    this.#services.changed()
+  }
+
+  #endSidecars(): void {
+    for (const sidecar of this.#local.containers) {
+      if (sidecar.role === 'sidecar') this.#end(sidecar, { durationMs: 0, exitCode: 0 })
+    }
+  }
+
+  async #untilStarted(container: LocalContainer): Promise<void> {
+    while (!container.started) await this.#sleep(50)
+  }
+
+  #waiting(container: LocalContainer, reason: string, message: string): void {
+    container.state = { state: 'waiting', reason, message }
+    this.#services.changed()
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return sleep(this.#services.clock, delayMs, this.#services.signal)
+  }
+
+  #event(
+    container: LocalContainer,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+  ): void {
+    const field =
+      container.role === 'main'
+        ? 'containers'
+        : container.role === 'ephemeral'
+          ? 'ephemeralContainers'
+          : 'initContainers'
+    const fieldPath = `spec.${field}{${container.spec.name}}`
+    this.#services.recorder.record({
+      regarding: this.#services.pod(),
+      type,
+      reason,
+      message,
+      fieldPath,
+    })
+  }
+}
+
+/** No probes and no command line. */
+function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior): boolean {
+  const { startupProbe, readinessProbe, livenessProbe, command, args } = spec
+  const parts = [startupProbe, readinessProbe, livenessProbe, command, args, readyAfterMs]
+  return parts.every((part) => part === undefined)
+}
+
+/** Whether it takes SIGKILL to end it. */
+function isKilled(behavior: ContainerBehavior, graceMs: number): boolean {
+  return behavior.ignoresTermination || behavior.terminateMs > graceMs
+}
+
+/** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */
+function runMs(container: LocalContainer, behavior: ContainerBehavior, run: Run): number {
+  if (behavior.runsAreScripted) return run.durationMs
+  if (isInteractive(container.spec)) return Infinity
+  return container.role === 'ephemeral' ? EPHEMERAL_RUN_MS : run.durationMs
+}
+
+/** Never resolves; rejects when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+function hexDigits(random: RandomSource, count: number): string {
+  let text = ''
+  while (text.length < count)
+    text += integerBetween(random, 0, 2 ** 28)
+      .toString(16)
+      .padStart(7, '0')
+  return text.slice(0, count)
+}
+
+/** The same image has the same digest on every node. */
+function imageDigest(image: string): string {
+  let text = ''
+  for (let round = 0; text.length < 64; round++) {
+    let hash = 0x811c9dc5 ^ round
+    for (const char of image) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193)
+    text += (hash >>> 0).toString(16).padStart(8, '0')
+  }
+  return text
+}
+
+function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  const minutes = Math.floor(ms / 60_000)
+  return minutes === 0 ? `${ms / 1000}s` : `${minutes}m${(ms % 60_000) / 1000}s`
+}

@@ -1,0 +1,150 @@
+/** What a node knows of a pod that it runs: the truth that statuses are made from. */
+import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
+import type { ContainerRole } from '../behavior/usual-run.ts'
+
+export interface Terminated {
+  readonly exitCode: number
+  readonly reason: string
+  readonly message?: string
+  readonly startedAtMs: number
+  readonly finishedAtMs: number
+  readonly containerId: string
+}
+
+export type ContainerState =
+  | { readonly state: 'waiting'; readonly reason: string; readonly message?: string }
+  | { readonly state: 'running'; readonly startedAtMs: number }
+  | ({ readonly state: 'terminated' } & Terminated)
+
+export interface LocalContainer {
+  readonly spec: Container
+  readonly role: ContainerRole
+  state: ContainerState
+  last: Terminated | undefined
+  restarts: number
+  started: boolean
+  ready: boolean
+  containerId: string | undefined
+  imageId: string
+  /** Ends the run that is going on: an attached shell was left. */
+  finish: ((exitCode: number) => void) | undefined
+}
+
+export interface LocalPod {
+  readonly uid: string
+  readonly containers: readonly LocalContainer[]
+  /** For debugging; they come later, never restart, and do not count for phase and readiness. */
+  readonly ephemeral: LocalContainer[]
+  readonly startedAtMs: number
+  ip: string | undefined
+  /** A main container has run: init containers count as done from then on. */
+  hasRun: boolean
+  /** The pod is being ended (deletion, deadline, eviction): nothing restarts. */
+  ending: boolean
+  /** Rejected, past its deadline or evicted. */
+  failure: { readonly reason: string; readonly message: string } | undefined
+}
+
+export function localPod(pod: Pod, nowMs: number): LocalPod {
+  const init = pod.spec?.initContainers ?? []
+  const waiting = init.length > 0 ? 'PodInitializing' : 'ContainerCreating'
+  const local = (spec: Container, role: ContainerRole): LocalContainer =>
+    localContainer(spec, role, waiting)
+  return {
+    uid: pod.metadata?.uid ?? '',
+    containers: [
+      ...init.map((spec) => local(spec, spec.restartPolicy === 'Always' ? 'sidecar' : 'init')),
+      ...(pod.spec?.containers ?? []).map((spec) => local(spec, 'main')),
+    ],
+    ephemeral: [],
+    startedAtMs: nowMs,
+    ip: undefined,
+    hasRun: false,
+    ending: false,
+    failure: undefined,
+  }
+}
+
+export function localContainer(
+  spec: Container,
+  role: ContainerRole,
+  waiting = 'ContainerCreating',
+): LocalContainer {
+  return {
+    spec,
+    role,
+    state: { state: 'waiting', reason: waiting },
+    last: undefined,
+    restarts: 0,
+    started: false,
+    ready: false,
+    containerId: undefined,
+    imageId: '',
+    finish: undefined,
+  }
+}
+
+/** A shell that waits for somebody to attach: its run lasts until they leave. */
+export function isInteractive({ stdin, command = [], args = [] }: Container): boolean {
+  const words = [...command, ...args]
+  return stdin === true && (words.length === 0 || /^(\/bin\/)?(sh|ash|bash)$/.test(words.join(' ')))
+}
+
+/** Whether a container that ended with this code is started again: by its own policy, else the pod's. */
+export function mayRestart(container: LocalContainer, pod: Pod, exitCode: number): boolean {
+  if (container.role === 'sidecar') return true
+  const policy = container.spec.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
+  if (policy === 'Always') return container.role === 'main' || exitCode !== 0
+  return policy === 'OnFailure' && exitCode !== 0
+}
+
+/** Takes up a pod that ran before this process did: containers keep running, counts and addresses stay. */
+export function restoredPod(pod: Pod, nowMs: number): LocalPod {
+  const local = localPod(pod, nowMs)
+  const statuses = [
+    ...(pod.status?.initContainerStatuses ?? []),
+    ...(pod.status?.containerStatuses ?? []),
+  ]
+  const debugging = pod.status?.ephemeralContainerStatuses ?? []
+  for (const spec of pod.spec?.ephemeralContainers ?? []) {
+    if (debugging.some(({ name }) => name === spec.name))
+      local.ephemeral.push(localContainer(spec as Container, 'ephemeral'))
+  }
+  statuses.push(...debugging)
+  for (const container of [...local.containers, ...local.ephemeral]) {
+    const status = statuses.find(({ name }) => name === container.spec.name)
+    if (status === undefined) continue
+    container.restarts = status.restartCount
+    container.containerId = status.containerID
+    container.imageId = status.imageID
+    container.last = restoredEnd(status.lastState?.terminated)
+    const end = restoredEnd(status.state?.terminated)
+    if (status.state?.running !== undefined) {
+      container.state = {
+        state: 'running',
+        startedAtMs: Date.parse(status.state.running.startedAt ?? ''),
+      }
+      container.started = status.started ?? true
+      container.ready = status.ready
+      if (container.role === 'main') local.hasRun = true
+    } else if (end !== undefined) {
+      container.state = { state: 'terminated', ...end }
+    }
+  }
+  local.ip = pod.status?.podIP
+  return local
+}
+
+function restoredEnd(
+  end: NonNullable<NonNullable<ContainerStatus['state']>['terminated']> | undefined,
+): Terminated | undefined {
+  if (end === undefined) return undefined
+  return {
+    exitCode: end.exitCode,
+    reason: end.reason ?? (end.exitCode === 0 ? 'Completed' : 'Error'),
+    ...(end.message ? { message: end.message } : {}),
+    startedAtMs: Date.parse(end.startedAt ?? '') || 0,
+    finishedAtMs: Date.parse(end.finishedAt ?? '') || 0,
+    containerId: end.containerID ?? '',
+  }
+}

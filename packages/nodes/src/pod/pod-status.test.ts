@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pod } from '@gyropilot/api/testing'
+import { localPod } from './local-pod.ts'
+import type { ContainerState, LocalPod } from './local-pod.ts'
+import { phaseOf, podStatusOf } from './pod-status.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 1)
+const RUNNING: ContainerState = { state: 'running', startedAtMs: NOW_MS }
+const ended = (exitCode: number): ContainerState => ({
+  state: 'terminated',
+  exitCode,
+  reason: exitCode === 0 ? 'Completed' : 'Error',
+  startedAtMs: NOW_MS,
+  finishedAtMs: NOW_MS,
+  containerId: 'containerd://1',
+})
+const WAITING: ContainerState = { state: 'waiting', reason: 'CrashLoopBackOff' }
+
+function local(
+  states: readonly ContainerState[],
+  given: Partial<LocalPod> = {},
+  policy = 'Always',
+) {
+  const containers = states.map((_, i) => ({ name: `c${i}`, image: 'x' }))
+  const object = pod({ spec: { containers, restartPolicy: policy as 'Always' } })
+  const one = Object.assign(localPod(object, NOW_MS), given)
+  one.containers.forEach((container, i) => (container.state = states[i]!))
+  if (states.some(({ state }) => state !== 'waiting')) one.hasRun = true
+  return { object, one }
+}
+
+const crashed = (): ReturnType<typeof local> => {
+  const made = local([WAITING])
+  const end = ended(1)
+  if (end.state === 'terminated') made.one.containers[0]!.last = end
+  made.one.hasRun = true
+  return made
+}
+
+const phases: readonly (readonly [string, ReturnType<typeof local>, string])[] = [
+  ['nothing has started', local([{ state: 'waiting', reason: 'ContainerCreating' }]), 'Pending'],
+  ['all run', local([RUNNING, RUNNING]), 'Running'],
+  ['one still waits for its first start', local([RUNNING, WAITING]), 'Pending'],
+  ['in back-off after a crash', crashed(), 'Running'],
+  ['ended with 0 and restarts', local([ended(0)]), 'Running'],
+  ['ended with 0 under Never', local([ended(0)], {}, 'Never'), 'Succeeded'],
+  ['ended with 1 under Never', local([ended(1)], {}, 'Never'), 'Failed'],
+  ['ended with 1 under OnFailure', local([ended(1)], {}, 'OnFailure'), 'Running'],
+  ['terminated by SIGTERM with 0', local([ended(0)], { ending: true }), 'Succeeded'],
+  ['terminated by SIGTERM with 143', local([ended(143)], { ending: true }), 'Failed'],
+  ['terminated before it started', local([WAITING], { ending: true }), 'Failed'],
+  ['being terminated and still running', local([RUNNING], { ending: true }), 'Running'],
+]
+
+for (const [what, { object, one }, phase] of phases) {
+  test(`a pod whose containers are: ${what} is ${phase}`, () => {
+    assert.equal(phaseOf(object, one), phase)
+  })
+}
+
+test('a terminal phase never changes', () => {
+  const { one } = local([RUNNING])
+  assert.equal(phaseOf(pod({ status: { phase: 'Failed' } }), one), 'Failed')
+})
+
+test('owned conditions stand in their order after foreign ones, which are kept', () => {
+  const { one } = local([RUNNING])
+  const gate = { type: 'example.com/gate', status: 'True' as const }
+  const object = pod({ status: { phase: 'Pending', conditions: [gate] } })
+  const status = podStatusOf(object, one, { hostIp: '192.168.0.1' }, NOW_MS)
+  assert.deepEqual(
+    status.conditions?.map(({ type }) => type),
+    [
+      'example.com/gate',
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+    ],
+  )
+  assert.equal(status.conditions?.at(1)?.observedGeneration, 1)
+})
+
+test('transition times move with the status only', () => {
+  const { object, one } = local([RUNNING])
+  one.ip = '10.0.0.2'
+  const first = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS)
+  const stored = { ...object, status: first }
+  one.containers[0]!.ready = true
+  const second = podStatusOf(stored, one, { hostIp: 'h' }, NOW_MS + 60_000)
+  const timeOf = (type: string) =>
+    second.conditions?.find((c) => c.type === type)?.lastTransitionTime
+  assert.equal(timeOf('Initialized'), '2026-01-01T00:00:00Z')
+  assert.equal(timeOf('Ready'), '2026-01-01T00:01:00Z')
+})
+
+test('a missing readiness gate keeps a pod unready although its containers are ready', () => {
+  const { one } = local([RUNNING])
+  one.containers[0]!.ready = true
+  const object = pod({ spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } })
+  const ready = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS).conditions?.find(
+    (c) => c.type === 'Ready',
+  )
+  assert.equal(ready?.reason, 'ReadinessGatesNotReady')
+  assert.equal(
+    ready?.message,
+    'corresponding condition of pod readiness gate "example.com/gate" does not exist.',
+  )
+})
+
+test('unready containers are named', () => {
+  const { object, one } = local([RUNNING, RUNNING])
+  const status = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS)
+  const message = status.conditions?.find((c) => c.type === 'ContainersReady')?.message
+  assert.equal(message, 'containers with unready status: [c0 c1]')
+})

@@ -1,0 +1,237 @@
+/** Statuses from what a node knows. Contract: docs/behaviour/simulation/kubelet.md, Pod status. Pure. */
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+import { resolvedImage } from '../behavior/image.ts'
+import { mayRestart } from './local-pod.ts'
+import type { LocalContainer, LocalPod } from './local-pod.ts'
+
+export interface NodeAddress {
+  readonly hostIp: string
+}
+
+/** The status to be written, given what is stored: foreign conditions and unchanged transition times are kept. */
+export function podStatusOf(
+  pod: Pod,
+  local: LocalPod,
+  node: NodeAddress,
+  nowMs: number,
+): PodStatus {
+  const phase = phaseOf(pod, local)
+  const ip = local.ip
+  const stored = pod.status ?? {}
+  return {
+    ...local.failure,
+    phase,
+    observedGeneration: pod.metadata?.generation,
+    conditions: conditionsOf(pod, local, phase, nowMs),
+    hostIP: node.hostIp,
+    hostIPs: [{ ip: node.hostIp }],
+    startTime: stored.startTime ?? formatTime(local.startedAtMs),
+    ...(ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] }),
+    ...containerStatusesOf(local),
+  }
+}
+
+/** The phase rules in the page's order. A terminal phase never changes. */
+export function phaseOf(pod: Pod, local: LocalPod): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
+  const stored = pod.status?.phase
+  if (stored === 'Succeeded' || stored === 'Failed') return stored
+  const running = local.containers.filter((c) => c.role !== 'init' && c.state.state === 'running')
+  if (local.failure !== undefined && running.length === 0) return 'Failed'
+  const init = local.containers.filter((container) => container.role === 'init')
+  const main = local.containers.filter((container) => container.role === 'main')
+  const endedFor = (container: LocalContainer): number | undefined =>
+    container.state.state === 'terminated' ? container.state.exitCode : undefined
+  for (const container of init) {
+    const code = endedFor(container)
+    if (code !== undefined && code !== 0 && !mayRestart(container, pod, code)) return 'Failed'
+  }
+  const initialized = isInitialized(local)
+  if (!initialized && !local.ending) return 'Pending'
+  const neverRan = main.some((c) => c.state.state === 'waiting' && c.last === undefined)
+  if (neverRan && !local.ending) return 'Pending'
+  if (running.length > 0) return 'Running'
+  if (!local.ending) {
+    const restarts = main.some((container) => {
+      const code = endedFor(container)
+      return code === undefined || mayRestart(container, pod, code)
+    })
+    if (restarts) return 'Running'
+  }
+  return !neverRan && main.every((container) => endedFor(container) === 0) ? 'Succeeded' : 'Failed'
+}
+
+function isInitialized(local: LocalPod): boolean {
+  return local.hasRun || initContainersInTheWay(local).length === 0
+}
+
+function initContainersInTheWay(local: LocalPod): readonly LocalContainer[] {
+  return local.containers.filter(
+    (container) =>
+      (container.role === 'init' &&
+        !(container.state.state === 'terminated' && container.state.exitCode === 0)) ||
+      (container.role === 'sidecar' && !container.started),
+  )
+}
+
+const OWNED = [
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+]
+
+type Verdict = { readonly status: boolean; readonly reason?: string; readonly message?: string }
+
+function conditionsOf(
+  pod: Pod,
+  local: LocalPod,
+  phase: string,
+  nowMs: number,
+): readonly PodCondition[] {
+  const stored = pod.status?.conditions ?? []
+  const foreign = stored.filter((condition) => !OWNED.includes(condition.type))
+  const containersReady = containersReadyOf(local, phase)
+  const verdicts: Record<string, Verdict> = {
+    PodReadyToStartContainers: { status: local.ip !== undefined && !isTerminal(phase) },
+    Initialized: initializedOf(local, phase),
+    Ready: readyOf(pod, containersReady, foreign),
+    ContainersReady: containersReady,
+    PodScheduled: { status: true },
+  }
+  const owned = OWNED.map((type): PodCondition => {
+    const verdict = verdicts[type]!
+    const status = verdict.status ? 'True' : 'False'
+    const before = stored.find((condition) => condition.type === type)
+    return {
+      type,
+      status,
+      observedGeneration: pod.metadata?.generation,
+      lastProbeTime: null as unknown as string,
+      lastTransitionTime:
+        before?.status === status && before.lastTransitionTime
+          ? before.lastTransitionTime
+          : formatTime(nowMs),
+      ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+      ...(verdict.message === undefined ? {} : { message: verdict.message }),
+    }
+  })
+  return [...foreign, ...owned]
+}
+
+function isTerminal(phase: string): boolean {
+  return phase === 'Succeeded' || phase === 'Failed'
+}
+
+function initializedOf(local: LocalPod, phase: string): Verdict {
+  if (phase === 'Succeeded') return { status: true, reason: 'PodCompleted' }
+  if (isInitialized(local)) return { status: true }
+  const names = initContainersInTheWay(local).map((container) => container.spec.name)
+  return {
+    status: false,
+    reason: 'ContainersNotInitialized',
+    message: `containers with incomplete status: [${names.join(' ')}]`,
+  }
+}
+
+function containersReadyOf(local: LocalPod, phase: string): Verdict {
+  if (phase === 'Succeeded') return { status: false, reason: 'PodCompleted' }
+  if (phase === 'Failed') return { status: false, reason: 'PodFailed' }
+  const unready = local.containers
+    .filter((container) => container.role !== 'init' && !container.ready)
+    .map((container) => container.spec.name)
+  if (unready.length === 0) return { status: true }
+  return {
+    status: false,
+    reason: 'ContainersNotReady',
+    message: `containers with unready status: [${unready.join(' ')}]`,
+  }
+}
+
+function readyOf(pod: Pod, containersReady: Verdict, conditions: readonly PodCondition[]): Verdict {
+  if (!containersReady.status) return containersReady
+  for (const gate of pod.spec?.readinessGates ?? []) {
+    const condition = conditions.find(({ type }) => type === gate.conditionType)
+    if (condition?.status === 'True') continue
+    const message = condition
+      ? `the status of pod readiness gate "${gate.conditionType}" is not "True", but ${condition.status}`
+      : `corresponding condition of pod readiness gate "${gate.conditionType}" does not exist.`
+    return { status: false, reason: 'ReadinessGatesNotReady', message }
+  }
+  return { status: true }
+}
+
+function containerStatusesOf(
+  local: LocalPod,
+): Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'> {
+  if (local.failure !== undefined && local.containers.every((c) => c.containerId === undefined)) {
+    return {}
+  }
+  const init = local.containers.filter((container) => container.role !== 'main')
+  const main = local.containers
+    .filter((container) => container.role === 'main')
+    .sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
+  return {
+    ...(init.length === 0 ? {} : { initContainerStatuses: init.map(containerStatusOf) }),
+    containerStatuses: main.map(containerStatusOf),
+    ...(local.ephemeral.length === 0
+      ? {}
+      : { ephemeralContainerStatuses: local.ephemeral.map(containerStatusOf) }),
+  }
+}
+
+function containerStatusOf(container: LocalContainer): ContainerStatus {
+  const { spec, state, last } = container
+  const done = container.role === 'init' && state.state === 'terminated' && state.exitCode === 0
+  const mounts = spec.volumeMounts ?? []
+  return {
+    name: spec.name,
+    image:
+      container.containerId === undefined ? (spec.image ?? '') : resolvedImage(spec.image ?? ''),
+    imageID: container.imageId,
+    ...(container.containerId === undefined ? {} : { containerID: container.containerId }),
+    ready: done || (container.ready && container.role !== 'ephemeral'),
+    started: container.started && container.role !== 'ephemeral',
+    restartCount: container.restarts,
+    state: wireState(state),
+    lastState: last === undefined ? {} : { terminated: wireTerminated(last) },
+    ...(spec.resources === undefined ? {} : { resources: spec.resources }),
+    ...(spec.resources?.requests === undefined
+      ? {}
+      : { allocatedResources: spec.resources.requests }),
+    ...(mounts.length === 0
+      ? {}
+      : {
+          volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+            name,
+            mountPath,
+            ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
+          })),
+        }),
+  }
+}
+
+function wireState(state: LocalContainer['state']): NonNullable<ContainerStatus['state']> {
+  switch (state.state) {
+    case 'waiting':
+      return {
+        waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) },
+      }
+    case 'running':
+      return { running: { startedAt: formatTime(state.startedAtMs) } }
+    case 'terminated':
+      return { terminated: wireTerminated(state) }
+  }
+}
+
+function wireTerminated(end: NonNullable<LocalContainer['last']>) {
+  return {
+    exitCode: end.exitCode,
+    reason: end.reason,
+    ...(end.message ? { message: end.message } : {}),
+    startedAt: formatTime(end.startedAtMs),
+    finishedAt: formatTime(end.finishedAtMs),
+    containerID: end.containerId,
+  }
+}

@@ -1,0 +1,404 @@
+/** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
+import { resources } from '@gyropilot/api'
+import type { Container, Pod } from '@gyropilot/api'
+import { isConflict, isNotFound } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import { anySignal, sleep } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+import { scriptedAnswer } from '../behavior/behavior.ts'
+import type { PodBehavior } from '../behavior/behavior.ts'
+import { ContainerRunner } from './container-runner.ts'
+import { runInContainer, runProgram } from '../container/container-commands.ts'
+import type { Place } from '../container/container-commands.ts'
+import { Gathering } from '../container/gathered.ts'
+import { PodStorage } from '../container/pod-storage.ts'
+import { streamOf } from '../container/shell.ts'
+import type { ImageRules } from '../behavior/image.ts'
+import type { IpPool } from './ip-pool.ts'
+import { localContainer, localPod, restoredPod } from './local-pod.ts'
+import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { PodReferences } from './pod-references.ts'
+import { podStatusOf } from './pod-status.ts'
+import { StatusWriter } from './status-writer.ts'
+import { podRequests } from '@gyropilot/api'
+import type { ResourceAmounts } from '@gyropilot/api'
+
+/** Changes within this time go out in one write, as a kubelet's do between two looks at its runtime. */
+const COALESCE_MS = 20
+/** How long an address may wait for company before it is written by itself. */
+const SANDBOX_WRITE_MS = 1_000
+const DELETE_RETRY_MS = 1_000
+const LEAST_GRACE_MS = 2_000
+const PROGRAM_RETRY_MS = 1_000
+/** What a probe's command may print. */
+const MOST_PROBE_BYTES = 1_048_576
+const MOUNT_RETRY_MS = 500
+const MOUNT_RETRY_LIMIT_MS = 122_000
+/** How long a pod waits for its volumes before its kubelet says so. */
+const MOUNT_PATIENCE_MS = 123_000
+
+export interface NodeServices {
+  readonly nodeName: string
+  readonly hostIp: string
+  readonly ips: IpPool
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly recorder: EventRecorder
+  readonly imageRules: ImageRules
+  readonly references: PodReferences
+}
+
+export class PodWorker {
+  /** What the pod takes of its node until it is done. */
+  readonly requests: ResourceAmounts
+  readonly #node: NodeServices
+  readonly #behavior: PodBehavior
+  readonly #local: LocalPod
+  readonly #writer: StatusWriter
+  readonly #runner: ContainerRunner
+  readonly #storage = new PodStorage()
+  /** Ends everything at once: the pod object is gone, or the node stops. */
+  readonly #life = new AbortController()
+  /** Ends the containers' own courses; termination takes over. */
+  readonly #course = new AbortController()
+  readonly #onDone: () => void
+  readonly #listeners = new Set<() => void>()
+  #terminating = false
+  #done = false
+
+  constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
+    this.requests = podRequests(pod)
+    this.#node = node
+    this.#behavior = behavior
+    this.#onDone = onDone
+    const nowMs = node.clock.nowMs()
+    const seenBefore = pod.status?.startTime !== undefined
+    this.#local = seenBefore ? restoredPod(pod, nowMs) : localPod(pod, nowMs)
+    this.#writer = new StatusWriter(pod, {
+      client: node.client,
+      clock: node.clock,
+      logger: node.logger,
+      status: (stored) => podStatusOf(stored, this.#local, node, node.clock.nowMs()),
+      onGone: () => this.gone(),
+    })
+    this.#runner = new ContainerRunner(this.#local, behavior, {
+      ...node,
+      pod: () => this.#writer.stored,
+      program: (container, elapsedMs, signal) => this.#program(container, elapsedMs, signal),
+      exec: (container, command, signal) => this.#exec(container, command, signal),
+      configurationProblem: (container) =>
+        node.references.environmentProblem(this.#writer.stored, container),
+      // Not AbortSignal.any: Node keeps what it makes alive while somebody listens, also when nobody else knows it any more.
+      signal: anySignal([this.#life.signal, this.#course.signal]).signal,
+      changed: () => {
+        this.#writer.schedule(COALESCE_MS)
+        this.#notify()
+      },
+    })
+  }
+
+  /** What runs here, for logs and commands. */
+  get local(): LocalPod {
+    return this.#local
+  }
+
+  get behavior(): PodBehavior {
+    return this.#behavior
+  }
+
+  /** The pod as stored now. */
+  get pod(): Pod {
+    return this.#writer.stored
+  }
+
+  /** Where commands of a container run. */
+  place(container: Container, containerId: string): Place {
+    const { client, clock, nodeName } = this.#node
+    return {
+      pod: this.pod,
+      container,
+      containerId,
+      storage: this.#storage,
+      client,
+      clock,
+      nodeName,
+    }
+  }
+
+  /** Calls back whenever a container changes its state, and when the pod goes. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Requests of the pod count on the node until it is done. */
+  get done(): boolean {
+    return this.#done
+  }
+
+  start(): void {
+    const pod = this.#writer.stored
+    const phase = pod.status?.phase
+    if (phase === 'Succeeded' || phase === 'Failed') {
+      this.#finish()
+      if (pod.metadata?.deletionTimestamp !== undefined) this.#begin(() => this.#deleteObject())
+    } else if (pod.metadata?.deletionTimestamp !== undefined) {
+      this.update(pod)
+    } else {
+      this.#begin(() => this.#live())
+    }
+  }
+
+  /** Refused by the node: Failed, and never started. */
+  reject(reason: string, message: string): void {
+    this.#local.failure = { reason, message: `Pod was rejected: ${message}` }
+    this.#node.recorder.record({ regarding: this.#writer.stored, type: 'Warning', reason, message })
+    this.#begin(async () => {
+      await this.#writer.flush()
+      this.#finish()
+    })
+  }
+
+  update(pod: Pod): void {
+    this.#writer.observe(pod)
+    if (pod.metadata?.deletionTimestamp !== undefined && !this.#terminating) {
+      this.#terminating = true
+      const graceMs = Number(pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
+      this.#begin(() => this.#terminate(graceMs))
+    } else if (!this.#done) {
+      this.#writer.schedule(COALESCE_MS)
+      this.#debug(pod)
+    }
+  }
+
+  /** Starts containers that were added for debugging, once the pod runs. */
+  #debug(pod: Pod): void {
+    const { ephemeral, ip } = this.#local
+    if (ip === undefined || this.#terminating) return
+    for (const spec of pod.spec?.ephemeralContainers ?? []) {
+      if (ephemeral.some((known) => known.spec.name === spec.name)) continue
+      const container = localContainer(spec as Container, 'ephemeral')
+      ephemeral.push(container)
+      this.#begin(() => this.#runner.runEphemeral(container))
+    }
+  }
+
+  /** The pod object is gone: what still runs here is stopped without further writes. */
+  gone(): void {
+    this.#life.abort(new Error('pod is gone'))
+    this.#writer.stop()
+    this.#finish()
+    this.#onDone()
+    this.#notify()
+  }
+
+  /** The node stops; containers are taken up again when it comes back. */
+  stop(): void {
+    this.#life.abort(new Error('node stops'))
+    this.#writer.stop()
+    this.#notify()
+  }
+
+  /** True when the pod is not here any more. */
+  get left(): boolean {
+    return this.#life.signal.aborted
+  }
+
+  async #program(
+    { spec, containerId = '' }: LocalContainer,
+    elapsedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    if (words.length === 0) return undefined
+    for (;;) {
+      try {
+        return await runProgram(words, this.place(spec, containerId), elapsedMs, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        // The server did not answer what the environment or a volume refers to.
+        this.#node.logger.error(error, 'Container program failed', { pod: this.#local.uid })
+      }
+      await sleep(this.#node.clock, PROGRAM_RETRY_MS, signal)
+    }
+  }
+
+  async #exec(
+    { spec, role, containerId = '' }: LocalContainer,
+    command: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly exitCode: number; readonly output: string } | undefined> {
+    const scripted = scriptedAnswer(this.#behavior.container(spec, role).exec, command)
+    if (scripted !== undefined) {
+      await sleep(this.#node.clock, scripted.durationMs, signal)
+      return { exitCode: scripted.exitCode, output: scripted.stdout + scripted.stderr }
+    }
+    const output = new Gathering(MOST_PROBE_BYTES)
+    const take = async (bytes: Uint8Array): Promise<void> => output.add(bytes)
+    const stdin = streamOf(new Uint8Array(0))
+    const streams = { stdin, stdout: take, stderr: take, signal }
+    const end = await runInContainer(
+      { command, tty: false },
+      streams,
+      this.place(spec, containerId),
+    )
+    if ('error' in end) return undefined
+    return { exitCode: end.exitCode, output: Buffer.from(output.bytes()).toString() }
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  #begin(part: () => Promise<void>): void {
+    part().catch((error: unknown) => {
+      if (this.#life.signal.aborted || this.#course.signal.aborted) return
+      this.#node.logger.error(error, 'Pod worker failed', { pod: this.#local.uid })
+    })
+  }
+
+  async #live(): Promise<void> {
+    const { clock } = this.#node
+    this.#watchDeadline()
+    if (this.#local.ip === undefined) {
+      await this.#writer.flush()
+      await this.#mountVolumes()
+      if (this.#terminating) return
+      await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
+      if (this.#terminating) return
+      this.#takeAddress()
+      this.#writer.schedule(SANDBOX_WRITE_MS)
+    } else {
+      this.#node.ips.claim(this.#local.ip)
+      for (const container of this.#local.ephemeral) {
+        this.#begin(() => this.#runner.runEphemeral(container))
+      }
+    }
+    this.#debug(this.#writer.stored)
+    const ended = await this.#runner.runAll()
+    if (!ended || this.#terminating) return
+    await this.#writer.flush()
+    this.#finish()
+  }
+
+  /** Waits for what the volumes refer to. */
+  async #mountVolumes(): Promise<void> {
+    const { clock, references } = this.#node
+    let waitMs = MOUNT_RETRY_MS
+    let sinceMs = clock.monotonicMs()
+    for (;;) {
+      const pod = this.#writer.stored
+      const unmounted: string[] = []
+      for (const volume of pod.spec?.volumes ?? []) {
+        const problem = await references.volumeProblem(pod, volume)
+        if (problem === undefined) continue
+        unmounted.push(volume.name)
+        this.#failedMount(`MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`)
+      }
+      if (unmounted.length === 0 || this.#terminating) return
+      await sleep(clock, waitMs, this.#life.signal)
+      if (this.#terminating) return
+      waitMs = Math.min(waitMs * 2, MOUNT_RETRY_LIMIT_MS)
+      if (clock.monotonicMs() - sinceMs < MOUNT_PATIENCE_MS) continue
+      sinceMs = clock.monotonicMs()
+      this.#failedMount(
+        `Unable to attach or mount volumes: unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[], failed to process volumes=[]: context deadline exceeded`,
+      )
+    }
+  }
+
+  #failedMount(message: string): void {
+    const regarding = this.#writer.stored
+    this.#node.recorder.record({ regarding, type: 'Warning', reason: 'FailedMount', message })
+  }
+
+  #takeAddress(): void {
+    const hostNetwork = this.#writer.stored.spec?.hostNetwork === true
+    this.#local.ip = hostNetwork ? this.#node.hostIp : (this.#node.ips.take() ?? this.#node.hostIp)
+  }
+
+  #watchDeadline(): void {
+    const seconds = this.#writer.stored.spec?.activeDeadlineSeconds
+    if (seconds === undefined) return
+    const started =
+      Date.parse(this.#writer.stored.status?.startTime ?? '') || this.#local.startedAtMs
+    const remainingMs = started + seconds * 1000 - this.#node.clock.nowMs()
+    const timer = this.#node.clock.after(remainingMs, () => {
+      if (this.#terminating || this.#done) return
+      const message = 'Pod was active on the node longer than the specified deadline'
+      this.#local.failure = { reason: 'DeadlineExceeded', message }
+      const pod = this.#writer.stored
+      this.#node.recorder.record({
+        regarding: pod,
+        type: 'Normal',
+        reason: 'DeadlineExceeded',
+        message,
+      })
+      this.#begin(async () => {
+        await this.#stopContainers(Number(pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
+        await this.#writer.flush()
+        this.#finish()
+      })
+    })
+    this.#life.signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  }
+
+  async #terminate(graceMs: number): Promise<void> {
+    if (!this.#done) {
+      this.#writer.schedule(0)
+      await this.#stopContainers(graceMs)
+      await this.#writer.flush()
+      this.#finish()
+    }
+    await this.#deleteObject()
+  }
+
+  async #stopContainers(graceMs: number): Promise<void> {
+    this.#local.ending = true
+    this.#course.abort(new Error('pod ends'))
+    await this.#runner.stopAll(Math.max(graceMs, LEAST_GRACE_MS), this.#life.signal)
+  }
+
+  /** The last act: the object goes, unless finalizers hold it. Never before the terminal phase is stored. */
+  async #deleteObject(): Promise<void> {
+    const { client, clock, logger } = this.#node
+    for (;;) {
+      const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
+      const phase = this.#writer.stored.status?.phase
+      if (phase !== 'Succeeded' && phase !== 'Failed') await this.#writer.flush()
+      try {
+        await client
+          .resource(resources.pods, namespace)
+          .delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+        return
+      } catch (error) {
+        if (isNotFound(error)) return this.gone()
+        // The precondition failed for a namesake. Any other conflict is worth another try.
+        if (isConflict(error) && (await this.#isReplaced())) return this.gone()
+        logger.error(error, 'Failed to delete pod', { pod: `${namespace}/${name}` })
+      }
+      await sleep(clock, DELETE_RETRY_MS, this.#life.signal)
+    }
+  }
+
+  async #isReplaced(): Promise<boolean> {
+    const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
+    try {
+      const found = await this.#node.client.resource(resources.pods, namespace).get(name)
+      return found.metadata?.uid !== uid
+    } catch (error) {
+      return isNotFound(error)
+    }
+  }
+
+  #finish(): void {
+    if (this.#done) return
+    this.#done = true
+    if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
+      this.#node.ips.release(this.#local.ip)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node, Pod } from '@gyropilot/api'
+import { node, pod } from '@gyropilot/api/testing'
+import { NodeInfo } from '../node-info.ts'
+import { snapshotOf } from '../snapshot.ts'
+import { filters } from './index.ts'
+
+function infoOf(object: Node, pods: readonly Pod[] = []): NodeInfo {
+  const info = new NodeInfo(object.metadata?.name ?? '')
+  info.setNode(object)
+  for (const one of pods) info.addPod(one)
+  return info
+}
+
+function reasons(
+  candidate: Pod,
+  info: NodeInfo,
+  all: readonly NodeInfo[] = [info],
+): readonly string[] {
+  for (const { filter } of filters) {
+    const found = filter(candidate, snapshotOf(all))?.(info) ?? []
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const withCpu = (name: string, cpu: string): Pod =>
+  pod({ name, spec: { containers: [{ name: 'c', image: 'x', resources: { requests: { cpu } } }] } })
+
+test('Cordoned node: `node(s) were unschedulable`; a toleration lets a pod in', () => {
+  const cordoned = infoOf(node({ spec: { unschedulable: true } }))
+  assert.deepEqual(reasons(pod(), cordoned), ['node(s) were unschedulable'])
+  const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' as const }]
+  assert.deepEqual(reasons(pod({ spec: { tolerations } }), cordoned), [])
+})
+
+test('taints that are not tolerated keep a pod away, PreferNoSchedule does not', () => {
+  const tainted = (effect: 'NoSchedule' | 'NoExecute' | 'PreferNoSchedule') =>
+    infoOf(node({ spec: { taints: [{ key: 'a', value: 'b', effect }] } }))
+  assert.deepEqual(reasons(pod(), tainted('NoSchedule')), ['node(s) had untolerated taint(s)'])
+  assert.deepEqual(reasons(pod(), tainted('NoExecute')), ['node(s) had untolerated taint(s)'])
+  assert.deepEqual(reasons(pod(), tainted('PreferNoSchedule')), [])
+  const equal = [{ key: 'a', operator: 'Equal' as const, value: 'b' }]
+  assert.deepEqual(reasons(pod({ spec: { tolerations: equal } }), tainted('NoSchedule')), [])
+  const everything = [{ operator: 'Exists' as const }]
+  assert.deepEqual(reasons(pod({ spec: { tolerations: everything } }), tainted('NoExecute')), [])
+})
+
+test('node selector and required affinity', () => {
+  const picky = pod({ spec: { nodeSelector: { disk: 'ssd' } } })
+  const text = "node(s) didn't match Pod's node affinity/selector"
+  assert.deepEqual(reasons(picky, infoOf(node())), [text])
+  assert.deepEqual(reasons(picky, infoOf(node({ labels: { disk: 'ssd' } }))), [])
+})
+
+test('each missing resource gives a reason; terminating pods still count', () => {
+  const full = infoOf(node({ allocatable: { cpu: '1', memory: '1Gi', pods: '1' } }), [
+    withCpu('a', '1'),
+  ])
+  assert.deepEqual(reasons(withCpu('b', '500m'), full).toSorted(), [
+    'Insufficient cpu',
+    'Too many pods',
+  ])
+})
+
+test('host ports conflict by port, protocol and address', () => {
+  const onPort = (name: string, hostIP?: string, protocol: 'TCP' | 'UDP' = 'TCP') =>
+    pod({
+      name,
+      spec: {
+        containers: [
+          { name: 'c', image: 'x', ports: [{ containerPort: 1, hostPort: 80, hostIP, protocol }] },
+        ],
+      },
+    })
+  const used = infoOf(node(), [onPort('a', '10.0.0.1')])
+  assert.equal(reasons(onPort('b'), used).length, 1)
+  assert.equal(reasons(onPort('b', '10.0.0.2'), used).length, 0)
+  assert.equal(reasons(onPort('b', '10.0.0.1', 'UDP'), used).length, 0)
+})
+
+test('Required anti-affinity on hostname: third pod on two nodes pending', () => {
+  const apart = (name: string) =>
+    pod({
+      name,
+      labels: { app: 'a' },
+      spec: {
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              {
+                topologyKey: 'kubernetes.io/hostname',
+                labelSelector: { matchLabels: { app: 'a' } },
+              },
+            ],
+          },
+        },
+      },
+    })
+  const all = ['n1', 'n2'].map((name) => infoOf(node({ name }), [apart(`on-${name}`)]))
+  for (const info of all) {
+    assert.deepEqual(reasons(apart('third'), info, all), [
+      "node(s) didn't match pod anti-affinity rules",
+    ])
+  }
+})
+
+test('anti-affinity of existing pods is honoured for new ones', () => {
+  const guard = pod({
+    name: 'guard',
+    spec: {
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            {
+              topologyKey: 'kubernetes.io/hostname',
+              labelSelector: { matchLabels: { app: 'noisy' } },
+            },
+          ],
+        },
+      },
+    },
+  })
+  const info = infoOf(node(), [guard])
+  assert.deepEqual(reasons(pod({ name: 'x', labels: { app: 'noisy' } }), info), [
+    "node(s) didn't satisfy existing pods anti-affinity rules",
+  ])
+})
+
+test('maxSkew 1 DoNotSchedule over zones', () => {
+  const spread = (name: string) =>
+    pod({
+      name,
+      labels: { app: 'a' },
+      spec: {
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'zone',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchLabels: { app: 'a' } },
+          },
+        ],
+      },
+    })
+  const a = infoOf(node({ name: 'a', labels: { zone: 'a' } }), [spread('one')])
+  const b = infoOf(node({ name: 'b', labels: { zone: 'b' } }))
+  const unlabelled = infoOf(node({ name: 'c' }))
+  const all = [a, b, unlabelled]
+  const text = "node(s) didn't match pod topology spread constraints"
+  assert.deepEqual(reasons(spread('two'), a, all), [text])
+  assert.deepEqual(reasons(spread('two'), b, all), [])
+  assert.deepEqual(reasons(spread('two'), unlabelled, all), [`${text} (missing required label)`])
+})

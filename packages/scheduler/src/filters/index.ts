@@ -1,0 +1,119 @@
+/** Which nodes can take a pod, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
+import { isTaintTolerated, nodeAffinityMatches, podRequests } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
+import type { PreparedFilter } from '../feasible-nodes.ts'
+import type { NodeInfo } from '../node-info.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { podAffinity } from './pod-affinity.ts'
+import { topologySpread } from './topology-spread.ts'
+
+/** Reasons why the node cannot take the pod; none: it can. */
+export type NodeFilter = (info: NodeInfo) => readonly string[]
+
+/** What all nodes have in common is found out once for a pod. Undefined: it does not concern this pod. */
+export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
+
+export interface NamedFilter {
+  readonly name: string
+  readonly filter: Filter
+  /** Whether taking pods away from the node can help: preemption looks at those only. */
+  readonly curable: boolean
+}
+
+const NONE: readonly string[] = []
+
+const nodeUnschedulable: Filter = (pod) => {
+  const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
+  if (isTaintTolerated(pod.spec?.tolerations, taint)) return undefined
+  return ({ node }) => (node?.spec?.unschedulable === true ? ['node(s) were unschedulable'] : NONE)
+}
+
+const taintToleration: Filter = (pod) => (info) => {
+  const taints = info.node?.spec?.taints ?? []
+  const inTheWay = taints.some(
+    (taint) =>
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
+      !isTaintTolerated(pod.spec?.tolerations, taint),
+  )
+  return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
+}
+
+const nodeAffinity: Filter = ({ spec }) => {
+  if (spec?.nodeSelector === undefined && spec?.affinity?.nodeAffinity === undefined)
+    return undefined
+  return ({ node }) =>
+    nodeAffinityMatches(spec, node!) ? NONE : ["node(s) didn't match Pod's node affinity/selector"]
+}
+
+const nodePorts: Filter = (pod) => {
+  const wanted = hostPortsOf(pod)
+  if (wanted.length === 0) return undefined
+  return (info) => {
+    const used = [...info.pods.values()].flatMap(hostPortsOf)
+    const conflict = wanted.some((a) =>
+      used.some(
+        (b) =>
+          a.port === b.port &&
+          a.protocol === b.protocol &&
+          (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0'),
+      ),
+    )
+    return conflict ? ["node(s) didn't have free ports for the requested pod ports"] : NONE
+  }
+}
+
+function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: string }[] {
+  return (pod.spec?.containers ?? []).flatMap((container) =>
+    (container.ports ?? [])
+      .filter((port) => (port.hostPort ?? 0) > 0)
+      .map(({ hostPort = 0, protocol = 'TCP', hostIP }) => ({
+        port: hostPort,
+        protocol,
+        ip: hostIP || '0.0.0.0',
+      })),
+  )
+}
+
+const nodeResourcesFit: Filter = (pod) => {
+  const requests = [...podRequests(pod)].filter(([, amount]) => amount !== 0)
+  return (info) => {
+    let reasons: string[] | undefined
+    for (const [resource, amount] of requests) {
+      const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
+      if (amount <= free) continue
+      reasons ??= []
+      reasons.push(resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)
+    }
+    return reasons ?? NONE
+  }
+}
+
+/** `volumeBinding` knows the claims, which pods and nodes alone do not tell. */
+export function filtersWith(volumeBinding: Filter): readonly NamedFilter[] {
+  const at = filters.findIndex(({ name }) => name === 'PodTopologySpread')
+  const own = { name: 'VolumeBinding', filter: volumeBinding, curable: false }
+  return filters.toSpliced(at, 0, own)
+}
+
+/** All that can be judged by pods and nodes alone. */
+export const filters: readonly NamedFilter[] = [
+  { name: 'NodeUnschedulable', filter: nodeUnschedulable, curable: false },
+  { name: 'TaintToleration', filter: taintToleration, curable: false },
+  { name: 'NodeAffinity', filter: nodeAffinity, curable: false },
+  { name: 'NodePorts', filter: nodePorts, curable: true },
+  { name: 'NodeResourcesFit', filter: nodeResourcesFit, curable: true },
+  { name: 'PodTopologySpread', filter: topologySpread, curable: true },
+  { name: 'InterPodAffinity', filter: podAffinity, curable: true },
+]
+
+/** The filters that concern the pod, ready to judge nodes. */
+export function prepared(
+  filters: readonly NamedFilter[],
+  pod: Pod,
+  snapshot: Snapshot,
+): readonly PreparedFilter[] {
+  return filters.flatMap(({ filter, curable }) => {
+    const check = filter(pod, snapshot)
+    return check === undefined ? [] : [{ check, curable }]
+  })
+}

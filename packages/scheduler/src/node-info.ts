@@ -1,0 +1,100 @@
+/** What the scheduler counts on a node: bound pods until they are deleted or finished, and pods just assumed there. */
+import type { Node, Pod } from '@gyropilot/api'
+import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
+import type { ResourceAmounts } from '@gyropilot/api'
+
+/** What a container without requests counts in the two resource scores. */
+const DEFAULT_MILLI_CPU = 100
+const DEFAULT_MEMORY = 200 * 2 ** 20
+
+export interface ScoredAmounts {
+  readonly cpu: number
+  readonly memory: number
+}
+
+/** Requests as the resource scores read them: a container without a request counts a little. */
+export function scoredAmounts(
+  pod: Pod,
+  requests: ResourceAmounts = podRequests(pod),
+): ScoredAmounts {
+  const missing = (resource: string): number =>
+    (pod.spec?.containers ?? []).filter((c) => c.resources?.requests?.[resource] === undefined)
+      .length
+  return {
+    cpu: (requests.get('cpu') ?? 0) + missing('cpu') * DEFAULT_MILLI_CPU,
+    memory: (requests.get('memory') ?? 0) + missing('memory') * DEFAULT_MEMORY,
+  }
+}
+
+export class NodeInfo {
+  readonly name: string
+  /** Undefined: pods are bound to a node that has no object; it is no candidate. */
+  node: Node | undefined
+  allocatable: ResourceAmounts = new Map()
+  readonly requested = new Map<string, number>()
+  readonly pods = new Map<string, Pod>()
+  readonly scored = { cpu: 0, memory: 0 }
+  /** Of the pods, those that keep others away. */
+  readonly repelling = new Map<string, Pod>()
+  readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  setNode(node: Node | undefined): void {
+    this.node = node
+    this.allocatable = amountsOf(node?.status?.allocatable)
+  }
+
+  addPod(pod: Pod): void {
+    const uid = pod.metadata?.uid ?? ''
+    this.removePod(uid)
+    const requests = podRequests(pod)
+    const scored = scoredAmounts(pod, requests)
+    this.pods.set(uid, pod)
+    if (repels(pod)) this.repelling.set(uid, pod)
+    this.#amounts.set(uid, { requests, scored })
+    this.#count(requests, scored, 1)
+  }
+
+  removePod(uid: string): boolean {
+    const amounts = this.#amounts.get(uid)
+    if (amounts === undefined) return false
+    this.#count(amounts.requests, amounts.scored, -1)
+    this.#amounts.delete(uid)
+    this.pods.delete(uid)
+    this.repelling.delete(uid)
+    return true
+  }
+
+  /** The node as it would be without these pods, by uid. */
+  without(uids: ReadonlySet<string>): NodeInfo {
+    return this.#copy(
+      [...this.pods.values()].filter(({ metadata }) => !uids.has(metadata?.uid ?? '')),
+    )
+  }
+
+  /** The node as it would be with these pods too. */
+  with(pods: readonly Pod[]): NodeInfo {
+    return this.#copy([...this.pods.values(), ...pods])
+  }
+
+  #copy(pods: readonly Pod[]): NodeInfo {
+    const copy = new NodeInfo(this.name)
+    copy.setNode(this.node)
+    for (const pod of pods) copy.addPod(pod)
+    return copy
+  }
+
+  #count(requests: ResourceAmounts, scored: ScoredAmounts, times: 1 | -1): void {
+    addAmounts(this.requested, requests, times)
+    this.scored.cpu += times * scored.cpu
+    this.scored.memory += times * scored.memory
+  }
+}
+
+function repels({ spec }: Pod): boolean {
+  const terms = spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return (terms ?? []).length > 0
+}

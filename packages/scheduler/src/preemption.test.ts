@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
+import { node, pod } from '@gyropilot/api/testing'
+import { verdictBy } from './feasible-nodes.ts'
+import { filters, prepared } from './filters/index.ts'
+import { NodeInfo } from './node-info.ts'
+import { snapshotOf } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
+import { bestCandidate, victimsOn, whyNotEligible } from './preemption.ts'
+import type { PreemptionCandidate } from './preemption.ts'
+
+function infoOf(name: string, pods: readonly Pod[], cpu = '4'): NodeInfo {
+  const info = new NodeInfo(name)
+  info.setNode(node({ name, allocatable: { cpu, memory: '8Gi', pods: '110' } }))
+  for (const one of pods) info.addPod(one)
+  return info
+}
+
+interface Given {
+  readonly cpu?: string
+  readonly priority?: number
+  readonly startTime?: string
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+function sized(name: string, { cpu = '1', priority = 0, startTime, labels }: Given = {}): Pod {
+  return pod({
+    name,
+    labels: labels ?? { app: name },
+    spec: { priority, containers: [{ name: 'c', image: 'x', resources: { requests: { cpu } } }] },
+    status: { phase: 'Running', ...(startTime === undefined ? {} : { startTime }) },
+  })
+}
+
+const verdictOf = (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
+  verdictBy(prepared(filters, candidate, snapshot), info)
+
+const rules = (budgets: readonly PodDisruptionBudget[] = []) => ({ verdictOf, budgets })
+const names = (found: PreemptionCandidate | undefined) =>
+  found?.victims.map(({ metadata }) => metadata?.name)
+
+const important = (cpu: string): Pod => sized('important', { cpu, priority: 100 })
+
+test('only as many go as it takes, the least important', () => {
+  const info = infoOf('n', [
+    sized('a', { priority: 3 }),
+    sized('b', { priority: 1 }),
+    sized('c', { priority: 2 }),
+    sized('d', { priority: 1, startTime: '2026-01-01T00:00:00Z' }),
+  ])
+  assert.deepEqual(names(victimsOn(important('1'), info, snapshotOf([info]), rules())), ['b'])
+  assert.deepEqual(names(victimsOn(important('2'), info, snapshotOf([info]), rules())), ['d', 'b'])
+})
+
+test('pods of equal priority are never victims', () => {
+  const info = infoOf('n', [sized('a', { cpu: '4', priority: 100 })])
+  assert.equal(victimsOn(important('1'), info, snapshotOf([info]), rules()), undefined)
+})
+
+test('nobody goes where it would not help', () => {
+  const info = infoOf('n', [sized('a', { cpu: '1' })])
+  assert.equal(victimsOn(important('5'), info, snapshotOf([info]), rules()), undefined)
+  assert.deepEqual([...info.pods.values()].length, 1, 'trying it changes nothing')
+})
+
+test('pods of a budget without room are spared when others will do, and go when none will', () => {
+  const budget: PodDisruptionBudget = {
+    metadata: { name: 'b', namespace: 'default' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
+    status: { currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0, expectedPods: 1 },
+  }
+  const info = infoOf('n', [sized('a', { cpu: '2' }), sized('b', { cpu: '2', priority: 5 })])
+  const spared = victimsOn(important('2'), info, snapshotOf([info]), rules([budget]))
+  assert.deepEqual([names(spared), spared?.budgetViolations], [['b'], 0])
+  const forced = victimsOn(important('4'), info, snapshotOf([info]), rules([budget]))
+  assert.deepEqual([names(forced), forced?.budgetViolations], [['b', 'a'], 1])
+})
+
+const candidate = (on: string, victims: readonly Pod[], budgetViolations = 0) => ({
+  node: on,
+  victims,
+  budgetViolations,
+})
+
+const CHOICES: readonly (readonly [string, readonly PreemptionCandidate[], string])[] = [
+  [
+    'fewest budget violations',
+    [candidate('a', [sized('x')], 1), candidate('b', [sized('y', { priority: 50 })])],
+    'b',
+  ],
+  [
+    'the least important victim',
+    [candidate('a', [sized('x', { priority: 2 })]), candidate('b', [sized('y', { priority: 1 })])],
+    'b',
+  ],
+  [
+    'the smaller sum of priorities',
+    [
+      candidate('a', [sized('x', { priority: 2 }), sized('z', { priority: 2 })]),
+      candidate('b', [sized('y', { priority: 2 }), sized('w', { priority: 1 })]),
+    ],
+    'b',
+  ],
+  [
+    'fewer victims, also of negative priority',
+    [
+      candidate('a', [sized('x', { priority: -1 }), sized('z', { priority: -5 })]),
+      candidate('b', [sized('y', { priority: -1 })]),
+    ],
+    'b',
+  ],
+  [
+    'who started latest',
+    [
+      candidate('a', [sized('x', { startTime: '2026-01-01T00:00:00Z' })]),
+      candidate('b', [sized('y', { startTime: '2026-01-01T00:01:00Z' })]),
+    ],
+    'b',
+  ],
+  ['the first by name', [candidate('b', [sized('x')]), candidate('a', [sized('y')])], 'a'],
+]
+for (const [title, candidates, wanted] of CHOICES) {
+  test(`of several nodes: ${title}`, () => {
+    assert.equal(bestCandidate(candidates)?.node, wanted)
+    assert.equal(bestCandidate(candidates.toReversed())?.node, wanted)
+  })
+}
+
+test('who waits for its victims takes no others', () => {
+  const conditions = [
+    { type: 'DisruptionTarget', status: 'True' as const, reason: 'PreemptionByScheduler' },
+  ]
+  const leaving = pod({
+    name: 'leaving',
+    metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { priority: 0 },
+    status: { phase: 'Running', conditions },
+  })
+  const info = infoOf('n', [leaving])
+  assert.match(whyNotEligible(important('1'), info) ?? '', /terminating pod on the nominated node/)
+  assert.equal(whyNotEligible(important('1'), infoOf('n', [])), undefined)
+  assert.equal(whyNotEligible(important('1'), undefined), undefined)
+})

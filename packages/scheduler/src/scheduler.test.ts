@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { SeededRandom, silentLogger } from '@gyropilot/foundation'
+import type { Clock, Timer } from '@gyropilot/foundation'
+import type { InformerFactory } from '@gyropilot/runtime'
+import { node, pod } from '@gyropilot/api/testing'
+import { Scheduler } from './scheduler.ts'
+
+/** Time passes with every look at it: as if each piece of work took a while. */
+class BusyClock implements Clock {
+  readonly timers: (() => void)[] = []
+  readonly #stepMs: number
+  #nowMs = 0
+
+  constructor(stepMs: number) {
+    this.#stepMs = stepMs
+  }
+
+  nowMs(): number {
+    return this.#nowMs
+  }
+
+  monotonicMs(): number {
+    return (this.#nowMs += this.#stepMs)
+  }
+
+  after(_: number, callback: () => void): Timer {
+    this.timers.push(callback)
+    return { cancel: () => {} }
+  }
+}
+
+interface Handler {
+  onAdd(object: Node | Pod): void
+}
+
+function world(stepMs: number) {
+  const clock = new BusyClock(stepMs)
+  const handlers = new Map<string, Handler>()
+  const lister = { list: () => [], get: () => undefined }
+  const informers = {
+    informer: ({ resource }: { resource: string }) => ({
+      lister,
+      addHandler: (handler: Handler) => handlers.set(resource, handler),
+    }),
+  } as unknown as InformerFactory
+  const binding = new Map<string, () => void>()
+  const client = {
+    resource: () => ({
+      createSubresource: (name: string) =>
+        new Promise<void>((resolve) => binding.set(name, resolve)),
+    }),
+  } as unknown as Client
+  const scheduler = new Scheduler({
+    client,
+    informers,
+    clock,
+    random: new SeededRandom('scheduler'),
+    logger: silentLogger,
+    recorder: { record: () => {} } as never,
+  })
+  const add = (type: { readonly resource: string }, object: Node | Pod): void =>
+    handlers.get(type.resource)!.onAdd(object)
+  for (let at = 0; at < 5; at++) add(resources.nodes, node({ name: `n${at}` }))
+  for (let at = 0; at < 100; at++) add(resources.pods, pod({ name: `p${at}` }))
+  const next = async (): Promise<void> => {
+    clock.timers.shift()?.()
+    for (let turns = 0; turns < 5; turns++) await Promise.resolve()
+  }
+  return { clock, scheduler, binding, next }
+}
+
+test('the queue is worked off in turns: after 10 ms others have theirs', async () => {
+  const { scheduler, binding, next } = world(3)
+  scheduler.start(new AbortController().signal)
+  await next()
+  const first = binding.size
+  assert.ok(first > 0 && first < 10, `${first} pods in the first turn`)
+  await next()
+  assert.ok(binding.size > first && binding.size < 20, `${binding.size} pods in two turns`)
+})
+
+test('only so many bindings are under way; the next follow as they end', async () => {
+  const { scheduler, binding, next } = world(0)
+  scheduler.start(new AbortController().signal)
+  await next()
+  assert.equal(binding.size, 8)
+  for (const done of binding.values()) done()
+  for (let turns = 0; turns < 40; turns++) await Promise.resolve()
+  assert.equal(binding.size, 16)
+})

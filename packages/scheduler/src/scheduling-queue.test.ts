@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VirtualClock } from '@gyropilot/foundation'
+import { pod } from '@gyropilot/api/testing'
+import { SchedulingQueue } from './scheduling-queue.ts'
+
+function queue() {
+  const clock = new VirtualClock({ settle: () => Promise.resolve() })
+  let ready = 0
+  const made = new SchedulingQueue(clock, () => ready++)
+  return { clock, made, readyCalls: () => ready }
+}
+
+test('high priorities first, equal ones in order of arrival', () => {
+  const { made } = queue()
+  for (const [name, priority] of [
+    ['a', 0],
+    ['b', 10],
+    ['c', 0],
+  ] as const) {
+    made.offer(pod({ name, spec: { priority } }))
+  }
+  const order = [made.take(), made.take(), made.take()].map((one) => one?.metadata?.name)
+  assert.deepEqual(order, ['b', 'a', 'c'])
+  assert.equal(made.take(), undefined)
+})
+
+test('a failed pod waits for an event, then for its back-off: 1, 2, 4, 8, 10, 10 s', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    assert.ok(made.take())
+    made.failed('uid-p')
+    made.moveAll()
+    await clock.advance(seconds * 1000 - 1)
+    assert.equal(made.take(), undefined, `before ${seconds} s`)
+    await clock.advance(1)
+  }
+  assert.ok(made.take())
+})
+
+test('a try that went wrong needs no event: it is made again after 1, 2, 4, 8, 10, 10 s', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    assert.ok(made.take())
+    made.errored('uid-p')
+    await clock.advance(seconds * 1000 - 1)
+    assert.equal(made.take(), undefined, `before ${seconds} s`)
+    await clock.advance(1)
+  }
+  assert.ok(made.take())
+  made.failed('uid-p')
+  made.moveAll()
+  await clock.advance(1_000)
+  assert.ok(made.take(), 'errors and failures are counted apart')
+})
+
+test('an event that comes while a pod is being tried is not lost', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.take()
+  made.moveAll()
+  made.failed('uid-p')
+  await clock.advance(1_000)
+  assert.ok(made.take())
+})
+
+test('without any event a pod is tried again after five minutes', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.take()
+  made.failed('uid-p')
+  await clock.advance(299_000)
+  assert.equal(made.take(), undefined)
+  await clock.advance(1_000)
+  assert.ok(made.take())
+})
+
+test('a removed pod is never handed out', () => {
+  const { made } = queue()
+  made.offer(pod())
+  made.remove('uid-p')
+  assert.equal(made.take(), undefined)
+})
+
+test('an event while a pod is being tried counts, one before does not', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.moveAll()
+  assert.ok(made.take())
+  made.failed('uid-p')
+  await clock.advance(60_000)
+  assert.equal(made.take(), undefined, 'an event before the try')
+  made.moveAll()
+  assert.ok(made.take())
+  made.moveAll()
+  made.failed('uid-p')
+  await clock.advance(2_000)
+  assert.ok(made.take(), 'an event during the try')
+})
+
+test('a pod that changes while it is being tried is tried once more', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  assert.ok(made.take())
+  made.offer(pod({ metadata: { generation: 2 } }))
+  made.failed('uid-p')
+  await clock.advance(1_000)
+  assert.ok(made.take())
+})
+
+test('who is gone is not moved', async () => {
+  const { clock, made } = queue()
+  made.offer(pod())
+  made.take()
+  made.failed('uid-p')
+  made.remove('uid-p')
+  made.moveAll()
+  await clock.advance(600_000)
+  assert.equal(made.take(), undefined)
+})

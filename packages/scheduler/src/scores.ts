@@ -1,0 +1,136 @@
+/** How much a feasible node suits a pod. Contract: docs/behaviour/simulation/scheduler.md, Scores. Pure. */
+import { isTaintTolerated, nodeTermMatches, podRequests } from '@gyropilot/api'
+import type { Pod, ResourceAmounts } from '@gyropilot/api'
+import { podLabelsMatch } from './label-terms.ts'
+import { scoredAmounts } from './node-info.ts'
+import type { NodeInfo, ScoredAmounts } from './node-info.ts'
+
+/** Groups of pods that should stand apart: what a Service, ReplicaSet or StatefulSet of the pod selects. */
+export type SpreadGroup = (candidate: Pod) => boolean
+
+export function scoreNodes(
+  pod: Pod,
+  feasible: readonly NodeInfo[],
+  group: SpreadGroup | undefined,
+): ReadonlyMap<string, number> {
+  const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
+  const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
+  const spread = spreadScores(pod, feasible, group)
+  const requests = podRequests(pod)
+  const scored = scoredAmounts(pod, requests)
+  return new Map(
+    feasible.map((info, i) => [
+      info.name,
+      3 * taints[i]! +
+        2 * affinity[i]! +
+        2 * spread[i]! +
+        leastAllocated(scored, info) +
+        balanced(requests, info),
+    ]),
+  )
+}
+
+/** Lowest to highest becomes 0 to 100; all 100 when equal and none is below zero, else all 0. */
+function scaled(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): readonly number[] {
+  const raw = nodes.map(score)
+  const lowest = Math.min(...raw)
+  const highest = Math.max(...raw)
+  if (lowest === highest) return raw.map(() => 100)
+  return raw.map((value) => Math.floor((100 * (value - lowest)) / (highest - lowest)))
+}
+
+function untoleratedPreferences(pod: Pod, info: NodeInfo): number {
+  const taints = info.node?.spec?.taints ?? []
+  return taints.filter(
+    (t) => t.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, t),
+  ).length
+}
+
+function preferredAffinity(pod: Pod, info: NodeInfo): number {
+  const preferred =
+    pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  return preferred
+    .filter(({ preference }) => nodeTermMatches(preference, info.node!))
+    .reduce((sum, { weight }) => sum + weight, 0)
+}
+
+const DEFAULT_SPREADING = [
+  { topologyKey: 'kubernetes.io/hostname', maxSkew: 3 },
+  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5 },
+]
+
+/** Fewer pods of the group in the node's domains is better: 100 * (max + min - s) / max. */
+function spreadScores(
+  pod: Pod,
+  feasible: readonly NodeInfo[],
+  group: SpreadGroup | undefined,
+): readonly number[] {
+  const own = pod.spec?.topologySpreadConstraints ?? []
+  const constraints =
+    own.length > 0
+      ? own
+          .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway')
+          .map(({ topologyKey, maxSkew, labelSelector }) => ({
+            topologyKey,
+            maxSkew,
+            matches: (other: Pod) => podLabelsMatch(labelSelector, other.metadata?.labels ?? {}),
+          }))
+      : group === undefined
+        ? []
+        : DEFAULT_SPREADING.map((constraint) => ({ ...constraint, matches: group }))
+  const usable = constraints.filter(({ topologyKey }) =>
+    feasible.some((info) => topologyKey in (info.node?.metadata?.labels ?? {})),
+  )
+  if (usable.length === 0) return feasible.map(() => 0)
+  const sums = feasible.map(() => 0)
+  for (const { topologyKey, maxSkew, matches } of usable) {
+    const counts = new Map<string, number>()
+    for (const info of feasible) {
+      const domain = info.node?.metadata?.labels?.[topologyKey]
+      if (domain === undefined) continue
+      counts.set(domain, (counts.get(domain) ?? 0) + countMatching(pod, info, matches))
+    }
+    const weight = Math.log(counts.size + 2)
+    feasible.forEach((info, i) => {
+      const domain = info.node?.metadata?.labels?.[topologyKey]
+      sums[i]! += domain === undefined ? 0 : counts.get(domain)! * weight + maxSkew - 1
+    })
+  }
+  const rounded = sums.map((sum) => Math.round(sum))
+  const most = Math.max(...rounded)
+  const fewest = Math.min(...rounded)
+  return rounded.map((sum) => (most === 0 ? 100 : Math.floor((100 * (most + fewest - sum)) / most)))
+}
+
+function countMatching(pod: Pod, info: NodeInfo, matches: (other: Pod) => boolean): number {
+  let count = 0
+  for (const other of info.pods.values()) {
+    if (other.metadata?.namespace !== pod.metadata?.namespace) continue
+    if (other.metadata?.deletionTimestamp === undefined && matches(other)) count++
+  }
+  return count
+}
+
+function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {
+  const scores = (['cpu', 'memory'] as const).map((resource) => {
+    const allocatable = info.allocatable.get(resource) ?? 0
+    const requested = info.scored[resource] + scored[resource]
+    return allocatable === 0 || requested > allocatable
+      ? 0
+      : Math.floor(((allocatable - requested) * 100) / allocatable)
+  })
+  return Math.floor((scores[0]! + scores[1]!) / 2)
+}
+
+function balanced(requests: ResourceAmounts, info: NodeInfo): number {
+  if (!requests.get('cpu') && !requests.get('memory')) return 0
+  const balance = (withPod: boolean): number => {
+    const fractions = (['cpu', 'memory'] as const).map((resource) => {
+      const used =
+        (info.requested.get(resource) ?? 0) + (withPod ? (requests.get(resource) ?? 0) : 0)
+      return Math.min(1, used / (info.allocatable.get(resource) || 1))
+    })
+    return (1 - Math.abs(fractions[0]! - fractions[1]!) / 2) * 100
+  }
+  return 50 + Math.floor((50 + balance(true) - balance(false)) / 2)
+}
