@@ -137,7 +137,7 @@ const date: Command = async ({ args, place, out }) => {
 
 const sleepCommand: Command = async ({ args, place, err }) => {
   const [amount = ''] = args
-  const delayMs = amount === 'infinity' || amount === 'inf' ? Infinity : seconds(amount)
+  const delayMs = amount === 'infinity' || amount === 'inf' ? Infinity : timeMs(amount)
   if (Number.isNaN(delayMs)) {
     await err(`sleep: invalid number '${amount}'\n`)
     return 1
@@ -146,8 +146,19 @@ const sleepCommand: Command = async ({ args, place, err }) => {
   return 0
 }
 
-function seconds(amount: string): number {
-  return durationMs(/^\d+(\.\d+)?$/.test(amount) ? `${amount}s` : amount, Number.NaN)
+const UNIT_MS: Readonly<Record<string, number>> = {
+  '': 1_000,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** As sleep writes them, or as Go does. */
+function timeMs(amount: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(amount) ?? []
+  if (number !== undefined) return Number(number) * UNIT_MS[unit!]!
+  return durationMs(amount, Number.NaN)
 }
 
 const sh: Command = async (task) => {

@@ -96,6 +96,8 @@ test('single commands', async () => {
 test('sleep asks the clock, refuses what is no time', async () => {
   assert.deepEqual((await run(['sleep', '1.5'])).slept, [1500])
   assert.deepEqual((await run(['sleep', '2m'])).slept, [120_000])
+  assert.deepEqual((await run(['sleep', '1d'])).slept, [86_400_000])
+  assert.deepEqual((await run(['sleep', '0.5h'])).slept, [1_800_000])
   assert.deepEqual((await run(['sleep', 'infinity'])).slept, [Infinity])
   const wrong = await run(['sleep', 'long'])
   assert.deepEqual([wrong.exitCode, wrong.err], [1, "sleep: invalid number 'long'\n"])
