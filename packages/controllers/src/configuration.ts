@@ -21,6 +21,8 @@ import type { GarbageCollectorConfiguration } from './garbage-collector-controll
 import { defaultGarbageCollectorConfiguration } from './garbage-collector-controller/config.ts'
 import type { JobConfiguration } from './job-controller/config.ts'
 import { defaultJobConfiguration } from './job-controller/config.ts'
+import type { HorizontalPodAutoscalerConfiguration } from './horizontal-pod-autoscaler-controller/config.ts'
+import { defaultHorizontalPodAutoscalerConfiguration } from './horizontal-pod-autoscaler-controller/config.ts'
 import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
@@ -51,6 +53,7 @@ export interface ControllersConfiguration {
   readonly ephemeralVolume: EphemeralVolumeConfiguration
   readonly endpointSliceMirroring: EndpointSliceMirroringConfiguration
   readonly garbageCollector: GarbageCollectorConfiguration
+  readonly horizontalPodAutoscaler: HorizontalPodAutoscalerConfiguration
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly job: JobConfiguration
   readonly namespace: NamespaceConfiguration
@@ -73,6 +76,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   ephemeralVolume: defaultEphemeralVolumeConfiguration,
   endpointSliceMirroring: defaultEndpointSliceMirroringConfiguration,
   garbageCollector: defaultGarbageCollectorConfiguration,
+  horizontalPodAutoscaler: defaultHorizontalPodAutoscalerConfiguration,
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   job: defaultJobConfiguration,
   namespace: defaultNamespaceConfiguration,

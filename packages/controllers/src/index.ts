@@ -12,6 +12,7 @@ import { endpointSliceController } from './endpointslice-controller/index.ts'
 import { ephemeralVolumeController } from './ephemeral-volume-controller/index.ts'
 import { endpointSliceMirroringController } from './endpointslice-mirroring-controller/index.ts'
 import { garbageCollectorController } from './garbage-collector-controller/index.ts'
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-controller/index.ts'
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
@@ -48,6 +49,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   deploymentController,
   disruptionController,
   replicaSetController,
+  horizontalPodAutoscalerController,
   cronJobController,
   ttlController,
   bootstrapSignerController,

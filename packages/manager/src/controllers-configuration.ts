@@ -50,6 +50,7 @@ export function controllersConfiguration(
       enableGarbageCollector: options.flag('enable-garbage-collector'),
       concurrentGcSyncs: options.number('concurrent-gc-syncs'),
     },
+    horizontalPodAutoscaler: autoscalerConfiguration(options),
     legacyTokenCleaner: {
       cleanUpPeriodMs: options.number('legacy-service-account-token-clean-up-period'),
     },
@@ -90,5 +91,18 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
+  }
+}
+
+function autoscalerConfiguration(
+  options: Options,
+): ControllersConfiguration['horizontalPodAutoscaler'] {
+  return {
+    concurrentSyncs: options.number('concurrent-horizontal-pod-autoscaler-syncs'),
+    syncPeriodMs: options.number('horizontal-pod-autoscaler-sync-period'),
+    downscaleStabilizationMs: options.number('horizontal-pod-autoscaler-downscale-stabilization'),
+    tolerance: options.number('horizontal-pod-autoscaler-tolerance'),
+    cpuInitializationMs: options.number('horizontal-pod-autoscaler-cpu-initialization-period'),
+    initialReadinessDelayMs: options.number('horizontal-pod-autoscaler-initial-readiness-delay'),
   }
 }

@@ -7,6 +7,7 @@ import {
   apply,
   create,
   getLive,
+  getLivePath,
   getLiveSubresource,
   listLive,
   patch,
@@ -105,6 +106,20 @@ test('a refused write and a missing object are outcomes, never exceptions', asyn
   )
   for (const outcome of outcomes)
     assert.ok(!outcome.ok && outcome.attempted && isNotFound(outcome.error))
+})
+
+test('the body of any path is fetched, and a refusal is an outcome', async () => {
+  const { of, server } = world()
+  server.onRequest = ({ verb, path }) => {
+    if (verb !== 'GET') return undefined
+    if (path === '/apis/none') throw statusError(404, 'NotFound')
+    return { path }
+  }
+  const fetched = await interpret(getLivePath('/apis/some?x=y'), of)
+  assert.ok(fetched.ok)
+  assert.deepEqual(fetched.object, { path: '/apis/some?x=y' })
+  const missing = await interpret(getLivePath('/apis/none'), of)
+  assert.ok(!missing.ok && isNotFound(missing.error))
 })
 
 test('a live list answers the items of all pages', async () => {

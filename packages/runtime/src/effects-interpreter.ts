@@ -70,6 +70,9 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
     case 'kind':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(mapped(effect, world))
+    case 'fetch':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return outcomeOf(world.client.raw({ method: 'GET', path: effect.path, signal: world.signal }))
     case 'write':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrite(effect.write, world)

@@ -127,6 +127,8 @@ export type Effect =
       readonly kind: string
       readonly version: string
     }
+  /** A GET of any other path, its query included: discovery, APIs whose paths are no resources'. */
+  | { readonly effect: 'fetch'; readonly path: string }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
@@ -206,6 +208,11 @@ export function* listLive<T extends KubernetesObject>(
 /** All resources of the server, asked for live. */
 export function* discoverLive(): Reconcile<Outcome<Discovered>> {
   return (yield { effect: 'read', read: { verb: 'discover' } }) as Outcome<Discovered>
+}
+
+/** A GET of a path, with its query; the object is the body. */
+export function* getLivePath<T extends object>(path: string): Reconcile<Outcome<T>> {
+  return (yield { effect: 'fetch', path }) as Outcome<T>
 }
 
 /** A live GET of a subresource. */

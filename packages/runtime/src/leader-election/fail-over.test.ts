@@ -22,7 +22,7 @@ function line({ server, clock }: World, random: RandomSource, mostDelayMs: numbe
     if (state.isCut) await new Promise(() => {})
   }
   const client: Client = {
-    raw: () => server.raw(),
+    raw: (request) => server.raw(request),
     resource: (type, namespace) => {
       const inner = server.resource(type, namespace)
       const passing =

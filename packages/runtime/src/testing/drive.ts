@@ -19,6 +19,8 @@ export interface DriveOptions {
   readonly nowMs?: number
   /** Answers a write; default: success with the object sent (for patch and delete: an empty object of that name). */
   readonly onWrite?: (write: Write, index: number) => Outcome | undefined
+  /** Answers the GET of a path; one without an answer fails the test. */
+  readonly onFetch?: (path: string) => Outcome | undefined
   /** Answers a live read; a read without an answer fails the test. */
   readonly onRead?: (read: Extract<Effect, { effect: 'read' }>['read']) => Outcome | undefined
   /** Answers which resource serves a kind; a question without an answer fails the test. */
@@ -70,6 +72,11 @@ export function drive<R = Verdict | void>(
         const outcome = options.onKind?.(effect)
         if (outcome === undefined)
           throw new Error(`no answer for the kind ${JSON.stringify(effect)}`)
+        return outcome
+      }
+      case 'fetch': {
+        const outcome = options.onFetch?.(effect.path)
+        if (outcome === undefined) throw new Error(`no answer for ${effect.path}`)
         return outcome
       }
       case 'write':

@@ -7,6 +7,7 @@ import type {
   DeleteOptions,
   ListOptions,
   Patch,
+  RawRequest,
   ResourceClient,
   WatchOptions,
 } from '@gyropilot/client'
@@ -46,8 +47,11 @@ export class FakeServer implements Client {
     return resourceClient(this, type as ResourceType, namespace) as unknown as ResourceClient<T>
   }
 
-  raw(): Promise<never> {
-    return Promise.reject(new Error('the fake server has no other paths'))
+  /** Other paths are answered by `onRequest` alone. */
+  async raw<T>({ method, path }: RawRequest): Promise<T> {
+    const answer = await this.admit({ verb: method, path, options: {} })
+    if (answer === undefined) throw new Error(`the fake server has no answer for ${path}`)
+    return answer as T
   }
 
   /** Open watches, oldest first: to end them, or to send what no real server would. */

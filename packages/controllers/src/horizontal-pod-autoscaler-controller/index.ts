@@ -1,0 +1,109 @@
+/**
+ * horizontal-pod-autoscaler-controller: as many pods as the load asks for.
+ * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md.
+ */
+import { resources } from '@gyropilot/api'
+import type { HorizontalPodAutoscaler } from '@gyropilot/api'
+import { RestMapper } from '@gyropilot/client'
+import { runKeyedController } from '@gyropilot/runtime'
+import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
+import { featureEnabled } from '../configuration.ts'
+import type { ControllersConfiguration } from '../configuration.ts'
+import { addPodLabelIndex, podsMatching } from '../workload-support/pod-label-index.ts'
+import {
+  CONFIGURABLE_TOLERANCE_GATE,
+  EVENT_COMPONENT,
+  POD_LEVEL_RESOURCES_GATE,
+  QUEUE_NAME,
+  SCALE_TO_ZERO_GATE,
+  SERVICE_ACCOUNT,
+} from './config.ts'
+import { AutoscalerMemory } from './memory.ts'
+import { autoscalerMetrics } from './metrics.ts'
+import { reconcile } from './reconcile.ts'
+import type { AutoscalerSettings } from './reconcile.ts'
+import { autoscalerWatch } from './watches.ts'
+
+type Context = ControllerContext<ControllersConfiguration>
+
+export const horizontalPodAutoscalerController: ControllerDescriptor<ControllersConfiguration> = {
+  name: 'horizontal-pod-autoscaler-controller',
+  aliases: ['horizontalpodautoscaling'],
+  enabledByDefault: true,
+  serviceAccount: SERVICE_ACCOUNT,
+  build: (context) => runKeyedController(horizontalPodAutoscalerLogic(context), context),
+}
+
+export function horizontalPodAutoscalerLogic(
+  context: Context,
+): KeyedController<HorizontalPodAutoscaler> {
+  const { informers, client, clock } = context
+  const configuration = context.configuration.horizontalPodAutoscaler
+  const { syncPeriodMs, concurrentSyncs } = configuration
+  const autoscalers = informers.informer(resources.horizontalpodautoscalers).lister
+  const pods = informers.informer(resources.pods)
+  addPodLabelIndex(pods)
+  const memory = new AutoscalerMemory()
+  const metrics = autoscalerMetrics(context.metrics)
+  const settingsOf = (): AutoscalerSettings =>
+    settings(context, memory, metrics, (namespace, query) =>
+      podsMatching(pods.lister, namespace, query),
+    )
+  return {
+    queueName: QUEUE_NAME,
+    eventComponent: EVENT_COMPONENT,
+    workers: concurrentSyncs,
+    // There is no back-off: every key comes again one period later, whatever came of it.
+    rateLimiter: { whenMs: () => syncPeriodMs, forget() {}, requeues: () => 0 },
+    mapper: new RestMapper({ client, clock, mostAgeMs: MAPPING_AGE_MS }),
+    watches: [
+      autoscalerWatch(syncPeriodMs, {
+        seen(key) {
+          memory.register(key)
+          metrics.autoscalers.set(memory.count)
+        },
+        deleted(key) {
+          memory.unregister(key)
+          metrics.autoscalers.set(memory.count)
+        },
+      }),
+    ],
+    alsoAwait: [pods],
+    observe: (key) => autoscalers.getByKey(key),
+    *reconcile(autoscaler) {
+      const verdict = yield* reconcile(autoscaler, settingsOf())
+      return verdict?.error === undefined ? { requeueAfterMs: syncPeriodMs } : verdict
+    },
+    forget: (key) => memory.forget(key),
+  }
+}
+
+const MAPPING_AGE_MS = 30_000
+
+function settings(
+  { configuration, clock }: Context,
+  memory: AutoscalerMemory,
+  metrics: ReturnType<typeof autoscalerMetrics>,
+  matching: AutoscalerSettings['podsMatching'],
+): AutoscalerSettings {
+  const startMs = clock.monotonicMs()
+  let metricMs = startMs
+  const secondsSince = (sinceMs: number): number => (clock.monotonicMs() - sinceMs) / 1_000
+  return {
+    configuration: configuration.horizontalPodAutoscaler,
+    memory,
+    podsMatching: matching,
+    allowsZero: configuration.featureGates[SCALE_TO_ZERO_GATE] === true,
+    configurableTolerance: featureEnabled(configuration, CONFIGURABLE_TOLERANCE_GATE),
+    podLevelResources: featureEnabled(configuration, POD_LEVEL_RESOURCES_GATE),
+    onMetric(type, action, failure) {
+      metrics.computed(type, action, failure, secondsSince(metricMs))
+      metricMs = clock.monotonicMs()
+    },
+    onSynced: (action, failure) => metrics.synced(action, failure, secondsSince(startMs)),
+    onDesired({ metadata }, replicas) {
+      const { namespace = '', name = '' } = metadata ?? {}
+      metrics.desired.set(replicas, { namespace, hpa_name: name })
+    },
+  }
+}

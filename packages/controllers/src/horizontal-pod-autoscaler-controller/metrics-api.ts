@@ -1,0 +1,213 @@
+/**
+ * What the metrics APIs say, as effects. Each of these throws an error in the words of the page.
+ * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
+ */
+import { parseTime, quantityToMilli } from '@gyropilot/api'
+import type { KubernetesObject, LabelSelector, Quantity, ResourceType } from '@gyropilot/api'
+import { labelQueryOf } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import { errorText, parseGoDuration } from '@gyropilot/foundation'
+import { getLivePath, listLive } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import type { AutoscalerMemory } from './memory.ts'
+import type { PodMetric, PodMetrics } from './pod-groups.ts'
+
+interface UsageOfPod extends KubernetesObject {
+  readonly timestamp?: string
+  readonly window?: string
+  readonly containers?: readonly {
+    readonly name: string
+    readonly usage: Readonly<Record<string, Quantity>>
+  }[]
+}
+
+interface MetricValue {
+  readonly describedObject?: { readonly name?: string }
+  readonly timestamp?: string
+  readonly windowSeconds?: number
+  readonly value: Quantity
+}
+
+interface ExternalMetricValue extends KubernetesObject {
+  readonly value: Quantity
+}
+
+interface ApiGroup {
+  readonly preferredVersion?: { readonly version: string }
+  readonly versions?: readonly { readonly version: string }[]
+}
+
+const CUSTOM = 'custom.metrics.k8s.io'
+/** Those that can be read, the better one first. */
+const CUSTOM_VERSIONS: readonly string[] = ['v1beta2', 'v1beta1']
+const DEFAULT_WINDOW_MS = 60_000
+
+const podMetricsType = {
+  group: 'metrics.k8s.io',
+  version: 'v1beta1',
+  resource: 'pods',
+  kind: 'PodMetrics',
+  namespaced: true,
+} as ResourceType<UsageOfPod>
+
+/** Usage of all pods that the selector matches; with `container` of that one. Pods without the resource are left out. */
+export function* resourceMetrics(
+  namespace: string,
+  labelSelector: string,
+  resource: string,
+  container?: string,
+): Reconcile<PodMetrics> {
+  const listed = yield* listLive(podMetricsType, namespace, { labelSelector })
+  if (!listed.ok)
+    throw new Error(`unable to fetch metrics from resource metrics API: ${errorText(listed.error)}`)
+  const { items } = listed.object
+  if (items.length === 0) throw new Error('no metrics returned from resource metrics API')
+  const metrics = new Map<string, PodMetric>()
+  for (const item of items) {
+    const milli = usageOf(item, resource, container)
+    if (milli === undefined) continue
+    metrics.set(item.metadata?.name ?? '', {
+      milli,
+      timestampMs: parseTime(item.timestamp) ?? 0,
+      windowMs: windowOf(item),
+    })
+  }
+  return metrics
+}
+
+function usageOf(
+  { containers = [] }: UsageOfPod,
+  resource: string,
+  named: string | undefined,
+): number | undefined {
+  const counted = named === undefined ? containers : containers.filter(({ name }) => name === named)
+  let sum = 0
+  for (const { usage } of counted) {
+    const quantity = usage[resource]
+    // A sum that lacks a part would say that there is less load than there is.
+    if (quantity === undefined) return undefined
+    sum += quantityToMilli(quantity)
+  }
+  return counted.length === 0 ? undefined : sum
+}
+
+function windowOf({ window = '' }: UsageOfPod): number {
+  const windowMs = parseGoDuration(window)
+  return typeof windowMs === 'string' ? 0 : windowMs
+}
+
+/** A metric that each pod has. */
+export function* podsMetric(
+  namespace: string,
+  labelSelector: string,
+  metric: { readonly name: string; readonly selector?: LabelSelector },
+  memory: AutoscalerMemory,
+  clock: CustomMetricsClock,
+): Reconcile<PodMetrics> {
+  const query = queryOf({ labelSelector, metricLabelSelector: selectorText(metric.selector) })
+  const items = yield* customMetrics(
+    `namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}${query}`,
+    memory,
+    clock,
+  )
+  if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
+  return new Map(
+    items.map(({ describedObject, value, timestamp, windowSeconds }) => [
+      describedObject?.name ?? '',
+      {
+        milli: quantityToMilli(value),
+        timestampMs: parseTime(timestamp) ?? 0,
+        windowMs: windowSeconds === undefined ? DEFAULT_WINDOW_MS : windowSeconds * 1_000,
+      },
+    ]),
+  )
+}
+
+/** A metric of one object. `place` is `<resource>.<group>/<name>`, or `metrics` for the namespace itself. */
+export function* objectMetric(
+  namespace: string,
+  place: string,
+  metric: { readonly name: string; readonly selector?: LabelSelector },
+  memory: AutoscalerMemory,
+  clock: CustomMetricsClock,
+): Reconcile<number> {
+  const query = queryOf({ metricLabelSelector: selectorText(metric.selector) })
+  const items = yield* customMetrics(
+    `namespaces/${namespace}/${place}/${encodeURIComponent(metric.name)}${query}`,
+    memory,
+    clock,
+  )
+  const [only, ...more] = items
+  if (only === undefined || more.length > 0)
+    throw new Error(
+      `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
+    )
+  return quantityToMilli(only.value)
+}
+
+/** A metric of something that the cluster does not know: each value that matches. */
+export function* externalMetric(
+  namespace: string,
+  metric: { readonly name: string; readonly selector?: LabelSelector },
+): Reconcile<readonly number[]> {
+  const type = {
+    group: 'external.metrics.k8s.io',
+    version: 'v1beta1',
+    resource: metric.name,
+    kind: 'ExternalMetricValue',
+    namespaced: true,
+  } as ResourceType<ExternalMetricValue>
+  const labelSelector = selectorText(metric.selector)
+  const listed = yield* listLive(type, namespace, { labelSelector })
+  if (!listed.ok)
+    throw new Error(`unable to fetch metrics from external metrics API: ${errorText(listed.error)}`)
+  if (listed.object.items.length === 0)
+    throw new Error('no metrics returned from external metrics API')
+  return listed.object.items.map(({ value }) => quantityToMilli(value))
+}
+
+export interface CustomMetricsClock {
+  readonly nowMs: number
+  /** The version of the API is asked for anew after so long. */
+  readonly versionAgeMs: number
+}
+
+function* customMetrics(
+  path: string,
+  memory: AutoscalerMemory,
+  clock: CustomMetricsClock,
+): Reconcile<readonly MetricValue[]> {
+  const version = memory.customMetricsVersion(clock.nowMs) ?? (yield* findVersion(memory, clock))
+  const found = yield* getLivePath<{ readonly items?: readonly MetricValue[] }>(
+    `/apis/${CUSTOM}/${version}/${path}`,
+  )
+  if (!found.ok) throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
+  return found.object.items ?? []
+}
+
+const CUSTOM_FAILED = 'unable to fetch metrics from custom metrics API'
+
+function* findVersion(
+  memory: AutoscalerMemory,
+  { nowMs, versionAgeMs }: CustomMetricsClock,
+): Reconcile<string> {
+  const found = yield* getLivePath<ApiGroup>(`/apis/${CUSTOM}`)
+  if (!found.ok && !isNotFound(found.error))
+    throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
+  const { preferredVersion, versions = [] } = found.ok ? found.object : {}
+  const offered = [preferredVersion, ...versions].map((each) => each?.version ?? '')
+  const version = offered.find((each) => CUSTOM_VERSIONS.includes(each))
+  if (version === undefined)
+    throw new Error(`${CUSTOM_FAILED}: no custom metrics API (${CUSTOM}) registered`)
+  memory.rememberCustomMetricsVersion(version, nowMs + versionAgeMs)
+  return version
+}
+
+/** None is sent as an empty text: that selects every series. */
+function selectorText(selector: LabelSelector | undefined): string {
+  return selector === undefined ? '' : labelQueryOf(selector).toString()
+}
+
+function queryOf(parameters: Readonly<Record<string, string>>): string {
+  return `?${new URLSearchParams(parameters).toString()}`
+}

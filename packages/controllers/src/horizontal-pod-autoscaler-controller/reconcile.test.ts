@@ -1,0 +1,535 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HorizontalPodAutoscaler, MetricSpec, Pod, Scale } from '@gyropilot/api'
+import type { Effect, Outcome } from '@gyropilot/runtime'
+import { drive } from '@gyropilot/runtime/testing'
+import type { DriveOptions } from '@gyropilot/runtime/testing'
+import { refused } from '../workload-support/fixtures.ts'
+import { defaultHorizontalPodAutoscalerConfiguration } from './config.ts'
+import { CPU, autoscaler, pod, scale } from './fixtures.ts'
+import { AutoscalerMemory } from './memory.ts'
+import { reconcile } from './reconcile.ts'
+import type { AutoscalerSettings } from './reconcile.ts'
+
+const NOW = '2026-01-01T00:00:00Z'
+const MINUTE_MS = 60_000
+
+interface Sync extends DriveOptions {
+  readonly scale?: Scale | Outcome<never>
+  readonly pods?: readonly Pod[]
+  /** CPU of each pod in thousandths; default: none is listed. */
+  readonly usage?: Readonly<Record<string, number>>
+  /** Values of the external metric. */
+  readonly external?: readonly string[]
+  /** Answers of the custom metrics API by path. */
+  readonly custom?: Readonly<Record<string, unknown>>
+  readonly memory?: AutoscalerMemory
+  readonly settings?: Partial<AutoscalerSettings>
+}
+
+function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
+  const { pods = [pod('a'), pod('b'), pod('c')], usage, external, custom } = given
+  const current = given.scale ?? scale(3)
+  const synced: string[] = []
+  const reads: string[] = []
+  const settings: AutoscalerSettings = {
+    configuration: { ...defaultHorizontalPodAutoscalerConfiguration, downscaleStabilizationMs: 0 },
+    memory: given.memory ?? new AutoscalerMemory(),
+    podsMatching: (namespace, query) =>
+      pods.filter(
+        ({ metadata }) => metadata?.namespace === namespace && query.matches(metadata.labels),
+      ),
+    allowsZero: false,
+    configurableTolerance: true,
+    podLevelResources: true,
+    onMetric: (...parts) => void synced.push(parts.join(' ')),
+    onSynced: (...parts) => void synced.push(parts.join(' ')),
+    ...given.settings,
+  }
+  const driven = drive(reconcile(object, settings), {
+    onKind: ({ group, kind }) =>
+      kind === 'Foo'
+        ? refused(404, 'NotFound', 'nobody knows')
+        : ({
+            ok: true,
+            object: {
+              group,
+              version: 'v1',
+              resource: `${kind.toLowerCase()}s`,
+              kind,
+              namespaced: true,
+            },
+          } as Outcome<never>),
+    onRead(read) {
+      if (read.verb === 'get') return 'ok' in current ? current : { ok: true, object: current }
+      assert.ok(read.verb === 'list')
+      const { group, resource } = read.type
+      reads.push(`${group}/${resource} ${read.namespace} ${read.labelSelector}`)
+      if (group === 'metrics.k8s.io' && usage !== undefined) return listed(podUsages(usage))
+      if (group === 'external.metrics.k8s.io' && external !== undefined)
+        return listed(external.map((value) => ({ value })))
+      return refused(404, 'NotFound', 'the server could not find the requested resource')
+    },
+    onFetch(path) {
+      reads.push(path)
+      const body = custom?.[path]
+      return body === undefined ? refused(404, 'NotFound') : { ok: true, object: body as object }
+    },
+    ...given,
+  })
+  const writes = driven.writes.map((write) => {
+    assert.ok(write.verb === 'update')
+    return write.subresource === 'scale'
+      ? `scale ${(write.object as Scale).spec?.replicas}`
+      : `${write.subresource}`
+  })
+  const last = driven.writes.findLast(
+    (write) => 'subresource' in write && write.subresource === 'status',
+  )
+  const status =
+    last?.verb === 'update' ? (last.object as HorizontalPodAutoscaler).status : undefined
+  const conditions = (status?.conditions ?? []).map(({ type, status: value, reason }) =>
+    [type, value, reason].join(' '),
+  )
+  return { ...driven, did: writes, status, conditions, synced, reads }
+}
+
+const listed = (items: readonly object[]): Outcome => ({ ok: true, object: { items } as object })
+
+function podUsages(usage: Readonly<Record<string, number>>): readonly object[] {
+  return Object.entries(usage).map(([name, milli]) => ({
+    metadata: { name },
+    timestamp: NOW,
+    window: '30s',
+    containers: [{ name: 'c', usage: { cpu: `${milli}m` } }],
+  }))
+}
+
+const busy = { a: 900, b: 900, c: 900 }
+
+test('usage above target scales up, and the status says how it came', () => {
+  const { did, status, conditions, events, result, synced } = sync(autoscaler(), { usage: busy })
+  assert.deepEqual(did, ['scale 6', 'status'])
+  assert.deepEqual(events, [
+    {
+      type: 'Normal',
+      reason: 'SuccessfulRescale',
+      message: 'New size: 6; reason: cpu resource utilization (percentage of request) above target',
+    },
+  ])
+  assert.deepEqual(conditions, [
+    'AbleToScale True SucceededRescale',
+    'ScalingActive True ValidMetricFound',
+    'ScalingLimited False DesiredWithinRange',
+  ])
+  assert.deepEqual(
+    [status?.currentReplicas, status?.desiredReplicas, status?.lastScaleTime],
+    [3, 6, NOW],
+  )
+  assert.deepEqual(status?.currentMetrics, [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', current: { averageUtilization: 90, averageValue: '900m' } },
+    },
+  ])
+  assert.equal(
+    status?.conditions?.[1]?.message,
+    'the HPA was able to successfully calculate a replica count from cpu resource utilization (percentage of request)',
+  )
+  assert.deepEqual([result, synced], [undefined, ['Resource scale_up none', 'scale_up none']])
+})
+
+test('usage below target scales down once no window holds it', () => {
+  const memory = new AutoscalerMemory()
+  memory.remember('ns/h', {
+    recommendations: [{ replicas: 3, timeMs: Date.parse(NOW) - MINUTE_MS }],
+    scaledUp: [],
+    scaledDown: [],
+  })
+  const { did, events } = sync(autoscaler(), { usage: { a: 100, b: 100, c: 100 }, memory })
+  assert.deepEqual(did, ['scale 1', 'status'])
+  assert.equal(events[0]?.message, 'New size: 1; reason: All metrics below target')
+})
+
+test('right after start nothing goes down: the first sync remembers what there is', () => {
+  const configuration = defaultHorizontalPodAutoscalerConfiguration
+  const { did, conditions } = sync(autoscaler(), {
+    usage: { a: 100, b: 100, c: 100 },
+    settings: { configuration },
+  })
+  assert.deepEqual(did, ['status'])
+  assert.equal(conditions[0], 'AbleToScale True ScaleDownStabilized')
+})
+
+test('Given 10 replicas and max 5, then 5 without metrics; 0 replicas: ScalingDisabled', () => {
+  const many = sync(autoscaler({ spec: { maxReplicas: 5 } }), { scale: scale(10) })
+  assert.deepEqual([many.did, many.reads], [['scale 5', 'status'], []])
+  assert.equal(
+    many.events[0]?.message,
+    'New size: 5; reason: Current number of replicas above Spec.MaxReplicas',
+  )
+  assert.equal(many.status?.currentMetrics, undefined)
+  const few = sync(autoscaler({ spec: { minReplicas: 4 } }))
+  assert.deepEqual(few.did, ['scale 4', 'status'])
+  assert.match(few.events[0]?.message ?? '', /below Spec.MinReplicas$/)
+  const none = sync(autoscaler(), { scale: scale(0) })
+  assert.deepEqual(none.did, ['status'])
+  assert.deepEqual(none.conditions, [
+    'AbleToScale True SucceededGetScale',
+    'ScalingActive False ScalingDisabled',
+  ])
+  assert.deepEqual([none.status?.desiredReplicas, none.result], [0, undefined])
+})
+
+const targets: readonly (readonly [
+  string,
+  Partial<HorizontalPodAutoscaler['spec']>,
+  Sync,
+  string,
+  string,
+])[] = [
+  [
+    'a kind that nobody serves',
+    { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Foo', name: 'x' } },
+    {},
+    'no matches for kind "Foo" in group "apps"',
+    'none internal',
+  ],
+  [
+    'a version that is none',
+    { scaleTargetRef: { apiVersion: 'a/b/c', kind: 'Foo', name: 'x' } },
+    {},
+    'unexpected GroupVersion string: a/b/c',
+    'none spec',
+  ],
+  [
+    'a target that is gone',
+    {},
+    { scale: refused(404, 'NotFound', 'deployments.apps "web" not found') },
+    'deployments.apps "web" not found',
+    'none internal',
+  ],
+]
+for (const [what, spec, given, text, counted] of targets) {
+  test(`without a scale there is nothing to do: ${what}`, () => {
+    const { did, events, conditions, status, result, synced } = sync(autoscaler({ spec }), given)
+    assert.deepEqual(did, ['status'])
+    assert.deepEqual(events, [{ type: 'Warning', reason: 'FailedGetScale', message: text }])
+    assert.deepEqual(conditions, ['AbleToScale False FailedGetScale'])
+    assert.equal(
+      status?.conditions?.[0]?.message,
+      `the HPA controller was unable to get the target's current scale: ${text}`,
+    )
+    assert.equal((result?.error as Error | undefined)?.message, text)
+    assert.deepEqual(synced, [counted])
+  })
+}
+
+const missing = 'the server could not find the requested resource'
+const pods: MetricSpec = {
+  type: 'Pods',
+  pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } },
+}
+const object: MetricSpec = {
+  type: 'Object',
+  object: {
+    metric: { name: 'hits' },
+    describedObject: { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'front' },
+    target: { type: 'Value', value: '2k' },
+  },
+}
+const external: MetricSpec = {
+  type: 'External',
+  external: {
+    metric: { name: 'queue', selector: { matchLabels: { q: 'x' } } },
+    target: { type: 'AverageValue', averageValue: '30' },
+  },
+}
+const container: MetricSpec = {
+  type: 'ContainerResource',
+  containerResource: {
+    name: 'cpu',
+    container: 'c',
+    target: { type: 'Utilization', averageUtilization: 50 },
+  },
+}
+const QUEUE =
+  '&LabelSelector{MatchLabels:map[string]string{q: x,},MatchExpressions:[]LabelSelectorRequirement{},}'
+const NO_CUSTOM =
+  'unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered'
+const NO_CPU = `failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: ${missing}`
+/** Texts as kube-controller-manager 1.36.2 has them. */
+const failing: readonly (readonly [MetricSpec, string, string, string])[] = [
+  [CPU, 'FailedGetResourceMetric', NO_CPU, `failed to get cpu resource metric value: ${NO_CPU}`],
+  [
+    container,
+    'FailedGetContainerResourceMetric',
+    NO_CPU,
+    `failed to get c container metric value: ${NO_CPU}`,
+  ],
+  [
+    pods,
+    'FailedGetPodsMetric',
+    `unable to get metric qps: ${NO_CUSTOM}`,
+    `failed to get pods metric value: unable to get metric qps: ${NO_CUSTOM}`,
+  ],
+  [
+    object,
+    'FailedGetObjectMetric',
+    `unable to get metric hits: Ingress on ns front/${NO_CUSTOM}`,
+    `failed to get object metric value: unable to get metric hits: Ingress on ns front/${NO_CUSTOM}`,
+  ],
+  [
+    external,
+    'FailedGetExternalMetric',
+    `unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
+    `failed to get queue external metric value: failed to get queue external metric: unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
+  ],
+]
+for (const [spec, reason, inner, first] of failing) {
+  test(`a metric that cannot be had is told in upstream's words: ${spec.type}`, () => {
+    const { did, events, conditions, status, result, synced } = sync(
+      autoscaler({ spec: { metrics: [spec] } }),
+    )
+    assert.deepEqual(did, ['status'])
+    assert.deepEqual(events, [
+      { type: 'Warning', reason, message: inner },
+      {
+        type: 'Warning',
+        reason: 'FailedComputeMetricsReplicas',
+        message: `invalid metrics (1 invalid out of 1), first error is: ${first}`,
+      },
+    ])
+    assert.deepEqual(conditions, [
+      'AbleToScale True SucceededGetScale',
+      `ScalingActive False ${reason}`,
+    ])
+    assert.equal(
+      status?.conditions?.[1]?.message,
+      `the HPA was unable to compute the replica count: ${inner}`,
+    )
+    assert.deepEqual([status?.currentReplicas, status?.currentMetrics], [3, [{ type: '' }]])
+    assert.ok(result?.error)
+    assert.deepEqual(synced, [`${spec.type} none internal`, 'none internal'])
+  })
+}
+
+test('Given one metric invalid, then scale up to 4 still happens, scale down does not', () => {
+  const both = autoscaler({ spec: { metrics: [pods, CPU] } })
+  const up = sync(both, { usage: { a: 600, b: 650, c: 650 } })
+  assert.deepEqual(up.did, ['scale 4', 'status'])
+  assert.ok(up.result?.error)
+  assert.deepEqual(
+    up.status?.currentMetrics?.map(({ type }) => type),
+    ['', 'Resource'],
+  )
+  assert.equal(up.conditions[1], 'ScalingActive True ValidMetricFound')
+  const down = sync(both, { usage: { a: 100, b: 100, c: 100 } })
+  assert.deepEqual(down.did, ['status'])
+  assert.equal(down.conditions[1], 'ScalingActive False FailedGetPodsMetric')
+})
+
+test('of several metrics the largest proposal wins', () => {
+  const spec = { metrics: [CPU, external] }
+  const { did, events } = sync(autoscaler({ spec }), { usage: busy, external: ['100', '40'] })
+  assert.deepEqual(did, ['scale 6', 'status'])
+  assert.match(events[0]?.message ?? '', /cpu resource/)
+  const turned = sync(autoscaler({ spec }), {
+    usage: { a: 500, b: 500, c: 500 },
+    external: ['170'],
+  })
+  assert.deepEqual(turned.did, ['scale 6', 'status'])
+  assert.equal(
+    turned.events[0]?.message,
+    `New size: 6; reason: external metric queue(${QUEUE}) above target`,
+  )
+})
+
+const DISCOVERY = { '/apis/custom.metrics.k8s.io': { preferredVersion: { version: 'v1beta1' } } }
+const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta1/namespaces/ns'
+
+test('metrics of pods and objects come from the custom metrics API', () => {
+  const values = ['a', 'b', 'c'].map((name) => ({ describedObject: { name }, value: '20' }))
+  const ofPods = sync(autoscaler({ spec: { metrics: [pods] } }), {
+    custom: {
+      ...DISCOVERY,
+      [`${CUSTOM}/pods/*/qps?labelSelector=app%3Dweb&metricLabelSelector=`]: { items: values },
+    },
+  })
+  assert.deepEqual(ofPods.did, ['scale 6', 'status'])
+  assert.deepEqual(ofPods.status?.currentMetrics, [
+    { type: 'Pods', pods: { metric: { name: 'qps' }, current: { averageValue: '20' } } },
+  ])
+  const path = `${CUSTOM}/ingresss.networking.k8s.io/front/hits?metricLabelSelector=`
+  const custom = { ...DISCOVERY, [path]: { items: [{ value: '4k' }] } }
+  const ofObject = sync(autoscaler({ spec: { metrics: [object] } }), { custom })
+  assert.deepEqual(ofObject.did, ['scale 6', 'status'])
+  assert.deepEqual(ofObject.status?.currentMetrics?.[0]?.object?.current, { value: '4k' })
+  const two = { ...DISCOVERY, [path]: { items: [{ value: '1' }, { value: '2' }] } }
+  assert.match(
+    sync(autoscaler({ spec: { metrics: [object] } }), { custom: two }).events[0]?.message ?? '',
+    /returned 2 results when we asked for exactly one$/,
+  )
+})
+
+test('the metric of a namespace has a path of its own, and an average is over the replicas there are', () => {
+  const described = { apiVersion: 'v1', kind: 'Namespace', name: 'ignored' }
+  const target = { type: 'AverageValue', averageValue: '10' }
+  const metric: MetricSpec = {
+    type: 'Object',
+    object: { metric: { name: 'hits' }, describedObject: described, target },
+  }
+  const path = `${CUSTOM}/metrics/hits?metricLabelSelector=`
+  const { did, status } = sync(autoscaler({ spec: { metrics: [metric] } }), {
+    scale: scale(3, 'app=web', 2),
+    custom: { ...DISCOVERY, [path]: { items: [{ value: '55' }] } },
+  })
+  assert.deepEqual(did, ['scale 6', 'status'])
+  assert.deepEqual(status?.currentMetrics?.[0]?.object?.current, { averageValue: '27500m' })
+})
+
+test('the version of the custom metrics API is remembered for a period', () => {
+  const memory = new AutoscalerMemory()
+  const spec = { metrics: [pods] }
+  const given = { memory, custom: DISCOVERY }
+  const discovered = (nowMs: number): boolean =>
+    sync(autoscaler({ spec }), { ...given, nowMs }).reads.includes('/apis/custom.metrics.k8s.io')
+  const nowMs = Date.parse(NOW)
+  assert.deepEqual([nowMs, nowMs + 14_999, nowMs + 15_000].map(discovered), [true, false, true])
+})
+
+test('a selector that is missing, cannot be read or is shared ends the computation', () => {
+  const without = sync(autoscaler(), { scale: scale(3, ''), usage: busy })
+  assert.deepEqual(
+    without.events.map(({ reason, message }) => [reason, message]),
+    [
+      ['SelectorRequired', 'selector is required'],
+      ['FailedComputeMetricsReplicas', 'selector is required'],
+    ],
+  )
+  assert.equal(without.conditions[1], 'ScalingActive False InvalidSelector')
+  assert.deepEqual([without.did, without.reads], [['status'], []])
+  const broken = sync(autoscaler(), { scale: scale(3, 'a in'), usage: busy })
+  assert.equal(broken.events[0]?.reason, 'InvalidSelector')
+})
+
+test('Given two HPAs on the same pods, then AmbiguousSelector', () => {
+  const memory = new AutoscalerMemory()
+  sync(autoscaler({ name: 'other' }), { memory, usage: busy })
+  const { events, conditions, status, did } = sync(autoscaler(), { memory, usage: busy })
+  const text = 'pods by selector app=web are controlled by multiple HPAs: [ns/h ns/other]'
+  assert.deepEqual(
+    events.map(({ reason, message }) => [reason, message]),
+    [
+      ['AmbiguousSelector', text],
+      ['FailedComputeMetricsReplicas', text],
+    ],
+  )
+  assert.equal(conditions[1], 'ScalingActive False AmbiguousSelector')
+  assert.deepEqual([status?.currentMetrics, did], [undefined, ['status']])
+  memory.unregister('ns/other')
+  assert.deepEqual(sync(autoscaler(), { memory, usage: busy }).did, ['scale 6', 'status'])
+})
+
+test('Given a conflict on the scale PUT, then it is retried and succeeds; unchanged status is not written', () => {
+  let tries = 0
+  const conflict = refused(409, 'Conflict', 'changed')
+  const once: DriveOptions['onWrite'] = () => (++tries === 1 ? conflict : undefined)
+  const { did, effects } = sync(autoscaler(), { usage: busy, onWrite: once })
+  assert.deepEqual(did, ['scale 6', 'scale 6', 'status'])
+  assert.equal(effects.filter(({ effect }: Effect) => effect === 'wait').length, 1)
+  const steady = { usage: { a: 500, b: 500, c: 500 } }
+  const settled = sync(autoscaler(), steady)
+  const again = sync(autoscaler({ status: settled.status! }), steady)
+  assert.deepEqual(again.did, [])
+})
+
+test('a rescale that fails is told, and its number is not claimed', () => {
+  const onWrite: DriveOptions['onWrite'] = (write) =>
+    'subresource' in write && write.subresource === 'scale'
+      ? refused(403, 'Forbidden', 'no')
+      : undefined
+  const { did, events, conditions, status, result, synced } = sync(autoscaler(), {
+    usage: busy,
+    onWrite,
+  })
+  assert.deepEqual(did, ['scale 6', 'status'])
+  assert.match(events[0]?.message ?? '', /^New size: 6; reason: .* above target; error: no$/)
+  assert.equal(conditions[0], 'AbleToScale False FailedUpdateScale')
+  assert.deepEqual([status?.desiredReplicas, status?.lastScaleTime], [0, undefined])
+  assert.ok(result?.error)
+  assert.equal(synced.at(-1), 'scale_up internal')
+  const stubborn = sync(autoscaler(), {
+    usage: busy,
+    onWrite: (write) =>
+      'subresource' in write && write.subresource === 'scale'
+        ? refused(409, 'Conflict')
+        : undefined,
+  })
+  assert.equal(stubborn.did.filter((text) => text === 'scale 6').length, 5)
+})
+
+test('a status that cannot be written is an event and an error', () => {
+  const { events, result } = sync(autoscaler(), {
+    usage: { a: 500, b: 500, c: 500 },
+    onWrite: () => refused(409, 'Conflict', 'changed'),
+  })
+  assert.deepEqual(events, [{ type: 'Warning', reason: 'FailedUpdateStatus', message: 'changed' }])
+  assert.match(
+    (result?.error as Error | undefined)?.message ?? '',
+    /^failed to update status for h: /,
+  )
+})
+
+test('times of conditions change with their status only, reasons and messages always', () => {
+  const old = '2025-01-01T00:00:00Z'
+  const conditions = [
+    { type: 'AbleToScale', status: 'True', reason: 'x', message: 'y', lastTransitionTime: old },
+    { type: 'ScalingActive', status: 'False', reason: 'x', message: 'y', lastTransitionTime: old },
+  ]
+  const { status } = sync(autoscaler({ status: { desiredReplicas: 3, conditions } }), {
+    usage: busy,
+  })
+  assert.deepEqual(
+    status?.conditions?.map(({ reason, lastTransitionTime }) => [reason, lastTransitionTime]),
+    [
+      ['SucceededRescale', old],
+      ['ValidMetricFound', NOW],
+      ['DesiredWithinRange', NOW],
+    ],
+  )
+})
+
+test('tolerances of the behavior count, unless the gate is off', () => {
+  const behavior = { scaleUp: { tolerance: '0.9', policies: [] } }
+  const given = { usage: busy }
+  assert.deepEqual(sync(autoscaler({ spec: { behavior } }), given).did, ['status'])
+  const settings = { configurableTolerance: false }
+  const policies = [{ type: 'Pods', value: 9, periodSeconds: 15 }]
+  const off = { scaleUp: { tolerance: '0.9', policies } }
+  assert.deepEqual(sync(autoscaler({ spec: { behavior: off } }), { ...given, settings }).did, [
+    'scale 6',
+    'status',
+  ])
+})
+
+test('with the gate, nothing is a number like any other where other things than pods are measured', () => {
+  const settings = { allowsZero: true }
+  const spec = { minReplicas: 0, metrics: [external] }
+  const memory = new AutoscalerMemory()
+  const history = { scaledUp: [], scaledDown: [] }
+  const recommendations = [{ replicas: 0, timeMs: Date.parse(NOW) - MINUTE_MS }]
+  memory.remember('ns/h', { ...history, recommendations })
+  const down = sync(autoscaler({ spec }), { settings, memory, external: ['0'] })
+  assert.deepEqual(down.did, ['scale 0', 'status'])
+  assert.ok(down.conditions.includes('ScaledToZero True ScaledToZero'))
+  const up = sync(autoscaler({ spec, status: down.status! }), {
+    settings,
+    scale: scale(0),
+    external: ['40'],
+  })
+  assert.deepEqual(up.did, ['scale 2', 'status'])
+  assert.ok(up.conditions.includes('ScaledToZero False NotScaledToZero'))
+  const byHand = sync(autoscaler({ spec }), { settings, scale: scale(0), external: ['40'] })
+  assert.deepEqual(byHand.conditions[1], 'ScalingActive False ScalingDisabled')
+})

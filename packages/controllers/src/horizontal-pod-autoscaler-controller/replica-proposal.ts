@@ -1,0 +1,360 @@
+/**
+ * What one metric proposes, and what its entry in the status says.
+ * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls, Replica formulas.
+ */
+import { QuantityAmount, isPodReady, labelSelectorText, quantityToMilli } from '@gyropilot/api'
+import type {
+  LabelSelector,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  Pod,
+  Quantity,
+} from '@gyropilot/api'
+import { errorText } from '@gyropilot/foundation'
+import { resourceOfKind } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { externalMetric, objectMetric, podsMetric, resourceMetrics } from './metrics-api.ts'
+import type { CustomMetricsClock } from './metrics-api.ts'
+import type { AutoscalerMemory } from './memory.ts'
+import { countingMetrics, groupPods } from './pod-groups.ts'
+import type { PodMetrics, StartUpRules } from './pod-groups.ts'
+import { podRequests } from './pod-requests.ts'
+import {
+  averageRatio,
+  podReplicas,
+  shareMilli,
+  shareReplicas,
+  utilizationRatio,
+  valueReplicas,
+} from './replica-counts.ts'
+import type { PodScaling, Tolerances, UsageRatio } from './replica-counts.ts'
+
+export interface MetricSurroundings {
+  readonly namespace: string
+  /** In text form, of the scale. */
+  readonly selector: string
+  /** That the selector matches, from the cache. */
+  readonly pods: readonly Pod[]
+  readonly currentReplicas: number
+  readonly statusReplicas: number
+  readonly tolerances: Tolerances
+  readonly startUp: StartUpRules
+  readonly readsPodLevel: boolean
+  readonly memory: AutoscalerMemory
+  readonly clock: CustomMetricsClock
+}
+
+export interface ReplicaProposal {
+  readonly replicas: number
+  /** For reasons: `cpu resource utilization (percentage of request)`. */
+  readonly metricName: string
+  readonly status: MetricStatus
+}
+
+/** One metric gave nothing: `message` is for all metrics together, `inner` for its own condition. */
+export class MetricFailure extends Error {
+  readonly reason: string
+  readonly inner: string
+
+  constructor(reason: string, inner: string, outer: string) {
+    super(`${outer}${inner}`)
+    this.reason = reason
+    this.inner = inner
+  }
+}
+
+/** Throws MetricFailure. */
+export function* proposalOf(
+  spec: MetricSpec,
+  world: MetricSurroundings,
+): Reconcile<ReplicaProposal> {
+  const [reason, outer] = failureWords(spec)
+  try {
+    switch (spec.type) {
+      case 'Resource':
+        return yield* ofResource(spec, world)
+      case 'ContainerResource':
+        return yield* ofContainerResource(spec, world)
+      case 'Pods':
+        return yield* ofPods(spec, world)
+      case 'Object':
+        return yield* ofObject(spec, world)
+      case 'External':
+        return yield* ofExternal(spec, world)
+      default:
+        throw new Error(`unknown metric source type ${JSON.stringify(spec.type)}`)
+    }
+  } catch (error) {
+    throw new MetricFailure(reason, errorText(error), outer)
+  }
+}
+
+function failureWords({
+  type,
+  resource,
+  containerResource,
+  external,
+}: MetricSpec): readonly [string, string] {
+  switch (type) {
+    case 'Resource':
+      return ['FailedGetResourceMetric', `failed to get ${resource?.name} resource metric value: `]
+    case 'ContainerResource':
+      return [
+        'FailedGetContainerResourceMetric',
+        `failed to get ${containerResource?.container} container metric value: `,
+      ]
+    case 'Pods':
+      return ['FailedGetPodsMetric', 'failed to get pods metric value: ']
+    case 'Object':
+      return ['FailedGetObjectMetric', 'failed to get object metric value: ']
+    case 'External': {
+      const { name } = external?.metric ?? {}
+      const words = `failed to get ${name} external metric`
+      return ['FailedGetExternalMetric', `${words} value: ${words}: `]
+    }
+    default:
+      return ['InvalidMetricSourceType', '']
+  }
+}
+
+function* ofResource(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
+  const { name, target } = spec.resource!
+  const { replicas, usage, metricName } = yield* ofUsage(name, undefined, target, world)
+  const status = { type: 'Resource', resource: { name, current: currentOf(name, usage) } }
+  return { replicas, status, metricName: metricName('resource') }
+}
+
+function* ofContainerResource(
+  spec: MetricSpec,
+  world: MetricSurroundings,
+): Reconcile<ReplicaProposal> {
+  const { name, container, target } = spec.containerResource!
+  const { replicas, usage, metricName } = yield* ofUsage(name, container, target, world)
+  const status = {
+    type: 'ContainerResource',
+    containerResource: { name, container, current: currentOf(name, usage) },
+  }
+  return { replicas, status, metricName: metricName('container resource') }
+}
+
+interface UsageProposal {
+  readonly replicas: number
+  readonly usage: UsageRatio
+  metricName(kind: string): string
+}
+
+function* ofUsage(
+  resource: string,
+  container: string | undefined,
+  target: MetricTarget,
+  world: MetricSurroundings,
+): Reconcile<UsageProposal> {
+  const { averageValue, averageUtilization } = target
+  const isAverage = averageValue !== undefined
+  if (!isAverage && averageUtilization === undefined)
+    throw new Error(
+      'invalid resource metric source: neither an average utilization nor an average value target was set',
+    )
+  const what = isAverage ? 'usage' : 'utilization'
+  try {
+    const metrics = yield* usageMetrics(resource, container, world)
+    const targetMilli = isAverage ? quantityToMilli(averageValue) : 0
+    const { replicas, usage } = isAverage
+      ? podReplicas({
+          ...scalingOf(world, metrics, resource === 'cpu'),
+          ratioOf: (known) => averageRatio(known, targetMilli),
+          assumedMilli: () => targetMilli,
+        })
+      : byUtilization(resource, container, averageUtilization!, metrics, world)
+    const metricName = (kind: string): string =>
+      isAverage ? `${resource} ${kind}` : `${resource} ${kind} utilization (percentage of request)`
+    return { replicas, usage, metricName }
+  } catch (error) {
+    throw because(`failed to get ${resource} ${what}`, error)
+  }
+}
+
+function* usageMetrics(
+  resource: string,
+  container: string | undefined,
+  { namespace, selector }: MetricSurroundings,
+): Reconcile<PodMetrics> {
+  try {
+    return yield* resourceMetrics(namespace, selector, resource, container)
+  } catch (error) {
+    throw because(`unable to get metrics for resource ${resource}`, error)
+  }
+}
+
+function byUtilization(
+  resource: string,
+  container: string | undefined,
+  targetPercent: number,
+  metrics: PodMetrics,
+  world: MetricSurroundings,
+) {
+  const scaling = scalingOf(world, metrics, resource === 'cpu')
+  const requests = podRequests(world.pods, resource, container, world.readsPodLevel)
+  // What runs above its request on purpose is taken to do so.
+  const assumedPart = Math.max(100, targetPercent) / 100
+  return podReplicas({
+    ...scaling,
+    ratioOf: (known) => utilizationRatio(known, requests, targetPercent),
+    assumedMilli: (pod) => Math.trunc((requests.get(pod) ?? 0) * assumedPart),
+  })
+}
+
+function scalingOf(
+  { pods, currentReplicas, tolerances, startUp, clock }: MetricSurroundings,
+  all: PodMetrics,
+  isCpu: boolean,
+): Omit<PodScaling, 'ratioOf' | 'assumedMilli'> {
+  if (pods.length === 0)
+    throw new Error('no pods returned by selector while calculating replica count')
+  const groups = groupPods(pods, all, isCpu, clock.nowMs, startUp)
+  const metrics = countingMetrics(all, groups)
+  if (metrics.size === 0)
+    throw new Error('did not receive metrics for targeted pods (pods might be unready)')
+  return { currentReplicas, groups, metrics, tolerances }
+}
+
+function* ofPods(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
+  const { metric, target } = spec.pods!
+  const { namespace, selector, memory, clock } = world
+  let metrics: PodMetrics
+  try {
+    metrics = yield* podsMetric(namespace, selector, metric, memory, clock)
+  } catch (error) {
+    throw because(`unable to get metric ${metric.name}`, error)
+  }
+  const targetMilli = quantityToMilli(target.averageValue ?? 0)
+  const { replicas, usage } = podReplicas({
+    ...scalingOf(world, metrics, false),
+    ratioOf: (known) => averageRatio(known, targetMilli),
+    assumedMilli: () => targetMilli,
+  })
+  const current = { averageValue: milliQuantity(usage.averageMilli) }
+  const status = { type: 'Pods', pods: { metric, current } }
+  return { replicas, status, metricName: `pods metric ${metric.name}` }
+}
+
+function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
+  const { metric, target, describedObject } = spec.object!
+  const { namespace, memory, clock, currentReplicas, statusReplicas, tolerances } = world
+  const { kind, name, apiVersion = '' } = describedObject
+  let usageMilli: number
+  try {
+    const place = yield* placeOf(kind, apiVersion, name)
+    usageMilli = yield* objectMetric(namespace, place, metric, memory, clock)
+  } catch (error) {
+    throw because(`unable to get metric ${metric.name}: ${kind} on ${namespace} ${name}/`, error)
+  }
+  const metricName = `${kind} metric ${metric.name}`
+  const statusWith = (current: MetricStatusValue): MetricStatus => ({
+    type: 'Object',
+    object: { metric, describedObject, current },
+  })
+  if (target.type === 'Value') {
+    const targetMilli = quantityToMilli(target.value ?? 0)
+    const replicas = valueReplicas(usageMilli, targetMilli, currentReplicas, tolerances, () =>
+      readyPodsOf(world.pods),
+    )
+    return { replicas, metricName, status: statusWith({ value: milliQuantity(usageMilli) }) }
+  }
+  if (target.type !== 'AverageValue')
+    throw new Error(
+      'invalid object metric source: neither a value target nor an average value target was set',
+    )
+  const targetMilli = quantityToMilli(target.averageValue ?? 0)
+  const replicas = shareReplicas(usageMilli, targetMilli, statusReplicas, tolerances)
+  const averageValue = milliQuantity(shareMilli(usageMilli, statusReplicas))
+  return { replicas, metricName, status: statusWith({ averageValue }) }
+}
+
+type MetricStatusValue = NonNullable<MetricStatus['object']>['current']
+
+/** The metric of a namespace has a path of its own, and is always of the autoscaler's. */
+function* placeOf(kind: string, apiVersion: string, name: string): Reconcile<string> {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  if (kind === 'Namespace' && group === '') return 'metrics'
+  const found = yield* resourceOfKind(group ?? '', kind, version ?? '')
+  if (!found.ok) throw new Error(`unable to map kind ${kind}: ${errorText(found.error)}`)
+  const resource = group === '' ? found.object.resource : `${found.object.resource}.${group}`
+  return `${resource}/${encodeURIComponent(name)}`
+}
+
+function* ofExternal(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
+  const { metric, target } = spec.external!
+  const { namespace, currentReplicas, statusReplicas, tolerances } = world
+  const { averageValue, value } = target
+  if (averageValue === undefined && value === undefined)
+    throw new Error(
+      'invalid external metric source: neither a value target nor an average value target was set',
+    )
+  const text = labelSelectorGoText(metric.selector)
+  let usageMilli: number
+  try {
+    usageMilli = sumOf(yield* externalMetric(namespace, metric))
+  } catch (error) {
+    throw because(`unable to get external metric ${namespace}/${metric.name}/${text}`, error)
+  }
+  const metricName = `external metric ${metric.name}(${text})`
+  const statusWith = (current: MetricStatusValue): MetricStatus => ({
+    type: 'External',
+    external: { metric, current },
+  })
+  if (averageValue !== undefined) {
+    const targetMilli = quantityToMilli(averageValue)
+    const replicas = shareReplicas(usageMilli, targetMilli, statusReplicas, tolerances)
+    const current = { averageValue: milliQuantity(shareMilli(usageMilli, statusReplicas)) }
+    return { replicas, metricName, status: statusWith(current) }
+  }
+  const replicas = valueReplicas(
+    usageMilli,
+    quantityToMilli(value!),
+    currentReplicas,
+    tolerances,
+    () => readyPodsOf(world.pods),
+  )
+  return { replicas, metricName, status: statusWith({ value: milliQuantity(usageMilli) }) }
+}
+
+/** Saturates where a signed 64-bit number does. */
+function sumOf(values: readonly number[]): number {
+  return Math.min(
+    values.reduce((sum, value) => sum + value, 0),
+    2 ** 63,
+  )
+}
+
+function readyPodsOf(pods: readonly Pod[]): number {
+  if (pods.length === 0)
+    throw new Error('no pods returned by selector while calculating replica count')
+  return pods.filter((pod) => pod.status?.phase === 'Running' && isPodReady(pod)).length
+}
+
+function currentOf(resource: string, { utilization, averageMilli }: UsageRatio) {
+  return {
+    ...(utilization !== undefined && { averageUtilization: utilization }),
+    averageValue:
+      resource === 'memory' ? binaryQuantity(averageMilli) : milliQuantity(averageMilli),
+  }
+}
+
+function milliQuantity(milli: number): Quantity {
+  return new QuantityAmount(BigInt(Math.trunc(milli)) * 1_000_000n, 'DecimalSI').toString()
+}
+
+function binaryQuantity(milli: number): Quantity {
+  return new QuantityAmount(BigInt(Math.trunc(milli)) * 1_000_000n, 'BinarySI').toString()
+}
+
+function labelSelectorGoText(selector: LabelSelector | undefined): string {
+  return selector === undefined ? 'nil' : labelSelectorText(selector)
+}
+
+/** What did not come about, and why; a text that ends in a slash is followed at once. */
+function because(what: string, cause: unknown): Error {
+  return new Error(`${what}${what.endsWith('/') ? '' : ': '}${errorText(cause)}`, { cause })
+}
