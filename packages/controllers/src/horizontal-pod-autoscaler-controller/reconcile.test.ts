@@ -151,6 +151,18 @@ test('usage below target scales down once no window holds it', () => {
   assert.equal(events[0]?.message, 'New size: 1; reason: All metrics below target')
 })
 
+test('Given 5 pods 100, 300, 500, 250, 250, target 50%, then 3 with empty history, 5 right after start', () => {
+  const usage = { a: 100, b: 300, c: 500, d: 250, e: 250 }
+  const given = { scale: scale(5), pods: Object.keys(usage).map(pod), usage }
+  const memory = new AutoscalerMemory()
+  const recommendations = [{ replicas: 5, timeMs: Date.parse(NOW) - 10 * MINUTE_MS }]
+  memory.remember('ns/h', { recommendations, scaledUp: [], scaledDown: [] })
+  assert.deepEqual(sync(autoscaler(), { ...given, memory }).did, ['scale 3', 'status'])
+  const configuration = defaultHorizontalPodAutoscalerConfiguration
+  const started = sync(autoscaler(), { ...given, settings: { configuration } })
+  assert.deepEqual([started.did, started.status?.desiredReplicas], [['status'], 5])
+})
+
 test('right after start nothing goes down: the first sync remembers what there is', () => {
   const configuration = defaultHorizontalPodAutoscalerConfiguration
   const { did, conditions } = sync(autoscaler(), {
