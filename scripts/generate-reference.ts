@@ -18,6 +18,7 @@ const pages: Readonly<Record<string, string>> = {
   'errors.md': errorsPage(),
   'flags.md': flagsPage(),
   'controllers.md': controllersPage(),
+  'differences.md': differencesPage(),
 }
 
 let differing = 0
@@ -79,6 +80,29 @@ function flagsPage(): string {
     '',
     ...groups,
   ])
+}
+
+/** What each controller's README says last. */
+function differencesPage(): string {
+  const sections = controllers
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => {
+      const readme = readFileSync(join(root, 'packages/controllers/src', name, 'README.md'), 'utf8')
+      const [, said] = /^Known differences from upstream([^]*)$/m.exec(readme) ?? []
+      if (said === undefined) throw new Error(`the README of ${name} names no differences`)
+      if (/^: none(?: that another client could see)?\.\s*$/.test(said)) return []
+      return [`## ${name}`, '', capitalised(said.replace(/^[:,]?\s*(?:which )?/, '').trim()), '']
+    })
+  return page(
+    'Differences',
+    'Where a controller does something else than kube-controller-manager 1.36, on purpose and why. Those that are not named do the same. Answers of the API server that differ: [decision 0007](../decisions/0007-different-answers.md).',
+    sections,
+  )
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function controllersPage(): string {
