@@ -92,13 +92,27 @@ function differencesPage(): string {
       const [, said] = /^Known differences from upstream([^]*)$/m.exec(readme) ?? []
       if (said === undefined) throw new Error(`the README of ${name} names no differences`)
       if (/^: none(?: that another client could see)?\.\s*$/.test(said)) return []
-      return [`## ${name}`, '', capitalised(said.replace(/^[:,]?\s*(?:which )?/, '').trim()), '']
+      return [
+        `## ${name}`,
+        '',
+        capitalised(
+          linkedFromHere(said)
+            .replace(/^[:,]?\s*(?:which )?/, '')
+            .trim(),
+        ),
+        '',
+      ]
     })
   return page(
     'Differences',
     'Where a controller does something else than kube-controller-manager 1.36, on purpose and why. Those that are not named do the same. Answers of the API server that differ: [decision 0007](../decisions/0007-different-answers.md).',
     sections,
   )
+}
+
+/** Links of a controller's README, from docs/reference. */
+function linkedFromHere(text: string): string {
+  return text.replaceAll('](../../../../docs/', '](../')
 }
 
 function capitalised(text: string): string {
