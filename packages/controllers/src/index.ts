@@ -19,6 +19,7 @@ import { namespaceController } from './namespace-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
+import { podGroupProtectionController } from './podgroup-protection-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { replicationControllerController } from './replicationcontroller-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
@@ -46,6 +47,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   garbageCollectorController,
   daemonSetController,
   jobController,
+  podGroupProtectionController,
   deploymentController,
   disruptionController,
   replicaSetController,

@@ -11,6 +11,7 @@ const context = (...cached: Parameters<typeof testContext>[0]['cached'] & object
 
 test('names, queues and workers are those of the page', () => {
   const { name, aliases, serviceAccount } = disruptionController
+  assert.ok(disruptionController.enabledByDefault)
   assert.deepEqual(
     [name, aliases, serviceAccount],
     ['disruption-controller', ['disruption'], 'disruption-controller'],

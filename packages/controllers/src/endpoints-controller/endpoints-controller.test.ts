@@ -51,6 +51,7 @@ async function running(t: NodeTest, options: Started = {}) {
 
 test('names are those of the page', () => {
   const { name, aliases, serviceAccount } = endpointsController
+  assert.ok(endpointsController.enabledByDefault)
   assert.deepEqual(
     [name, aliases, serviceAccount],
     ['endpoints-controller', ['endpoint'], 'endpoint-controller'],

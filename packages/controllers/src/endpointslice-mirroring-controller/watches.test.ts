@@ -56,6 +56,7 @@ test('a Service concerns its Endpoints if it has no selector, and when it gains 
 
 test('names, queue, component, workers and retries are those of the page', () => {
   const { name, aliases, serviceAccount } = endpointSliceMirroringController
+  assert.ok(endpointSliceMirroringController.enabledByDefault)
   assert.deepEqual(
     [name, aliases, serviceAccount],
     [

@@ -52,6 +52,7 @@ function wired(objects: Parameters<typeof fakeInformers>[0]) {
 
 test('The event component is replication-controller, the queue is replicationmanager, the controller name is replicationcontroller-controller', () => {
   const { name, aliases, serviceAccount } = replicationControllerController
+  assert.ok(replicationControllerController.enabledByDefault)
   assert.deepEqual(
     [name, aliases, serviceAccount],
     ['replicationcontroller-controller', ['replicationcontroller'], 'replication-controller'],
