@@ -22,6 +22,11 @@ async function untilReady(cluster: SimulatedCluster, app: string, count: number)
     throw new Error(`${app} never had ${count} ready pods`)
 }
 
+function addressesOf(cluster: SimulatedCluster, name: string): number {
+  const { subsets } = cluster.objects.find(resources.endpoints, 'default', name) ?? {}
+  return (subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0)
+}
+
 /** Whether the pod may go. */
 async function evict(cluster: SimulatedCluster, name: string): Promise<boolean> {
   const metadata = { namespace: 'default', name }
@@ -83,7 +88,9 @@ export const serviceScenarios: readonly Scenario[] = [
       await cluster.create(service('web', 'web'))
       await cluster.create(service('brief', 'web'))
       await cluster.create(replicaSet('web', { replicas: 2 }))
-      await cluster.advance(STEP_MS)
+      const isListed = (): boolean =>
+        ['web', 'brief'].every((name) => addressesOf(cluster, name) === 2)
+      if (!(await cluster.until(isListed, PATIENCE_MS))) throw new Error('no Endpoints of two pods')
       await cluster.delete(resources.endpoints, 'default', 'web')
       await cluster.delete(resources.services, 'default', 'brief')
       await cluster.patch(resources.replicasets, 'default', 'web', {
