@@ -230,6 +230,12 @@ test('a Service still over capacity is re-PUT on every sync, one back at 1000 or
   assert.deepEqual(few.verbs, ['update'])
 })
 
+test('exactly 1000 stored addresses that are as they should be stay', () => {
+  const all = pods(1000)
+  const stored = endpoints({ subsets: desiredSubsets(service(), all) })
+  assert.deepEqual(sync({ endpoints: stored, pods: all }).effects, [])
+})
+
 test('more than 1000 stored addresses are written anew', () => {
   const all = pods(1001)
   const stored = endpoints({ subsets: desiredSubsets(service(), all) })
