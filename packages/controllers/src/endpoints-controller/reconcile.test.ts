@@ -230,6 +230,26 @@ test('a Service still over capacity is re-PUT on every sync, one back at 1000 or
   assert.deepEqual(few.verbs, ['update'])
 })
 
+const DIFFERENCES: readonly (readonly [string, Pod])[] = [
+  ['another address', pod({ ips: ['10.9.0.2'] })],
+  ['another pod at the address', pod({ uid: 'other' })],
+  ['another node', pod({ node: 'node-b' })],
+  ['a pod that is not ready', pod({ ready: false })],
+]
+for (const [title, now] of DIFFERENCES) {
+  test(`a difference in the addresses alone is written: ${title}`, () => {
+    const stored = endpoints({ subsets: desiredSubsets(service(), [pod()]) })
+    const { verbs, written } = sync({ endpoints: stored, pods: [now] })
+    assert.deepEqual([verbs, written?.subsets], [['update'], desiredSubsets(service(), [now])])
+  })
+}
+
+test('a difference in unready addresses alone is written', () => {
+  const stored = endpoints({ subsets: desiredSubsets(service(), [pod({ ready: false })]) })
+  const now = pod({ ready: false, ips: ['10.9.0.2'] })
+  assert.deepEqual(sync({ endpoints: stored, pods: [now] }).verbs, ['update'])
+})
+
 test('exactly 1000 stored addresses that are as they should be stay', () => {
   const all = pods(1000)
   const stored = endpoints({ subsets: desiredSubsets(service(), all) })
