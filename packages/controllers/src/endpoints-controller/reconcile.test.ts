@@ -47,8 +47,9 @@ function sync(given: Given = {}) {
 }
 
 test('Endpoints are created with the labels of the Service, the manager and the addresses of the pods', () => {
-  const { verbs, written } = sync({ service: service({ labels: { team: 'x' } }), pods: [pod()] })
-  assert.deepEqual(verbs, ['create'])
+  const driven = sync({ service: service({ labels: { team: 'x' } }), pods: [pod()] })
+  const { verbs, written } = driven
+  assert.deepEqual([verbs, driven.events, driven.error], [['create'], [], undefined])
   assert.deepEqual(written, {
     apiVersion: 'v1',
     kind: 'Endpoints',
@@ -144,7 +145,9 @@ test('Given identical but unsorted stored subsets, then no write', () => {
 
 test('Given Service labels changed, then Endpoints labels follow', () => {
   const before = endpoints({ labels: { old: 'x', ...MANAGED } })
-  const { verbs, written } = sync({ service: service({ labels: { new: 'y' } }), endpoints: before })
+  const driven = sync({ service: service({ labels: { new: 'y' } }), endpoints: before })
+  const { verbs, written } = driven
+  assert.deepEqual([driven.events, driven.error], [[], undefined])
   assert.deepEqual([verbs, written?.metadata?.labels], [['update'], { new: 'y', ...MANAGED }])
   assert.equal(written?.metadata?.resourceVersion, '5')
 })
