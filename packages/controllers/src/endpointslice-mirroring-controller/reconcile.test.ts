@@ -343,6 +343,10 @@ test('a kept slice is written under its name alone, a recycled one also says how
 const CHANGES: readonly (readonly [string, EndpointSubset])[] = [
   ['an address more', subset(['10.1.2.3', '10.1.2.4'])],
   ['another address', subset(['10.1.2.4'])],
+  [
+    'an address more and a node',
+    { addresses: [{ ip: '10.1.2.3', nodeName: 'n' }, { ip: '10.1.2.4' }], ports: [{ port: 80 }] },
+  ],
   ['readiness', { notReadyAddresses: [{ ip: '10.1.2.3' }], ports: [{ port: 80 }] }],
   ['a node', { addresses: [{ ip: '10.1.2.3', nodeName: 'n' }], ports: [{ port: 80 }] }],
   ['a hostname', { addresses: [{ ip: '10.1.2.3', hostname: 'h' }], ports: [{ port: 80 }] }],
