@@ -70,6 +70,7 @@ test('Given failing creates, when synced, then attempts stop after the slow-star
   )
   assert.equal(attempts, 3)
   assert.equal((result as Error).message, 'no 3')
+  assert.ok(!(result instanceof AggregateError), 'creates that were never tried have no error')
   assert.deepEqual(events, ['SuccessfulCreate', 'SuccessfulCreate', 'FailedCreate'])
 })
 

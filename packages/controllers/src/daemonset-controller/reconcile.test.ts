@@ -13,6 +13,8 @@ interface Given {
   readonly owner?: DaemonSet
   readonly nodes?: readonly Node[]
   readonly pods?: readonly Pod[]
+  /** From the second look on. */
+  readonly laterPods?: readonly Pod[]
   readonly revisions?: readonly ControllerRevision[]
   /** Answers of expectations, one after the other; the last stays. */
   readonly expectationsMet?: readonly boolean[]
@@ -37,7 +39,8 @@ function synced(given: Given, options: DriveOptions = {}) {
         nodeNamed: (name) => onNodes.find(({ metadata }) => metadata?.name === name),
         pods() {
           asked.push('pods')
-          return given.pods ?? []
+          const isLater = asked.filter((what) => what === 'pods').length > 1
+          return (isLater ? given.laterPods : undefined) ?? given.pods ?? []
         },
         revisions: () => given.revisions ?? [revision()],
       },
@@ -220,6 +223,18 @@ test('a rollout that fails keeps the history and is the error; the status is wri
   assert.equal((verdict.error as Error).message, 'unable to delete pods: no')
 })
 
+test('pods are looked at again before the rollout; what cannot be adopted then is the error', () => {
+  const live = daemonSet({ metadata: { deletionTimestamp: secondsAgo(1) } })
+  const pods = [daemonPod('n0', { hash: OLD_HASH })]
+  const laterPods = [...pods, daemonPod('n0', { name: 'late', owner: null })]
+  const { did, verdict } = synced(
+    { pods, laterPods },
+    { onRead: () => ({ ok: true, object: live }) },
+  )
+  assert.deepEqual(did, [])
+  assert.match(String(verdict.error), /can't adopt Pod ns\/late/)
+})
+
 test('limits that are none are an error, and the status is written', () => {
   const owner = daemonSet({ rolling: { maxUnavailable: 'many' } })
   const { did, verdict } = synced({ owner, pods: [daemonPod('n0')] })
@@ -291,9 +306,11 @@ test('ready pods that are not yet available are looked at again after minReadySe
 test('of two reasons to look again the sooner counts', () => {
   const owner = daemonSet({ minReadySeconds: 10 })
   const pods = [daemonPod('n0', { readySeconds: 5 }), daemonPod('n1', { phase: 'Failed' })]
-  assert.deepEqual(synced({ owner, pods, nodes: nodes(2), waitMs: 700 }).verdict, {
-    requeueAfterMs: 700,
-  })
+  for (const [waitMs, requeueAfterMs] of [
+    [700, 700],
+    [20_000, 10_000],
+  ] as const)
+    assert.deepEqual(synced({ owner, pods, nodes: nodes(2), waitMs }).verdict, { requeueAfterMs })
 })
 
 test('a healthy DaemonSet of one template asks for nothing', () => {
