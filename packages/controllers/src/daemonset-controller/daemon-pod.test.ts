@@ -133,16 +133,18 @@ test('a pod that nobody made for a node has none', () => {
 })
 
 test('bound pods come before waiting ones, older before younger, and then names decide', () => {
-  const sorted = [
+  const pods = [
     daemonPod('n', { name: 'waiting', waiting: true, ageSeconds: 90 }),
     daemonPod('n', { name: 'b', ageSeconds: 10 }),
     daemonPod('n', { name: 'a', ageSeconds: 10 }),
     daemonPod('n', { name: 'old', ageSeconds: 20 }),
-  ].toSorted(compareDaemonPods)
-  assert.deepEqual(
-    sorted.map(({ metadata }) => metadata?.name),
-    ['old', 'a', 'b', 'waiting'],
-  )
+  ]
+  for (const given of [pods, pods.toReversed()]) {
+    assert.deepEqual(
+      given.toSorted(compareDaemonPods).map(({ metadata }) => metadata?.name),
+      ['old', 'a', 'b', 'waiting'],
+    )
+  }
 })
 
 test('pods that are over and on their way out are on no node, nor is a pod without one', () => {
