@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { DaemonSet, KubernetesObject } from '@gyropilot/api'
-import { SharedInformerFactory } from '@gyropilot/runtime'
+import { KeyedBackoff, SharedInformerFactory } from '@gyropilot/runtime'
 import { testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { targetNodeOf } from './daemon-pod.ts'
 import { daemonPod, daemonSet, node, revision } from './fixtures.ts'
-import { daemonSetController } from './index.ts'
+import { daemonSetController, daemonSetLogic } from './index.ts'
+import { nodeDecisions } from './node-decision.ts'
 
 interface Given {
   readonly objects: readonly KubernetesObject[]
@@ -58,7 +59,13 @@ test('names are those of the page', () => {
     [name, aliases, serviceAccount],
     ['daemonset-controller', ['daemonset'], 'daemon-set-controller'],
   )
+  assert.equal(daemonSetController.enabledByDefault, true)
   assert.deepEqual(defaultControllersConfiguration.daemonSet, { concurrentDaemonSetSyncs: 2 })
+  const owner = daemonSet({ uid: 'of this one' })
+  const context = testContext({ configuration: defaultControllersConfiguration, cached: [owner] })
+  const { clock } = context
+  const logic = daemonSetLogic(context, nodeDecisions(), new KeyedBackoff(clock, 1, 1))
+  assert.equal(logic.staleGuard?.ownerUid(logic.observe('ns/ds')!), 'of this one')
 })
 
 test('pods are made for all nodes, and for one that joins', async () => {
