@@ -62,27 +62,45 @@ async function createNode(index: number): Promise<void> {
   await client.ok('PATCH', `/api/v1/nodes/${name}`, '{"spec":{"taints":null}}', MERGE)
 }
 
-/** In the place of scheduler and kubelets. */
+/** In the place of scheduler and kubelets. A watch that the server ends, as it does with slow readers, is opened anew. */
 function runPods(): () => void {
-  const session = connect(server, { rejectUnauthorized: false })
-  const stream = session.request({
-    ':path': `${PODS}?watch=true`,
-    authorization: `Bearer ${token}`,
-  })
-  session.on('error', () => {})
-  stream.on('error', () => {})
-  let rest = ''
-  stream.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop()!
-    for (const line of lines) {
-      const { type, object } = JSON.parse(line) as { type: string; object: Pod }
-      const isDeleting = object.metadata?.deletionTimestamp !== undefined
-      if (type === 'ADDED') void run(object)
-      else if (type === 'MODIFIED' && isDeleting) void end(object)
+  const begun = new Set<string>()
+  let session = connect(server, { rejectUnauthorized: false })
+  let isOver = false
+  const take = (line: string): void => {
+    const { type, object } = JSON.parse(line) as { type: string; object: Pod }
+    const { uid = '', deletionTimestamp } = object.metadata ?? {}
+    if (type === 'DELETED') begun.delete(uid)
+    else if (deletionTimestamp !== undefined) void end(object)
+    else if (!begun.has(uid)) {
+      begun.add(uid)
+      void run(object)
     }
-  })
-  return () => session.destroy()
+  }
+  const open = (): void => {
+    if (isOver) return
+    const stream = session.request({
+      ':path': `${PODS}?watch=true&timeoutSeconds=20`,
+      authorization: `Bearer ${token}`,
+    })
+    let rest = ''
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop()!
+      lines.forEach(take)
+    })
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      if (session.destroyed) session = connect(server, { rejectUnauthorized: false })
+      open()
+    })
+  }
+  session.on('error', () => {})
+  open()
+  return () => {
+    isOver = true
+    session.destroy()
+  }
 }
 
 async function run({ metadata, spec }: Pod): Promise<void> {
