@@ -201,3 +201,23 @@ test('an index is never both done and failed', () => {
     ['0', '', 1],
   )
 })
+
+const lost = (name: string, options: Parameters<typeof jobPod>[1]) =>
+  jobPod(name, { index: 0, phase: 'Failed', failures: 0, ...options })
+const kept: readonly (readonly [
+  string,
+  Parameters<typeof jobPod>[1],
+  Parameters<typeof jobPod>[1],
+])[] = [
+  ['more ignored failures', { failures: 1, ignoredFailures: 2 }, { failures: 2 }],
+  ['the later end, of equal failures', { finishedSecondsAgo: 1 }, { finishedSecondsAgo: 2 }],
+  ['the higher name, of equal ends', {}, {}],
+]
+for (const [title, of, than] of kept) {
+  test(`per index: of two failed pods of an index that one is kept which has ${title}`, () => {
+    const subject = perIndexJob({ backoffLimitPerIndex: 9, completions: 1, parallelism: 0 })
+    const pods = [lost('z', of), lost('a', than)]
+    for (const order of [pods, pods.toReversed()])
+      assert.deepEqual(podWritesOf(syncOf(subject, order)), ['patch a'])
+  })
+}

@@ -115,6 +115,17 @@ const metricCases: readonly (readonly [string, readonly string[], readonly strin
       'jobs_finished_total{completion_mode="NonIndexed",reason="BackoffLimitExceeded",result="failed"} 1',
     ],
   ],
+  [
+    'indexes that were counted before',
+    metricsOf(
+      perIndexJob({}, { completedIndexes: '0', failedIndexes: '1', succeeded: 1, failed: 2 }),
+      [jobPod('a', { index: 0, phase: 'Succeeded' })],
+    ),
+    [
+      'job_syncs_total{action="reconciling",completion_mode="Indexed",result="success"} 1',
+      'jobs_finished_total{completion_mode="Indexed",reason="FailedIndexes",result="failed"} 1',
+    ],
+  ],
   ['a Job that another manages', metricsOf(job({ spec: { managedBy: 'example.com/x' } }), []), []],
 ]
 for (const [title, found, expected] of metricCases) {

@@ -165,3 +165,41 @@ test('a hundred thousand completions: a sync writes the runs of indexes, and sta
     [100, 'create 99900', 'create 99999'],
   )
 })
+
+test('what is tracked first hangs on names and indexes, not on the order of a cache', () => {
+  const spec = { completions: 510, parallelism: 510 }
+  const backwards = jobPods(510, { phase: 'Succeeded' }).toReversed()
+  const tracked = statusesOf(syncOf(job({ spec }), backwards))[0]!
+  assert.deepEqual(
+    tracked.uncountedTerminatedPods?.succeeded,
+    jobPods(500).map(({ metadata }) => metadata?.uid),
+  )
+  const present = Array.from({ length: 510 }, (_, index) =>
+    jobPod(`p${index}`, { index: 509 - index, phase: 'Succeeded' }),
+  )
+  assert.equal(lastStatusOf(syncOf(indexedJob({ spec }), present)).completedIndexes, '0-499')
+})
+
+test('a pod that was counted as a success does not become a failure', () => {
+  const status = { startTime: NOW, uncountedTerminatedPods: { succeeded: ['a-uid'] } }
+  const subject = job({ spec: { completions: 9, parallelism: 0 }, status })
+  const synced = syncOf(subject, [jobPod('a', { phase: 'Failed' })])
+  const { succeeded, failed } = lastStatusOf(synced)
+  assert.deepEqual([succeeded, failed], [1, undefined])
+})
+
+test('successes that wait in the list count towards the completions', () => {
+  const status = { startTime: NOW, uncountedTerminatedPods: { succeeded: ['a-uid', 'b-uid'] } }
+  const held = [jobPod('a', { phase: 'Succeeded' }), jobPod('b', { phase: 'Succeeded' })]
+  const synced = syncOf(job({ spec: { completions: 2, parallelism: 2 }, status }), held)
+  assert.deepEqual(podWritesOf(synced), ['patch a', 'patch b'])
+  assert.equal(lastStatusOf(synced).conditions?.at(-1)?.type, 'Complete')
+})
+
+test('an ignored failure does not exceed the back-off limit', () => {
+  const subject = job({ spec: { ...INDEX_RULES, backoffLimit: 0 } })
+  const synced = syncOf(subject, [jobPod('a', { phase: 'Failed', exitCode: 3 })])
+  assert.equal(lastStatusOf(synced).conditions, undefined)
+  const counted = syncOf(subject, [jobPod('a', { phase: 'Failed', exitCode: 4 })])
+  assert.equal(lastStatusOf(counted).conditions?.[0]?.reason, 'BackoffLimitExceeded')
+})
