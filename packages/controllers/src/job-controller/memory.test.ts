@@ -30,6 +30,15 @@ test('a removal is awaited until it is observed, without expiry', () => {
   assert.deepEqual([...memory.awaitedRemovals('ns/work', 'a')], ['q', 'r'])
 })
 
+test('what is awaited is a snapshot: pods that were listed with it stay released in its eyes', () => {
+  const memory = new JobMemory()
+  memory.expectRemovals('ns/work', 'a', ['p'])
+  const awaited = memory.awaitedRemovals('ns/work', 'a')
+  memory.removalObserved('ns/work', 'p')
+  assert.deepEqual([...awaited], ['p'])
+  assert.equal(memory.awaitedRemovals('ns/work', 'a').size, 0)
+})
+
 test('nothing is kept of a Job that is forgotten, or of which there is nothing to keep', () => {
   const memory = new JobMemory()
   memory.setBackoff('ns/work', 'a', record)

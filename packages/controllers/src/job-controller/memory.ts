@@ -41,9 +41,13 @@ export class JobMemory {
     this.#make(key, uid).finished = true
   }
 
-  /** Pods that count as released although the cache still shows their finalizer. */
+  /**
+   * Pods that count as released although the cache still shows their finalizer. A snapshot: events that come in later belong to
+   * pods that are listed later.
+   */
   awaitedRemovals(key: string, uid: string): ReadonlySet<string> {
-    return this.#find(key, uid)?.awaitedRemovals ?? NOTHING_AWAITED
+    const awaited = this.#find(key, uid)?.awaitedRemovals
+    return awaited === undefined || awaited.size === 0 ? NOTHING_AWAITED : new Set(awaited)
   }
 
   expectRemovals(key: string, uid: string, podUids: readonly string[]): void {

@@ -465,6 +465,12 @@ test('surplus pods lose the finalizer, are deleted, and nothing is created besid
   assert.deepEqual([active, ready, terminating, failed], [1, 1, 2, undefined])
 })
 
+test('a surplus pod without the finalizer is just deleted', () => {
+  const subject = job({ spec: { parallelism: 0 } })
+  const synced = syncOf(subject, [jobPod('a', { tracked: false }), jobPod('b')])
+  assert.deepEqual(podWritesOf(synced), ['patch b', 'delete a', 'delete b'])
+})
+
 test('a surplus pod whose finalizer stays is not deleted; one that is gone is no error', () => {
   const onWrite = (write: { verb: string; name?: string }) => {
     if (write.verb !== 'patch') return undefined

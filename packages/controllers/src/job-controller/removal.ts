@@ -2,7 +2,7 @@
  * Taking pods away, and taking the tracking finalizer away from pods.
  * Contract: docs/behaviour/controllers/job-controller.md, Sync 16, Pod management 4, Tracking 6.
  */
-import { isPodReady, resources } from '@gyropilot/api'
+import { hasFinalizer, isPodReady, resources } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { patch, writeAll } from '@gyropilot/runtime'
@@ -23,13 +23,14 @@ export function releasing(pod: Pod): WriteOf<Pod> {
   return patch(resources.pods, pod, { type: 'strategic', value: { metadata } })
 }
 
-/** Takes the finalizer away, all at once. A pod that is gone has none. */
+/** Takes the finalizer away where it is, all at once. A pod that is gone has none. */
 export function* releasePods(pods: readonly Pod[]): Reconcile<readonly Outcome<Pod>[]> {
-  if (pods.length === 0) return []
-  const outcomes = yield* writeAll(pods.map(releasing), 'parallel')
-  return outcomes.map((outcome, index) =>
-    !outcome.ok && isNotFound(outcome.error) ? { ok: true, object: pods[index]! } : outcome,
-  )
+  const held = pods.filter((pod) => hasFinalizer(pod, TRACKING_FINALIZER))
+  const outcomes = held.length === 0 ? [] : yield* writeAll(held.map(releasing), 'parallel')
+  const refused = new Map<Pod, Outcome<Pod>>()
+  for (const [index, outcome] of outcomes.entries())
+    if (!outcome.ok && !isNotFound(outcome.error)) refused.set(held[index]!, outcome)
+  return pods.map((pod) => refused.get(pod) ?? { ok: true, object: pod })
 }
 
 /** At the end of a Job: its pods keep the finalizer until they are counted. */
