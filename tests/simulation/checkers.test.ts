@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { ConfigMap, Deployment, ReplicaSet } from '@gyropilot/api'
+import type { ConfigMap, Deployment, Job, ReplicaSet } from '@gyropilot/api'
 import { createCluster, noFaults, Watchdog } from '@gyropilot/cluster'
 import type { FaultInjector, Incarnation, SimulatedCluster } from '@gyropilot/cluster'
 
@@ -47,6 +47,36 @@ test('without the deployment-controller nothing rolls out', async () => {
     await cluster.create(deployment(2))
   })
   assert.deepEqual(found, ['Deployments have rolled out'])
+})
+
+const job: Job = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'work', namespace: 'default' },
+  spec: {
+    ttlSecondsAfterFinished: 5,
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'work:1' }] } },
+  },
+}
+
+test('without the job-controller, or that of TTLs, Jobs are not over', async () => {
+  for (const controller of ['job-controller', 'ttl-after-finished-controller']) {
+    const found = await checkersOf(['*', `-${controller}`], async (cluster) => {
+      await cluster.create(job)
+    })
+    assert.deepEqual(found, ['Jobs have counted their pods and are over'], controller)
+  }
+})
+
+test('a Job that counts what no pod of it has come to is seen at once', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    await cluster.create(job)
+    const status = { uncountedTerminatedPods: { succeeded: ['nobody'] } }
+    await cluster.client
+      .resource(resources.jobs, 'default')
+      .patch('work', { type: 'merge', value: { status } }, { subresource: 'status' })
+  })
+  assert.ok(found.includes('job counts'), found.join())
 })
 
 test('without the garbage collector orphans are left', async () => {
