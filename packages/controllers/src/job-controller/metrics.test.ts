@@ -42,6 +42,18 @@ const metricCases: readonly (readonly [string, readonly string[], readonly strin
     ],
   ],
   [
+    'pods of which the third is refused, and the rest never asked for',
+    metricsOf(job({ spec: { parallelism: 10 } }), [], {
+      onWrite: (write, index) =>
+        write.verb === 'create' && index === 2 ? refused(500, 'InternalError') : undefined,
+    }),
+    [
+      'job_pods_creation_total{reason="new",status="failed"} 1',
+      'job_pods_creation_total{reason="new",status="succeeded"} 2',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="error"} 1',
+    ],
+  ],
+  [
     'a new pod in a namespace that is being emptied',
     metricsOf(job(), [], {
       onWrite: (write) =>
