@@ -54,6 +54,22 @@ const metricCases: readonly (readonly [string, readonly string[], readonly strin
     ],
   ],
   [
+    'a new pod of a Job that replaces only what has failed',
+    metricsOf(job({ spec: { podReplacementPolicy: 'Failed' } }), []),
+    [
+      'job_pods_creation_total{reason="new",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
+    'a new pod beside one on its way out that nobody counts',
+    metricsOf(job(), [jobPod('a', { deleting: true, tracked: false })]),
+    [
+      'job_pods_creation_total{reason="recreate_terminating_or_failed",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
     'a new pod in a namespace that is being emptied',
     metricsOf(job(), [], {
       onWrite: (write) =>
