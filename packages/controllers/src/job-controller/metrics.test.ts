@@ -189,3 +189,9 @@ test('names, types, stability and help are those of upstream', () => {
   ])
     assert.ok(text.split('\n').includes(line), line)
 })
+
+test('a sync that takes no time took none', () => {
+  const registry = new PrometheusRegistry()
+  syncOf(job(), [], { settings: { metrics: new JobMetrics(registry) } })
+  assert.match(registry.expose(), /job_sync_duration_seconds_sum\{[^}]*\} 0\n/)
+})

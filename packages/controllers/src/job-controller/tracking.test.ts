@@ -203,3 +203,12 @@ test('an ignored failure does not exceed the back-off limit', () => {
   const counted = syncOf(subject, [jobPod('a', { phase: 'Failed', exitCode: 4 })])
   assert.equal(lastStatusOf(counted).conditions?.[0]?.reason, 'BackoffLimitExceeded')
 })
+
+test('counters that could not be written are written by the next sync', () => {
+  let updates = 0
+  const onWrite = (write: { verb: string }) =>
+    write.verb === 'update' && ++updates === 2 ? refused(409, 'Conflict') : undefined
+  const subject = job({ spec: { completions: 9, parallelism: 0 } })
+  const synced = syncOf(subject, [jobPod('a', { phase: 'Succeeded' })], { onWrite })
+  assert.ok(synced.result?.error)
+})
