@@ -64,6 +64,10 @@ const parallel = (replicas: number, spec = {}) =>
 
 // One row each: the pods of an ordered set that wants three, and what is done about them.
 const db = ordered(3)
+const readyOnly = (ordinal: number): Pod => {
+  const running = setPod(db, ordinal)
+  return { ...running, status: { ...running.status, phase: 'Pending' } }
+}
 for (const [title, pods, did] of [
   ['nothing yet: the first is created', [], ['create db-0']],
   ['the first is pending: it is waited for', [setPod(db, 0, { phase: 'Pending' })], []],
@@ -74,6 +78,7 @@ for (const [title, pods, did] of [
     [setPod(db, 0, { phase: 'Unknown' })],
     [],
   ],
+  ['the first is ready and does not run: it is waited for', [readyOnly(0)], []],
   ['the first is ready: the next is created', [setPod(db, 0)], ['create db-1']],
   ['a gap is filled', [setPod(db, 0), setPod(db, 2)], ['create db-1']],
   ['a gap behind an unready pod is not', [setPod(db, 0, NOT_READY), setPod(db, 2)], []],
@@ -169,6 +174,12 @@ test('In Parallel mode a stop result from one pod does not prevent scale down or
   const two = parallel(2)
   const old = [setPod(two, 0, { phase: 'Failed', revision: UPDATE }), setPod(two, 1)]
   assert.deepEqual(manage(two, old, { updating: true }).did, ['delete db-0', 'delete db-1'])
+})
+
+test('a failed pod of an older revision is deleted once', () => {
+  const set = parallel(2)
+  const pods = [setPod(set, 0), setPod(set, 1, { phase: 'Failed' })]
+  assert.deepEqual(manage(set, pods, { updating: true }).did, ['delete db-1'])
 })
 
 test('Parallel mode does not speed up rolling updates', () => {

@@ -174,8 +174,7 @@ function* reconcilePod(work: Work, pod: Pod, index: number): Reconcile<Step> {
     if (claims.error !== undefined) return claims
   }
   if (isOrdered) {
-    if (isTerminating(pod) || !isRunningAndReady(pod)) return STOP
-    if (isUnavailable(pod, minReadySeconds, nowMs)) return STOP
+    if (!isRunningAndReady(pod) || isUnavailable(pod, minReadySeconds, nowMs)) return STOP
   }
   return podMatches(set, pod, caches) ? GO_ON : yield* updatePod(set, pod, caches)
 }
