@@ -340,3 +340,19 @@ test('Changing S moves the range: pods below become condemned and go in descendi
   const pods = [0, 1, 3, 4].map((ordinal) => setPod(moved, ordinal))
   assert.deepEqual(manage(moved, pods).did, ['delete db-1'])
 })
+
+test('what a set does not say is one replica, no partition, no wait and no current replicas', () => {
+  const { spec, status: _, ...rest } = statefulSet()
+  const { selector, template, serviceName } = spec!
+  const said = { selector, template, serviceName: serviceName ?? '' }
+  const silent = (updateStrategy: object): StatefulSet => ({
+    ...rest,
+    spec: { ...said, updateStrategy },
+  })
+  const empty = silent({ type: 'RollingUpdate', rollingUpdate: {} })
+  const fresh = setPod(empty, 0, { readySeconds: 0 })
+  assert.deepEqual(manage(empty, [fresh]).did, [])
+  assert.deepEqual(manage(empty, [fresh], { updating: true }).did, ['delete db-0'])
+  for (const set of [empty, silent({ type: 'RollingUpdate' })])
+    assert.deepEqual(creations(manage(set, [], { updating: true }).writes), [`img:2 ${UPDATE}`])
+})

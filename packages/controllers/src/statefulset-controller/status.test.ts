@@ -118,3 +118,11 @@ for (const change of [
     assert.ok(!isStatusCurrent(statefulSet({ status: written }), { ...written, ...change }))
   })
 }
+
+test('a generation that nobody counts is no reason to write', () => {
+  const { observedGeneration: _, ...uncounted } = written
+  assert.ok(isStatusCurrent(statefulSet({ status: uncounted }), uncounted))
+  assert.ok(
+    !isStatusCurrent(statefulSet({ status: uncounted }), { ...uncounted, observedGeneration: 1 }),
+  )
+})
