@@ -126,3 +126,13 @@ test('a generation that nobody counts is no reason to write', () => {
     !isStatusCurrent(statefulSet({ status: uncounted }), { ...uncounted, observedGeneration: 1 }),
   )
 })
+
+test('an absent counter is zero, and an absent number of replicas is one', () => {
+  const { readyReplicas: _, ...absent } = written
+  const zero = { ...absent, readyReplicas: 0 }
+  assert.ok(isStatusCurrent(statefulSet({ status: zero }), absent))
+  assert.ok(isStatusCurrent(statefulSet({ status: absent }), zero))
+  const { replicas: __, ...spec } = statefulSet().spec!
+  const one = { ...through, replicas: 1, readyReplicas: 1, updatedReplicas: 1 }
+  assert.equal(statusOf({ ...set, spec }, one, revisions).currentRevision, UPDATE)
+})
