@@ -49,6 +49,12 @@ test('the range begins at the start ordinal', () => {
     [-1, 0, 1, 2].filter((ordinal) => isInRange(set, ordinal)),
     [0, 1],
   )
+  const { replicas: _, ...spec } = statefulSet().spec!
+  const silent = { ...statefulSet(), spec }
+  assert.deepEqual(
+    [0, 1].map((ordinal) => isInRange(silent, ordinal)),
+    [true, false],
+  )
 })
 
 test('a new pod has its name, labels, hostname, subdomain, owner and volumes', () => {
