@@ -131,7 +131,11 @@ export const statefulSetScenarios: readonly Scenario[] = [
           },
         ],
       }
-      await cluster.create(statefulSet('db', { replicas: 2, spec: spec as object }))
+      const set = statefulSet('db', { replicas: 2, spec: spec as object })
+      const { template } = set.spec!
+      // Nothing binds the claims yet, and a scheduler would tell so for ever.
+      const unscheduled = { ...template, spec: { ...template.spec!, schedulerName: 'nobody' } }
+      await cluster.create({ ...set, spec: { ...set.spec!, template: unscheduled } })
       await cluster.advance(STEP_MS)
       const persistentVolumeClaimRetentionPolicy = { whenScaled: 'Delete', whenDeleted: 'Delete' }
       await change(cluster, { persistentVolumeClaimRetentionPolicy })
