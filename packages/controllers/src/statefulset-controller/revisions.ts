@@ -56,7 +56,7 @@ function* updateRevision(
   const equal = revisions.findLast((revision) => sameData(revision, candidate))
   const found = (outcome: Outcome<ControllerRevision>) => ({ outcome, collisionCount })
   if (equal !== undefined) {
-    if (equal === newest || sameData(equal, newest!)) return found({ ok: true, object: newest! })
+    if (equal === newest) return found({ ok: true, object: equal })
     const { name = '' } = equal.metadata ?? {}
     return found(yield* renumber(equal, candidate.revision, () => cached(name)))
   }
