@@ -196,6 +196,7 @@ test('writes, subresources, watches and raw requests go to the API server, as do
       'watch',
       'list',
       'list',
+      'GET',
     ],
   )
   assert.ok(stream)

@@ -50,7 +50,8 @@ export class FakeServer implements Client {
   /** Other paths are answered by `onRequest` alone. */
   async raw<T>({ method, path }: RawRequest): Promise<T> {
     const answer = await this.admit({ verb: method, path, options: {} })
-    if (answer === undefined) throw new Error(`the fake server has no other paths: nothing answers ${path}`)
+    if (answer === undefined)
+      throw new Error(`the fake server has no other paths: nothing answers ${path}`)
     return answer as T
   }
 
