@@ -77,6 +77,7 @@ test('of everything that went wrong, one Service and one lost write are left', a
     const shrunk = await shrink(run, failed, { mostReplays: 150 })
     assert.ok(shrunk !== undefined)
     assert.equal(shrunk.isMinimal, true)
+    assert.ok(shrunk.replays > 5 && shrunk.replays <= 150, `${shrunk.replays} replays`)
     sizes.push(shrunk.schedule.length)
 
     const text = shrunk.schedule.map(entryText).join('\n')

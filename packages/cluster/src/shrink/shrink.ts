@@ -1,5 +1,6 @@
 /** From a run that failed to the few faults and operations that it takes to fail in the same way. */
 import type { Schedule } from '../faults/schedule.ts'
+import { inOnesStead } from './in-ones-stead.ts'
 import type { Violation } from '../checkers/violation.ts'
 import { simulate } from '../simulate.ts'
 import type { SimulationOutcome, SimulationRun } from '../simulate.ts'
@@ -36,7 +37,8 @@ export async function shrink(
   let smallest: SimulationOutcome | undefined
   const fails = async (schedule: Schedule): Promise<boolean> => {
     const outcome = await simulate({ ...run, schedule, stopAt: checker })
-    onReplay?.(++replays, schedule.length)
+    replays++
+    onReplay?.(replays, schedule.length)
     const isFailure = outcome.violations.some((violation) => violation.checker === checker)
     if (isFailure) smallest = outcome
     return isFailure
@@ -44,7 +46,13 @@ export async function shrink(
   // What came after the fact did not cause it.
   const before = failed.schedule.filter(({ atMs }) => atMs <= first.atMs)
   if (!(await fails(before))) return undefined
-  const { items, isMinimal } = await minimized(before, fails, mostReplays - 1)
+  let found = await minimized(before, fails, mostReplays - 1)
+  while (found.isMinimal) {
+    const simpler = await firstOf(inOnesStead(found.items), fails, () => mostReplays - replays)
+    if (simpler === undefined) break
+    found = await minimized(simpler, fails, mostReplays - replays)
+  }
+  const { items, isMinimal } = found
   return {
     schedule: items,
     violations: smallest!.violations,
@@ -53,4 +61,16 @@ export async function shrink(
     replays,
     isMinimal,
   }
+}
+
+async function firstOf(
+  candidates: Iterable<Schedule>,
+  fails: (schedule: Schedule) => Promise<boolean>,
+  replaysLeft: () => number,
+): Promise<Schedule | undefined> {
+  for (const candidate of candidates) {
+    if (replaysLeft() === 0) return undefined
+    if (await fails(candidate)) return candidate
+  }
+  return undefined
 }
