@@ -41,7 +41,12 @@ function refused(command: string, args: readonly string[], code: number, line: R
 }
 
 test('gyro: unknown command and flags, values out of range', () => {
-  refused(gyroBinary, ['start'], 2, /^gyro: unknown command "start": use up, simulate or version/)
+  refused(
+    gyroBinary,
+    ['start'],
+    2,
+    /^gyro: unknown command "start": use up, simulate, why or version/,
+  )
   refused(gyroBinary, ['simulat'], 2, /^gyro: unknown command "simulat": did you mean simulate\?$/)
   refused(gyroBinary, ['up', '--nosuch'], 2, /^gyro: unknown flag --nosuch: see gyro up --help$/)
   refused(gyroBinary, ['up', '--prot=1'], 2, /^gyro: unknown flag --prot: did you mean --port\?$/)

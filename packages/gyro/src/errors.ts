@@ -24,6 +24,21 @@ export const gyroErrors = defineErrors({
     remedy:
       'Name a file as docs/guides/test-your-controller.md shows, or a part of the name of a built-in scenario.',
   },
+  WHY_ARGUMENT_INVALID: {
+    exitCode: 2,
+    meaning: 'gyro why was not told one object, or a flag has a value that cannot be used.',
+    remedy: 'Write gyro why KIND/NAME; gyro why --help lists the flags.',
+  },
+  KIND_UNKNOWN: {
+    exitCode: 2,
+    meaning: 'The server has no kind of the name that was given to gyro why.',
+    remedy: 'Correct the name, or add its group: widgets.example.com; see kubectl api-resources.',
+  },
+  OBJECT_GONE: {
+    exitCode: 1,
+    meaning: 'The object that gyro why was asked about does not exist.',
+    remedy: 'It is gone; or correct the name, --namespace or --context.',
+  },
   PORT_IN_USE: {
     exitCode: 1,
     meaning: 'Another process listens on the port.',

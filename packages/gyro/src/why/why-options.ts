@@ -1,0 +1,71 @@
+/** What `gyro why` was asked for. Pure. */
+import { gyroErrors } from '../errors.ts'
+import { flagsOf } from '../flags.ts'
+import { whyFlags } from './why-flags.ts'
+
+export interface WhyOptions {
+  /** As written: a kind, a plural, a short name, perhaps with a group behind a dot. */
+  readonly kind: string
+  readonly name: string
+  /** Empty: that of the context. */
+  readonly namespace: string
+  readonly kubeconfig: string
+  readonly context: string
+  readonly output: 'text' | 'json'
+  readonly help: boolean
+}
+
+const USAGE = "name one object: 'gyro why KIND/NAME', as in gyro why namespace/team-a"
+
+export function whyOptions(args: readonly string[]): WhyOptions {
+  const { flags, words } = separated(args)
+  const { values } = flagsOf(whyFlags, flags, 'gyro why', invalid)
+  const output = values.get('output') as string
+  if (output !== 'text' && output !== 'json')
+    throw invalid(`--output=${output} is not known: use text or json`)
+  const help = values.get('help') as boolean
+  const [kind, name] = help ? ['', ''] : kindAndName(words)
+  return {
+    kind,
+    name,
+    namespace: values.get('namespace') as string,
+    kubeconfig: values.get('kubeconfig') as string,
+    context: values.get('context') as string,
+    output,
+    help,
+  }
+}
+
+/** The parser of flags takes no arguments beside them, which is right for every other command. */
+function separated(args: readonly string[]): { flags: string[]; words: string[] } {
+  const flags: string[] = []
+  const words: string[] = []
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!
+    if (!arg.startsWith('-')) words.push(arg)
+    else {
+      flags.push(arg)
+      if (takesNext(arg) && args[at + 1] !== undefined) flags.push(args[++at]!)
+    }
+  }
+  return { flags, words }
+}
+
+function takesNext(arg: string): boolean {
+  const flag = arg.startsWith('--')
+    ? whyFlags.find(({ name }) => `--${name}` === arg)
+    : whyFlags.find(({ shorthand }) => `-${shorthand}` === arg)
+  return flag !== undefined && flag.type !== 'bool'
+}
+
+function kindAndName(words: readonly string[]): readonly [string, string] {
+  const parts = words.length === 1 ? words[0]!.split('/') : words
+  const [kind = '', name = ''] = parts
+  if (parts.length === 2 && kind !== '' && name !== '' && !/\//.test(kind + name))
+    return [kind, name]
+  throw invalid(words.length === 0 ? USAGE : `${JSON.stringify(words.join(' '))}: ${USAGE}`)
+}
+
+function invalid(message: string, cause?: unknown): Error {
+  return gyroErrors.make('WHY_ARGUMENT_INVALID', message, { cause })
+}
