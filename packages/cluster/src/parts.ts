@@ -14,7 +14,12 @@ import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
 import { SimulatedNodes } from '@gyropilot/nodes'
 import { SCHEDULER_NAME, Scheduler } from '@gyropilot/scheduler'
-import type { Dial, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/nodes'
+import type {
+  Dial,
+  SimulatedKubelet,
+  SimulatedNodeConfiguration,
+  SharedLoads,
+} from '@gyropilot/nodes'
 
 /** Who a part is to the server. */
 export type PartIdentity =
@@ -45,6 +50,8 @@ export interface PartsOptions {
   readonly configuration?: Partial<ControllersConfiguration>
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /** Who shares a scripted load, where these nodes are not all. */
+  readonly loads?: SharedLoads
 }
 
 /** A part that runs until its cluster stops. */
@@ -166,7 +173,7 @@ export class Parts {
   }
 
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
-    const { clock, random, logger, dial } = this.#options
+    const { clock, random, logger, dial, loads } = this.#options
     const client = this.client({ kind: 'administrator' }, 'kubelet')
     const informers = this.#informers(client, 'nodes', ownOf(nodes))
     const simulated = new SimulatedNodes({
@@ -178,6 +185,7 @@ export class Parts {
       logger: logger.named('nodes'),
       recorderOf: (host) => this.events(client, host).recorder('kubelet'),
       ...(dial === undefined ? {} : { dial }),
+      ...(loads === undefined ? {} : { loads }),
     })
     this.#nodes.push(simulated)
     return this.#start(async (signal, onStarted) => {

@@ -6,7 +6,7 @@ import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { fencedTransport } from '@gyropilot/manager'
 import { LeaderElector, LeaseCandidate, LeaseLock } from '@gyropilot/runtime'
 import type { ReconcileTrace } from '@gyropilot/runtime'
-import type { SimulatedNodeConfiguration } from '@gyropilot/nodes'
+import type { SharedLoads, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/nodes'
 import { CONTROLLER_MANAGER } from '../identities.ts'
 import { Parts } from '../parts.ts'
 import { connectionOf } from './connections.ts'
@@ -23,6 +23,10 @@ export interface ProgramWorld {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly trace?: ReconcileTrace
+  /** What answers for a node while its process runs, by name. */
+  readonly kubelets: Map<string, () => SimulatedKubelet | undefined>
+  /** Of all nodes: each knows its own pods alone. */
+  readonly loads: SharedLoads
 }
 
 /** `x.y.z`, as a candidate of a coordinated election tells them. */
@@ -131,6 +135,8 @@ export function nodeProgram(
 ): Program {
   return (life) =>
     runPart(world, life, (parts) => {
+      const kubeletOf = (name: string) => (life.signal.aborted ? undefined : parts.kubeletOf(name))
+      for (const { name } of nodes) world.kubelets.set(name, () => kubeletOf(name))
       const running = parts.startNodes(nodes)
       void running.ready.then(onReady)
       return running
@@ -138,13 +144,13 @@ export function nodeProgram(
 }
 
 async function runPart(
-  { network, logger, metrics }: ProgramWorld,
+  { network, logger, metrics, loads }: ProgramWorld,
   life: Incarnation,
   start: (parts: Parts) => { readonly ended: Promise<void> },
 ): Promise<void> {
   const { clock, random, signal } = life
   const connection = connectionOf(network, life)
-  const parts = new Parts({ connection, clock, random, logger, metrics })
+  const parts = new Parts({ connection, clock, random, logger, metrics, loads })
   signal.addEventListener('abort', () => void parts.stop(), { once: true })
   await start(parts).ended
 }

@@ -2,9 +2,9 @@
  * A whole cluster on virtual time: the same seed, the same history. Nothing in it waits for the real world, so an hour takes
  * seconds, and everything that can go wrong between its parts can be made to go wrong at a chosen place.
  */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
 import { createApiServer } from '@gyropilot/api-server'
-import type { ApiServer, Store } from '@gyropilot/api-server'
+import type { ApiServer, Store, StoreEvent } from '@gyropilot/api-server'
 import { ApiClient, memoryTransport } from '@gyropilot/client'
 import type { Client, DeleteOptions, Patch, PatchOptions } from '@gyropilot/client'
 import {
@@ -16,6 +16,7 @@ import {
   sleep,
 } from '@gyropilot/foundation'
 import type { Logger, RandomSource } from '@gyropilot/foundation'
+import { SharedLoads } from '@gyropilot/nodes'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import { noFaults } from '../faults/injector.ts'
 import type { FaultInjector } from '../faults/injector.ts'
@@ -73,6 +74,9 @@ export class SimulatedCluster {
   #serverLives = 0
   #serverLife: Incarnation | undefined
   #readyNodes = 0
+  /** Of the processes of the nodes. */
+  readonly #kubelets: ProgramWorld['kubelets'] = new Map()
+  readonly #loads = new SharedLoads()
 
   constructor(options: SimulationOptions, clock: VirtualClock, store: Store) {
     this.seed = String(options.seed)
@@ -88,6 +92,7 @@ export class SimulatedCluster {
     store.onCommit((event) => {
       this.#revisions.committed(event)
       this.history.committed(event)
+      this.#loaded(event)
       for (const observer of this.#observers) observer.committed?.(event)
     })
     this.network = new Network({
@@ -308,8 +313,10 @@ export class SimulatedCluster {
       ...serverOptions({ clock, random, store }),
       tokens: this.#identities.tokens,
       runtimeConfig: this.#options.runtimeConfig,
+      kubelets: { kubeletOf: (nodeName) => this.#kubelets.get(nodeName)?.() },
     })
     await server.start()
+    if (this.#options.nodes !== 0) server.serveResourceMetrics()
     this.#server = server
     this.history.line('server is up')
   }
@@ -325,7 +332,15 @@ export class SimulatedCluster {
       logger: this.#logger,
       metrics: silentMetrics,
       trace,
+      kubelets: this.#kubelets,
+      loads: this.#loads,
     }
+  }
+
+  #loaded({ collection, type, object }: StoreEvent): void {
+    if (collection !== 'pods') return
+    if (type === 'deleted') this.#loads.gone(object as Pod)
+    else this.#loads.seen(object as Pod)
   }
 
   /** Some manager has started to work: its controllers watch. */

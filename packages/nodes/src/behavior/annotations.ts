@@ -5,6 +5,7 @@
 import type { Pod } from '@gyropilot/api'
 import { closestTo } from '@gyropilot/foundation'
 import { durationMs } from './duration.ts'
+import { unusableSteps } from './load.ts'
 
 const PREFIX = 'sim.kubelet/'
 export const BEHAVIOR_ANNOTATION = `${PREFIX}behavior`
@@ -12,7 +13,7 @@ const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
 
 export type Annotations = Readonly<Record<string, string>>
 
-type Kind = 'text' | 'flag' | 'duration' | 'integer'
+type Kind = 'text' | 'flag' | 'duration' | 'integer' | 'load'
 
 /** By name behind the prefix. */
 const KNOWN: Readonly<Record<string, Kind>> = {
@@ -26,6 +27,10 @@ const KNOWN: Readonly<Record<string, Kind>> = {
   terminate: 'duration',
   'never-ready': 'flag',
   'port-forward': 'text',
+  cpu: 'load',
+  memory: 'load',
+  'shared-cpu': 'load',
+  'shared-memory': 'load',
 }
 /** Their value may depend on the completion index of a pod of an Indexed Job. */
 const BY_INDEX = new Set(['run', 'exit-code', 'fail-runs'])
@@ -34,6 +39,7 @@ const WANTED: Readonly<Record<Exclude<Kind, 'text'>, string>> = {
   flag: 'true or false',
   duration: 'a duration such as 3s or 1m30s',
   integer: 'a whole number',
+  load: 'an amount such as 250m or 64Mi, or one from a time on such as 60s=1500m',
 }
 
 /** One short annotation, for the pod's completion index where its value says so. Undefined: absent, or of no use. */
@@ -48,6 +54,13 @@ export function isAnnotated(pod: Pod, name: string): boolean {
   return annotated(pod, name) === 'true'
 }
 
+/** What is written of a load that pods have together; undefined: nothing that is of use. */
+export function sharedLoadText(pod: Pod): string | undefined {
+  const cpu = annotated(pod, 'shared-cpu')
+  const memory = annotated(pod, 'shared-memory')
+  return cpu === undefined && memory === undefined ? undefined : `${cpu ?? ''}/${memory ?? ''}`
+}
+
 /** One sentence for each annotation that is not known or not of use. */
 export function annotationProblems(pod: Pod): readonly string[] {
   const problems: string[] = []
@@ -60,8 +73,7 @@ export function annotationProblems(pod: Pod): readonly string[] {
       const meant = closest === undefined ? '' : `: did you mean ${PREFIX}${closest}?`
       problems.push(`annotation ${key} is not known to simulated nodes${meant}`)
     } else if (kind !== 'text') {
-      const values = BY_INDEX.has(name) ? valuesOf(text) : [text]
-      const bad = values.find((value) => !isUsable(value, kind))
+      const bad = unusable(name, kind, text)
       if (bad === undefined) continue
       problems.push(
         `annotation ${key} cannot be used: ${JSON.stringify(bad)} is not ${WANTED[kind]}`,
@@ -71,7 +83,15 @@ export function annotationProblems(pod: Pod): readonly string[] {
   return problems
 }
 
+/** The first part of a value that is of no use. */
+function unusable(name: string, kind: Kind, text: string): string | undefined {
+  if (kind === 'load') return unusableSteps(text)[0]
+  const values = BY_INDEX.has(name) ? valuesOf(text) : [text]
+  return values.find((value) => !isUsable(value, kind))
+}
+
 function isUsable(value: string, kind: Kind): boolean {
+  if (kind === 'load') return unusableSteps(value).length === 0
   if (kind === 'flag') return /^(true|false)$/.test(value.trim())
   if (kind === 'integer') return /^\d+$/.test(value.trim())
   return kind === 'text' || !Number.isNaN(durationMs(value.trim(), Number.NaN))

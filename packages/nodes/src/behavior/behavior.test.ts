@@ -103,6 +103,9 @@ test('what simulated nodes do not know or cannot use is said', () => {
   assert.deepEqual(said({ 'sim.kubelet/exit-code': '0=1,x=2' }), [
     'annotation sim.kubelet/exit-code cannot be used: "x=2" is not a whole number',
   ])
+  assert.deepEqual(said({ 'sim.kubelet/shared-cpu': '1,60s=lots' }), [
+    'annotation sim.kubelet/shared-cpu cannot be used: "60s=lots" is not an amount such as 250m or 64Mi, or one from a time on such as 60s=1500m',
+  ])
   assert.deepEqual(
     said({ [BEHAVIOR_ANNOTATION]: 'containers: { c: { run: [], runs: [{ exit: 1 }] } }' }),
     [
@@ -114,6 +117,9 @@ test('what simulated nodes do not know or cannot use is said', () => {
     said({
       'sim.kubelet/run': '0=5s,*=1s',
       'sim.kubelet/never-ready': 'false',
+      'sim.kubelet/cpu': '0,1m=2',
+      'sim.kubelet/memory': '64Mi',
+      'sim.kubelet/shared-memory': '1Gi',
       [BEHAVIOR_ANNOTATION]: '{}',
     }),
     [],
@@ -174,4 +180,20 @@ test('a document that cannot be read is reported and ignored', () => {
     assert.equal(problems.length, 1, text)
     assert.equal(behavior.sandboxMs, DEFAULT_BEHAVIOR.sandboxMs)
   }
+})
+
+test('a scripted load is read with the speed of the pod, one that is of no use is none', () => {
+  const { usage } = of({
+    annotations: {
+      [BEHAVIOR_ANNOTATION]: 'speed: 2',
+      'sim.kubelet/cpu': '1,60s=2',
+      'sim.kubelet/shared-cpu': 'x',
+      'sim.kubelet/shared-memory': '1Ki',
+    },
+  }).behavior
+  const own = [
+    { atMs: 0, amount: 1 },
+    { atMs: 30_000, amount: 2 },
+  ]
+  assert.deepEqual(usage, { cpu: { own }, memory: { shared: [{ atMs: 0, amount: 1_024 }] } })
 })

@@ -8,6 +8,8 @@ import { BEHAVIOR_ANNOTATION, annotated, annotationProblems, isAnnotated } from 
 import { documentOf } from './behavior-document.ts'
 import type { Document } from './behavior-document.ts'
 import { durationMs } from './duration.ts'
+import { loadOf } from './load.ts'
+import type { Load } from './load.ts'
 import { isEndless } from './usual-run.ts'
 import type { ContainerRole } from './usual-run.ts'
 
@@ -71,8 +73,16 @@ export interface ScriptedAnswer {
   readonly durationMs: number
 }
 
+/** What the containers of a pod use together. Undefined: nobody said. */
+export interface ScriptedUsage {
+  readonly own?: Load
+  /** The pods of one controller have it together. */
+  readonly shared?: Load
+}
+
 export interface PodBehavior {
   readonly sandboxMs: number
+  readonly usage: { readonly cpu: ScriptedUsage; readonly memory: ScriptedUsage }
   readonly admission?: { readonly reason: string; readonly message: string }
   container(spec: Container, role: ContainerRole): ContainerBehavior
 }
@@ -106,6 +116,7 @@ export function behaviorOf(
   const scaled: Scaled = (value, otherwise) => durationMs(value, otherwise) / speed
   return {
     sandboxMs: scaled(document.sandbox, defaults.sandboxMs),
+    usage: { cpu: scriptedUsage(pod, 'cpu', speed), memory: scriptedUsage(pod, 'memory', speed) },
     ...(document.admission === undefined
       ? {}
       : {
@@ -149,6 +160,15 @@ export function behaviorOf(
         })),
       }
     },
+  }
+}
+
+function scriptedUsage(pod: Pod, resource: 'cpu' | 'memory', speed: number): ScriptedUsage {
+  const own = annotated(pod, resource)
+  const shared = annotated(pod, `shared-${resource}`)
+  return {
+    ...(own === undefined ? {} : { own: loadOf(own, speed) }),
+    ...(shared === undefined ? {} : { shared: loadOf(shared, speed) }),
   }
 }
 

@@ -2,6 +2,7 @@
  * What the API server asks a node about its containers: logs, commands, ports, usage. Reached by direct calls, not by the
  * network. Contract: docs/behaviour/simulation/kubelet.md, "Endpoints of the kubelet".
  */
+import { parseTime } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
@@ -19,7 +20,8 @@ import type {
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
-import { nodeUsage, usageOf } from './usage.ts'
+import type { SharedLoads } from './shared-loads.ts'
+import { nodeUsage, podUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
 
 export interface LogRequest extends LogOptions {
@@ -31,13 +33,16 @@ export interface LogRequest extends LogOptions {
 export class SimulatedKubelet {
   readonly #services: NodeServices
   readonly #workers: ReadonlyMap<string, PodWorker>
+  readonly #loads: SharedLoads
   readonly #dial: Dial | undefined
 
   constructor(
     services: NodeServices,
     workers: ReadonlyMap<string, PodWorker>,
+    loads: SharedLoads,
     dial: Dial | undefined,
   ) {
+    this.#loads = loads
     this.#services = services
     this.#workers = workers
     this.#dial = dial
@@ -114,13 +119,20 @@ export class SimulatedKubelet {
       readonly containers: readonly ({ readonly name: string } & Usage)[]
     }[]
   } {
-    const pods = [...this.#workers.values()].map(({ pod, local }) => ({
-      namespace: pod.metadata?.namespace ?? '',
-      name: pod.metadata?.name ?? '',
-      containers: local.containers
+    const nowMs = this.#services.clock.nowMs()
+    const pods = [...this.#workers.values()].map(({ pod, local, behavior }) => {
+      const specs = local.containers
         .filter(({ state }) => state.state === 'running')
-        .map(({ spec }) => ({ name: spec.name, ...usageOf(pod, spec) })),
-    }))
+        .map(({ spec }) => spec)
+      const sinceMs = parseTime(pod.status?.startTime) ?? local.startedAtMs
+      const times = { nowMs, sinceMs, sharing: this.#loads.of(pod) }
+      const usages = podUsage(pod, specs, behavior.usage, times)
+      return {
+        namespace: pod.metadata?.namespace ?? '',
+        name: pod.metadata?.name ?? '',
+        containers: usages.map((usage, index) => ({ name: specs[index]!.name, ...usage })),
+      }
+    })
     const running = pods.filter(({ containers }) => containers.length > 0)
     return { node: nodeUsage(running.flatMap(({ containers }) => containers)), pods: running }
   }

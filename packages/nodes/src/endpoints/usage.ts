@@ -1,7 +1,10 @@
-/** What pods use: a plausible part of what they ask for, the same for the same pod. */
-import { fnv1a } from '@gyropilot/api'
+/** What pods use: what was scripted, else a plausible part of what they ask for, the same for the same pod. */
+import { fnv1a, parseQuantity } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import { amountOf } from '@gyropilot/api'
+import type { PodBehavior, ScriptedUsage } from '../behavior/behavior.ts'
+import { amountAt } from '../behavior/load.ts'
+import type { Sharing } from './shared-loads.ts'
 
 export interface Usage {
   readonly cpuNanoCores: number
@@ -9,6 +12,7 @@ export interface Usage {
 }
 
 const NANO_PER_MILLI = 1_000_000
+const NANO_PER_CORE = 1_000_000_000
 const IDLE_MILLI_CORES = 5
 const IDLE_BYTES = 24 * 2 ** 20
 /** What the system of a node uses by itself. */
@@ -26,6 +30,47 @@ export function usageOf(pod: Pod, container: Container): Usage {
     cpuNanoCores: Math.round(milliCores * share) * NANO_PER_MILLI,
     memoryBytes: Math.round((bytes * share) / 1024) * 1024,
   }
+}
+
+/** Since when a pod runs, and what it shares with others. */
+export interface LoadTimes {
+  readonly nowMs: number
+  readonly sinceMs: number
+  readonly sharing: Sharing | undefined
+}
+
+/** Of each of the containers that run. What was scripted for the pod they have in equal parts, up to their limits. */
+export function podUsage(
+  pod: Pod,
+  running: readonly Container[],
+  scripted: PodBehavior['usage'],
+  times: LoadTimes,
+): readonly Usage[] {
+  const cores = scriptedAmount(scripted.cpu, times)
+  const bytes = scriptedAmount(scripted.memory, times)
+  return running.map((container) => {
+    const { limits = {} } = container.resources ?? {}
+    const part = (amount: number, resource: 'cpu' | 'memory', unitsPerAmount: number): number => {
+      const limit = limits[resource]
+      const most = limit === undefined ? Infinity : parseQuantity(limit).toNumber()
+      return Math.round(Math.min(amount / running.length, most) * unitsPerAmount)
+    }
+    const usual = usageOf(pod, container)
+    return {
+      cpuNanoCores: cores === undefined ? usual.cpuNanoCores : part(cores, 'cpu', NANO_PER_CORE),
+      memoryBytes: bytes === undefined ? usual.memoryBytes : part(bytes, 'memory', 1),
+    }
+  })
+}
+
+function scriptedAmount(
+  { own, shared }: ScriptedUsage,
+  { nowMs, sinceMs, sharing }: LoadTimes,
+): number | undefined {
+  if (own === undefined && shared === undefined) return undefined
+  const alone = own === undefined ? 0 : amountAt(own, nowMs - sinceMs)
+  if (shared === undefined || sharing === undefined) return alone
+  return alone + amountAt(shared, nowMs - sharing.sinceMs) / sharing.pods
 }
 
 export function nodeUsage(containers: readonly Usage[]): Usage {

@@ -12,6 +12,7 @@ import { refusalOf } from '../pod/admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
 import type { BehaviorDefaults } from '../behavior/behavior.ts'
 import type { Dial } from '../container/port-answers.ts'
+import { SharedLoads } from '../endpoints/shared-loads.ts'
 import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
 import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
@@ -43,6 +44,8 @@ export interface SimulatedNodesOptions {
   readonly imageRules?: ImageRules
   /** Connects ports of pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /** For nodes whose informers know their own pods alone: who shares a load, kept by who knows all pods. */
+  readonly loads?: SharedLoads
 }
 
 interface RunningNode {
@@ -56,6 +59,8 @@ export class SimulatedNodes {
   readonly #pods: Informer<Pod>
   readonly #nodes: Informer<Node>
   readonly #running = new Map<string, RunningNode>()
+  /** Kept here unless it was handed in. */
+  readonly #ownLoads = new SharedLoads()
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options
@@ -108,7 +113,8 @@ export class SimulatedNodes {
       references: new PodReferences(client, clock),
     }
     const workers = new Map<string, PodWorker>()
-    const kubelet = new SimulatedKubelet(services, workers, this.#options.dial)
+    const { dial, loads = this.#ownLoads } = this.#options
+    const kubelet = new SimulatedKubelet(services, workers, loads, dial)
     this.#running.set(configuration.name, { services, workers, kubelet })
     signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
     const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
@@ -126,6 +132,7 @@ export class SimulatedNodes {
   }
 
   #changed(pod: Pod): void {
+    this.#ownLoads.seen(pod)
     const node = this.#running.get(pod.spec?.nodeName ?? '')
     if (node === undefined) return
     const uid = pod.metadata?.uid ?? ''
@@ -170,6 +177,7 @@ export class SimulatedNodes {
   }
 
   #removed(pod: Pod): void {
+    this.#ownLoads.gone(pod)
     this.#running
       .get(pod.spec?.nodeName ?? '')
       ?.workers.get(pod.metadata?.uid ?? '')
