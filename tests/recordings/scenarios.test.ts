@@ -28,6 +28,8 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'endpoints-edges': () => true,
   'endpointslice-mirroring-edges': () => true,
   'disruption-edges': () => true,
+  'autoscaler-edges': () => true,
+  'cronjob-edges': () => true,
   job: () => true,
   'job-edges': () => true,
   lifecycle: (name) =>
