@@ -20,6 +20,8 @@ import {
   labelQueryOfLabels,
   resources,
 } from '@gyropilot/api'
+import { autoscalers } from './autoscaler-rules.ts'
+import { cronJobs } from './cronjob-rules.ts'
 import { daemonSets } from './daemonset-rules.ts'
 import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
@@ -47,6 +49,8 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
   'Jobs have counted their pods and are over': jobsAtRest,
+  'CronJobs know their Jobs and keep no more than they should': cronJobs,
+  'autoscalers have what they want': autoscalers,
   'EndpointSlices show the pods of their Service': endpointSlices,
   'ReplicationControllers have the pods they ask for': replicationControllers,
   'Endpoints list the pods of their Service': endpoints,

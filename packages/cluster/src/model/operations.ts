@@ -2,6 +2,8 @@
 import type { Deployment, KubernetesObject, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
 import { configMap, deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
+import { autoscalerOperations } from './autoscaler-operations.ts'
+import { cronJobOperations } from './cronjob-operations.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
 import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
@@ -243,6 +245,8 @@ export const operations: readonly Operation[] = [
   ...statefulSetOperations,
   ...serviceOperations,
   ...jobOperations,
+  ...cronJobOperations,
+  ...autoscalerOperations,
   ...surroundings,
   ...owners,
 ]

@@ -1,3 +1,5 @@
+import { autoscalingScenarios } from './autoscaling.ts'
+import { cronJobScenarios } from './cronjobs.ts'
 import { daemonScenarios } from './daemons.ts'
 import { jobScenarios } from './jobs.ts'
 import { placementScenarios } from './placement.ts'
@@ -14,6 +16,8 @@ export const scenarios: readonly Scenario[] = [
   ...daemonScenarios,
   ...serviceScenarios,
   ...jobScenarios,
+  ...cronJobScenarios,
+  ...autoscalingScenarios,
   ...surroundingScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,

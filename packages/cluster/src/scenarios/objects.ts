@@ -1,8 +1,12 @@
 /** Smallest valid objects of scenarios. */
 import type {
   ConfigMap,
+  CronJob,
+  CronJobSpec,
   DaemonSet,
   Deployment,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
   Job,
   JobSpec,
   KubernetesObject,
@@ -119,6 +123,49 @@ export function job(
         ...(annotations === undefined ? {} : { metadata: { annotations } }),
         spec: { restartPolicy: 'Never', containers: [{ name: 'work', image: 'work:1' }] },
       },
+      ...given.spec,
+    },
+  }
+}
+
+/** Every minute, a Job of one pod that is not tried again. */
+export function cronJob(
+  name: string,
+  given: {
+    readonly namespace?: string
+    readonly spec?: Partial<CronJobSpec>
+    readonly annotations?: Record<string, string>
+  } = {},
+): CronJob {
+  const { namespace: place = 'default', annotations = {} } = given
+  const { spec } = job(name, { annotations, spec: { backoffLimit: 0 } })
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name, namespace: place },
+    spec: { schedule: '* * * * *', jobTemplate: { spec: spec! }, ...given.spec },
+  }
+}
+
+/** Half of the CPU that its pods request. */
+export function autoscaler(
+  name: string,
+  given: {
+    readonly namespace?: string
+    readonly deployment: string
+    readonly spec?: Partial<HorizontalPodAutoscalerSpec>
+  },
+): HorizontalPodAutoscaler {
+  const { namespace: place = 'default', deployment: target } = given
+  const halfOfRequest = { type: 'Utilization', averageUtilization: 50 } as const
+  return {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name, namespace: place },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: target },
+      maxReplicas: 5,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: halfOfRequest } }],
       ...given.spec,
     },
   }
