@@ -5,7 +5,7 @@ import type { ResourceType } from '@gyropilot/api'
 import { statusError, testContext } from '@gyropilot/runtime/testing'
 import { DiscoverySync } from './discovery-sync.ts'
 import { resourcesSyncErrors } from './metrics.ts'
-import { Monitors } from './monitors.ts'
+import { GraphMonitors } from './monitors.ts'
 
 const ERRORS = 'garbagecollector_controller_resources_sync_error_total'
 const VERBS = ['delete', 'get', 'list', 'watch']
@@ -46,7 +46,7 @@ function syncing(documents: Record<string, unknown>) {
     started.push(type)
     return informer(type)
   }
-  const monitors = new Monitors(metadataInformers, () => {})
+  const monitors = new GraphMonitors(metadataInformers, () => {})
   const failures = resourcesSyncErrors(metrics)
   const sync = new DiscoverySync({ client, clock, logger, monitors, failures })
   return { ...context, sync, monitors, started, errors: () => metrics.value(ERRORS) ?? 0 }

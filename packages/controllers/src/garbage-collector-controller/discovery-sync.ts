@@ -4,17 +4,22 @@ import { discover } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep, withDeadline } from '@gyropilot/foundation'
 import type { Clock, Counter, Logger } from '@gyropilot/foundation'
+import {
+  resourcesWithVerbs,
+  sameResources,
+  withKeptResources,
+} from '../monitor-support/monitored-resources.ts'
+import type { MonitoredResources } from '../monitor-support/monitored-resources.ts'
 import { DISCOVERY_PERIOD_MS, MONITOR_SYNC_TIMEOUT_MS } from './config.ts'
 import type { ObjectIdentity } from './identity.ts'
-import { kindLookup, sameResources, withKeptResources } from './monitored-resources.ts'
-import type { MonitoredResources } from './monitored-resources.ts'
-import type { Monitors } from './monitors.ts'
+import type { GraphMonitors } from './monitors.ts'
+import { kindLookup } from './served-kinds.ts'
 
 export interface DiscoverySyncOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
-  readonly monitors: Monitors
+  readonly monitors: GraphMonitors
   readonly failures: Counter
 }
 
@@ -52,7 +57,8 @@ export class DiscoverySync {
     const { client, clock, logger, monitors } = this.#options
     const discovered = await discover(client, signal)
     // 1., 2.
-    const resources = withKeptResources(discovered, this.#accepted, (type) =>
+    const deletable = resourcesWithVerbs(discovered, ['delete', 'list', 'watch'])
+    const resources = withKeptResources(deletable, discovered, this.#accepted, (type) =>
       monitors.isSynced(type),
     )
     if (resources.size === 0) throw new Error('no resources reported by discovery')

@@ -12,6 +12,7 @@ import type {
   RunnableController,
   WorkQueue,
 } from '@gyropilot/runtime'
+import { EventQueue } from '../monitor-support/event-queue.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import { attemptToDelete } from './attempt-to-delete.ts'
 import type { Checked, Collector } from './attempt-to-delete.ts'
@@ -31,13 +32,12 @@ import { DependencyGraph } from './dependency-graph.ts'
 import type { GraphEvent } from './dependency-graph.ts'
 import { DiscoverySync } from './discovery-sync.ts'
 import { foreignOwnerEvent } from './events.ts'
-import { GraphChangeQueue } from './graph-change-queue.ts'
 import type { GraphNode } from './graph-node.ts'
 import { graphvizOf } from './graphviz.ts'
 import { identityText } from './identity.ts'
 import { UnknownKindError } from './live-metadata.ts'
 import { resourcesSyncErrors } from './metrics.ts'
-import { Monitors } from './monitors.ts'
+import { GraphMonitors } from './monitors.ts'
 import { NodeQueue } from './node-queue.ts'
 import { OrphanedOwners } from './orphaned-owners.ts'
 import { removeFinalizer } from './remove-finalizer.ts'
@@ -62,10 +62,10 @@ export class GarbageCollector implements RunnableController {
   readonly #workers: number
   readonly #logger: Logger
   readonly #recorder: EventRecorder
-  readonly #changes: GraphChangeQueue
+  readonly #changes: EventQueue<GraphEvent>
   readonly #toDelete: NodeQueue
   readonly #toOrphan: NodeQueue
-  readonly #monitors: Monitors
+  readonly #monitors: GraphMonitors
   readonly #discovery: DiscoverySync
   readonly #collector: Collector
 
@@ -77,10 +77,10 @@ export class GarbageCollector implements RunnableController {
     this.#recorder = context.recorder(EVENT_COMPONENT)
     const absentOwners = new AbsentOwners(ABSENT_OWNERS_MAX)
     this.graph = new DependencyGraph(absentOwners)
-    this.#changes = new GraphChangeQueue({ clock, metrics, name: GRAPH_CHANGES_QUEUE })
+    this.#changes = new EventQueue({ clock, metrics, name: GRAPH_CHANGES_QUEUE })
     this.#toDelete = new NodeQueue({ clock, metrics, name: DELETE_QUEUE })
     this.#toOrphan = new NodeQueue({ clock, metrics, name: ORPHAN_QUEUE })
-    this.#monitors = new Monitors(context.metadataInformers, (event) =>
+    this.#monitors = new GraphMonitors(context.metadataInformers, (event) =>
       this.#changes.addEvent(event),
     )
     const failures = resourcesSyncErrors(metrics)

@@ -4,15 +4,15 @@ import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { fakeInformers } from '@gyropilot/runtime/testing'
+import { resourceId } from '../monitor-support/monitored-resources.ts'
 import type { GraphEvent } from './dependency-graph.ts'
 import { object } from './fixtures.ts'
-import { resourceId } from './monitored-resources.ts'
-import { Monitors } from './monitors.ts'
+import { GraphMonitors } from './monitors.ts'
 
 function monitorsOf(...types: ResourceType[]) {
   const informers = fakeInformers()
   const events: GraphEvent[] = []
-  const monitors = new Monitors(informers, (event) => void events.push(event))
+  const monitors = new GraphMonitors(informers, (event) => void events.push(event))
   const update = (...wanted: ResourceType[]): void => {
     const set = new Map(wanted.map((type) => [resourceId(type), type]))
     monitors.update(set, AbortSignal.abort())
@@ -83,7 +83,7 @@ test('a monitor that cannot be added does not keep others from being added, and 
     if (broken && type.resource === 'replicasets') throw new Error('no')
     return informer(type)
   }
-  const monitors = new Monitors(informers, () => {})
+  const monitors = new GraphMonitors(informers, () => {})
   const wanted = new Map(
     [resources.replicasets, resources.pods].map((type: ResourceType) => [resourceId(type), type]),
   )

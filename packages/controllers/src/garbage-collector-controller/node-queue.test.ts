@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testClock } from '@gyropilot/runtime/testing'
-import { GraphChangeQueue } from './graph-change-queue.ts'
 import { GraphNode } from './graph-node.ts'
-import { identity, object, owner } from './fixtures.ts'
+import { identity, owner } from './fixtures.ts'
 import { NodeQueue } from './node-queue.ts'
 
 const node = (id: string) => new GraphNode(id, identity(owner('rc')), { virtual: true })
@@ -51,18 +50,4 @@ test('a delay that ends after the node was handed out again finds the node', asy
   queue.done('one')
   await clock.advance(5)
   assert.equal(queue.node(queue.take()!.key), one)
-})
-
-test('graph events keep their order and are never merged', () => {
-  const queue = new GraphChangeQueue({ clock: testClock() })
-  const pod = object('a')
-  queue.addEvent({ kind: 'add', identity: identity(pod), object: pod })
-  queue.addEvent({ kind: 'delete', identity: identity(pod) })
-  queue.addEvent({ kind: 'add', identity: identity(pod), object: pod })
-  const kinds: string[] = []
-  for (let item = queue.take(); item !== undefined; item = queue.take()) {
-    kinds.push(queue.takeEvent(item.key).kind)
-    queue.done(item.key)
-  }
-  assert.deepEqual(kinds, ['add', 'delete', 'add'])
 })

@@ -12,7 +12,7 @@ import type { GraphNode } from './graph-node.ts'
 import { identityOf } from './identity.ts'
 import type { ObjectIdentity } from './identity.ts'
 import type { CollectorView } from './live-metadata.ts'
-import { resourceId } from './monitored-resources.ts'
+import { resourceId } from '../monitor-support/monitored-resources.ts'
 
 /** More objects of one kind in one place than this are not read as long as the cache is known to be no older. */
 export const LOOK_PAGE_SIZE = 500

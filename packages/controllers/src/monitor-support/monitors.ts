@@ -1,0 +1,105 @@
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { EventHandler, HandlerRegistration, Informer } from '@gyropilot/runtime'
+import { aggregateErrors } from '../workload-support/aggregate-error.ts'
+import { resourceId } from './monitored-resources.ts'
+import type { MonitoredResources } from './monitored-resources.ts'
+
+interface Monitor {
+  readonly informer: Informer<KubernetesObject>
+  readonly registration: HandlerRegistration
+}
+
+export interface MonitorsOptions {
+  /** The informer that a resource is to be watched by; it is started by the next `start`. */
+  informer(type: ResourceType): Informer<KubernetesObject>
+  /** Starts informers that were asked for. */
+  start(signal: AbortSignal): void
+  handler(type: ResourceType): EventHandler<KubernetesObject>
+  /** Absent: the informers' own. */
+  readonly resyncPeriodMs?: number
+}
+
+/**
+ * One handler at one informer for each monitored resource, whatever the server happens to serve. A monitor that ends takes
+ * its handler back; its informer belongs to the factory and goes on.
+ */
+export class Monitors {
+  readonly #options: MonitorsOptions
+  readonly #monitors = new Map<string, Monitor>()
+  #whenFirst: () => void = () => {}
+  readonly #first = new Promise<void>((resolve) => {
+    this.#whenFirst = resolve
+  })
+
+  constructor(options: MonitorsOptions) {
+    this.#options = options
+  }
+
+  /** Adds and ends monitors. Throws when some could not be added; the others are there nevertheless. */
+  update(resources: MonitoredResources, signal: AbortSignal): void {
+    for (const [id, { registration }] of this.#monitors) {
+      if (resources.has(id)) continue
+      registration.remove()
+      this.#monitors.delete(id)
+    }
+    const errors: unknown[] = []
+    for (const [id, type] of resources) {
+      if (this.#monitors.has(id)) continue
+      try {
+        this.#monitors.set(id, this.#monitor(type))
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    this.#options.start(signal)
+    if (this.#monitors.size > 0) this.#whenFirst()
+    if (errors.length > 0) throw aggregateErrors(errors)
+  }
+
+  isSynced(type: ResourceType): boolean {
+    return this.#monitors.get(resourceId(type))?.registration.hasSynced() ?? false
+  }
+
+  /** Resolves when all monitors of this moment have delivered their first lists, or false when `signal` aborts first. */
+  async whenSynced(signal: AbortSignal): Promise<boolean> {
+    const registrations = [...this.#monitors.values()].map(({ registration }) => registration)
+    const synced = await Promise.all(
+      registrations.map((registration) => registration.whenSynced(signal)),
+    )
+    return synced.every((done) => done)
+  }
+
+  /** As `whenSynced`, once there are monitors at all. */
+  async whenFirstSynced(signal: AbortSignal): Promise<boolean> {
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await Promise.race([this.#first, aborted])
+    return !signal.aborted && (await this.whenSynced(signal))
+  }
+
+  cached(
+    type: ResourceType,
+    namespace: string | undefined,
+    name: string,
+  ): KubernetesObject | undefined {
+    return this.#monitors.get(resourceId(type))?.informer.lister.get(namespace, name)
+  }
+
+  cachedIn(type: ResourceType, namespace: string | undefined): readonly KubernetesObject[] {
+    return this.#monitors.get(resourceId(type))?.informer.lister.list(namespace) ?? []
+  }
+
+  /** The resourceVersion that the cache has come to; empty when nothing is known. */
+  seenVersion(type: ResourceType): string {
+    return this.#monitors.get(resourceId(type))?.informer.lastSyncResourceVersion() ?? ''
+  }
+
+  #monitor(type: ResourceType): Monitor {
+    const { handler, resyncPeriodMs } = this.#options
+    const informer = this.#options.informer(type)
+    const options = resyncPeriodMs === undefined ? {} : { resyncPeriodMs }
+    return { informer, registration: informer.addHandler(handler(type), options) }
+  }
+}
