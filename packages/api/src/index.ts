@@ -51,6 +51,9 @@ export * from './conditions.ts'
 export { compareTimes, elapsedSince, parseTime } from './time.ts'
 export * from './pod-requests.ts'
 export * from './pods.ts'
+export { addResources, maxResources, podResources } from './pod-resources.ts'
+export type { PodResourcesOptions, ResourceList } from './pod-resources.ts'
+export * from './quota/index.ts'
 export {
   defaultNetworkVolume,
   defaultTemplate,

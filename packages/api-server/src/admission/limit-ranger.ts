@@ -1,9 +1,8 @@
 /** Fills in and checks what LimitRanges say of containers, pods and claims. */
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
-import { compareQuantities, quantityToMilli } from '@gyropilot/api'
-import { podResources } from './pod-resources.ts'
-import type { ResourceList } from './pod-resources.ts'
+import { compareQuantities, podResources, quantityToMilli } from '@gyropilot/api'
+import type { Quantity, ResourceList } from '@gyropilot/api'
 import { aggregate, isFor, readAll, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 
@@ -38,8 +37,8 @@ function rangesOf(world: AdmissionWorld, request: AdmissionRequest): Stored[] {
 }
 
 function applyDefaults(pod: Draft, range: Stored): void {
-  const requests: Record<string, string> = {}
-  const limits: Record<string, string> = {}
+  const requests: Record<string, Quantity> = {}
+  const limits: Record<string, Quantity> = {}
   for (const item of itemsOf(range, 'Container')) {
     Object.assign(requests, item['defaultRequest'])
     Object.assign(limits, item['default'])
@@ -97,8 +96,8 @@ function podViolations(pod: Stored, range: Stored): string[] {
       violations.push(
         ...checkItem(
           item,
-          podResources(pod, 'requests', false),
-          podResources(pod, 'limits', false),
+          podResources(pod, 'requests', { withOverhead: false }),
+          podResources(pod, 'limits', { withOverhead: false }),
         ),
       )
     }
@@ -144,9 +143,9 @@ function checkItem(item: Stored, requests: ResourceList, limits: ResourceList): 
 function belowMinimum(
   type: string,
   name: string,
-  bound: string,
-  request?: string,
-  limit?: string,
+  bound: Quantity,
+  request?: Quantity,
+  limit?: Quantity,
 ): string | undefined {
   const subject = `minimum ${name} usage per ${type} is ${bound}`
   if (request === undefined) return `${subject}.  No request is specified`
@@ -159,9 +158,9 @@ function belowMinimum(
 function aboveMaximum(
   type: string,
   name: string,
-  bound: string,
-  request?: string,
-  limit?: string,
+  bound: Quantity,
+  request?: Quantity,
+  limit?: Quantity,
 ): string | undefined {
   const subject = `maximum ${name} usage per ${type} is ${bound}`
   if (limit === undefined) return `${subject}.  No limit is specified`
@@ -174,9 +173,9 @@ function aboveMaximum(
 function aboveRatio(
   type: string,
   name: string,
-  bound: string,
-  request?: string,
-  limit?: string,
+  bound: Quantity,
+  request?: Quantity,
+  limit?: Quantity,
 ): string | undefined {
   const subject = `${name} max limit to request ratio per ${type} is ${bound}`
   if (request === undefined || quantityToMilli(request) === 0)
@@ -193,6 +192,6 @@ function itemsOf(range: Stored, type: string): Stored[] {
   return (range['spec'].limits ?? []).filter((item: Stored) => item['type'] === type)
 }
 
-function sorted(list: ResourceList | undefined): [string, string][] {
+function sorted(list: ResourceList | undefined): [string, Quantity][] {
   return Object.entries(list ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

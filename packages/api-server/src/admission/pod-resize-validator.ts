@@ -1,8 +1,7 @@
 /** Resizes that the pod's node cannot carry out. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Admission order". */
-import { compareQuantities, quantityToInteger, quantityToMilli } from '@gyropilot/api'
+import { compareQuantities, podResources, quantityToInteger, quantityToMilli } from '@gyropilot/api'
 import { ApiError, type AdmissionPlugin, type AdmissionRequest } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
-import { podResources } from './pod-resources.ts'
 import { isFor, read, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 

@@ -1,144 +1,89 @@
 /** Keeps namespaces within their quotas: judged by status.used, which is raised before the object is stored. */
-import { addQuantities, compareQuantities } from '@gyropilot/api'
+import {
+  isCountedResource,
+  objectCountEvaluator,
+  objectCountName,
+  standardEvaluators,
+} from '@gyropilot/api'
+import type { DeviceClass, Pod, UsageEvaluator } from '@gyropilot/api'
 import { SERVER_IDENTITY } from '../../auth/index.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
+import { STALE, conflict } from '../../http/errors.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { ResourceList } from '../pod-resources.ts'
-import { isFor, readAll, refusal } from '../world.ts'
+import { read, readAll } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
-import { scopesMatch } from './scopes.ts'
-import { isAbout, usageDelta, usageOf } from './usage.ts'
+import { QuotaBatches } from './batches.ts'
+import { quotaRequestOf } from './judge.ts'
+import type { Judged, LimitedResource } from './judge.ts'
 
-/** A quota on these asks every container for a value. */
-const REQUIRED_OF_CONTAINERS = [
-  'cpu',
-  'limits.cpu',
-  'limits.memory',
-  'memory',
-  'requests.cpu',
-  'requests.memory',
-]
-
-export function resourceQuota(world: AdmissionWorld): AdmissionPlugin {
+/** `limited`: what may be consumed only under a quota, as the plug-in's configuration file says; nothing by default. */
+export function resourceQuota(
+  world: AdmissionWorld,
+  limited: readonly LimitedResource[] = [],
+): AdmissionPlugin {
+  const quotasIn = (namespace: string): readonly Stored[] =>
+    readAll(world, 'resourcequotas', namespace)
+  const evaluatorOf = evaluators()
+  const batches = new QuotaBatches({
+    clock: world.clock,
+    limited,
+    quotasIn,
+    write: (quota) => writeUsed(world, quota),
+  })
   return {
     name: 'ResourceQuota',
-    handles: (request) =>
-      isCounted(request) && readAll(world, 'resourcequotas', request.namespace).length > 0,
-    async validate(request) {
-      const delta = deltaOf(request, world.clock.nowMs())
-      const quotas = readAll(world, 'resourcequotas', request.namespace).filter((quota) =>
-        isInteresting(quota, request),
-      )
-      for (const quota of quotas) checkRequirements(quota, request)
-      if (Object.keys(delta).length === 0) return
-      // All are judged before any is charged.
-      for (const quota of quotas) usedAfter(quota, request, delta)
-      if (request.dryRun) return
-      for (const quota of quotas) await charge(world, quota, request, delta)
+    handles(request) {
+      if (!request.resource.namespaced || !isCountedResource(request.resource)) return false
+      const asked = quotaRequestOf(request)
+      if (asked === undefined || !evaluatorOf(request.resource).admits(asked)) return false
+      return limited.length > 0 || quotasIn(request.namespace).length > 0
     },
+    validate: (request) => batches.admit(judgedOf(world, request, evaluatorOf(request.resource))),
   }
 }
 
-function isCounted(request: AdmissionRequest): boolean {
-  const { operation, resource, subresource, object } = request
-  if (!resource.namespaced || object === undefined) return false
-  if (operation === 'CREATE') return subresource === ''
-  if (operation !== 'UPDATE') return false
-  return (
-    isFor(request, '', 'services') ||
-    isFor(request, '', 'persistentvolumeclaims') ||
-    isFor(request, '', 'pods', 'resize')
+function evaluators(): (resource: AdmissionRequest['resource']) => UsageEvaluator {
+  const known = new Map(
+    standardEvaluators().map((evaluator) => [objectCountName(evaluator.resource), evaluator]),
   )
-}
-
-function deltaOf({ resource, object, oldObject }: AdmissionRequest, nowMs: number): ResourceList {
-  const before = oldObject === undefined ? {} : usageOf(resource, oldObject, nowMs)
-  return usageDelta(before, usageOf(resource, object!, nowMs))
-}
-
-function isInteresting(quota: Stored, { resource, object }: AdmissionRequest): boolean {
-  return trackedNames(quota, resource).length > 0 && scopesMatch(quota, resource, object!)
-}
-
-function trackedNames(quota: Stored, resource: AdmissionRequest['resource']): string[] {
-  return Object.keys(quota['spec'].hard ?? {})
-    .filter((name) => isAbout(resource, name))
-    .toSorted()
-}
-
-/** Pods must say what they take of anything that is limited. */
-function checkRequirements(quota: Stored, request: AdmissionRequest): void {
-  if (!isFor(request, '', 'pods')) return
-  const required = trackedNames(quota, request.resource).filter((name) =>
-    REQUIRED_OF_CONTAINERS.includes(name),
-  )
-  const { containers = [], initContainers = [], resources: podLevel } = request.object!['spec']
-  const missing: string[] = []
-  for (const name of required) {
-    const without = [...containers, ...initContainers].filter(
-      (container: Stored) => !isStated(container['resources'], name) && !isStated(podLevel, name),
-    )
-    const names = [
-      ...new Set(without.map((container: Stored) => container['name'] as string)),
-    ].toSorted()
-    if (names.length > 0) missing.push(`${name} for: ${names.join(',')}`)
+  return ({ group, resource }) => {
+    const name = objectCountName({ group, resource })
+    const evaluator = known.get(name) ?? objectCountEvaluator({ group, resource })
+    known.set(name, evaluator)
+    return evaluator
   }
-  if (missing.length > 0)
-    throw refusal(
-      request,
-      `failed quota: ${quota['metadata'].name}: must specify ${missing.join('; ')}`,
-    )
 }
 
-function isStated(resources: Stored | undefined, quotaName: string): boolean {
-  const [kind, name] = quotaName.startsWith('limits.')
-    ? ['limits', quotaName.slice(7)]
-    : ['requests', quotaName.replace('requests.', '')]
-  return resources?.[kind!]?.[name!] !== undefined
-}
-
-/** The new status.used of what the request changes. Throws when that is too much, or when nobody has counted yet. */
-function usedAfter(quota: Stored, request: AdmissionRequest, delta: ResourceList): ResourceList {
-  const { hard = {}, used = {} } = quota['status'] ?? {}
-  const { name } = quota['metadata']
-  const tracked = trackedNames(quota, request.resource)
-  if (tracked.some((entry) => hard[entry] === undefined || used[entry] === undefined)) {
-    throw refusal(request, `status unknown for quota: ${name}, resources: ${tracked.join(',')}`)
-  }
-  const after: Record<string, string> = {}
-  const exceeded: string[] = []
-  for (const entry of tracked) {
-    const change = delta[entry]
-    if (change === undefined) continue
-    after[entry] = addQuantities(used[entry], change)
-    // What shrinks is welcome even above the limit.
-    if (!change.startsWith('-') && compareQuantities(after[entry], hard[entry]) > 0)
-      exceeded.push(entry)
-  }
-  if (exceeded.length === 0) return after
-  const show = (list: ResourceList): string =>
-    exceeded.map((entry) => `${entry}=${list[entry]}`).join(',')
-  throw refusal(
-    request,
-    `exceeded quota: ${name}, requested: ${show(delta)}, used: ${show(used)}, limited: ${show(hard)}`,
-  )
-}
-
-async function charge(
+function judgedOf(
   world: AdmissionWorld,
-  quota: Stored,
   request: AdmissionRequest,
-  delta: ResourceList,
-): Promise<void> {
-  const { namespace, name } = quota['metadata']
+  evaluator: UsageEvaluator,
+): Judged {
+  const facts = {
+    nowMs: world.clock.nowMs(),
+    extendedResourceOf(name: string): string | undefined {
+      const stored = world.server().get('resource.k8s.io', 'deviceclasses', '', name)
+      return (stored as DeviceClass | undefined)?.spec?.extendedResourceName
+    },
+    pod: (namespace: string, name: string) => read(world, 'pods', `${namespace}/${name}`) as Pod,
+  }
+  return { request, evaluator, facts }
+}
+
+/** Somebody else's write in between is a conflict: what was judged by is no longer true. */
+async function writeUsed(world: AdmissionWorld, quota: Stored): Promise<void> {
+  const { namespace, name, uid, resourceVersion } = quota['metadata']
+  const resource = { group: '', resource: 'resourcequotas', kind: 'ResourceQuota' }
   await world.server().update(
     '',
     'resourcequotas',
     namespace,
     name,
     (draft) => {
-      const after = usedAfter(draft, request, delta)
-      draft['status'] = { ...draft['status'], used: { ...draft['status'].used, ...after } }
+      const { metadata } = draft
+      if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion)
+        throw conflict(resource, name, STALE)
+      draft['status'] = { ...draft['status'], used: quota['status'].used }
     },
     { subresource: 'status', as: SERVER_IDENTITY, manager: 'kube-apiserver' },
   )

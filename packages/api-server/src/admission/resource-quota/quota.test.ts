@@ -3,30 +3,42 @@ import { describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../../bootstrap/fixtures.ts'
 import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { Draft } from '../../registry/kind-rules.ts'
-import { scopesMatch } from './scopes.ts'
-import { isAbout, usageDelta, usageOf } from './usage.ts'
 
-type WithQuota = TestServer & { readonly ns: string; used(): Record<string, string> }
+type WithQuota = TestServer & {
+  readonly ns: string
+  used(name?: string): Record<string, string>
+  /** A further quota with all counts at zero. */
+  quota(name: string, hard: Record<string, string>, spec?: Draft): Promise<void>
+  fill(name: string, status: Draft): Promise<void>
+}
 
 async function withQuota(hard: Record<string, string>, spec: Draft = {}): Promise<WithQuota> {
   const server = await startServer()
   const ns = await makeNamespace(server, 'a')
-  await server.call('POST', `${ns}/resourcequotas`, {
-    metadata: { name: 'q' },
-    spec: { hard, ...spec },
-  })
-  const used = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
-  await server.call('PATCH', `${ns}/resourcequotas/q/status`, { status: { hard, used } }, PATCH)
-  return { ...server, ns, used: () => server.stored('resourcequotas', 'a/q')!['status'].used }
+  const fill = async (name: string, status: Draft): Promise<void> => {
+    await server.call('PATCH', `${ns}/resourcequotas/${name}/status`, { status }, PATCH)
+  }
+  const quota: WithQuota['quota'] = async (name, limits, more = {}) => {
+    const made = { metadata: { name }, spec: { hard: limits, ...more } }
+    assert.equal((await server.call('POST', `${ns}/resourcequotas`, made)).status, 201)
+    const used = Object.fromEntries(Object.keys(limits).map((entry) => [entry, '0']))
+    await fill(name, { hard: limits, used })
+  }
+  await quota('q', hard, spec)
+  const used = (name = 'q'): Record<string, string> =>
+    server.stored('resourcequotas', `a/${name}`)!['status'].used
+  return { ...server, ns, used, quota, fill }
 }
 
-function asking(name: string, requests: Record<string, string>): Draft {
-  return pod(name, { containers: [{ name: 'c', image: 'i', resources: { requests } }] })
+function asking(name: string, requests: Record<string, string>, spec: Draft = {}): Draft {
+  return pod(name, { containers: [{ name: 'c', image: 'i', resources: { requests } }], ...spec })
 }
+
+const configMap = (name: string): Draft => ({ metadata: { name } })
 
 describe('ResourceQuota', () => {
-  test('Given a quota of 1 pod and status filled, when a second pod is created, then 403 exceeded quota with the three maps; without status: status unknown.', async () => {
-    const { server, call, ns, used } = await withQuota({ pods: '1', 'requests.cpu': '500m' })
+  test('Given a quota of 1 pod and status filled, when a second pod is created, then 403 exceeded quota with the three maps; without an entry of used: status unknown; without status: allowed.', async () => {
+    const { server, call, ns, used, fill } = await withQuota({ pods: '1', 'requests.cpu': '500m' })
     assert.equal((await call('POST', `${ns}/pods`, asking('a', { cpu: '100m' }))).status, 201)
     assert.deepEqual(used(), { pods: '1', 'requests.cpu': '100m' })
     const { status, body } = await call('POST', `${ns}/pods`, asking('b', { cpu: '600m' }))
@@ -35,12 +47,17 @@ describe('ResourceQuota', () => {
     assert.deepEqual([status, body.message], [403, `pods "b" is forbidden: ${why}`])
     await call('POST', `${ns}/resourcequotas`, {
       metadata: { name: 'new' },
-      spec: { hard: { 'count/configmaps': '1' } },
+      spec: { hard: { 'count/configmaps': '1', configmaps: '1' } },
     })
-    const unknown = await call('POST', `${ns}/configmaps`, { metadata: { name: 'x' } })
+    assert.equal((await call('POST', `${ns}/configmaps`, configMap('early'))).status, 201)
+    await fill('new', {
+      hard: { 'count/configmaps': '1', configmaps: '1' },
+      used: { configmaps: '0' },
+    })
+    const unknown = await call('POST', `${ns}/configmaps`, configMap('x'))
     assert.equal(
       unknown.body.message,
-      'configmaps "x" is forbidden: status unknown for quota: new, resources: count/configmaps',
+      'configmaps "x" is forbidden: status unknown for quota: new, resources: configmaps,count/configmaps',
     )
     await server.stop()
   })
@@ -53,6 +70,13 @@ describe('ResourceQuota', () => {
       body.message,
       'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
     )
+    await server.stop()
+  })
+
+  test('Unrelated exceeded resources do not matter', async () => {
+    const { server, call, ns, fill } = await withQuota({ pods: '1', configmaps: '5' })
+    await fill('q', { used: { pods: '7', configmaps: '0' } })
+    assert.equal((await call('POST', `${ns}/configmaps`, configMap('a'))).status, 201)
     await server.stop()
   })
 
@@ -72,148 +96,148 @@ describe('ResourceQuota', () => {
   })
 
   test('dry runs and refused objects are not charged, deletes change nothing', async () => {
-    const { server, call, ns, used } = await withQuota({
-      configmaps: '2',
-      services: '1',
-      'services.nodeports': '1',
-    })
-    await call('POST', `${ns}/configmaps?dryRun=All`, { metadata: { name: 'a' } })
+    const { server, call, ns, used } = await withQuota({ configmaps: '1' })
+    await call('POST', `${ns}/configmaps?dryRun=All`, configMap('a'))
     assert.equal(used()['configmaps'], '0')
-    await call('POST', `${ns}/configmaps`, { metadata: { name: 'Bad Name' } })
+    await call('POST', `${ns}/configmaps`, configMap('Bad Name'))
     assert.equal(used()['configmaps'], '0')
-    await call('POST', `${ns}/configmaps`, { metadata: { name: 'a' } })
+    await call('POST', `${ns}/configmaps`, configMap('a'))
+    assert.equal((await call('POST', `${ns}/configmaps?dryRun=All`, configMap('b'))).status, 403)
     await call('DELETE', `${ns}/configmaps/a`)
     assert.equal(used()['configmaps'], '1')
     await server.stop()
   })
 
-  test('an update that raises usage is charged, one that lowers it is let through', async () => {
-    const { server, call, ns, used } = await withQuota({ services: '5', 'services.nodeports': '1' })
-    const ports = [{ name: 'x', port: 80 }]
-    assert.equal(
-      (await call('POST', `${ns}/services`, { metadata: { name: 's' }, spec: { ports } })).status,
-      201,
-    )
-    assert.equal(
-      (await call('PATCH', `${ns}/services/s`, { spec: { type: 'NodePort' } }, PATCH)).status,
-      200,
-    )
-    assert.deepEqual(used(), { services: '1', 'services.nodeports': '1' })
-    const more = await call('POST', `${ns}/services`, {
-      metadata: { name: 't' },
-      spec: { type: 'NodePort', ports },
+  test('an update that raises usage is charged with the difference; one that lowers it changes nothing, even above the limit', async () => {
+    const { server, call, ns, used, fill } = await withQuota({
+      services: '5',
+      'services.nodeports': '2',
     })
+    const service = (name: string, spec: Draft): Draft => ({ metadata: { name }, spec })
+    const [one, two] = [
+      [{ name: 'x', port: 80 }],
+      [
+        { name: 'x', port: 80 },
+        { name: 'y', port: 81 },
+      ],
+    ]
+    assert.equal((await call('POST', `${ns}/services`, service('s', { ports: one }))).status, 201)
+    await call('PATCH', `${ns}/services/s`, { spec: { type: 'NodePort' } }, PATCH)
+    assert.deepEqual(used(), { services: '1', 'services.nodeports': '1' })
+    await call('PATCH', `${ns}/services/s`, { spec: { ports: two } }, PATCH)
+    assert.deepEqual(used(), { services: '1', 'services.nodeports': '2' })
+    await fill('q', { hard: { services: '5', 'services.nodeports': '1' } })
+    const more = await call(
+      'POST',
+      `${ns}/services`,
+      service('t', { type: 'NodePort', ports: one }),
+    )
     assert.equal(more.status, 403)
+    for (const spec of [{ ports: one }, { type: 'ClusterIP' }])
+      assert.equal((await call('PATCH', `${ns}/services/s`, { spec }, PATCH)).status, 200)
+    assert.deepEqual(used(), { services: '1', 'services.nodeports': '2' })
+    await server.stop()
+  })
+
+  test('a Pod that gets a deadline moves: charged in full to the quota it is new to', async () => {
+    const { server, call, ns, used, quota } = await withQuota(
+      { pods: '1' },
+      { scopes: ['Terminating'] },
+    )
+    await quota('other', { pods: '5' }, { scopes: ['NotTerminating'] })
+    for (const name of ['a', 'b'])
+      assert.equal((await call('POST', `${ns}/pods`, pod(name))).status, 201)
+    assert.deepEqual([used(), used('other')], [{ pods: '0' }, { pods: '2' }])
+    const spec = { activeDeadlineSeconds: 100 }
+    assert.equal((await call('PATCH', `${ns}/pods/a`, { spec }, PATCH)).status, 200)
+    assert.deepEqual([used(), used('other')], [{ pods: '1' }, { pods: '2' }])
+    const { body } = await call('PATCH', `${ns}/pods/b`, { spec }, PATCH)
     assert.equal(
-      (await call('PATCH', `${ns}/services/s`, { spec: { type: 'ClusterIP' } }, PATCH)).status,
-      200,
+      body.message,
+      'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
+    )
+    const metadata = { labels: { a: 'b' } }
+    assert.equal((await call('PATCH', `${ns}/pods/b`, { metadata }, PATCH)).status, 200)
+    await server.stop()
+  })
+
+  test('a resize is charged with the difference', async () => {
+    const { server, call, ns, used } = await withQuota({ 'requests.cpu': '1' })
+    await call('POST', `${ns}/pods`, asking('p', { cpu: '100m' }))
+    const resize = async (cpu: string) => {
+      const stored = (await call('GET', `${ns}/pods/p`)).body
+      const spec = structuredClone(stored.spec)
+      spec.containers[0].resources = { requests: { cpu } }
+      return call('PUT', `${ns}/pods/p/resize`, { ...stored, spec })
+    }
+    const { body } = await resize('2')
+    assert.equal(
+      body.message,
+      'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=1900m, used: requests.cpu=100m, limited: requests.cpu=1',
+    )
+    assert.equal((await resize('500m')).status, 200)
+    assert.deepEqual(used(), { 'requests.cpu': '500m' })
+    await server.stop()
+  })
+
+  test('storage that was allocated is charged when status says so, above the limit too', async () => {
+    const { server, call, ns, used } = await withQuota({ 'requests.storage': '10Gi' })
+    const claims = `${ns}/persistentvolumeclaims`
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName: '',
+    }
+    assert.equal((await call('POST', claims, { metadata: { name: 'c' }, spec })).status, 201)
+    const status = { allocatedResources: { storage: '50Gi' } }
+    assert.equal((await call('PATCH', `${claims}/c/status`, { status }, PATCH)).status, 200)
+    assert.deepEqual(used(), { 'requests.storage': '50Gi' })
+    await server.stop()
+  })
+
+  test('claims are charged under the names of their classes and of the extended resources that stand for them', async () => {
+    const hard = {
+      'count/resourceclaims.resource.k8s.io': '9',
+      'x.deviceclass.resource.k8s.io/devices': '9',
+      'requests.example.com/gpu': '9',
+      'requests.deviceclass.resource.kubernetes.io/x': '9',
+    }
+    const { server, call, used } = await withQuota(hard)
+    const group = '/apis/resource.k8s.io/v1'
+    await call('POST', `${group}/deviceclasses`, {
+      metadata: { name: 'x' },
+      spec: { extendedResourceName: 'example.com/gpu' },
+    })
+    const requests = [{ name: 'a', exactly: { deviceClassName: 'x', count: 3 } }]
+    const made = await call('POST', `${group}/namespaces/a/resourceclaims`, {
+      metadata: { name: 'c' },
+      spec: { devices: { requests } },
+    })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    assert.deepEqual(
+      used(),
+      Object.fromEntries(Object.keys(hard).map((name, index) => [name, index === 0 ? '1' : '3'])),
     )
     await server.stop()
   })
-})
 
-describe('usage', () => {
-  const pods = { group: '', resource: 'pods' }
-  const nowMs = Date.UTC(2026, 0, 1)
-
-  test('of a pod: sums, init containers, overhead, extended resources', () => {
-    const resources = {
-      requests: { cpu: '100m', memory: '1Gi', 'example.com/gpu': '1' },
-      limits: { cpu: '1' },
-    }
-    const spec = {
-      containers: [{ resources }, { resources: { requests: { cpu: '200m' } } }],
-      initContainers: [
-        { resources: { requests: { cpu: '1' } } },
-        { restartPolicy: 'Always', resources: { requests: { cpu: '50m' } } },
-      ],
-      overhead: { cpu: '10m' },
-    }
-    const usage = usageOf(pods, { metadata: {}, spec, status: {} }, nowMs)
-    assert.equal(usage['requests.cpu'], '1010m')
-    assert.equal(usage['cpu'], '1010m')
-    assert.equal(usage['requests.example.com/gpu'], '1')
-    assert.equal(usage['limits.cpu'], '1010m')
-    assert.deepEqual([usage['pods'], usage['count/pods']], ['1', '1'])
+  test('All relevant quotas must allow the request: when one refuses, none is charged', async () => {
+    const { server, call, ns, used, quota } = await withQuota({ 'count/secrets': '5' })
+    await quota('zero', { secrets: '0' })
+    assert.equal((await call('POST', `${ns}/secrets`, { metadata: { name: 's' } })).status, 403)
+    assert.deepEqual(used(), { 'count/secrets': '0' })
+    await server.stop()
   })
 
-  test('of a pod that is done, or past its grace: the object alone', () => {
-    const done = { metadata: {}, spec: { containers: [] }, status: { phase: 'Succeeded' } }
-    assert.deepEqual(usageOf(pods, done, nowMs), { 'count/pods': '1' })
-    const metadata = { deletionTimestamp: '2025-12-31T23:59:00Z', deletionGracePeriodSeconds: 30 }
-    assert.deepEqual(usageOf(pods, { metadata, spec: { containers: [] } }, nowMs), {
-      'count/pods': '1',
-    })
-  })
-
-  test('of a claim: by class too', () => {
-    const claim = {
-      metadata: {},
-      spec: { storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } },
-    }
-    assert.deepEqual(usageOf({ group: '', resource: 'persistentvolumeclaims' }, claim, nowMs), {
-      'count/persistentvolumeclaims': '1',
-      persistentvolumeclaims: '1',
-      'requests.storage': '1Gi',
-      'fast.storageclass.storage.k8s.io/persistentvolumeclaims': '1',
-      'fast.storageclass.storage.k8s.io/requests.storage': '1Gi',
-    })
-  })
-
-  test('names tell what they are about', () => {
-    assert.ok(isAbout({ group: 'apps', resource: 'deployments' }, 'count/deployments.apps'))
-    assert.ok(!isAbout({ group: 'apps', resource: 'deployments' }, 'count/deployments'))
-    assert.ok(isAbout(pods, 'requests.example.com/gpu') && !isAbout(pods, 'requests.storage'))
-  })
-
-  test('differences leave out what stays', () => {
-    assert.deepEqual(usageDelta({ pods: '1', cpu: '500m' }, { pods: '1', cpu: '1' }), {
-      cpu: '500m',
-    })
-  })
-})
-
-describe('scopes', () => {
-  const pods = { group: '', resource: 'pods' }
-  const quota = (spec: Draft): Draft => ({ spec })
-  const plain = { metadata: {}, spec: { containers: [{}] } }
-  const heavy = {
-    metadata: {},
-    spec: {
-      activeDeadlineSeconds: 5,
-      priorityClassName: 'high',
-      containers: [{ resources: { requests: { cpu: '1' } } }],
-    },
-  }
-  for (const [scope, ofPlain, ofHeavy] of [
-    ['Terminating', false, true],
-    ['NotTerminating', true, false],
-    ['BestEffort', true, false],
-    ['NotBestEffort', false, true],
-    ['CrossNamespacePodAffinity', false, false],
-  ] as const) {
-    test(scope, () => {
-      assert.equal(scopesMatch(quota({ scopes: [scope] }), pods, plain), ofPlain)
-      assert.equal(scopesMatch(quota({ scopes: [scope] }), pods, heavy), ofHeavy)
-    })
-  }
-
-  test('PriorityClass by operator', () => {
-    const select = (operator: string, values?: string[]): Draft =>
-      quota({
-        scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator, values }] },
-      })
-    assert.ok(
-      scopesMatch(select('In', ['high']), pods, heavy) &&
-        !scopesMatch(select('In', ['high']), pods, plain),
+  test('no more than the quota of many that come at once', async () => {
+    const { server, call, ns, used } = await withQuota({ configmaps: '10' })
+    const names = Array.from({ length: 50 }, (_, index) => `c${index}`)
+    const answers = await Promise.all(
+      names.map((name) => call('POST', `${ns}/configmaps`, configMap(name))),
     )
-    assert.ok(
-      scopesMatch(select('Exists'), pods, heavy) &&
-        scopesMatch(select('DoesNotExist'), pods, plain),
-    )
-    assert.ok(
-      !scopesMatch(select('Exists'), { group: '', resource: 'services' }, heavy),
-      'scopes are about pods',
-    )
+    assert.equal(answers.filter(({ status }) => status === 201).length, 10)
+    assert.equal(answers.filter(({ status }) => status === 403).length, 40)
+    assert.deepEqual(used(), { configmaps: '10' })
+    await server.stop()
   })
 })
