@@ -1,42 +1,17 @@
 // The two halves of a disruption budget at once, over real HTTP: the server takes from the budget while the controller counts.
 import assert from 'node:assert/strict'
-import { Agent, request } from 'node:https'
 import { test } from 'node:test'
 import type { Pod, PodDisruptionBudget, PodList } from '@gyropilot/api'
 import { startCluster } from '../recordings/in-process-cluster.ts'
+import { caller } from './caller.ts'
+import type { Caller } from './caller.ts'
 
 const PODS = 100
 const MIN_AVAILABLE = 90
 const CORE = '/api/v1/namespaces/default/pods'
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 
-/** A connection per request: nothing puts them in a row before the server does. */
-function caller(server: string, token: string) {
-  const agent = new Agent({ rejectUnauthorized: false, keepAlive: true, maxSockets: PODS })
-  const { hostname, port } = new URL(server)
-  const call = <T = unknown>(
-    method: string,
-    path: string,
-    body?: object,
-    contentType = 'application/json',
-  ): Promise<{ readonly code: number; readonly body: T }> =>
-    new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': contentType }
-      const sent = request({ agent, hostname, port, method, path, headers }, (answer) => {
-        const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          resolve({ code: answer.statusCode ?? 0, body: JSON.parse(text) as T })
-        })
-      })
-      sent.on('error', reject)
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
-  return { call, close: () => agent.destroy() }
-}
-
-type Call = ReturnType<typeof caller>['call']
+type Call = Caller['call']
 
 /** On a node that nobody plays: what is evicted stays on its way out. */
 async function readyPod(call: Call, name: string): Promise<void> {
@@ -70,7 +45,7 @@ test(
   { timeout: 120_000 },
   async (t) => {
     const { cluster, server, stop } = await startCluster({ controllers: true })
-    const { call, close } = caller(server, cluster.administratorToken)
+    const { call, close } = caller(server, cluster.administratorToken, PODS)
     t.after(async () => {
       close()
       await stop()

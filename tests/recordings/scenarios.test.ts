@@ -39,6 +39,8 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
       'owner of an unknown kind stays',
       'default account and root certificate come back',
       'autoscaler without metrics',
+      'quota counts',
+      'quota scopes',
       'aggregated cluster role',
       'token secret is filled',
       'token secret of a deleted account goes',

@@ -33,6 +33,8 @@ import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import type { ReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
 import { defaultReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
+import type { ResourceQuotaConfiguration } from './resourcequota-controller/config.ts'
+import { defaultResourceQuotaConfiguration } from './resourcequota-controller/config.ts'
 import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
@@ -60,6 +62,7 @@ export interface ControllersConfiguration {
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly replicationController: ReplicationControllerConfiguration
+  readonly resourceQuota: ResourceQuotaConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
   readonly statefulSet: StatefulSetConfiguration
@@ -83,6 +86,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   replicationController: defaultReplicationControllerConfiguration,
+  resourceQuota: defaultResourceQuotaConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,
   statefulSet: defaultStatefulSetConfiguration,

@@ -22,6 +22,7 @@ import { podGarbageCollectorController } from './pod-garbage-collector-controlle
 import { podGroupProtectionController } from './podgroup-protection-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { replicationControllerController } from './replicationcontroller-controller/index.ts'
+import { resourceQuotaController } from './resourcequota-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
@@ -42,6 +43,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   podGarbageCollectorController,
   endpointSliceMirroringController,
   replicationControllerController,
+  resourceQuotaController,
   namespaceController,
   serviceAccountController,
   garbageCollectorController,

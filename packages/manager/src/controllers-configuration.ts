@@ -36,9 +36,7 @@ export function controllersConfiguration(
       concurrentCronJobSyncs: options.number('concurrent-cron-job-syncs'),
       localTimeZone,
     },
-    ephemeralVolume: {
-      concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs'),
-    },
+    ephemeralVolume: { concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs') },
     endpointSliceMirroring: {
       ...defaultControllersConfiguration.endpointSliceMirroring,
       concurrentServiceEndpointSyncs: options.number('mirroring-concurrent-service-endpoint-syncs'),
@@ -75,6 +73,10 @@ export function controllersConfiguration(
     replicaSet: {
       ...defaultControllersConfiguration.replicaSet,
       concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
+    },
+    resourceQuota: {
+      concurrentResourceQuotaSyncs: options.number('concurrent-resource-quota-syncs'),
+      resourceQuotaSyncPeriodMs: options.number('resource-quota-sync-period'),
     },
     rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCaPem },
     serviceAccountToken: {
