@@ -153,6 +153,8 @@ export interface Verdict {
   readonly error?: unknown
   /** The error cannot be helped by a retry: it is logged, and the key waits for the next event. Its back-off is left as it is. */
   readonly terminal?: boolean
+  /** The error is a matter of course: it is retried, but logged at verbosity 4 only. */
+  readonly expected?: boolean
   /** Work on the key again after this time, without counting as a retry. Absent: wait for the next event. */
   readonly requeueAfterMs?: number
   /** With `requeueAfterMs`: failures counted so far stay, so that a later error continues their back-off. */

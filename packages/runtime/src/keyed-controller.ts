@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
-import { withDeadline } from '@gyropilot/foundation'
+import { errorText, withDeadline } from '@gyropilot/foundation'
 import type {
   ControllerContext,
   KeyedController,
@@ -171,7 +171,11 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
         this.#queue.forget(key)
         return
       }
-      this.#logger.error(verdict.error, 'Sync failed, will retry', { key, retries })
+      if (verdict.expected)
+        this.#logger
+          .verbosity(4)
+          .info('Will retry', { key, retries, reason: errorText(verdict.error) })
+      else this.#logger.error(verdict.error, 'Sync failed, will retry', { key, retries })
       this.#queue.addRateLimited(key, this.#traced({ cause: 'retry' }))
       return
     }
