@@ -1,5 +1,7 @@
 export { FakeHost } from './fake-host.ts'
 export { RecordingLogger } from './recording-logger.ts'
 export type { LogLine } from './recording-logger.ts'
+export { signatureAlgorithms, signingRequestPem } from './signing-request.ts'
+export type { SignatureAlgorithm, SigningRequestOptions } from './signing-request.ts'
 export { virtualClock } from './virtual-clock.ts'
 export { settle } from '../system/settle.ts'

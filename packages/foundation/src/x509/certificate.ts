@@ -124,7 +124,7 @@ function extensions(request: CertificateRequest, issuer: Issuer): Buffer[] {
   return result
 }
 
-function extension(oid: string, critical: boolean, value: Uint8Array): Buffer {
+export function extension(oid: string, critical: boolean, value: Uint8Array): Buffer {
   const parts = [der.objectIdentifier(oid)]
   if (critical) parts.push(der.boolean(true))
   return der.sequence(...parts, der.octetString(value))

@@ -1,11 +1,13 @@
-/** The little of DER (X.690) that certificates need, written only. Why not a library: docs/decisions/0005-certificates.md. */
+/** The little of DER (X.690) that certificates need, written; `der-reader.ts` reads. Why not a library: docs/decisions/0005-certificates.md. */
 const UNIVERSAL = {
   boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   objectIdentifier: 0x06,
   utf8String: 0x0c,
+  printableString: 0x13,
   utcTime: 0x17,
   generalizedTime: 0x18,
   sequence: 0x30,
@@ -64,6 +66,20 @@ export function octetString(content: Uint8Array): Buffer {
 /** `unusedBits` of the last byte do not count. */
 export function bitString(content: Uint8Array, unusedBits = 0): Buffer {
   return tagged(UNIVERSAL.bitString, Buffer.concat([Uint8Array.of(unusedBits), content]))
+}
+
+export function nothing(): Buffer {
+  return tagged(UNIVERSAL.null, new Uint8Array())
+}
+
+/** Only of text that `isPrintable`. */
+export function printableString(text: string): Buffer {
+  return tagged(UNIVERSAL.printableString, Buffer.from(text, 'ascii'))
+}
+
+/** Whether a PrintableString can hold the text. */
+export function isPrintable(text: string): boolean {
+  return /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text)
 }
 
 export function utf8String(text: string): Buffer {

@@ -1,4 +1,4 @@
-/** X.509 certificates over EC P-256 keys: what a cluster and its components need to speak TLS to each other. */
+/** X.509: what a cluster and its components need to speak TLS to each other, and certificates for those who ask for one. */
 export {
   generateKeyPair,
   ipAddressBytes,
@@ -13,6 +13,12 @@ export type {
   DistinguishedName,
   Issuer,
 } from './certificate.ts'
+export { parseSigningRequest } from './certificate-request.ts'
+export type { AlternativeNames, SigningRequest } from './certificate-request.ts'
 export * as der from './der.ts'
+export { DerError } from './der-reader.ts'
 export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
 export type { CertificateProblem, PresentedCertificate } from './server-identity.ts'
+export { SigningAuthority } from './signing-authority.ts'
+export type { LeafCertificate } from './signing-authority.ts'
+export type { Subject } from './subject.ts'
