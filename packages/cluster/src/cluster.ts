@@ -78,6 +78,7 @@ export class Cluster {
       identities,
       authorityPem,
       serviceAccountPrivateKeyPem: certificates.serviceAccountKey.privateKeyPem,
+      signingAuthority: certificates.authority,
       audit,
       gate,
     })

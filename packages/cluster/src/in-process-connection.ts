@@ -2,6 +2,7 @@
 import type { ApiServer, UserInfo } from '@gyropilot/api-server'
 import { memoryTransport } from '@gyropilot/client'
 import type { Transport } from '@gyropilot/client'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { ADMINISTRATOR, CONTROLLER_MANAGER, SCHEDULER, controllerAccount } from './identities.ts'
 import type { Identities } from './identities.ts'
 import type { Connection, PartIdentity } from './parts.ts'
@@ -22,6 +23,7 @@ export interface InProcessConnectionOptions {
   readonly identities: Identities
   readonly authorityPem: string
   readonly serviceAccountPrivateKeyPem: string
+  readonly signingAuthority: CertificateAndKey
   readonly audit?: Audit | undefined
   /** Absent: every request is answered as it comes. */
   readonly gate?: TurnGate | undefined
@@ -32,6 +34,7 @@ export function inProcessConnection(options: InProcessConnectionOptions): Connec
     host: 'in-process',
     authorityPem: options.authorityPem,
     serviceAccountPrivateKeyPem: options.serviceAccountPrivateKeyPem,
+    signingAuthority: options.signingAuthority,
     transportAs: (identity) => transportAs(options, userOf(identity)),
   }
 }

@@ -5,9 +5,10 @@
 import type { ResourceType } from '@gyropilot/api'
 import { ApiClient } from '@gyropilot/client'
 import type { Client, Transport } from '@gyropilot/client'
-import { controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
+import { SIGNER_NAMES, controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { clientBuilder, refuseMissing, runControllers } from '@gyropilot/manager'
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
@@ -36,6 +37,8 @@ export interface Connection {
   readonly authorityPem: string
   /** What the server judges service account tokens by, in PEM. Absent: unknown here, so token Secrets are not filled. */
   readonly serviceAccountPrivateKeyPem?: string
+  /** What certificates are signed with that the server takes for a client's. Absent: unknown here, so none are signed. */
+  readonly signingAuthority?: CertificateAndKey
   transportAs(identity: PartIdentity): Transport
 }
 
@@ -132,6 +135,7 @@ export class Parts {
       configuration: {
         ...defaultControllersConfiguration,
         featureGates: gateValues(new Map()),
+        certificateSigning: certificateSigning(connection),
         rootCaPublisher: { caBundle: connection.authorityPem },
         serviceAccountToken: {
           ...defaultControllersConfiguration.serviceAccountToken,
@@ -240,6 +244,15 @@ export class Parts {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
     })
   }
+}
+
+/** One authority for all signers. */
+function certificateSigning({ signingAuthority }: Connection) {
+  const byDefault = defaultControllersConfiguration.certificateSigning
+  if (signingAuthority === undefined) return byDefault
+  const source = { read: () => Promise.resolve(signingAuthority) }
+  const authorities = Object.fromEntries(SIGNER_NAMES.map((name) => [name, source]))
+  return { ...byDefault, authorities }
 }
 
 /** A kubelet watches itself and the pods that are bound to it. Several in one process share one watch of all that are bound. */

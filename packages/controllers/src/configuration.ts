@@ -3,6 +3,8 @@
  * every controller reads only its own part. Each controller's part is one member, so that new
  * controllers add a line here and nothing else.
  */
+import type { CertificateSigningConfiguration } from './certificatesigningrequest-controllers/signing/config.ts'
+import { defaultCertificateSigningConfiguration } from './certificatesigningrequest-controllers/signing/config.ts'
 import type { CronJobConfiguration } from './cronjob-controller/config.ts'
 import { defaultCronJobConfiguration } from './cronjob-controller/config.ts'
 import type { DaemonSetConfiguration } from './daemonset-controller/config.ts'
@@ -47,6 +49,7 @@ import { defaultTtlAfterFinishedConfiguration } from './ttl-after-finished-contr
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
+  readonly certificateSigning: CertificateSigningConfiguration
   readonly cronJob: CronJobConfiguration
   readonly daemonSet: DaemonSetConfiguration
   readonly deployment: DeploymentConfiguration
@@ -71,6 +74,7 @@ export interface ControllersConfiguration {
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
+  certificateSigning: defaultCertificateSigningConfiguration,
   cronJob: defaultCronJobConfiguration,
   daemonSet: defaultDaemonSetConfiguration,
   deployment: defaultDeploymentConfiguration,

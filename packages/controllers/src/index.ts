@@ -2,6 +2,9 @@
 import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from './configuration.ts'
 import { bootstrapSignerController } from './bootstrap-signer-controller/index.ts'
+import { certificateApprovingController } from './certificatesigningrequest-controllers/approving/index.ts'
+import { certificateCleanerController } from './certificatesigningrequest-controllers/cleaner/index.ts'
+import { certificateSigningController } from './certificatesigningrequest-controllers/signing/index.ts'
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
 import { cronJobController } from './cronjob-controller/index.ts'
 import { daemonSetController } from './daemonset-controller/index.ts'
@@ -35,6 +38,11 @@ import { statefulSetController } from './statefulset-controller/index.ts'
 
 export { defaultControllersConfiguration, featureEnabled } from './configuration.ts'
 export type { ControllersConfiguration } from './configuration.ts'
+export { SIGNER_NAMES } from './certificatesigningrequest-controllers/signing/config.ts'
+export type {
+  AuthoritySource,
+  SignerName,
+} from './certificatesigningrequest-controllers/signing/config.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
   serviceAccountTokenController,
@@ -55,6 +63,9 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   replicaSetController,
   horizontalPodAutoscalerController,
   cronJobController,
+  certificateSigningController,
+  certificateApprovingController,
+  certificateCleanerController,
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,

@@ -312,6 +312,7 @@ class App {
         items: options.list('controllers'),
         configuration: controllersConfiguration(options, {
           rootCaPem: await this.#rootCa(),
+          readTextFile: (path) => this.#world.host.readTextFile(path),
           localTimeZone: this.#world.localTimeZone,
           serviceAccountPrivateKeyPem: await this.#textOfFile('service-account-private-key-file'),
         }),

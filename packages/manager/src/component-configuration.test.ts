@@ -109,6 +109,7 @@ test('every flag of a controller that runs here reaches its configuration', () =
   const { featureGates, ...configuration } = controllersConfiguration(options, {
     rootCaPem: 'PEM',
     serviceAccountPrivateKeyPem: 'KEY',
+    readTextFile: () => Promise.resolve(''),
     localTimeZone: 'Europe/Berlin',
   })
   assert.equal(featureGates['PodDeletionCost'], false)

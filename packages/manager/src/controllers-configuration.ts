@@ -1,6 +1,7 @@
 /** Fills the controllers' configuration from flags. Pure. */
 import { defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
+import { signingAuthorities } from './signing-authorities.ts'
 import { gateValues } from './feature-gates.ts'
 import type { Options } from './options.ts'
 
@@ -10,16 +11,19 @@ export interface Surroundings {
   readonly rootCaPem: string
   /** --service-account-private-key-file; empty: none. */
   readonly serviceAccountPrivateKeyPem: string
+  /** Reads files that may change while the process runs. Rejects with FileError. */
+  readTextFile(path: string): Promise<string>
   /** IANA name. */
   readonly localTimeZone: string
 }
 
 export function controllersConfiguration(
   options: Options,
-  { rootCaPem, serviceAccountPrivateKeyPem, localTimeZone }: Surroundings,
+  surroundings: Surroundings,
 ): ControllersConfiguration {
   return {
     ...defaultControllersConfiguration,
+    ...keysConfiguration(options, surroundings),
     featureGates: gateValues(options.gates()),
     endpoints: {
       ...defaultControllersConfiguration.endpoints,
@@ -34,7 +38,7 @@ export function controllersConfiguration(
     },
     cronJob: {
       concurrentCronJobSyncs: options.number('concurrent-cron-job-syncs'),
-      localTimeZone,
+      localTimeZone: surroundings.localTimeZone,
     },
     ephemeralVolume: { concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs') },
     endpointSliceMirroring: {
@@ -106,5 +110,24 @@ function autoscalerConfiguration(
     tolerance: options.number('horizontal-pod-autoscaler-tolerance'),
     cpuInitializationMs: options.number('horizontal-pod-autoscaler-cpu-initialization-period'),
     initialReadinessDelayMs: options.number('horizontal-pod-autoscaler-initial-readiness-delay'),
+/** Of controllers that hand out what keys and authorities are behind. */
+function keysConfiguration(
+  options: Options,
+  { rootCaPem, serviceAccountPrivateKeyPem, readTextFile }: Surroundings,
+): Pick<
+  ControllersConfiguration,
+  'certificateSigning' | 'rootCaPublisher' | 'serviceAccountToken'
+> {
+  return {
+    certificateSigning: {
+      durationMs: options.number('cluster-signing-duration'),
+      authorities: signingAuthorities(options, readTextFile),
+    },
+    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCaPem },
+    serviceAccountToken: {
+      privateKeyPem: serviceAccountPrivateKeyPem,
+      rootCaPem,
+      concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
+    },
   }
 }

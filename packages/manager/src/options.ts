@@ -208,7 +208,7 @@ function* signingProblems(options: Options): Generator<string> {
     if (middle !== '' && general && (cert !== '' || key !== '')) {
       yield `cannot specify --cluster-signing-${middle}cert-file or -key-file together with --cluster-signing-cert-file or -key-file`
     }
-    if ((cert === '') !== (key === '') && options.isGiven(`cluster-signing-${middle}cert-file`)) {
+    if ((cert === '') !== (key === '')) {
       yield `--cluster-signing-${middle}cert-file and --cluster-signing-${middle}key-file must be given together`
     }
   }

@@ -3,7 +3,11 @@ import { privateKeyPem } from '@gyropilot/foundation/x509'
 import type { Transport } from '@gyropilot/client'
 import { userOf } from '../in-process-connection.ts'
 import type { Connection, PartIdentity } from '../parts.ts'
-import { AUTHORITY_PEM, serviceAccountKey } from './fixed-certificates.ts'
+import {
+  AUTHORITY_PEM,
+  serviceAccountKey,
+  simulatedSigningAuthority,
+} from './fixed-certificates.ts'
 import type { Network } from './network.ts'
 import type { Incarnation } from './process.ts'
 
@@ -17,6 +21,7 @@ export function connectionOf(
     host: 'simulated',
     authorityPem: AUTHORITY_PEM,
     serviceAccountPrivateKeyPem: privateKeyPem(serviceAccountKey().privateKey),
+    signingAuthority: simulatedSigningAuthority(),
     transportAs(identity: PartIdentity) {
       const user = userOf(identity)
       return wrap(network.transport({ life, name: user.name, user }))

@@ -16,6 +16,8 @@ export interface ManagerProcessesOptions {
   readonly kubeconfig: string
   /** The key that the server judges service account tokens by. Absent: token Secrets are not filled. */
   readonly serviceAccountKeyFile?: string
+  /** What certificates are signed with. Absent: none are. */
+  readonly signingAuthorityFiles?: { readonly certFile: string; readonly keyFile: string }
   readonly controllers: readonly string[]
   readonly verbosity: number
   readonly terminal: Terminal
@@ -27,8 +29,8 @@ export interface ManagerProcesses {
 }
 
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
-  const { count, election, kubeconfig, serviceAccountKeyFile, controllers, verbosity, terminal } =
-    options
+  const { count, election, kubeconfig, controllers, verbosity, terminal } = options
+  const { serviceAccountKeyFile, signingAuthorityFiles } = options
   const entry = createRequire(import.meta.url).resolve('@gyropilot/manager/main')
   const args = [
     '--disable-warning=ExperimentalWarning',
@@ -42,6 +44,12 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     ...(serviceAccountKeyFile === undefined
       ? []
       : [`--service-account-private-key-file=${serviceAccountKeyFile}`]),
+    ...(signingAuthorityFiles === undefined
+      ? []
+      : [
+          `--cluster-signing-cert-file=${signingAuthorityFiles.certFile}`,
+          `--cluster-signing-key-file=${signingAuthorityFiles.keyFile}`,
+        ]),
     `--leader-elect-lease-duration=${formatGoDuration(election.leaseDurationMs)}`,
     `--leader-elect-renew-deadline=${formatGoDuration(election.renewDeadlineMs)}`,
     `--leader-elect-retry-period=${formatGoDuration(election.retryPeriodMs)}`,

@@ -1,7 +1,7 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
-import type { CertificateFiles, Listener, Store } from '@gyropilot/api-server'
+import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
 import { Cluster, missingControllers } from '@gyropilot/cluster/live'
 import type { Parts } from '@gyropilot/cluster/live'
 import {
@@ -23,7 +23,7 @@ import { helpText } from './help.ts'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
 import type { KubeconfigPlace } from './kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
-import type { ManagerProcesses } from './manager-processes.ts'
+import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
 import { narrate } from './narration.ts'
 import { simulatedNodes } from './nodes.ts'
 import { rememberPort, rememberedPort } from './port-file.ts'
@@ -134,13 +134,7 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     token: cluster.administratorToken,
   })
   const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
-  const managers = await startParts(
-    options,
-    world,
-    cluster,
-    kubeconfig,
-    certificates.serviceAccountKey.privateKeyPem,
-  )
+  const managers = await startParts(options, world, cluster, kubeconfig, certificates)
   terminal.banner({
     ...bannerFacts(options, managers),
     server,
@@ -218,10 +212,17 @@ function writeKubeconfig(options: UpOptions, text: string, port: number): Kubeco
 }
 
 /** For managers in processes of their own, beside the kubeconfig and as private. */
-function writeServiceAccountKey(kubeconfig: string, text: string): string {
-  const path = `${kubeconfig}.sa.key`
-  replacePrivateFile(path, text)
-  return path
+function writeManagerKeys(
+  kubeconfig: string,
+  { serviceAccountKey, authority }: ClusterCertificates,
+): Pick<ManagerProcessesOptions, 'serviceAccountKeyFile' | 'signingAuthorityFiles'> {
+  const serviceAccountKeyFile = `${kubeconfig}.sa.key`
+  const certFile = `${kubeconfig}.ca.crt`
+  const keyFile = `${kubeconfig}.ca.key`
+  replacePrivateFile(serviceAccountKeyFile, serviceAccountKey.privateKeyPem)
+  replacePrivateFile(certFile, authority.certificatePem)
+  replacePrivateFile(keyFile, authority.privateKeyPem)
+  return { serviceAccountKeyFile, signingAuthorityFiles: { certFile, keyFile } }
 }
 
 /** Starts what was asked for; resolves when all of it does its work. */
@@ -230,7 +231,7 @@ async function startParts(
   world: World,
   parts: Pick<Parts, 'startControllerManager' | 'startScheduler' | 'startNodes'>,
   kubeconfig: string,
-  serviceAccountPrivateKeyPem?: string,
+  certificates?: ClusterCertificates,
 ): Promise<ManagerProcesses | undefined> {
   const { components, controllers, election, managers, nodes, verbosity } = options
   const ready: Promise<void>[] = []
@@ -243,9 +244,7 @@ async function startParts(
       count: managers,
       election,
       kubeconfig,
-      ...(serviceAccountPrivateKeyPem !== undefined && {
-        serviceAccountKeyFile: writeServiceAccountKey(kubeconfig, serviceAccountPrivateKeyPem),
-      }),
+      ...(certificates !== undefined && writeManagerKeys(kubeconfig, certificates)),
       controllers,
       verbosity,
       terminal,

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signingAuthorities } from './signing-authorities.ts'
+
+const optionsOf = (given: Readonly<Record<string, string>>) => ({
+  text: (flag: string) => given[flag] ?? '',
+})
+
+test('a general pair signs for all, a specific one for its signer only', async () => {
+  const read: string[] = []
+  const readTextFile = (path: string): Promise<string> => {
+    read.push(path)
+    return Promise.resolve(`content of ${path}`)
+  }
+  const general = signingAuthorities(
+    optionsOf({ 'cluster-signing-cert-file': '/ca.crt', 'cluster-signing-key-file': '/ca.key' }),
+    readTextFile,
+  )
+  assert.equal(Object.keys(general).length, 4)
+  assert.equal(new Set(Object.values(general)).size, 1)
+  for (const [flag, signer] of [
+    ['kubelet-serving', 'kubernetes.io/kubelet-serving'],
+    ['kubelet-client', 'kubernetes.io/kube-apiserver-client-kubelet'],
+    ['kube-apiserver-client', 'kubernetes.io/kube-apiserver-client'],
+    ['legacy-unknown', 'kubernetes.io/legacy-unknown'],
+  ] as const) {
+    const own = signingAuthorities(
+      optionsOf({
+        [`cluster-signing-${flag}-cert-file`]: `/${flag}.crt`,
+        [`cluster-signing-${flag}-key-file`]: `/${flag}.key`,
+      }),
+      readTextFile,
+    )
+    assert.deepEqual(Object.keys(own), [signer])
+    assert.deepEqual(await own[signer]?.read(), {
+      certificatePem: `content of /${flag}.crt`,
+      privateKeyPem: `content of /${flag}.key`,
+    })
+  }
+  assert.deepEqual(signingAuthorities(optionsOf({}), readTextFile), {})
+})
