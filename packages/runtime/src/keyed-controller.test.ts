@@ -148,6 +148,23 @@ test('Given an error, then a rate-limited requeue; next success clears it.', asy
   stop.abort()
 })
 
+test('an expected error is retried like any other, and told at verbosity 4 only', async () => {
+  let runs = 0
+  const { context, start, stop } = controllerOf(function* () {
+    yield* currentTimeMs()
+    runs++
+    return { error: new Error('not yet'), expected: true }
+  })
+  start()
+  await context.clock.advance(16)
+  assert.equal(runs, 3)
+  const lines = context.logger.lines.filter(({ fields }) => fields['reason'] === 'not yet')
+  assert.equal(lines.length, 3)
+  assert.ok(lines.every(({ severity, verbosity }) => severity === 'info' && verbosity === 4))
+  assert.ok(!context.logger.lines.some(({ severity }) => severity === 'error'))
+  stop.abort()
+})
+
 test('Given error and RequeueAfter, then the error path.', async () => {
   let runs = 0
   const { context, start, stop } = controllerOf(function* () {
