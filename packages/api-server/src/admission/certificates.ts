@@ -1,7 +1,7 @@
 /** Who may approve and sign CertificateSigningRequests, and one subject that nobody gets. */
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import { semanticEqual } from '@gyropilot/api'
-import { organizationsOfRequest } from './der-reader.ts'
+import { parseSigningRequest } from '@gyropilot/foundation/x509'
 import { isFor, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 
@@ -64,6 +64,15 @@ export function certificateSubjectRestriction(): AdmissionPlugin {
         'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
       )
     },
+  }
+}
+
+/** Of a PEM text; none when it cannot be read: validation refuses that. */
+function organizationsOfRequest(pem: string): readonly string[] {
+  try {
+    return parseSigningRequest(pem).subject.organizations
+  } catch {
+    return []
   }
 }
 

@@ -1,40 +1,17 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { der, pem } from '@gyropilot/foundation/x509'
+import { signingRequestPem } from '@gyropilot/foundation/testing'
 import { makeNamespace, PATCH, pod, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { Draft } from '../registry/kind-rules.ts'
-import { organizationsOfRequest } from './der-reader.ts'
-
-/** A PKCS #10 request with these organizations. */
-function certificateRequest(commonName: string, organizations: readonly string[]): string {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const attribute = (oid: string, text: string): Buffer =>
-    der.set(der.sequence(der.objectIdentifier(oid), der.utf8String(text)))
-  const subject = der.sequence(
-    ...organizations.map((text) => attribute('2.5.4.10', text)),
-    attribute('2.5.4.3', commonName),
-  )
-  const key = publicKey.export({ type: 'spki', format: 'der' })
-  const info = der.sequence(
-    der.integer(Uint8Array.of(0)),
-    subject,
-    key,
-    der.explicit(0, new Uint8Array(0)),
-  )
-  const algorithm = der.sequence(der.objectIdentifier('1.2.840.10045.4.3.2'))
-  return pem(
-    'CERTIFICATE REQUEST',
-    der.sequence(info, algorithm, der.bitString(sign('sha256', info, privateKey))),
-  )
-}
 
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
 function signingRequest(name: string, organizations: readonly string[]): Draft {
-  const request = Buffer.from(certificateRequest('jane', organizations)).toString('base64')
+  const request = Buffer.from(signingRequestPem({ commonName: 'jane', organizations })).toString(
+    'base64',
+  )
   return {
     metadata: { name },
     spec: { request, signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] },
@@ -53,14 +30,6 @@ async function allowJane({ call }: TestServer, ...rules: Draft[]): Promise<void>
 }
 
 describe('certificate requests', () => {
-  test('the organizations of a request are found', () => {
-    assert.deepEqual(organizationsOfRequest(certificateRequest('x', ['a', 'system:masters'])), [
-      'a',
-      'system:masters',
-    ])
-    assert.deepEqual(organizationsOfRequest('nonsense'), [])
-  })
-
   test('nobody gets a client certificate of system:masters', async () => {
     const { server, call } = await startServer()
     const { status, body } = await call('POST', CSRS, signingRequest('masters', ['system:masters']))
@@ -71,6 +40,9 @@ describe('certificate requests', () => {
       [403, `certificatesigningrequests.certificates.k8s.io "masters" is forbidden: ${why}`],
     )
     assert.equal((await call('POST', CSRS, signingRequest('devs', ['devs']))).status, 201)
+    const unreadable = signingRequest('unreadable', [])
+    unreadable['spec'].request = 'eA=='
+    assert.equal((await call('POST', CSRS, unreadable)).status, 422)
     await server.stop()
   })
 

@@ -8,6 +8,10 @@ export interface DerElement {
 
 export class DerError extends Error {
   override readonly name = 'DerError'
+
+  constructor(problem: string) {
+    super(`asn1: syntax error: ${problem}`)
+  }
 }
 
 /** Universal tags, and those of a constructed form, as they stand in the bytes. */

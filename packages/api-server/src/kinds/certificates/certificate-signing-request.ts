@@ -1,5 +1,6 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { formatTime } from '@gyropilot/foundation'
+import { errorText, formatTime } from '@gyropilot/foundation'
+import { parseSigningRequest } from '@gyropilot/foundation/x509'
 import type { FieldErrors } from '../../schema/field-errors.ts'
 import { givenValue } from '../../schema/decode.ts'
 import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
@@ -33,12 +34,17 @@ const USAGES = [
 ]
 
 function validateRequest(spec: Stored, errors: FieldErrors): void {
-  const text =
-    spec.request === undefined ? '' : Buffer.from(spec.request, 'base64').toString('latin1')
-  if (/-----BEGIN CERTIFICATE REQUEST-----[\s\S]*-----END CERTIFICATE REQUEST-----/.test(text))
-    return
-  const value = givenValue(spec, 'request')
-  errors.invalid('spec.request', value, 'PEM block type must be CERTIFICATE REQUEST')
+  const problem = requestProblem(Buffer.from(spec.request ?? '', 'base64').toString('latin1'))
+  if (problem !== undefined) errors.invalid('spec.request', givenValue(spec, 'request'), problem)
+}
+
+/** Only who has the private key may ask for a certificate. */
+function requestProblem(pem: string): string | undefined {
+  try {
+    return parseSigningRequest(pem).signatureProblem()
+  } catch (error) {
+    return errorText(error)
+  }
 }
 
 const DOMAIN_LIMIT_BYTES = 253

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { signingRequestPem } from '@gyropilot/foundation/testing'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { createErrors } from '../fixtures.ts'
 import type { KindName } from '../fixtures.ts'
@@ -37,4 +39,28 @@ test('what a create is refused for', () => {
   ]
   for (const [type, object, errors] of cases)
     assert.deepEqual(createErrors(type, object), errors, JSON.stringify(object))
+})
+
+const asked = (pem: string): Draft => ({
+  spec: {
+    signerName: 'a.b/c',
+    request: Buffer.from(pem).toString('base64'),
+    usages: ['any'],
+  },
+})
+
+test('a request that is not signed with its own key, or with one that nobody knows, is refused at once', () => {
+  const curve = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
+  const cases: readonly (readonly [string, string])[] = [
+    [signingRequestPem({ commonName: 'a', tampered: true }), 'x509: ECDSA verification failure'],
+    [signingRequestPem({ privateKey: curve }), 'x509: unsupported elliptic curve'],
+  ]
+  for (const [pem, problem] of cases) {
+    const object = asked(pem)
+    assert.deepEqual(createErrors(CERTIFICATE_SIGNING_REQUEST, object), [
+      `spec.request: Invalid value: ${JSON.stringify(object['spec'].request)}: ${problem}`,
+    ])
+  }
+  const good = asked(signingRequestPem({ commonName: 'a' }))
+  assert.deepEqual(createErrors(CERTIFICATE_SIGNING_REQUEST, good), [])
 })
