@@ -23,6 +23,7 @@ import { persistentVolumeProtectionController } from './persistentvolume-protect
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
 import { podGroupProtectionController } from './podgroup-protection-controller/index.ts'
+import { podCertificateRequestCleanerController } from './podcertificaterequest-cleaner-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { replicationControllerController } from './replicationcontroller-controller/index.ts'
 import { resourceQuotaController } from './resourcequota-controller/index.ts'
@@ -66,6 +67,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   certificateSigningController,
   certificateApprovingController,
   certificateCleanerController,
+  podCertificateRequestCleanerController,
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,
