@@ -14,6 +14,7 @@ import type {
 } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
+import { podsOnNode } from '../node-support/pods-on-node.ts'
 import {
   CONTROLLER_REVISION_INDEX,
   POD_CONTROLLER_INDEX,
@@ -28,7 +29,7 @@ import { EVENT_COMPONENT, NODE_QUEUE_NAME, QUEUE_NAME, SERVICE_ACCOUNT } from '.
 import { STALE_SYNC_SKIPS } from './metrics.ts'
 import { nodeDecisions } from './node-decision.ts'
 import type { DecideNode } from './node-decision.ts'
-import { POD_NODE_INDEX, concernedBy, nodeWatch, podNodeIndexValues } from './node-updates.ts'
+import { concernedBy, nodeWatch } from './node-updates.ts'
 import { observe } from './observe.ts'
 import type { DaemonSetListers, ObservedDaemonSet } from './observe.ts'
 import type { FailedPodBackoff } from './plan-nodes.ts'
@@ -109,7 +110,7 @@ export function nodeLogic(
   const nodes = informers.informer(resources.nodes)
   const daemonSets = informers.informer(resources.daemonsets)
   const pods = informers.informer(resources.pods)
-  pods.addIndex(POD_NODE_INDEX, podNodeIndexValues)
+  const podsOn = podsOnNode(informers)
   return {
     queueName: NODE_QUEUE_NAME,
     workers: configuration.daemonSet.concurrentDaemonSetSyncs,
@@ -118,7 +119,7 @@ export function nodeLogic(
     observe: (name) => nodes.lister.getByKey(name),
     // oxlint-disable-next-line require-yield -- Nothing is written: what follows is the other queue's.
     *reconcile(node) {
-      const here = pods.lister.byIndex(POD_NODE_INDEX, node.metadata?.name ?? '')
+      const here = podsOn(node.metadata?.name ?? '')
       for (const key of concernedBy(node, daemonSets.lister.list(), here, decide)) enqueue(key)
     },
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Node } from '@gyropilot/api'
 import { daemonPod, daemonSet, node } from './fixtures.ts'
 import { nodeDecisions } from './node-decision.ts'
-import { concernedBy, nodeWatch, podNodeIndexValues } from './node-updates.ts'
+import { concernedBy, nodeWatch } from './node-updates.ts'
 
 function keys(previous: Node, current: Node): readonly unknown[] {
   return [...nodeWatch.onUpdate!(previous, current)]
@@ -55,9 +55,4 @@ test('pods of other owners and of nobody do not count', () => {
   const ownerReferences = [{ ...reference!, kind: 'ReplicaSet' }]
   const replica = { ...daemonPod('n'), metadata: { ...daemonPod('n').metadata, ownerReferences } }
   assert.deepEqual(concernedBy(node('n'), [daemonSet()], [replica], nodeDecisions()), ['ns/ds'])
-})
-
-test('pods are found by the node they are bound to', () => {
-  assert.deepEqual(podNodeIndexValues(daemonPod('n')), ['n'])
-  assert.deepEqual(podNodeIndexValues(daemonPod('n', { waiting: true })), [])
 })

@@ -5,14 +5,8 @@
  */
 import { controllerOf, keyOf, resources, semanticEqual } from '@gyropilot/api'
 import type { DaemonSet, Node, Pod } from '@gyropilot/api'
-import type { IndexFunction, Watch } from '@gyropilot/runtime'
+import type { Watch } from '@gyropilot/runtime'
 import type { DecideNode } from './node-decision.ts'
-
-/** The index of pods by the node they are bound to, shared by all controllers. */
-export const POD_NODE_INDEX = 'spec.nodeName'
-
-export const podNodeIndexValues: IndexFunction<Pod> = ({ spec }) =>
-  spec?.nodeName ? [spec.nodeName] : []
 
 /** Heartbeats, conditions and resources change no decision. */
 export const nodeWatch: Watch<Node> = {

@@ -3,18 +3,21 @@
  * without grace.
  * Contract: docs/behaviour/controllers/pod-garbage-collector-controller.md, Delete of one Pod.
  */
-import { findCondition, isPodFinished, resources } from '@gyropilot/api'
+import { isPodFinished, resources } from '@gyropilot/api'
 import type { Pod, PodCondition } from '@gyropilot/api'
-import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, patch, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { conditionPatch, disruptionTarget } from '../workload-support/disruption-target.ts'
 
-export const DISRUPTION_TARGET = 'DisruptionTarget'
+const REASON = 'DeletionByPodGC'
+const MESSAGE = 'PodGC: node no longer exists'
 
 /** Answers the error, if there was one. A pod that is gone by now is an error as any other. */
 export function* deletePod(pod: Pod, options: { readonly isOrphan: boolean }): Reconcile<unknown> {
   if (!isPodFinished(pod)) {
-    const condition = options.isOrphan ? orphanCondition(pod, yield* currentTimeMs()) : undefined
+    const condition = options.isOrphan
+      ? disruptionTarget(pod, yield* currentTimeMs(), REASON, MESSAGE)
+      : undefined
     const failed = yield* write(markingFailed(pod, condition))
     if (!failed.ok) return failed.error
   }
@@ -33,34 +36,8 @@ function markingFailed(pod: Pod, condition: PodCondition | undefined) {
     ...(generation === undefined || generation === pod.status?.observedGeneration
       ? {}
       : { observedGeneration: generation }),
-    ...(condition === undefined ? {} : withCondition(pod, condition)),
+    ...(condition === undefined ? {} : conditionPatch(pod, condition)),
   }
   const value = { metadata: { uid }, status }
   return patch(resources.pods, pod, { type: 'strategic', value }, 'status')
-}
-
-/** At the end, or where it was: the order of conditions is sent too, else it would be the server's choice. */
-function withCondition({ status }: Pod, condition: PodCondition): object {
-  const types = (status?.conditions ?? []).map(({ type }) => type)
-  const ordered = types.includes(condition.type) ? types : [...types, condition.type]
-  return {
-    '$setElementOrder/conditions': ordered.map((type) => ({ type })),
-    conditions: [condition],
-  }
-}
-
-function orphanCondition(pod: Pod, nowMs: number): PodCondition {
-  const { generation } = pod.metadata ?? {}
-  const known = findCondition(pod.status?.conditions, DISRUPTION_TARGET)
-  return {
-    type: DISRUPTION_TARGET,
-    status: 'True',
-    reason: 'DeletionByPodGC',
-    message: 'PodGC: node no longer exists',
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
-    lastTransitionTime:
-      known?.status === 'True' && known.lastTransitionTime !== undefined
-        ? known.lastTransitionTime
-        : formatTime(nowMs),
-  }
 }

@@ -1,0 +1,44 @@
+/**
+ * The condition that says of a pod that something other than its own end is about to end it.
+ * Contract: docs/behaviour/controllers/shared-controller-utils.md, Status and conditions.
+ */
+import { findCondition } from '@gyropilot/api'
+import type { Pod, PodCondition } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+
+export const DISRUPTION_TARGET = 'DisruptionTarget'
+
+/** A pod that has the condition keeps the time since when. */
+export function disruptionTarget(
+  pod: Pod,
+  nowMs: number,
+  reason: string,
+  message: string,
+): PodCondition {
+  const { generation } = pod.metadata ?? {}
+  const known = findCondition(pod.status?.conditions, DISRUPTION_TARGET)
+  return {
+    type: DISRUPTION_TARGET,
+    status: 'True',
+    reason,
+    message,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    lastTransitionTime:
+      known?.status === 'True' && known.lastTransitionTime !== undefined
+        ? known.lastTransitionTime
+        : formatTime(nowMs),
+  }
+}
+
+/**
+ * A part of a strategic merge patch of the status. At the end, or where it was: the order of conditions is sent too, else it
+ * would be the server's choice.
+ */
+export function conditionPatch({ status }: Pod, condition: PodCondition): object {
+  const types = (status?.conditions ?? []).map(({ type }) => type)
+  const ordered = types.includes(condition.type) ? types : [...types, condition.type]
+  return {
+    '$setElementOrder/conditions': ordered.map((type) => ({ type })),
+    conditions: [condition],
+  }
+}
