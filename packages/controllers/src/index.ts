@@ -31,6 +31,7 @@ import { rootCaCertificatePublisherController } from './root-ca-certificate-publ
 import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
+import { taintEvictionController } from './taint-eviction-controller/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlAfterFinishedController } from './ttl-after-finished-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
@@ -71,6 +72,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,
+  taintEvictionController,
   clusterRoleAggregationController,
   persistentVolumeClaimProtectionController,
   persistentVolumeProtectionController,

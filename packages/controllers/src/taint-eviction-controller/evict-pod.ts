@@ -1,0 +1,49 @@
+/**
+ * The end of one pod that its node does not want.
+ * Contract: docs/behaviour/controllers/taint-eviction-controller.md, Deletion.
+ */
+import { findCondition, resources } from '@gyropilot/api'
+import type { Pod, PodCondition } from '@gyropilot/api'
+import { currentTimeMs, getLive, patch, remove, wait, write } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { conditionPatch, disruptionTarget } from '../workload-support/disruption-target.ts'
+import { ATTEMPT_PAUSE_MS, CONDITION_MESSAGE, CONDITION_REASON, DELETE_ATTEMPTS } from './config.ts'
+import { recordMarking } from './events.ts'
+
+/** Answers the last attempt's error where all of them failed. A pod that is gone by now is an error as any other. */
+export function* evictPod(namespace: string, name: string): Reconcile<unknown> {
+  // 1.
+  yield* recordMarking(namespace, name)
+  // 2.-3.
+  for (let attempt = 1; ; attempt++) {
+    const error = yield* deletePod(namespace, name)
+    if (error === undefined || attempt === DELETE_ATTEMPTS) return error
+    yield* wait(ATTEMPT_PAUSE_MS)
+  }
+}
+
+function* deletePod(namespace: string, name: string): Reconcile<unknown> {
+  const live = yield* getLive(resources.pods, namespace, name)
+  if (!live.ok) return live.error
+  const pod = live.object
+  const nowMs = yield* currentTimeMs()
+  const condition = disruptionTarget(pod, nowMs, CONDITION_REASON, CONDITION_MESSAGE)
+  if (!hasCondition(pod, condition)) {
+    // The uid refuses a successor of the same name.
+    const value = { metadata: { uid: pod.metadata?.uid }, status: conditionPatch(pod, condition) }
+    const marked = yield* write(patch(resources.pods, pod, { type: 'strategic', value }, 'status'))
+    if (!marked.ok) return marked.error
+  }
+  const deleted = yield* write(remove(resources.pods, pod))
+  return deleted.ok ? undefined : deleted.error
+}
+
+function hasCondition({ status }: Pod, wanted: PodCondition): boolean {
+  const known = findCondition(status?.conditions, wanted.type)
+  return (
+    known?.status === wanted.status &&
+    known.reason === wanted.reason &&
+    known.message === wanted.message &&
+    known.observedGeneration === wanted.observedGeneration
+  )
+}
