@@ -26,6 +26,8 @@ export interface World {
   advance(ms: number): Promise<void>
   /** The controller manager ends as by `kill -9`, and is started again a second later: it remembers nothing. */
   restartManager(): void
+  /** Nothing of the node's process reaches the API server, or comes back, for so long. */
+  partition(node: string, forMs: number): void
 }
 
 export interface ScenarioOptions {
@@ -77,5 +79,6 @@ function worldOf(cluster: SimulatedCluster): World {
     },
     advance: (ms) => clock.advance(ms),
     restartManager: () => cluster.process('controller-manager-1').crash(),
+    partition: (node, forMs) => cluster.network.partition(node, undefined, forMs),
   }
 }

@@ -29,6 +29,8 @@ import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-to
 import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
+import type { NodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
+import { defaultNodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import { defaultPodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
@@ -62,6 +64,7 @@ export interface ControllersConfiguration {
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly job: JobConfiguration
   readonly namespace: NamespaceConfiguration
+  readonly nodeLifecycle: NodeLifecycleConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly replicationController: ReplicationControllerConfiguration
@@ -87,6 +90,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   job: defaultJobConfiguration,
   namespace: defaultNamespaceConfiguration,
+  nodeLifecycle: defaultNodeLifecycleConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   replicationController: defaultReplicationControllerConfiguration,

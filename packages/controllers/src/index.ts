@@ -19,6 +19,7 @@ import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-c
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
+import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
@@ -72,6 +73,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,
+  nodeLifecycleController,
   taintEvictionController,
   clusterRoleAggregationController,
   persistentVolumeClaimProtectionController,

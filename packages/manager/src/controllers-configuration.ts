@@ -70,6 +70,7 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.deployment,
       concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),
     },
+    nodeLifecycle: nodeLifecycle(options),
     podGarbageCollector: {
       ...defaultControllersConfiguration.podGarbageCollector,
       terminatedPodThreshold: options.number('terminated-pod-gc-threshold'),
@@ -129,5 +130,14 @@ function keysConfiguration(
       rootCaPem,
       concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
     },
+function nodeLifecycle(options: Options): ControllersConfiguration['nodeLifecycle'] {
+  return {
+    nodeMonitorPeriodMs: options.number('node-monitor-period'),
+    nodeMonitorGracePeriodMs: options.number('node-monitor-grace-period'),
+    nodeStartupGracePeriodMs: options.number('node-startup-grace-period'),
+    nodeEvictionRate: options.number('node-eviction-rate'),
+    secondaryNodeEvictionRate: options.number('secondary-node-eviction-rate'),
+    unhealthyZoneThreshold: options.number('unhealthy-zone-threshold'),
+    largeClusterSizeThreshold: options.number('large-cluster-size-threshold'),
   }
 }

@@ -8,7 +8,6 @@ import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import { nodeObject, nodeStatus } from './node-object.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
-import { removeNotReadyTaint } from './ready-taint.ts'
 
 const LEASE_NAMESPACE = 'kube-node-lease'
 const LEASE_DURATION_SECONDS = 40
@@ -39,7 +38,7 @@ export class NodeHeartbeat {
 
   /** Registers, then beats until `signal` aborts. Resolves with the node as soon as it is registered. */
   async start(signal: AbortSignal): Promise<Node> {
-    const node = await removeNotReadyTaint(this.#services.client, await this.#register(signal))
+    const node = await this.#register(signal)
     this.#node = node
     this.#announce(node)
     this.#background(this.#renewLease(signal), signal)

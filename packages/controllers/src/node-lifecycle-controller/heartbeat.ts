@@ -1,0 +1,149 @@
+/**
+ * Whether a node is alive, by when this process saw it move: the clocks of kubelets are not trusted. Pure but for the last part.
+ * Contract: docs/behaviour/controllers/node-lifecycle-controller.md, C.
+ */
+import { compareTimes, findCondition, resources, semanticEqual } from '@gyropilot/api'
+import type { Lease, Node, NodeCondition } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+import { currentTimeMs, getLive, updateStatus, wait, write } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { STATUS_PAUSE_MS, STATUS_TRIES, creationMs } from './config.ts'
+import type { NodeLifecycleConfiguration } from './config.ts'
+
+type GracePeriods = Pick<
+  NodeLifecycleConfiguration,
+  'nodeMonitorGracePeriodMs' | 'nodeStartupGracePeriodMs'
+>
+
+/** What is remembered of a node from pass to pass. */
+export interface HealthRecord {
+  /** As it was when it last moved; undefined: the node had none. */
+  readonly ready: NodeCondition | undefined
+  readonly lease: Lease | undefined
+  /** When the node last gave a sign of life, by this process's clock. */
+  readonly probeMs: number
+  readonly readyTransitionMs: number
+}
+
+/** What a pass found out about a node. */
+export interface Health {
+  readonly record: HealthRecord
+  /** As the node was found; made up where it had none. */
+  readonly observed: NodeCondition
+  /** As the node is now, after what was written. */
+  readonly current: NodeCondition | undefined
+  readonly node: Node
+}
+
+export function readyOf({ status }: Node): NodeCondition | undefined {
+  return findCondition(status?.conditions, 'Ready')
+}
+
+/** 1.-3.: the record after a look at the node. */
+export function observedRecord(
+  node: Node,
+  lease: Lease | undefined,
+  known: HealthRecord | undefined,
+  nowMs: number,
+): HealthRecord {
+  const record = recordOf(node, known, nowMs)
+  if (lease === undefined || !isRenewed(record.lease, lease)) return record
+  return { ...record, lease, probeMs: nowMs }
+}
+
+function recordOf(node: Node, known: HealthRecord | undefined, nowMs: number): HealthRecord {
+  const ready = readyOf(node)
+  const fresh = { ready, lease: known?.lease, probeMs: nowMs, readyTransitionMs: nowMs }
+  if (known === undefined) {
+    if (ready !== undefined) return fresh
+    const sinceMs = creationMs(node)
+    return { ...fresh, probeMs: sinceMs, readyTransitionMs: sinceMs }
+  }
+  if (ready === undefined && known.ready === undefined) return known
+  if (ready === undefined || known.ready === undefined) return fresh
+  // Any other time counts, an older one too: what is asked is whether the node moved.
+  if (ready.lastHeartbeatTime === known.ready.lastHeartbeatTime) return known
+  if (ready.lastTransitionTime !== known.ready.lastTransitionTime) return fresh
+  return { ...fresh, readyTransitionMs: known.readyTransitionMs }
+}
+
+function isRenewed(saved: Lease | undefined, lease: Lease): boolean {
+  if (saved === undefined) return true
+  return compareTimes(saved.spec?.renewTime, lease.spec?.renewTime) < 0
+}
+
+const LAPSING = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const
+
+/** 4.: the conditions of a node that has been silent for too long; undefined: it has not. */
+export function lapsedConditions(
+  node: Node,
+  record: HealthRecord,
+  grace: GracePeriods,
+  nowMs: number,
+): readonly NodeCondition[] | undefined {
+  const graceMs =
+    readyOf(node) === undefined ? grace.nodeStartupGracePeriodMs : grace.nodeMonitorGracePeriodMs
+  if (nowMs <= record.probeMs + graceMs) return undefined
+  const lastTransitionTime = formatTime(nowMs)
+  const conditions = (node.status?.conditions ?? []).map((condition): NodeCondition => {
+    const lapses = LAPSING.some((type) => type === condition.type)
+    if (!lapses || condition.status === 'Unknown') return condition
+    return {
+      ...condition,
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+      lastTransitionTime,
+    }
+  })
+  for (const type of LAPSING) {
+    if (conditions.some((condition) => condition.type === type)) continue
+    conditions.push({
+      type,
+      status: 'Unknown',
+      reason: 'NodeStatusNeverUpdated',
+      message: 'Kubelet never posted node status.',
+      lastHeartbeatTime: node.metadata?.creationTimestamp,
+      lastTransitionTime,
+    })
+  }
+  return conditions
+}
+
+/** All of it for one node, with what must be written. Undefined: that failed, the node is left for the next pass. */
+export function* evaluateHealth(
+  cached: Node,
+  lease: Lease | undefined,
+  known: HealthRecord | undefined,
+  grace: GracePeriods,
+): Reconcile<Health | { readonly record: HealthRecord; readonly error: unknown }> {
+  let node = cached
+  let record = known
+  for (let attempt = 1; ; attempt++) {
+    const nowMs = yield* currentTimeMs()
+    record = observedRecord(node, lease, record, nowMs)
+    const observed = readyOf(node) ?? neverPosted(node)
+    const conditions = lapsedConditions(node, record, grace, nowMs)
+    const changed =
+      conditions === undefined ? node : { ...node, status: { ...node.status, conditions } }
+    const current = readyOf(changed)
+    if (conditions === undefined || semanticEqual(current, observed))
+      return { record, observed, current: readyOf(node), node }
+    // 5.
+    const written = yield* write(updateStatus(resources.nodes, changed))
+    if (written.ok) {
+      record = { ...record, ready: current, readyTransitionMs: nowMs }
+      return { record, observed, current, node: changed }
+    }
+    if (attempt === STATUS_TRIES) return { record, error: written.error }
+    const live = yield* getLive(resources.nodes, undefined, node.metadata?.name ?? '')
+    if (!live.ok) return { record, error: live.error }
+    node = live.object
+    yield* wait(STATUS_PAUSE_MS)
+  }
+}
+
+function neverPosted({ metadata }: Node): NodeCondition {
+  const time = metadata?.creationTimestamp
+  return { type: 'Ready', status: 'Unknown', lastHeartbeatTime: time, lastTransitionTime: time }
+}

@@ -1,0 +1,91 @@
+/**
+ * The two queues: a node's NoSchedule taints and labels follow its conditions; a pod that comes to a node that is not ready is
+ * not ready. Contract: docs/behaviour/controllers/node-lifecycle-controller.md, A and F.
+ */
+import { keyOf, resources } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
+import type { ControllerContext, KeyedController, Reconcile } from '@gyropilot/runtime'
+import { EVENT_COMPONENT, NODE_QUEUE, NODE_WORKERS, POD_QUEUE, POD_WORKERS } from './config.ts'
+import { labelChanges, noScheduleChanges } from './condition-taints.ts'
+import type { HealthRecord } from './heartbeat.ts'
+import { markPodsNotReady } from './mark-pods.ts'
+import { setLabels, swapTaints } from './node-writes.ts'
+
+type Informers = Pick<ControllerContext, 'informers'>
+
+export function nodeLogic({ informers }: Informers): KeyedController<Node> {
+  const { lister } = informers.informer(resources.nodes)
+  return {
+    queueName: NODE_QUEUE,
+    workers: NODE_WORKERS,
+    eventComponent: EVENT_COMPONENT,
+    watches: [
+      {
+        type: resources.nodes,
+        onAdd: (node) => [keyOf(node)],
+        onUpdate: (_, node) => [keyOf(node)],
+      },
+    ],
+    observe: (key) => lister.getByKey(key),
+    reconcile: reconcileNode,
+  }
+}
+
+/** An error is not tried again: the next event of the node is. */
+export function* reconcileNode(node: Node): Reconcile {
+  // 2.-3.
+  const { add, remove } = noScheduleChanges(node)
+  const tainting = yield* swapTaints(node, 'NoSchedule', add, remove)
+  // 4.
+  const labels = labelChanges(node)
+  const labelling = Object.keys(labels).length === 0 ? undefined : yield* setLabels(node, labels)
+  const error = tainting ?? labelling
+  return error === undefined ? undefined : { error, terminal: true }
+}
+
+export interface BoundPod {
+  readonly pod: Pod
+  /** Undefined: not looked at yet. */
+  readonly record: HealthRecord | undefined
+  /** Undefined: not in the cache. */
+  readonly node: Node | undefined
+}
+
+export function podLogic(
+  { informers }: Informers,
+  recordOf: (nodeName: string) => HealthRecord | undefined,
+): KeyedController<BoundPod> {
+  const pods = informers.informer(resources.pods)
+  const nodes = informers.informer(resources.nodes)
+  const keysOf = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [keyOf(pod)] : [])
+  return {
+    queueName: POD_QUEUE,
+    workers: POD_WORKERS,
+    eventComponent: EVENT_COMPONENT,
+    watches: [
+      {
+        type: resources.pods,
+        onAdd: keysOf,
+        onUpdate: (previous, pod) =>
+          (previous as Pod).spec?.nodeName === (pod as Pod).spec?.nodeName ? [] : keysOf(pod),
+      },
+    ],
+    alsoAwait: [nodes],
+    observe(key) {
+      const pod = pods.lister.getByKey(key)
+      if (pod === undefined) return undefined
+      const nodeName = pod.spec?.nodeName ?? ''
+      return { pod, record: recordOf(nodeName), node: nodes.lister.get(undefined, nodeName) }
+    },
+    reconcile: reconcilePod,
+  }
+}
+
+export function* reconcilePod({ pod, record, node }: BoundPod): Reconcile {
+  if (record === undefined) return
+  const nodeName = pod.spec?.nodeName ?? ''
+  if (node === undefined) return { error: new Error(`node ${nodeName} is not in the cache`) }
+  if (record.ready === undefined || record.ready.status === 'True') return
+  const error = yield* markPodsNotReady([pod], nodeName)
+  return error === undefined ? undefined : { error }
+}
