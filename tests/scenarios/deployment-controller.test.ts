@@ -340,6 +340,7 @@ scenario(
     controllers: [
       'deployment-controller',
       'replicaset-controller',
+      'node-lifecycle-controller',
       'serviceaccount-controller',
       'root-ca-certificate-publisher-controller',
     ],

@@ -146,7 +146,8 @@ scenario(
     assert.deepEqual([failure.status, failure.reason], ['True', 'FailedCreate'])
     assert.match(failure.message ?? '', /exceeded quota: q/)
     assert.equal((await livePods(world)).length, 2)
-    await world.advance(3_000)
+    // After ten of them events are told as one.
+    await world.advance(1_000)
     const texts = (await world.list(resources.events))
       .filter(({ reason }) => reason === 'FailedCreate')
       .map(({ message }) => message ?? '')

@@ -15,6 +15,7 @@ const LEASE_PERIOD_MS = 10_000
 const STATUS_PERIOD_MS = 300_000
 const JITTER = 0.04
 const FIRST_RETRY_MS = 100
+const FIRST_LEASE_RETRY_MS = 200
 const RETRY_LIMIT_MS = 7_000
 
 export interface HeartbeatServices {
@@ -108,33 +109,32 @@ export class NodeHeartbeat {
   }
 
   async #postStatus(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#services
     for (;;) {
-      await sleep(
-        this.#services.clock,
-        jitter(this.#services.random, STATUS_PERIOD_MS, JITTER),
-        signal,
-      )
-      try {
-        const nodes = this.#services.client.resource(resources.nodes)
-        this.#node = await nodes.get(this.#configuration.name)
-        const status = nodeStatus(
-          this.#configuration,
-          this.#node.status,
-          this.#services.clock.nowMs(),
-        )
-        this.#node = await this.#patchStatus(status)
-      } catch (error) {
-        if (!signal.aborted) this.#services.logger.error(error, 'Unable to update node status')
-      }
+      await sleep(clock, jitter(random, STATUS_PERIOD_MS, JITTER), signal)
+      await this.#renewStatus(signal)
+    }
+  }
+
+  async #renewStatus(signal: AbortSignal): Promise<void> {
+    const { client, clock, logger } = this.#services
+    try {
+      const stored = await client.resource(resources.nodes).get(this.#configuration.name)
+      const status = nodeStatus(this.#configuration, stored.status, clock.nowMs())
+      this.#node = await this.#patchStatus(status)
+    } catch (error) {
+      if (!signal.aborted) logger.error(error, 'Unable to update node status')
     }
   }
 
   async #renewLease(signal: AbortSignal): Promise<void> {
-    let retryMs = 200
+    let retryMs = FIRST_LEASE_RETRY_MS
     for (;;) {
       try {
         this.#lease = await this.#writeLease()
-        retryMs = 200
+        // The node was out of reach, and may be thought dead.
+        if (retryMs > FIRST_LEASE_RETRY_MS) await this.#renewStatus(signal)
+        retryMs = FIRST_LEASE_RETRY_MS
         const waitMs = jitter(this.#services.random, LEASE_PERIOD_MS, JITTER)
         await sleep(this.#services.clock, waitMs, signal)
       } catch (error) {
