@@ -1,7 +1,7 @@
 // Writes docs/reference from the tables that the code itself uses.
 //
 //   node scripts/generate-reference.ts [--check]     --check: exit 1 when a page differs
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientErrors } from '@gyropilot/client'
 import { mergeCatalogues } from '@gyropilot/foundation'
@@ -84,11 +84,12 @@ function flagsPage(): string {
 
 /** What each controller's README says last. */
 function differencesPage(): string {
-  const sections = controllers
-    .map(({ name }) => name)
+  const folder = join(root, 'packages/controllers/src')
+  const sections = readdirSync(folder)
+    .filter((name) => /-controllers?$/.test(name))
     .sort()
     .flatMap((name) => {
-      const readme = readFileSync(join(root, 'packages/controllers/src', name, 'README.md'), 'utf8')
+      const readme = readFileSync(join(folder, name, 'README.md'), 'utf8')
       const [, said] = /^Known differences from upstream([^]*)$/m.exec(readme) ?? []
       if (said === undefined) throw new Error(`the README of ${name} names no differences`)
       if (/^: none(?: that another client could see)?\.\s*$/.test(said)) return []

@@ -83,12 +83,6 @@ export function controllersConfiguration(
       concurrentResourceQuotaSyncs: options.number('concurrent-resource-quota-syncs'),
       resourceQuotaSyncPeriodMs: options.number('resource-quota-sync-period'),
     },
-    rootCaPublisher: { ...defaultControllersConfiguration.rootCaPublisher, caBundle: rootCaPem },
-    serviceAccountToken: {
-      privateKeyPem: serviceAccountPrivateKeyPem,
-      rootCaPem,
-      concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
-    },
     statefulSet: {
       ...defaultControllersConfiguration.statefulSet,
       concurrentStatefulSetSyncs: options.number('concurrent-statefulset-syncs'),
@@ -111,6 +105,9 @@ function autoscalerConfiguration(
     tolerance: options.number('horizontal-pod-autoscaler-tolerance'),
     cpuInitializationMs: options.number('horizontal-pod-autoscaler-cpu-initialization-period'),
     initialReadinessDelayMs: options.number('horizontal-pod-autoscaler-initial-readiness-delay'),
+  }
+}
+
 /** Of controllers that hand out what keys and authorities are behind. */
 function keysConfiguration(
   options: Options,
@@ -130,6 +127,9 @@ function keysConfiguration(
       rootCaPem,
       concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
     },
+  }
+}
+
 function nodeLifecycle(options: Options): ControllersConfiguration['nodeLifecycle'] {
   return {
     nodeMonitorPeriodMs: options.number('node-monitor-period'),

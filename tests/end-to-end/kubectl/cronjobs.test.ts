@@ -9,9 +9,8 @@ after(finish)
 test('a CronJob is made, run by hand, suspended and deleted with its Jobs', () => {
   gyro.ok('create', 'cronjob', 'backup', '--image=busybox:1', '--schedule=59 3 * * 1-5')
   const [head, row] = cells(gyro.ok('get', 'cronjobs'))
-  assert.deepEqual(head, [
-    ...['NAME', 'SCHEDULE', 'TIMEZONE', 'SUSPEND', 'ACTIVE', 'LAST SCHEDULE', 'AGE'],
-  ])
+  const columns = ['NAME', 'SCHEDULE', 'TIMEZONE', 'SUSPEND', 'ACTIVE', 'LAST SCHEDULE', 'AGE']
+  assert.deepEqual(head, columns)
   const shown = ['backup', '59 3 * * 1-5', '<none>', 'False', '0', '<none>']
   assert.deepEqual(row!.slice(0, 6), shown)
   gyro.ok('create', 'job', 'by-hand', '--from=cronjob/backup')
