@@ -21,7 +21,7 @@ import type { UsageEvaluator, UsageFacts } from './usage-evaluator.ts'
 const OBJECT_COUNT = 'count/resourceclaims.resource.k8s.io'
 const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim'
 /** How many devices one request can get at most: what "all" is charged as. */
-const MAX_DEVICES = 32
+const MAX_DEVICES = 32n
 
 /** `extendedResources` is gate DRAExtendedResource. */
 export function resourceClaimEvaluator(extendedResources: boolean): UsageEvaluator {
@@ -44,7 +44,7 @@ function claimUsage(
 ): ResourceList {
   const usage: Record<string, string> = { [OBJECT_COUNT]: '1' }
   const extended: Record<string, string> = {}
-  const add = (list: Record<string, string>, name: string, amount: number): void => {
+  const add = (list: Record<string, string>, name: string, amount: bigint): void => {
     list[name] = addQuantities(list[name] ?? '0', String(amount))
   }
   for (const request of claim.spec?.devices?.requests ?? []) {
@@ -59,14 +59,14 @@ function claimUsage(
   return { ...usage, ...excessOf(extended, chargedToPod(claim, facts)) }
 }
 
-/** By device class. Of alternatives one will be had: the dearest of each class counts. */
-function devicesOf({ exactly, firstAvailable }: DeviceRequest): ReadonlyMap<string, number> {
-  const dearest = new Map<string, number>()
+/** By device class. A count is an int64, which the server reads exactly. Of alternatives one will be had: the dearest of each class counts. */
+function devicesOf({ exactly, firstAvailable }: DeviceRequest): ReadonlyMap<string, bigint> {
+  const dearest = new Map<string, bigint>()
   const alternatives = firstAvailable ?? (exactly === undefined ? [] : [exactly])
   for (const alternative of alternatives) {
     const deviceClass = alternative.deviceClassName ?? ''
     const amount = deviceCount(alternative)
-    dearest.set(deviceClass, Math.max(dearest.get(deviceClass) ?? 0, amount))
+    if (amount >= (dearest.get(deviceClass) ?? 0n)) dearest.set(deviceClass, amount)
   }
   return dearest
 }
@@ -74,9 +74,9 @@ function devicesOf({ exactly, firstAvailable }: DeviceRequest): ReadonlyMap<stri
 function deviceCount({
   allocationMode = 'ExactCount',
   count = 1,
-}: ExactDeviceRequest | DeviceSubRequest): number {
+}: ExactDeviceRequest | DeviceSubRequest): bigint {
   if (allocationMode === 'All') return MAX_DEVICES
-  return allocationMode === 'ExactCount' ? Number(count) : 0
+  return allocationMode === 'ExactCount' ? BigInt(String(count)) : 0n
 }
 
 /** The scheduler makes a claim for a pod that asks for extended resources: the pod has been charged for them. */
