@@ -30,8 +30,10 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'disruption-edges': () => true,
   'autoscaler-edges': () => true,
   'cronjob-edges': () => true,
+  'resourcequota-edges': () => true,
   job: () => true,
   'job-edges': () => true,
+  // 'quota counts' has an event of the controller that binds volumes.
   lifecycle: (name) =>
     name.startsWith('budget') ||
     [
@@ -39,7 +41,6 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
       'owner of an unknown kind stays',
       'default account and root certificate come back',
       'autoscaler without metrics',
-      'quota counts',
       'quota scopes',
       'aggregated cluster role',
       'token secret is filled',
