@@ -6,6 +6,7 @@ import { certificateApprovingController } from './certificatesigningrequest-cont
 import { certificateCleanerController } from './certificatesigningrequest-controllers/cleaner/index.ts'
 import { certificateSigningController } from './certificatesigningrequest-controllers/signing/index.ts'
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
+import { clusterTrustBundlePublisherController } from './clustertrustbundle-publisher/index.ts'
 import { cronJobController } from './cronjob-controller/index.ts'
 import { daemonSetController } from './daemonset-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
@@ -82,6 +83,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   statefulSetController,
   ttlAfterFinishedController,
   rootCaCertificatePublisherController,
+  clusterTrustBundlePublisherController,
   ephemeralVolumeController,
   legacyTokenCleanerController,
   serviceCidrController,
