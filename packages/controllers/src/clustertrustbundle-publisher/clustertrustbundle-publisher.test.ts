@@ -10,7 +10,7 @@ import { refused } from '../workload-support/fixtures.ts'
 import { BUNDLE_TYPES, SIGNER_NAME } from './config.ts'
 import type { ClusterTrustBundle } from './config.ts'
 import { clusterTrustBundleLogic, clusterTrustBundlePublisherController } from './index.ts'
-import { syncCode } from './metrics.ts'
+import { codeOfCause } from './metrics.ts'
 import { bundleName, reconcile } from './reconcile.ts'
 import { servedType } from './served-type.ts'
 
@@ -113,11 +113,11 @@ test('An error while deleting one bundle does not stop the others and leads to a
 test('Given nil, API and plain errors, then codes as listed', () => {
   const conflict = refused(409, 'Conflict')
   assert.ok(!conflict.ok)
-  assert.equal(syncCode(undefined), '200')
-  assert.equal(syncCode(conflict.error), '409')
-  assert.equal(syncCode(new Error('wrapped', { cause: conflict.error })), '409')
-  assert.equal(syncCode(new Error('plain')), '500')
-  assert.equal(syncCode('text'), '500')
+  assert.equal(codeOfCause(undefined), '200')
+  assert.equal(codeOfCause(conflict.error), '409')
+  assert.equal(codeOfCause(new Error('wrapped', { cause: conflict.error })), '409')
+  assert.equal(codeOfCause(new Error('plain')), '500')
+  assert.equal(codeOfCause('text'), '500')
 })
 
 function refusal(code: number): StatusError {

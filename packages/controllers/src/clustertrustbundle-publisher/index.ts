@@ -15,7 +15,8 @@ import type {
 import type { ControllersConfiguration } from '../configuration.ts'
 import { CLIENT_IDENTITY, FEATURE_GATE, KEY, QUEUE_NAME, SIGNER_NAME } from './config.ts'
 import type { BundleType, ClusterTrustBundle } from './config.ts'
-import { syncMetrics } from './metrics.ts'
+import { syncMetrics } from '../publisher-support/sync-metrics.ts'
+import { SYNC_METRICS } from './metrics.ts'
 import { reconcile } from './reconcile.ts'
 import { servedType } from './served-type.ts'
 
@@ -72,7 +73,7 @@ export function clusterTrustBundleLogic(
 ): KeyedController<readonly ClusterTrustBundle[]> {
   const { caBundle } = configuration.rootCaPublisher
   const { lister } = informers.informer(type)
-  const metrics = syncMetrics(registry)
+  const metrics = syncMetrics(registry, SYNC_METRICS)
   function* measured(bundles: readonly ClusterTrustBundle[]): Reconcile<Verdict> {
     const startedAtMs = clock.monotonicMs()
     const verdict = yield* reconcile(type, bundles, caBundle)

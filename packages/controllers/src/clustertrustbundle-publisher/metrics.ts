@@ -1,42 +1,18 @@
 /** Metrics of the publisher. Contract: docs/behaviour/controllers/clustertrustbundle-publisher.md, Metrics. */
 import { StatusError } from '@gyropilot/client'
-import type { MetricsRegistry } from '@gyropilot/foundation'
+import { syncCode } from '../publisher-support/sync-metrics.ts'
+import type { SyncMetricNames } from '../publisher-support/sync-metrics.ts'
 
-/** 1 ms, doubled 14 times. */
-const BUCKETS_SECONDS: readonly number[] = Array.from(
-  { length: 15 },
-  (_, index) => 0.001 * 2 ** index,
-)
-
-export interface SyncMetrics {
-  synced(durationMs: number, error: unknown): void
+export const SYNC_METRICS: SyncMetricNames = {
+  prefix: 'clustertrustbundle_publisher',
+  totalHelp: 'Number of syncs that occurred in cluster trust bundle publisher.',
+  durationHelp: 'The time it took to sync a cluster trust bundle.',
+  codeOf: codeOfCause,
 }
 
-export function syncMetrics(metrics: MetricsRegistry): SyncMetrics {
-  const total = metrics.counter({
-    name: 'clustertrustbundle_publisher_sync_total',
-    help: 'Number of syncs that occurred in cluster trust bundle publisher.',
-    labels: ['code'],
-  })
-  const duration = metrics.histogram({
-    name: 'clustertrustbundle_publisher_sync_duration_seconds',
-    help: 'The time it took to sync a cluster trust bundle.',
-    labels: ['code'],
-    buckets: BUCKETS_SECONDS,
-  })
-  return {
-    synced(durationMs, error) {
-      const code = syncCode(error)
-      total.increment({ code })
-      duration.observe(durationMs / 1000, { code })
-    },
-  }
-}
-
-/** 200 without an error, the code of a refusal, also of one that is the cause of another error, 500 for everything else. */
-export function syncCode(error: unknown): string {
-  if (error === undefined) return '200'
+/** Here a refusal counts also where it is the cause of another error. */
+export function codeOfCause(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if (at instanceof StatusError && at.status.code) return String(at.status.code)
-  return '500'
+    if (at instanceof StatusError) return syncCode(at)
+  return syncCode(error)
 }

@@ -13,7 +13,8 @@ import type {
 } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { CLIENT_IDENTITY, QUEUE_NAME, WORKERS } from './config.ts'
-import { syncMetrics } from './metrics.ts'
+import { syncMetrics } from '../publisher-support/sync-metrics.ts'
+import { SYNC_METRICS } from './metrics.ts'
 import { observe } from './observe.ts'
 import type { ObservedBundle } from './observe.ts'
 import { reconcile } from './reconcile.ts'
@@ -32,7 +33,7 @@ export function rootCaPublisherLogic(
   context: ControllerContext<ControllersConfiguration>,
 ): KeyedController<ObservedBundle> {
   const { clock, configuration, informers } = context
-  const metrics = syncMetrics(context.metrics)
+  const metrics = syncMetrics(context.metrics, SYNC_METRICS)
   const configMaps = informers.informer(resources.configmaps).lister
   function* measured(observed: ObservedBundle): Reconcile<Verdict> {
     const startedAtMs = clock.monotonicMs()
