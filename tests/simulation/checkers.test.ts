@@ -79,6 +79,16 @@ test('a Job that counts what no pod of it has come to is seen at once', async ()
   assert.ok(found.includes('job counts'), found.join())
 })
 
+test('without the node-lifecycle-controller a cordoned node has no taint', async () => {
+  const found = await checkersOf(['*', '-node-lifecycle-controller'], async (cluster) => {
+    await cluster.patch(resources.nodes, undefined, 'node-1', {
+      type: 'merge',
+      value: { spec: { unschedulable: true } },
+    })
+  })
+  assert.deepEqual(found, ['taints of nodes say what their conditions say'])
+})
+
 test('without the garbage collector orphans are left', async () => {
   const found = await checkersOf(['*', '-garbage-collector-controller'], async (cluster) => {
     await cluster.create(deployment(2))

@@ -23,6 +23,7 @@ import {
 import { autoscalers } from './autoscaler-rules.ts'
 import { cronJobs } from './cronjob-rules.ts'
 import { daemonSets } from './daemonset-rules.ts'
+import { nodeTaints } from './node-rules.ts'
 import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
@@ -48,6 +49,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
+  'taints of nodes say what their conditions say': nodeTaints,
   'Jobs have counted their pods and are over': jobsAtRest,
   'CronJobs know their Jobs and keep no more than they should': cronJobs,
   'autoscalers have what they want': autoscalers,
