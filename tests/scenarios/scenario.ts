@@ -8,6 +8,7 @@ import type { Client, ResourceClient } from '@gyropilot/client'
 import { createCluster } from '@gyropilot/cluster'
 import type { SimulatedCluster } from '@gyropilot/cluster'
 import type { VirtualClock } from '@gyropilot/foundation'
+import { gateValues } from '@gyropilot/manager/feature-gates'
 
 export interface World {
   readonly client: Client
@@ -34,6 +35,8 @@ export interface ScenarioOptions {
   readonly nodes?: number
   readonly controllers?: readonly string[]
   readonly seed?: string
+  /** Turned on beyond those that are on by default. */
+  readonly featureGates?: readonly string[]
 }
 
 const STEP_MS = 50
@@ -44,8 +47,14 @@ export function scenario(
   options: ScenarioOptions = {},
 ): void {
   test(title, async () => {
-    const { nodes = 2, seed = title, controllers } = options
-    const cluster = await createCluster({ seed, nodes, ...(controllers && { controllers }) })
+    const { nodes = 2, seed = title, controllers, featureGates } = options
+    const gates = featureGates && gateValues(new Map(featureGates.map((gate) => [gate, true])))
+    const cluster = await createCluster({
+      seed,
+      nodes,
+      ...(controllers && { controllers }),
+      ...(gates && { configuration: { featureGates: gates } }),
+    })
     try {
       await play(worldOf(cluster))
     } catch (error) {

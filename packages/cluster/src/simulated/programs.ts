@@ -1,6 +1,7 @@
 /** What the processes of a simulated cluster run. */
 import { ApiClient } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { uuid } from '@gyropilot/foundation'
 import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { fencedTransport } from '@gyropilot/manager'
@@ -27,6 +28,7 @@ export interface ProgramWorld {
   readonly kubelets: Map<string, () => SimulatedKubelet | undefined>
   /** Of all nodes: each knows its own pods alone. */
   readonly loads: SharedLoads
+  readonly configuration?: Partial<ControllersConfiguration>
 }
 
 /** `x.y.z`, as a candidate of a coordinated election tells them. */
@@ -42,7 +44,7 @@ export function managerProgram(
   versions?: ManagerVersions,
 ): Program {
   return async (life) => {
-    const { network, logger, metrics, trace } = world
+    const { network, logger, metrics, trace, configuration } = world
     const identity = `${life.process}_${uuid(life.random)}`
     life.identity = identity
     let elector: LeaderElector | undefined
@@ -56,6 +58,7 @@ export function managerProgram(
       logger,
       metrics,
       ...(trace === undefined ? {} : { trace }),
+      ...(configuration === undefined ? {} : { configuration }),
     }
     const failed = Promise.withResolvers<never>()
     const client = electionClient(world, life)

@@ -327,6 +327,7 @@ export class SimulatedCluster {
       effect() {},
       finished: (controller, key, verdict) => this.#tell('reconciled', controller, key, verdict),
     }
+    const { configuration } = this.#options
     return {
       network: this.network,
       logger: this.#logger,
@@ -334,6 +335,7 @@ export class SimulatedCluster {
       trace,
       kubelets: this.#kubelets,
       loads: this.#loads,
+      ...(configuration === undefined ? {} : { configuration }),
     }
   }
 

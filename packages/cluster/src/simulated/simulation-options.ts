@@ -1,5 +1,6 @@
 /** What a simulated cluster is made of. */
 import type { RuntimeConfig } from '@gyropilot/api-server'
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Logger } from '@gyropilot/foundation'
 import type { FaultInjector } from '../faults/injector.ts'
 import type { Latency } from './network.ts'
@@ -20,6 +21,8 @@ export interface SimulationOptions {
   readonly runtimeConfig?: RuntimeConfig
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
+  /** Settings of controllers that differ from the defaults. */
+  readonly configuration?: Partial<ControllersConfiguration>
   readonly injector?: FaultInjector
   /** Of each request and each answer. Default 0.2 to 2 ms. */
   readonly latency?: Latency
