@@ -85,8 +85,9 @@ function flagsPage(): string {
 /** What each controller's README says last. */
 function differencesPage(): string {
   const folder = join(root, 'packages/controllers/src')
-  const sections = readdirSync(folder)
-    .filter((name) => /-controllers?$/.test(name))
+  const sections = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.endsWith('-support'))
+    .map(({ name }) => name)
     .sort()
     .flatMap((name) => {
       const readme = readFileSync(join(folder, name, 'README.md'), 'utf8')

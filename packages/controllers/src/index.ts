@@ -29,11 +29,16 @@ import { podCertificateRequestCleanerController } from './podcertificaterequest-
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { replicationControllerController } from './replicationcontroller-controller/index.ts'
 import { resourceQuotaController } from './resourcequota-controller/index.ts'
+import { resourcePoolStatusRequestController } from './resourcepoolstatusrequest-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { taintEvictionController } from './taint-eviction-controller/index.ts'
+import {
+  storageVersionGarbageCollectorController,
+  storageVersionMigratorController,
+} from './storageversion-gc-and-migrator/index.ts'
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlAfterFinishedController } from './ttl-after-finished-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
@@ -86,5 +91,8 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   clusterTrustBundlePublisherController,
   ephemeralVolumeController,
   legacyTokenCleanerController,
+  storageVersionGarbageCollectorController,
+  storageVersionMigratorController,
   serviceCidrController,
+  resourcePoolStatusRequestController,
 ]

@@ -1,0 +1,30 @@
+/**
+ * Which migrations an event concerns.
+ * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Watches and keys.
+ */
+import { keyOf } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { IndexFunction, Watch } from '@gyropilot/runtime'
+import { MIGRATIONS, resourceKey } from './migration.ts'
+import type { StorageVersionMigration } from './migration.ts'
+
+export const MIGRATIONS_BY_RESOURCE = 'resource'
+
+export const migrationsByResource: IndexFunction<StorageVersionMigration> = (migration) => [
+  resourceKey(migration),
+]
+
+/** The runner's: a migration that is gone frees its resource. */
+export const resourceWatch: Watch<StorageVersionMigration> = {
+  type: MIGRATIONS,
+  onAdd: (migration) => [resourceKey(migration)],
+  onUpdate: (_, current) => [resourceKey(current)],
+  onDelete: (migration) =>
+    migration instanceof DeletedFinalStateUnknown ? [] : [resourceKey(migration)],
+}
+
+export const migrationWatch: Watch<StorageVersionMigration> = {
+  type: MIGRATIONS,
+  onAdd: (migration) => [keyOf(migration)],
+  onUpdate: (_, current) => [keyOf(current)],
+}

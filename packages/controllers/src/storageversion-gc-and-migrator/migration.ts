@@ -1,0 +1,120 @@
+/**
+ * StorageVersionMigration: the wish that all objects of a resource be written anew. Beta and off by default: not among the
+ * generated types. Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Status and conditions.
+ */
+import { findCondition, isConditionTrue, parseTime } from '@gyropilot/api'
+import type { KubernetesObject, ResourceType, StatusCondition } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { NEW_RESOURCE_GRACE_MS } from './config.ts'
+
+export interface StorageVersionMigration extends KubernetesObject {
+  readonly spec?: { readonly resource?: { readonly group?: string; readonly resource?: string } }
+  readonly status?: MigrationStatus
+}
+
+interface MigrationStatus {
+  readonly resourceVersion?: string
+  readonly conditions?: readonly StatusCondition[]
+}
+
+export const MIGRATIONS: ResourceType<StorageVersionMigration> = {
+  group: 'storagemigration.k8s.io',
+  version: 'v1beta1',
+  resource: 'storageversionmigrations',
+  kind: 'StorageVersionMigration',
+  namespaced: false,
+}
+
+export interface GroupResource {
+  readonly group: string
+  readonly resource: string
+}
+
+export function resourceOf({ spec }: StorageVersionMigration): GroupResource {
+  return { group: spec?.resource?.group ?? '', resource: spec?.resource?.resource ?? '' }
+}
+
+/** `<resource>.<group>`: the key of the runner, and the name of the definition where it is a custom one. */
+export function resourceKey(migration: StorageVersionMigration): string {
+  const { group, resource } = resourceOf(migration)
+  return `${resource}.${group}`
+}
+
+export const isRunning = ({ status }: StorageVersionMigration): boolean =>
+  isConditionTrue(status?.conditions, 'Running')
+export const hasSucceeded = ({ status }: StorageVersionMigration): boolean =>
+  isConditionTrue(status?.conditions, 'Succeeded')
+export const isTerminal = (migration: StorageVersionMigration): boolean =>
+  hasSucceeded(migration) || isConditionTrue(migration.status?.conditions, 'Failed')
+
+/** The clause of a new resource: what it lacks may still come. */
+export function isYoung({ metadata }: StorageVersionMigration, nowMs: number): boolean {
+  return nowMs - (parseTime(metadata?.creationTimestamp) ?? 0) < NEW_RESOURCE_GRACE_MS
+}
+
+type ConditionType = 'Running' | 'Succeeded' | 'Failed'
+
+const REASONS: Readonly<Record<ConditionType, string>> = {
+  Running: 'MigrationRunning',
+  Succeeded: 'StorageVersionMigrationSucceeded',
+  Failed: 'StorageVersionMigrationFailed',
+}
+
+export function* markRunning(migration: StorageVersionMigration): Reconcile {
+  return yield* settle(migration, 'Running', 'The migration is running')
+}
+
+export function* markSucceeded(migration: StorageVersionMigration): Reconcile {
+  return yield* settle(migration, 'Succeeded', '')
+}
+
+export function* markFailed(migration: StorageVersionMigration, message: string): Reconcile {
+  return yield* settle(migration, 'Failed', message)
+}
+
+/** The resource is free for the next migration. */
+export function* markNotRunning(migration: StorageVersionMigration): Reconcile {
+  const condition: StatusCondition = {
+    type: 'Running',
+    status: 'False',
+    lastTransitionTime: formatTime(yield* currentTimeMs()),
+    reason: 'MigrationCompleted',
+    message: 'Migration completed',
+  }
+  const conditions = migration.status?.conditions ?? []
+  return yield* writeStatus(migration, {
+    conditions: conditions.map((each) => (each.type === 'Running' ? condition : each)),
+  })
+}
+
+/** What is known for True or False already is not said again. */
+function* settle(
+  migration: StorageVersionMigration,
+  type: ConditionType,
+  message: string,
+): Reconcile {
+  const conditions = migration.status?.conditions ?? []
+  const known = findCondition(conditions, type)
+  if (known?.status === 'True' || known?.status === 'False') return
+  const condition: StatusCondition = {
+    type,
+    status: 'True',
+    lastTransitionTime: formatTime(yield* currentTimeMs()),
+    reason: REASONS[type],
+    message,
+  }
+  const others = conditions.filter((each) => each !== known)
+  return yield* writeStatus(migration, { conditions: [...others, condition] })
+}
+
+export function* writeStatus(
+  migration: StorageVersionMigration,
+  status: Partial<MigrationStatus>,
+): Reconcile {
+  const outcome = yield* write(
+    updateStatus(MIGRATIONS, { ...migration, status: { ...migration.status, ...status } }),
+  )
+  return outcome.ok ? undefined : { error: outcome.error }
+}
