@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { ConfigMap, Deployment, Job, ReplicaSet } from '@gyropilot/api'
+import type {
+  ConfigMap,
+  CronJob,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Job,
+  ReplicaSet,
+} from '@gyropilot/api'
 import { createCluster, noFaults, Watchdog } from '@gyropilot/cluster'
 import type { FaultInjector, Incarnation, SimulatedCluster } from '@gyropilot/cluster'
 
@@ -87,6 +94,58 @@ test('without the node-lifecycle-controller a cordoned node has no taint', async
     })
   })
   assert.deepEqual(found, ['taints of nodes say what their conditions say'])
+})
+
+const CRON_RULE = 'CronJobs know their Jobs and keep no more than they should'
+
+test('without the cronjob-controller Jobs that are over are kept, and count as active', async () => {
+  const table = [
+    { active: true, successfulJobsHistoryLimit: 1, wanted: [CRON_RULE] },
+    { active: false, successfulJobsHistoryLimit: 0, wanted: [CRON_RULE] },
+    { active: false, successfulJobsHistoryLimit: 1, wanted: [] },
+  ]
+  for (const { active, successfulJobsHistoryLimit, wanted } of table) {
+    const found = await checkersOf(['*', '-cronjob-controller'], async (cluster) => {
+      const { ttlSecondsAfterFinished: _, ...spec } = job.spec!
+      const tick = await cluster.create({
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        metadata: { name: 'tick', namespace: 'default' },
+        spec: { schedule: '* * * * *', successfulJobsHistoryLimit, jobTemplate: { spec } },
+      } as CronJob)
+      const { uid = '' } = tick.metadata ?? {}
+      const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'tick', uid, controller: true }
+      const metadata = { ...job.metadata, ownerReferences: [owner] }
+      const work = await cluster.create({ ...job, metadata, spec })
+      if (!active) return
+      const { name = '', uid: ofWork = '' } = work.metadata ?? {}
+      const status = { active: [{ name, namespace: 'default', uid: ofWork }] }
+      await cluster.client
+        .resource(resources.cronjobs, 'default')
+        .patch('tick', { type: 'merge', value: { status } }, { subresource: 'status' })
+    })
+    assert.deepEqual(found, wanted)
+  }
+})
+
+test('without its controller an autoscaler does not have what it wants', async () => {
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+  for (const [size, wanted] of [
+    [3, ['autoscalers have what they want']],
+    [0, []],
+  ] as const) {
+    const controllers = ['*', '-horizontal-pod-autoscaler-controller']
+    const found = await checkersOf(controllers, async (cluster) => {
+      await cluster.create(deployment(size))
+      await cluster.create({
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'web', namespace: 'default' },
+        spec: { scaleTargetRef: target, maxReplicas: 2 },
+      } as HorizontalPodAutoscaler)
+    })
+    assert.deepEqual(found, wanted)
+  }
 })
 
 test('without the garbage collector orphans are left', async () => {
