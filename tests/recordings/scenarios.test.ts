@@ -49,7 +49,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
 }
 
 /** Each played beside the others: scenarios that go one after the other, or wait for scans. */
-const SLOW: ReadonlySet<string> = new Set(['daemonset', 'pod-garbage-collector-edges'])
+const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges'])
 
 interface Scenario {
   readonly name: string

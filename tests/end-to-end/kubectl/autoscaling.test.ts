@@ -49,7 +49,7 @@ test('a person watches a Deployment grow with its load, and shrink without', asy
   for (const [, cpu] of used) assert.equal(cpu, '93m')
   assert.match(shown, /^web +Deployment\/web +cpu: \d+%\/50% +1 +10 +[47] /m)
   assert.match(shown, /SuccessfulRescale .*New size: 4; reason: cpu resource utilization/)
-  // Without a reason, as upstream: new pods are not measured yet, and what was right before still counts.
+  // Without a reason: new pods are not measured yet, and what was right before still counts.
   assert.match(shown, /SuccessfulRescale .*New size: 7; reason:/)
   assert.match(typed(away), /web patched\n/)
   await untilSize(1)
