@@ -19,10 +19,10 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'daemonset-edges': () => true,
   deployment: () => true,
   'pod-garbage-collector-edges': () => true,
-  // Its claims have events of the controller that binds volumes.
-  statefulset: (name) => name !== 'claims are made and kept',
+  statefulset: () => true,
   'statefulset-edges': () => true,
   replicaset: () => true,
+  volumes: () => true,
   'replicationcontroller-edges': () => true,
   endpoints: () => true,
   'endpoints-edges': () => true,

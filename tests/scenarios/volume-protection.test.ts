@@ -13,9 +13,6 @@ const SPEC = {
   resources: { requests: { storage: '1Gi' } },
 } as const
 
-/** What the binder writes on a claim that it is done with. */
-const BOUND = { 'pv.kubernetes.io/bind-completed': 'yes' }
-
 function volume(): PersistentVolume {
   return {
     metadata: { name: 'disk' },
@@ -28,18 +25,16 @@ function volume(): PersistentVolume {
   }
 }
 
-/** A claim and a volume that are bound to each other, as the binder leaves them. */
+/** A claim and a volume that are bound to each other. */
 async function bound(world: World): Promise<void> {
   await world.of(resources.persistentvolumes).create(volume())
-  const spec = { ...SPEC, volumeName: 'disk' }
   await world
     .of(resources.persistentvolumeclaims)
-    .create({ metadata: { name: 'data', annotations: BOUND }, spec } as PersistentVolumeClaim)
-  await world.advance(1_000)
-  const value = { status: { phase: 'Bound' } }
-  const status = { subresource: 'status' }
-  await world.of(resources.persistentvolumeclaims).patch('data', { type: 'merge', value }, status)
-  await world.of(resources.persistentvolumes).patch('disk', { type: 'merge', value }, status)
+    .create({ metadata: { name: 'data' }, spec: SPEC } as PersistentVolumeClaim)
+  await world.until('they are bound', 20_000, async () => {
+    const claim = await world.find(resources.persistentvolumeclaims, 'data')
+    return claim?.status?.phase === 'Bound' ? true : undefined
+  })
 }
 
 function userOf(claimName: string, name = 'user'): Pod {
@@ -96,11 +91,6 @@ scenario(
     assert.ok((await world.find(resources.persistentvolumes, 'disk'))?.metadata?.deletionTimestamp)
     await world.of(resources.persistentvolumeclaims).delete('data')
     await untilGone(world, 'claim', 'data')
-    // The phase is what the binder writes when the claim has gone.
-    const value = { status: { phase: 'Released' } }
-    await world
-      .of(resources.persistentvolumes)
-      .patch('disk', { type: 'merge', value }, { subresource: 'status' })
     await untilGone(world, 'volume', 'disk')
   },
 )
@@ -123,16 +113,6 @@ scenario(
       world.find(resources.persistentvolumeclaims, 'p-scratch'),
     )
     assert.equal(claim.metadata?.ownerReferences?.[0]?.name, 'p')
-    // What the binder does.
-    const value = { metadata: { annotations: BOUND }, spec: { volumeName: 'disk' } }
-    await world.of(resources.persistentvolumeclaims).patch('p-scratch', { type: 'merge', value })
-    await world
-      .of(resources.persistentvolumeclaims)
-      .patch(
-        'p-scratch',
-        { type: 'merge', value: { status: { phase: 'Bound' } } },
-        { subresource: 'status' },
-      )
     await world.advance(60_000)
     await untilRunning(world, 'p')
     await world.of(resources.pods).delete('p')

@@ -31,6 +31,8 @@ import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
 import type { NodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import { defaultNodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
+import type { PersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
+import { defaultPersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
 import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import { defaultPodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
 import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
@@ -65,6 +67,7 @@ export interface ControllersConfiguration {
   readonly job: JobConfiguration
   readonly namespace: NamespaceConfiguration
   readonly nodeLifecycle: NodeLifecycleConfiguration
+  readonly persistentVolumeBinder: PersistentVolumeBinderConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly replicationController: ReplicationControllerConfiguration
@@ -91,6 +94,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   job: defaultJobConfiguration,
   namespace: defaultNamespaceConfiguration,
   nodeLifecycle: defaultNodeLifecycleConfiguration,
+  persistentVolumeBinder: defaultPersistentVolumeBinderConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   replicationController: defaultReplicationControllerConfiguration,

@@ -21,6 +21,7 @@ import { legacyTokenCleanerController } from './legacy-serviceaccount-token-clea
 import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
+import { persistentVolumeBinderController } from './persistentvolume-binder-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
@@ -82,6 +83,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   nodeLifecycleController,
   taintEvictionController,
   clusterRoleAggregationController,
+  persistentVolumeBinderController,
   persistentVolumeClaimProtectionController,
   persistentVolumeProtectionController,
   volumeAttributesClassProtectionController,

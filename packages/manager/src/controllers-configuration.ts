@@ -71,6 +71,7 @@ export function controllersConfiguration(
       concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),
     },
     nodeLifecycle: nodeLifecycle(options),
+    persistentVolumeBinder: volumeBinderConfiguration(options),
     podGarbageCollector: {
       ...defaultControllersConfiguration.podGarbageCollector,
       terminatedPodThreshold: options.number('terminated-pod-gc-threshold'),
@@ -92,6 +93,15 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
+  }
+}
+
+function volumeBinderConfiguration(
+  options: Options,
+): ControllersConfiguration['persistentVolumeBinder'] {
+  return {
+    syncPeriodMs: options.number('pvclaimbinder-sync-period'),
+    enableDynamicProvisioning: options.flag('enable-dynamic-provisioning'),
   }
 }
 

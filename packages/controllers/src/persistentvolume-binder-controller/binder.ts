@@ -1,0 +1,55 @@
+/** What the rules know and remember besides the object they look at. */
+import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { update, write } from '@gyropilot/runtime'
+import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import type { PersistentVolumeBinderConfiguration } from './config.ts'
+import type { BinderMetrics } from './metrics.ts'
+import type { OwnCache } from './own-cache.ts'
+
+export interface Binder {
+  readonly volumes: OwnCache<PersistentVolume>
+  readonly claims: OwnCache<PersistentVolumeClaim>
+  classNamed(name: string): StorageClass | undefined
+  classes(): readonly StorageClass[]
+  /** By name; by the cache. */
+  podsUsing(claim: { readonly namespace?: string; readonly name?: string }): readonly Pod[]
+  podNamed(namespace: string, name: string): Pod | undefined
+  enqueueClaim(key: string): void
+  readonly settings: PersistentVolumeBinderConfiguration
+  readonly metrics: BinderMetrics
+  /** Failures of deletions and recyclings, by `delete-<pv>[<uid>]`. */
+  readonly operations: Operations
+}
+
+/** Not again before its time. */
+export interface Operations {
+  isInBackoff(id: string): boolean
+  failed(id: string): void
+}
+
+/** PUT of the volume; the own cache knows it at once. */
+export function* saveVolume(
+  binder: Binder,
+  volume: PersistentVolume,
+  subresource?: 'status',
+): Reconcile<Outcome<PersistentVolume>> {
+  const saved = yield* write(update(resources.persistentvolumes, volume, subresource))
+  if (saved.ok) binder.volumes.written(saved.object)
+  return saved
+}
+
+/** PUT of the claim; the own cache knows it at once. */
+export function* saveClaim(
+  binder: Binder,
+  claim: PersistentVolumeClaim,
+  subresource?: 'status',
+): Reconcile<Outcome<PersistentVolumeClaim>> {
+  const saved = yield* write(update(resources.persistentvolumeclaims, claim, subresource))
+  if (saved.ok) binder.claims.written(saved.object)
+  return saved
+}
+
+export function unchanged<T>(object: T): Outcome<T> {
+  return { ok: true, object }
+}

@@ -1,0 +1,38 @@
+/** Names and settings. Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md. */
+export interface PersistentVolumeBinderConfiguration {
+  /** --pvclaimbinder-sync-period */
+  readonly syncPeriodMs: number
+  /** --enable-dynamic-provisioning */
+  readonly enableDynamicProvisioning: boolean
+}
+
+export const defaultPersistentVolumeBinderConfiguration: PersistentVolumeBinderConfiguration = {
+  syncPeriodMs: 15_000,
+  enableDynamicProvisioning: true,
+}
+
+export const CLAIM_QUEUE = 'claims'
+export const VOLUME_QUEUE = 'volumes'
+/** One of each queue: what one bind writes is in the own cache before the next claim looks for a volume. */
+export const WORKERS = 1
+export const EVENT_COMPONENT = 'persistentvolume-controller'
+export const SERVICE_ACCOUNT = 'persistent-volume-binder'
+
+/** Of deletions and recyclings that fail, by volume. */
+export const MIN_OPERATION_RETRY_MS = 500
+export const MAX_OPERATION_RETRY_MS = 122_000
+
+/** Of the annotations that mean something by being there. */
+export const YES = 'yes'
+
+export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed'
+export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller'
+export const STORAGE_PROVISIONER = 'volume.kubernetes.io/storage-provisioner'
+export const BETA_STORAGE_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner'
+export const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
+export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
+export const MIGRATED_TO = 'pv.kubernetes.io/migrated-to'
+export const BETA_STORAGE_CLASS = 'volume.beta.kubernetes.io/storage-class'
+export const PRE_RESIZE_CAPACITY = 'volume.alpha.kubernetes.io/pre-resize-capacity'
+export const IN_TREE_FINALIZER = 'kubernetes.io/pv-controller'
+export const EXTERNAL_FINALIZER = 'external-provisioner.volume.kubernetes.io/finalizer'

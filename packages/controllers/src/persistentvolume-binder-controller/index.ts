@@ -1,0 +1,137 @@
+/**
+ * persistentvolume-binder-controller: claims get their volumes, and volumes whose claim is gone are reclaimed.
+ * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md.
+ */
+import { keyOf, resources } from '@gyropilot/api'
+import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { KeyedBackoff, runKeyedController, runPeriodicController } from '@gyropilot/runtime'
+import type {
+  ControllerContext,
+  ControllerDescriptor,
+  KeyedController,
+  PeriodicController,
+  RunnableController,
+} from '@gyropilot/runtime'
+import type { ControllersConfiguration } from '../configuration.ts'
+import { addPodClaimIndex, podsUsing } from '../volume-support/pod-claims.ts'
+import type { Binder } from './binder.ts'
+import {
+  CLAIM_QUEUE,
+  EVENT_COMPONENT,
+  MAX_OPERATION_RETRY_MS,
+  MIN_OPERATION_RETRY_MS,
+  SERVICE_ACCOUNT,
+  VOLUME_QUEUE,
+  WORKERS,
+} from './config.ts'
+import { ACCESS_MODE_INDEX, accessModeGroup } from './match-volume.ts'
+import { binderMetrics } from './metrics.ts'
+import { OwnCache } from './own-cache.ts'
+import { reconcileClaim } from './reconcile-claim.ts'
+import { reconcileVolume } from './reconcile-volume.ts'
+import { claimWatches, volumeWatches } from './watches.ts'
+
+type Context = ControllerContext<ControllersConfiguration>
+
+export const persistentVolumeBinderController: ControllerDescriptor<ControllersConfiguration> = {
+  name: 'persistentvolume-binder-controller',
+  aliases: ['persistentvolume-binder'],
+  enabledByDefault: true,
+  serviceAccount: SERVICE_ACCOUNT,
+  build: buildBinder,
+}
+
+/** Two queues over one own cache, and a timer that fills both: what waits for others' objects is looked at again. */
+function buildBinder(context: Context): RunnableController {
+  const binder = binderOf(context, (key) => claims.enqueue(key))
+  const { informers, configuration } = context
+  const claims = runKeyedController(claimLogic(context, binder), context)
+  const volumes = runKeyedController(volumeLogic(binder), context)
+  const claimInformer = informers.informer(resources.persistentvolumeclaims)
+  const volumeInformer = informers.informer(resources.persistentvolumes)
+  const resync: PeriodicController = {
+    periodMs: configuration.persistentVolumeBinder.syncPeriodMs,
+    caches: [claimInformer, volumeInformer],
+    // eslint-disable-next-line require-yield
+    *round() {
+      for (const claim of claimInformer.lister.list()) claims.enqueue(keyOf(claim))
+      for (const volume of volumeInformer.lister.list()) volumes.enqueue(keyOf(volume))
+    },
+  }
+  const timer = runPeriodicController(resync, context)
+  return {
+    async run(signal) {
+      await Promise.all([claims.run(signal), volumes.run(signal), timer.run(signal)])
+    },
+  }
+}
+
+export function binderOf(
+  {
+    informers,
+    configuration,
+    metrics,
+    clock,
+  }: Pick<Context, 'informers' | 'configuration' | 'metrics' | 'clock'>,
+  enqueueClaim: (key: string) => void,
+): Binder {
+  const volumes = informers.informer(resources.persistentvolumes)
+  const claims = informers.informer(resources.persistentvolumeclaims)
+  const classes = informers.informer(resources.storageclasses).lister
+  const pods = informers.informer(resources.pods)
+  volumes.addIndex(ACCESS_MODE_INDEX, accessModeGroup)
+  addPodClaimIndex(pods)
+  const backoff = new KeyedBackoff(clock, MIN_OPERATION_RETRY_MS, MAX_OPERATION_RETRY_MS)
+  return {
+    volumes: new OwnCache(volumes.lister),
+    claims: new OwnCache(claims.lister),
+    classNamed: (name) => classes.get(undefined, name),
+    classes: () => classes.list(),
+    podsUsing: ({ namespace, name }) => podsUsing(pods.lister, `${namespace}/${name}`),
+    podNamed: (namespace, name) => pods.lister.get(namespace, name),
+    enqueueClaim,
+    settings: configuration.persistentVolumeBinder,
+    metrics: binderMetrics(
+      metrics,
+      () => volumes.lister.list(),
+      () => claims.lister.list(),
+    ),
+    operations: {
+      isInBackoff: (id) => backoff.isInBackoff(id),
+      failed: (id) => backoff.next(id),
+    },
+  }
+}
+
+export function claimLogic(
+  { informers }: Pick<Context, 'informers'>,
+  binder: Binder,
+): KeyedController<PersistentVolumeClaim> {
+  return {
+    queueName: CLAIM_QUEUE,
+    eventComponent: EVENT_COMPONENT,
+    workers: WORKERS,
+    watches: claimWatches,
+    observe: (key) => binder.claims.current(key),
+    reconcile: (claim) => reconcileClaim(binder, claim),
+    forget: (key) => binder.claims.forget(key),
+    // Without its class or its pods a claim would be told the wrong thing.
+    alsoAwait: [
+      informers.informer(resources.persistentvolumes),
+      informers.informer(resources.storageclasses),
+      informers.informer(resources.pods),
+    ],
+  }
+}
+
+export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
+  return {
+    queueName: VOLUME_QUEUE,
+    eventComponent: EVENT_COMPONENT,
+    workers: WORKERS,
+    watches: volumeWatches,
+    observe: (key) => binder.volumes.current(key),
+    reconcile: (volume) => reconcileVolume(binder, volume),
+    forget: (key) => binder.volumes.forget(key),
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * In-tree plugins whose work CSI drivers do, and the marks of it.
+ * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, step 0 of claims and of volumes.
+ */
+import { hasFinalizer, withFinalizer, withoutFinalizer } from '@gyropilot/api'
+import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { annotation, withAnnotation, withoutAnnotation } from './annotations.ts'
+import {
+  BETA_STORAGE_PROVISIONER,
+  EXTERNAL_FINALIZER,
+  IN_TREE_FINALIZER,
+  MIGRATED_TO,
+  PROVISIONED_BY,
+  STORAGE_PROVISIONER,
+} from './config.ts'
+
+const DRIVERS: ReadonlyMap<string, string> = new Map([
+  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
+  ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
+  ['kubernetes.io/azure-file', 'file.csi.azure.com'],
+  ['kubernetes.io/azure-disk', 'disk.csi.azure.com'],
+  ['kubernetes.io/cinder', 'cinder.csi.openstack.org'],
+  ['kubernetes.io/vsphere-volume', 'csi.vsphere.vmware.com'],
+  ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
+])
+
+/** The CSI driver of a plugin that has moved out; undefined: it has not, or is none of ours. */
+export function driverOf(plugin: string): string | undefined {
+  return DRIVERS.get(plugin)
+}
+
+/** A plugin by its name only: it may not exist. */
+export function isInTree(provisioner: string): boolean {
+  return provisioner.startsWith('kubernetes.io/')
+}
+
+/** The same object where nothing changes. */
+export function withMigration<T extends PersistentVolume | PersistentVolumeClaim>(
+  object: T,
+  provisioner: string | undefined,
+): T {
+  // Nobody provisioned it: what others wrote is theirs.
+  if (provisioner === undefined) return object
+  const driver = driverOf(provisioner)
+  return driver === undefined
+    ? withoutAnnotation(object, MIGRATED_TO)
+    : withAnnotation(object, MIGRATED_TO, driver)
+}
+
+export function migratedClaim(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  const asked =
+    annotation(claim, STORAGE_PROVISIONER) ?? annotation(claim, BETA_STORAGE_PROVISIONER)
+  return withMigration(claim, asked)
+}
+
+/** Also with the finalizers that its provisioner needs. */
+export function migratedVolume(volume: PersistentVolume): PersistentVolume {
+  const provisioner = annotation(volume, PROVISIONED_BY)
+  if (provisioner === undefined) return volume
+  const marked = withMigration(volume, provisioner)
+  if (driverOf(provisioner) !== undefined) return dropped(marked, IN_TREE_FINALIZER)
+  if (!isInTree(provisioner)) return marked
+  const mine = dropped(marked, EXTERNAL_FINALIZER)
+  if (mine.spec?.persistentVolumeReclaimPolicy !== 'Delete') return dropped(mine, IN_TREE_FINALIZER)
+  return hasFinalizer(mine, IN_TREE_FINALIZER) ? mine : withFinalizer(mine, IN_TREE_FINALIZER)
+}
+
+function dropped(volume: PersistentVolume, finalizer: string): PersistentVolume {
+  return hasFinalizer(volume, finalizer) ? withoutFinalizer(volume, finalizer) : volume
+}

@@ -1,0 +1,59 @@
+/**
+ * What upstream's plugins in the tree can do with a released volume.
+ * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim.
+ */
+import type { PersistentVolume } from '@gyropilot/api'
+import { annotation } from './annotations.ts'
+import { PROVISIONED_BY } from './config.ts'
+import { driverOf, isInTree } from './migration.ts'
+
+export const HOST_PATH_PLUGIN = 'kubernetes.io/host-path'
+const NFS_PLUGIN = 'kubernetes.io/nfs'
+
+/** Who deletes the storage: somebody else, this process, or nobody. */
+export type Deleter =
+  | { readonly kind: 'external' }
+  | { readonly kind: 'host-path' }
+  | { readonly kind: 'none'; readonly message: string }
+
+export function deleterOf(volume: PersistentVolume): Deleter {
+  const provisioner = annotation(volume, PROVISIONED_BY)
+  if (provisioner !== undefined) {
+    if (driverOf(provisioner) !== undefined || !isInTree(provisioner)) return { kind: 'external' }
+    if (provisioner === HOST_PATH_PLUGIN) return { kind: 'host-path' }
+    return { kind: 'none', message: `no volume plugin matched name: ${provisioner}` }
+  }
+  if (volume.spec?.csi !== undefined) return { kind: 'external' }
+  const plugin = pluginOf(volume)
+  if (plugin === HOST_PATH_PLUGIN) return { kind: 'host-path' }
+  const reason =
+    plugin === undefined ? 'no volume plugin matched' : 'no deletable volume plugin matched'
+  const subject = `error getting deleter volume plugin for volume "${volume.metadata?.name}"`
+  return { kind: 'none', message: `${subject}: ${reason}` }
+}
+
+/** Of those that upstream's manager still has; not even CSI is among them. */
+export function pluginOf({ spec }: PersistentVolume): string | undefined {
+  if (spec?.hostPath !== undefined) return HOST_PATH_PLUGIN
+  return spec?.nfs === undefined ? undefined : NFS_PLUGIN
+}
+
+/** Why the folder may not be deleted; undefined: it may. */
+export function hostPathRefusal({ spec }: PersistentVolume): string | undefined {
+  const path = spec?.hostPath?.path ?? ''
+  if (/^\/tmp\/.+/.test(path)) return undefined
+  return `host_path deleter only supports /tmp/.+ but received provided ${path}`
+}
+
+/** Timeout of the pod that empties the volume, in seconds: at least `minimum`, else by the size. */
+interface Recycler {
+  readonly minimumSeconds: number
+  readonly secondsPerGibibyte: number
+}
+
+/** Undefined: no plugin empties such a volume. */
+export function recyclerOf({ spec }: PersistentVolume): Recycler | undefined {
+  if (spec?.hostPath !== undefined) return { minimumSeconds: 60, secondsPerGibibyte: 30 }
+  if (spec?.nfs !== undefined) return { minimumSeconds: 300, secondsPerGibibyte: 30 }
+  return undefined
+}

@@ -1,0 +1,63 @@
+/**
+ * What an event asks to be looked at. One queue of claims and one of volumes; what the deletion of one means for the other
+ * is a watch of the other's queue.
+ * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Watches and keys.
+ */
+import { keyOf, resources } from '@gyropilot/api'
+import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { Watch } from '@gyropilot/runtime'
+import { recycledVolume } from './recycle.ts'
+
+/** Every event of the type, by its own key. */
+function every<T extends KubernetesObject>(type: ResourceType<T>): Watch<T> {
+  return {
+    type,
+    onAdd: (object) => [keyOf(object)],
+    onUpdate: (_, current) => [keyOf(current)],
+    onDelete: (gone) => [gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone)],
+  }
+}
+
+/** A claim whose volume is gone is lost. */
+const claimOfDeletedVolume: Watch<PersistentVolume> = {
+  type: resources.persistentvolumes,
+  onDelete(gone) {
+    if (gone instanceof DeletedFinalStateUnknown) return []
+    const { namespace, name } = gone.spec?.claimRef ?? {}
+    return namespace === undefined || name === undefined ? [] : [`${namespace}/${name}`]
+  },
+}
+
+/** A volume whose claim is gone is released. */
+const volumeOfDeletedClaim: Watch<PersistentVolumeClaim> = {
+  type: resources.persistentvolumeclaims,
+  onDelete(gone) {
+    const volumeName = gone instanceof DeletedFinalStateUnknown ? undefined : gone.spec?.volumeName
+    return volumeName ? [volumeName] : []
+  },
+}
+
+const volumeOf = (pod: Pod): readonly string[] => {
+  const name = recycledVolume(pod)
+  return name === undefined ? [] : [name]
+}
+
+/** How a recycler's pod fares decides on its volume. */
+const recyclerPods: Watch<Pod> = {
+  type: resources.pods,
+  onUpdate: (_, current) => volumeOf(current),
+  onDelete: (gone) => (gone instanceof DeletedFinalStateUnknown ? [] : volumeOf(gone)),
+}
+
+export const claimWatches: readonly Watch[] = [
+  every(resources.persistentvolumeclaims) as Watch,
+  claimOfDeletedVolume as Watch,
+]
+
+export const volumeWatches: readonly Watch[] = [
+  every(resources.persistentvolumes) as Watch,
+  volumeOfDeletedClaim as Watch,
+  recyclerPods as Watch,
+]
