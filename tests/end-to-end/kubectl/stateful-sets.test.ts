@@ -86,14 +86,13 @@ test('a claim that an earlier set has left is used again, and a new one is made 
       hostPath: { path: '/x' },
     },
   })
-  const metadata = {
-    name: 'data-disk-0',
-    annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
-  }
+  const metadata = { name: 'data-disk-0' }
   gyro.apply({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: bound })
-  // Nothing binds volumes here yet: a hand does.
-  const status = '{"status":{"phase":"Bound","accessModes":["ReadWriteOnce"]}}'
-  gyro.ok('patch', 'pvc', 'data-disk-0', '--subresource=status', '--type=merge', '-p', status)
+  gyro.ok('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data-disk-0', '--timeout=30s')
+  expectAll([
+    ['get pvc data-disk-0 --no-headers', /^data-disk-0 +Bound +left +1Gi +RWO /],
+    ['get pv left --no-headers', /^left +1Gi +RWO +Retain +Bound +default\/data-disk-0 /],
+  ])
   gyro.apply(statefulSet('disk', { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec }] }))
   gyro.ok('wait', '--for=condition=Ready', 'pod/disk-0', '--timeout=30s')
   gyro.ok('wait', '--for=create', 'pvc/data-disk-1', '--timeout=30s')
