@@ -95,11 +95,14 @@ function bare(found: Found, state: Answer['state']): Answer {
 
 export interface Holder {
   readonly object: Answer['object']
+  /** `NotDeleted`: an object that others wait for and nobody deletes. */
+  readonly code: Reason['code'] | 'NotDeleted'
   readonly text: string
 }
 
-/** Reasons that only say whose turn it is: something of its own says more. */
-const TURNS: readonly Reason['code'][] = ['NamespaceTerminating', 'OwnerDeleting']
+/** Only says whose turn it is: anything else says more, and if there is nothing, who takes turns has to act. */
+const isTurn = (code: Holder['code']): boolean =>
+  code === 'NamespaceTerminating' || code === 'OwnerDeleting'
 
 /** The ends of the chain: reasons that wait for no other object, and objects that nobody deletes. */
 export function holders(answer: Answer): readonly Holder[] {
@@ -107,11 +110,12 @@ export function holders(answer: Answer): readonly Holder[] {
   const where = object.namespace ? `${name} in ${object.namespace}` : name
   if (answer.state === 'gone' || answer.state === 'told' || answer.state === 'not looked at')
     return []
-  if (answer.reasons.length === 0) return [{ object, text: `${where}: nobody is deleting it` }]
-  const own = answer.reasons.filter(({ code }) => !TURNS.includes(code))
+  if (answer.reasons.length === 0)
+    return [{ object, code: 'NotDeleted', text: `${where}: nobody is deleting it` }]
+  const own = answer.reasons.filter(({ code }) => !isTurn(code))
   return (own.length > 0 ? own : answer.reasons).flatMap((reason): readonly Holder[] => {
-    const below = reason.waitsFor.flatMap(holders)
+    const below = reason.waitsFor.flatMap(holders).filter(({ code }) => !isTurn(code))
     if (below.length > 0) return below
-    return [{ object, text: `${where}: ${reason.holds}` }]
+    return [{ object, code: reason.code, text: `${where}: ${reason.holds}` }]
   })
 }

@@ -22,7 +22,9 @@ export function webhooksAsked(
   if (type.group === 'admissionregistration.k8s.io') return []
   return cluster.webhooks.filter(
     ({ webhook }) =>
-      (webhook.rules ?? []).some((rule) => writes.some((write) => covers(rule, facts, write))) &&
+      (webhook.rules ?? []).some((rule) =>
+        writes.some((write) => covers(rule, facts, write, webhook.matchPolicy)),
+      ) &&
       selects(webhook.objectSelector, object) &&
       selects(webhook.namespaceSelector, type.kind === 'Namespace' ? object : namespace),
   )
@@ -32,11 +34,12 @@ function covers(
   { apiGroups, apiVersions, operations, resources, scope = '*' }: RuleWithOperations,
   { type }: Pick<Facts, 'type'>,
   { operation, subresource }: NeededWrite,
+  matchPolicy: 'Exact' | 'Equivalent' | undefined,
 ): boolean {
   const has = (list: readonly string[] | undefined, ...wanted: readonly string[]): boolean =>
     wanted.some((value) => list?.includes(value) ?? false)
-  // Under matchPolicy Equivalent other versions of the resource count too: versions are compared for Exact only by servers.
-  const isOfVersion = has(apiVersions, '*', type.version) || (apiVersions?.length ?? 0) > 0
+  // Equivalent (the default) takes a resource in any version, as servers convert it.
+  const isOfVersion = matchPolicy !== 'Exact' || has(apiVersions, '*', type.version)
   const plain = type.resource
   const names =
     subresource === ''

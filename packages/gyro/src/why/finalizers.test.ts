@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ago, deleted, facts, found, nowMs } from './example-facts.ts'
+import { explain } from './explain.ts'
+import type { Facts, Found } from './facts.ts'
+import { knownFinalizer, knownFinalizerNames } from './known-finalizers.ts'
+import { isHeld, likelyOwners, setterOf, setterText } from './unknown-finalizer.ts'
+import { shortName } from './words.ts'
+
+const claimVolume = { name: 'd', persistentVolumeClaim: { claimName: 'data' } }
+const pod = (name: string, fields: object) => found('Pod', name, fields)
+const onNode = (...volumes: readonly object[]) => ({ spec: { nodeName: 'node-1', volumes } })
+const ephemeral = { name: 'cache', ephemeral: {} }
+const attachment = (name: string, volume: string) => ({
+  ...found('*storage.k8s.io/VolumeAttachment', name, {
+    spec: { source: { persistentVolumeName: volume } },
+  }),
+})
+
+interface Case {
+  readonly finalizer: string
+  readonly on: Found
+  readonly related?: readonly Found[]
+  readonly more?: Partial<Facts>
+  readonly keepers?: readonly string[]
+  readonly evidence?: RegExp
+}
+
+const CASES: readonly Case[] = [
+  {
+    finalizer: 'kubernetes.io/pvc-protection',
+    on: found('PersistentVolumeClaim', 'data'),
+    related: [
+      pod('user', onNode(claimVolume)),
+      pod('finished', { ...onNode(claimVolume), status: { phase: 'Succeeded' } }),
+      pod('unscheduled', { spec: { volumes: [claimVolume] } }),
+      pod('other', onNode({ name: 'd', persistentVolumeClaim: { claimName: 'else' } })),
+      pod('plain', onNode({ name: 'd', emptyDir: {} })),
+    ],
+    keepers: ['pod/user', 'pod/finished'],
+    evidence: /^kept by 2 pods$/,
+  },
+  {
+    finalizer: 'kubernetes.io/pvc-protection',
+    on: found('PersistentVolumeClaim', 'web-cache', {
+      metadata: {
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'uid-web' }],
+      },
+    }),
+    related: [
+      pod('web', onNode(ephemeral)),
+      { ...pod('web', { ...onNode(ephemeral), metadata: { uid: 'uid-later' } }) },
+    ],
+    keepers: ['pod/web'],
+  },
+  {
+    finalizer: 'kubernetes.io/pvc-protection',
+    on: found('PersistentVolumeClaim', 'data'),
+    evidence: /nothing that would keep it is to be seen: its remover has to act/,
+  },
+  {
+    finalizer: 'kubernetes.io/pv-protection',
+    on: found('*PersistentVolume', 'vol', {
+      spec: { claimRef: { uid: 'uid-data', name: 'data', namespace: 'shop' } },
+      status: { phase: 'Bound' },
+    }),
+    related: [found('PersistentVolumeClaim', 'data'), found('PersistentVolumeClaim', 'else')],
+    keepers: ['persistentvolumeclaim/data'],
+    evidence: /the volume is Bound/,
+  },
+  {
+    finalizer: 'kubernetes.io/pv-protection',
+    on: found('*PersistentVolume', 'vol', {
+      spec: { claimRef: { uid: 'uid-data' } },
+      status: { phase: 'Released' },
+    }),
+    related: [found('PersistentVolumeClaim', 'data')],
+    evidence: /the volume is Released/,
+  },
+  {
+    finalizer: 'kubernetes.io/vac-protection',
+    on: found('*storage.k8s.io/VolumeAttributesClass', 'gold'),
+    related: [
+      found('PersistentVolumeClaim', 'a', { spec: { volumeAttributesClassName: 'gold' } }),
+      found('PersistentVolumeClaim', 'b', { status: { currentVolumeAttributesClassName: 'gold' } }),
+      found('PersistentVolumeClaim', 'c', {
+        status: { modifyVolumeStatus: { targetVolumeAttributesClassName: 'gold' } },
+      }),
+      found('*PersistentVolume', 'd', { spec: { volumeAttributesClassName: 'gold' } }),
+      found('PersistentVolumeClaim', 'e', { spec: { volumeAttributesClassName: 'silver' } }),
+    ],
+    keepers: [
+      'persistentvolumeclaim/a',
+      'persistentvolumeclaim/b',
+      'persistentvolumeclaim/c',
+      'persistentvolume/d',
+    ],
+  },
+  {
+    finalizer: 'kubernetes.io/pv-controller',
+    on: found('*PersistentVolume', 'vol', { status: { phase: 'Failed', message: 'no such disk' } }),
+    evidence: /the volume is Failed: no such disk/,
+  },
+  {
+    finalizer: 'external-provisioner.volume.kubernetes.io/finalizer',
+    on: found('*PersistentVolume', 'vol', { status: { phase: 'Released' } }),
+    related: [attachment('a1', 'vol'), attachment('a2', 'else')],
+    keepers: ['volumeattachment.storage.k8s.io/a1'],
+    evidence: /the volume is Released/,
+  },
+  {
+    finalizer: 'external-attacher/ebs-csi-aws-com',
+    on: found('*PersistentVolume', 'vol'),
+    related: [attachment('a1', 'vol'), attachment('a2', 'else')],
+    keepers: ['volumeattachment.storage.k8s.io/a1'],
+  },
+  {
+    finalizer: 'external-attacher/ebs-csi-aws-com',
+    on: found('*storage.k8s.io/VolumeAttachment', 'a1', {
+      spec: { nodeName: 'node-1', source: {} },
+      status: { attached: true, detachError: { message: 'volume in use' } },
+    }),
+    evidence: /attached to node node-1 \| last detach failed: volume in use/,
+  },
+  {
+    finalizer: 'provisioner.storage.kubernetes.io/cloning-protection',
+    on: found('PersistentVolumeClaim', 'data'),
+  },
+  {
+    finalizer: 'scheduling.k8s.io/podgroup-protection',
+    on: found('scheduling.k8s.io/PodGroup', 'g'),
+    related: [
+      pod('a', { spec: { schedulingGroup: { podGroupName: 'g' } }, status: { phase: 'Running' } }),
+      pod('b', {
+        spec: { schedulingGroup: { podGroupName: 'g' } },
+        status: { phase: 'Succeeded' },
+      }),
+      pod('c', { spec: { schedulingGroup: { podGroupName: 'g' } }, status: { phase: 'Failed' } }),
+      pod('d', { spec: { schedulingGroup: { podGroupName: 'h' } } }),
+    ],
+    keepers: ['pod/a'],
+  },
+  {
+    finalizer: 'batch.kubernetes.io/job-tracking',
+    on: pod('work-0', { status: { phase: 'Running' } }),
+    more: {
+      owners: [
+        {
+          reference: {
+            apiVersion: 'batch/v1',
+            kind: 'Job',
+            name: 'work',
+            uid: 'u',
+            controller: true,
+          },
+          owner: {
+            state: 'there',
+            found: found('batch/Job', 'work', { metadata: deleted(3, 'example.com/x') }),
+          },
+        },
+      ],
+    },
+    keepers: ['job.batch/work'],
+    evidence: /the pod is Running/,
+  },
+  {
+    finalizer: 'networking.k8s.io/service-cidr-finalizer',
+    on: found('*networking.k8s.io/ServiceCIDR', 'more', {
+      spec: { cidrs: ['10.1.0.0/24', 'fd00:1::/112'] },
+      status: { conditions: [{ type: 'Ready', status: 'False', message: 'addresses are in use' }] },
+    }),
+    related: ['10.1.0.7', '10.2.0.7', 'fd00:1::7', 'no address'].map((name) =>
+      found('*networking.k8s.io/IPAddress', name),
+    ),
+    keepers: ['ipaddress.networking.k8s.io/10.1.0.7', 'ipaddress.networking.k8s.io/fd00:1::7'],
+    evidence: /condition Ready: addresses are in use/,
+  },
+  {
+    finalizer: 'service.kubernetes.io/load-balancer-cleanup',
+    on: found('Service', 'web', {
+      spec: { type: 'LoadBalancer' },
+      status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
+    }),
+    evidence: /^type LoadBalancer, 1 addresses of a load balancer$/,
+  },
+  {
+    finalizer: 'resource.kubernetes.io/delete-protection',
+    on: found('resource.k8s.io/ResourceClaim', 'gpu', {
+      status: { reservedFor: [{ uid: 'uid-a' }] },
+    }),
+    related: [pod('a', {}), pod('b', {})],
+    keepers: ['pod/a'],
+  },
+  {
+    finalizer: 'customresourcecleanup.apiextensions.k8s.io',
+    on: found('*apiextensions.k8s.io/CustomResourceDefinition', 'widgets.example.com', {
+      status: {
+        conditions: [
+          { type: 'Established', status: 'True', message: 'the kind is served' },
+          { type: 'Terminating', status: 'True', message: 'instances remain' },
+        ],
+      },
+    }),
+    more: {
+      contents: {
+        found: [found('example.com/Widget', 'blue')],
+        failed: [],
+      },
+    },
+    keepers: ['widget.example.com/blue'],
+    evidence: /^kept by 1 widgets.example.com \| condition Terminating: instances remain$/,
+  },
+  {
+    finalizer: 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protection',
+    on: found('snapshot.storage.k8s.io/VolumeSnapshot', 's'),
+  },
+]
+for (const { finalizer, on, related = [], more = {}, keepers = [], evidence } of CASES) {
+  test(`${finalizer} of ${shortName(on)}: kept by ${keepers.join(', ') || 'nothing seen'}`, () => {
+    const metadata = { ...on.object.metadata, ...deleted(9, finalizer) }
+    const given = facts(
+      { ...on, object: { ...on.object, metadata } },
+      {
+        related: { found: related, failed: [] },
+        ...more,
+      },
+    )
+    const [reason, ...others] = explain(given).reasons
+    assert.deepEqual(others, [])
+    assert.equal(reason!.holds, `finalizer ${finalizer}`)
+    assert.deepEqual(reason!.waitsFor.map(shortName), keepers)
+    assert.match(reason!.evidence.join(' | '), evidence ?? /^/)
+    assert.ok(reason!.remover && reason!.release)
+    assert.doesNotMatch(
+      reason!.release,
+      /kubectl patch/,
+      'nobody is told to skip what Kubernetes does',
+    )
+  })
+}
+
+test('every finalizer of Kubernetes that is known stands in the table of cases, the collector’s beside', () => {
+  const tested = new Set([
+    ...CASES.map(({ finalizer }) => finalizer),
+    'foregroundDeletion',
+    'orphan',
+  ])
+  assert.deepEqual(
+    knownFinalizerNames.filter((name) => !tested.has(name)),
+    [],
+  )
+})
+
+test('names that objects have by nature are no finalizers', () => {
+  for (const name of ['toString', 'constructor', 'external-attacher/', 'external-attacher'])
+    assert.equal(knownFinalizer(name), undefined, name)
+})
+
+test('a list that failed is told beside a known finalizer', () => {
+  const claim = found('PersistentVolumeClaim', 'data', {
+    metadata: deleted(9, 'kubernetes.io/pvc-protection'),
+  })
+  const failed = [{ resource: 'pods', reason: 'x', forbidden: true }]
+  const [reason] = explain(facts(claim, { related: { found: [], failed } })).reasons
+  assert.ok(reason!.evidence.includes('pods could not be looked at: this user may not list them'))
+})
+
+const managed = (manager: string, seconds: number, ...names: readonly string[]) => ({
+  manager,
+  operation: 'Update' as const,
+  time: ago(seconds),
+  fieldsV1: {
+    'f:metadata': {
+      'f:finalizers': Object.fromEntries(
+        ['.', ...names.map((name) => `v:"${name}"`)].map((key) => [key, {}]),
+      ),
+    },
+  },
+})
+const held = (...managedFields: readonly object[]) =>
+  found('ConfigMap', 'c', {
+    metadata: { ...deleted(9, 'first.io/a', 'paint.example.com/x'), managedFields },
+  })
+
+test('who set a finalizer is read from managedFields, the newest of several', () => {
+  const { object } = held(
+    managed('painter', 50, 'paint.example.com/x'),
+    managed('later', 40, 'paint.example.com/x', 'other'),
+    managed('wrong', 30, 'paint.example.com/xy'),
+    { manager: 'status', fieldsV1: { 'f:status': {} } },
+    { manager: 'empty' },
+  )
+  assert.equal(setterOf(object, 'paint.example.com/x')?.manager, 'later')
+  assert.equal(setterOf(object, 'first.io/a'), undefined)
+})
+
+test('what is said of it: by hand, by a program, by nobody known', () => {
+  const said = (manager: string) => setterText(managed(manager, 60, 'x'), nowMs)
+  assert.match(
+    said('kubectl-edit'),
+    /^set by kubectl-edit \(Update\), a tool used by hand, since \S+ \(1m ago\)$/,
+  )
+  assert.match(said('painter'), /^set by painter \(Update\), since /)
+  assert.match(setterText(undefined, nowMs), /is not recorded/)
+  assert.equal(setterText({}, nowMs), 'set by somebody without a name (Update)')
+})
+
+test('an unknown finalizer without a controller: by hand, tested against its place in the list', () => {
+  const [, reason] = explain(
+    facts(held(managed('kubectl-edit', 60, 'paint.example.com/x'))),
+  ).reasons
+  assert.equal(reason!.since, ago(60))
+  assert.match(reason!.remover!, /does not seem to run/)
+  const patch = /kubectl patch configmap\/c -n shop --type=json -p='(.*)'$/.exec(
+    reason!.release,
+  )![1]!
+  assert.deepEqual(JSON.parse(patch), [
+    { op: 'test', path: '/metadata/finalizers/1', value: 'paint.example.com/x' },
+    { op: 'remove', path: '/metadata/finalizers/1' },
+  ])
+})
+
+const workload = (namespace: string, name: string, ready = 1) => ({
+  kind: 'deployment',
+  namespace,
+  name,
+  replicas: 1,
+  ready,
+})
+const lease = (name: string, holderIdentity: string | undefined, seconds: number) => ({
+  metadata: { name, namespace: 'ops' },
+  spec: { holderIdentity, renewTime: ago(seconds), leaseDurationSeconds: 15 },
+})
+
+test('a controller of that name that runs is named, and nobody is told to remove by hand', () => {
+  const workloads = [workload('ops', 'paint-controller'), workload('ops', 'web')]
+  const given = facts(held(managed('painter', 60, 'paint.example.com/x')), {
+    cluster: { workloads, leases: [], webhooks: [], failedGroups: new Map() },
+  })
+  const [, reason] = explain(given).reasons
+  assert.match(reason!.remover!, /probably the controller below, which runs/)
+  assert.deepEqual(reason!.evidence.slice(1), ['deployment ops/paint-controller: 1 of 1 ready'])
+  assert.doesNotMatch(reason!.release, /kubectl/)
+})
+
+const LIKELY: readonly (readonly [string, string, string | undefined, readonly string[]])[] = [
+  ['by the domain', 'finalizers.kyverno.io/x', undefined, ['kyverno']],
+  ['by the manager', 'x.io/y', 'kyverno', ['kyverno']],
+  ['not by a tool of the hand', 'x.io/y', 'kubectl-kyverno', []],
+  ['not by words that all projects have', 'controller.example.com/y', 'manager', []],
+  ['not by short words', 'web.io/y', undefined, []],
+  ['by a name without a slash', 'kyverno', undefined, ['kyverno']],
+  ['not by the name behind the slash', 'x.io/kyverno', undefined, []],
+]
+for (const [title, finalizer, manager, names] of LIKELY) {
+  test(`a likely owner is found ${title}`, () => {
+    const workloads = ['kyverno', 'controller', 'manager', 'example', 'web'].map((name) =>
+      workload('ns', name),
+    )
+    const owners = likelyOwners(finalizer, manager, { workloads, leases: [] }, nowMs)
+    assert.deepEqual(
+      owners.map(({ text }) => text),
+      names.map((name) => `deployment ns/${name}: 1 of 1 ready`),
+    )
+  })
+}
+
+test('a likely owner that is not ready, or whose lease is old, does not run', () => {
+  const owners = likelyOwners(
+    'kyverno.io/x',
+    undefined,
+    {
+      workloads: [workload('kyverno', 'admission', 0)],
+      leases: [
+        lease('kyverno', 'k1', 31),
+        lease('x', 'kyverno-1', 30),
+        lease('kyverno', undefined, 1),
+      ],
+    },
+    nowMs,
+  )
+  assert.deepEqual(owners, [
+    { text: 'deployment kyverno/admission: 0 of 1 ready', runs: false },
+    { text: 'lease ops/kyverno held by k1, renewed 31s ago', runs: false },
+    { text: 'lease ops/x held by kyverno-1, renewed 30s ago', runs: true },
+    { text: 'lease ops/kyverno held by nobody, renewed 1s ago', runs: false },
+  ])
+  assert.equal(isHeld({ spec: { holderIdentity: 'a' } }, nowMs), false, 'never renewed')
+})
