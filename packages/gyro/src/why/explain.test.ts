@@ -281,6 +281,32 @@ test('a deletion was asked for its grace period before its deletionTimestamp', (
   assert.equal(explain(facts(found('ConfigMap', 'c', { metadata: deleted(7) }))).since, ago(7))
 })
 
+test('pods go first is said only of a namespace that has pods and more', () => {
+  const evidence = (...objects: ReturnType<typeof found>[]): string =>
+    explain(facts(namespace(), { contents: { found: objects, failed: [] } }))
+      .reasons.map(text)
+      .join()
+  assert.doesNotMatch(evidence(found('Pod', 'a')), /pods go first/)
+  assert.doesNotMatch(evidence(found('Secret', 'a')), /pods go first/)
+  assert.match(evidence(found('Pod', 'a'), found('Secret', 'b')), /pods go first/)
+})
+
+test('one of several owners that blocks is enough', () => {
+  const two = found('Pod', 'a', {
+    metadata: {
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'X', name: 'y', uid: 'uid-y' },
+        { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'uid-web', blockOwnerDeletion: true },
+      ],
+    },
+  })
+  const web = found('apps/Deployment', 'web', { metadata: deleted(5, 'foregroundDeletion') })
+  const given = facts(web, { dependents: { found: [two], failed: [] } })
+  const [reason] = explain(given).reasons
+  assert.deepEqual(reason!.waitsFor.map(shortName), ['pod/a'])
+  assert.deepEqual(reason!.evidence, ['blockOwnerDeletion of 1 pods'])
+})
+
 test('warnings about it are notes', () => {
   const given = facts(found('ConfigMap', 'c', { metadata: deleted(7, 'example.com/x') }), {
     warnings: ['FailedX: y'],

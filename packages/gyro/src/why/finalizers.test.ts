@@ -31,7 +31,7 @@ const CASES: readonly Case[] = [
     finalizer: 'kubernetes.io/pvc-protection',
     on: found('PersistentVolumeClaim', 'data'),
     related: [
-      pod('user', onNode(claimVolume)),
+      pod('user', onNode({ name: 'e', emptyDir: {} }, claimVolume)),
       pod('finished', { ...onNode(claimVolume), status: { phase: 'Succeeded' } }),
       pod('unscheduled', { spec: { volumes: [claimVolume] } }),
       pod('other', onNode({ name: 'd', persistentVolumeClaim: { claimName: 'else' } })),
@@ -76,6 +76,19 @@ const CASES: readonly Case[] = [
     }),
     related: [found('PersistentVolumeClaim', 'data')],
     evidence: /the volume is Released/,
+  },
+  {
+    finalizer: 'kubernetes.io/pv-protection',
+    on: found('*PersistentVolume', 'by-name', {
+      spec: { claimRef: { name: 'data', namespace: 'shop' } },
+      status: { phase: 'Bound' },
+    }),
+    related: [
+      found('PersistentVolumeClaim', 'data'),
+      found('PersistentVolumeClaim', 'else'),
+      found('PersistentVolumeClaim', 'data', { metadata: { namespace: 'other', uid: 'x' } }),
+    ],
+    keepers: ['persistentvolumeclaim/data'],
   },
   {
     finalizer: 'kubernetes.io/vac-protection',

@@ -283,3 +283,41 @@ test('a webhook: its service is missing, then has no ready endpoints, then answe
   })
   assert.deepEqual(await said(), [])
 })
+
+test('a claim is read with the pods that use it, an unknown finalizer with workloads like it', async () => {
+  const here = await world()
+  const inside = '/api/v1/namespaces/default'
+  await here.write('POST', `${inside}/serviceaccounts`, { metadata: { name: 'default' } })
+  await here.write('POST', `${inside}/persistentvolumeclaims`, {
+    metadata: {
+      name: 'data',
+      finalizers: ['kubernetes.io/pvc-protection', 'painter.io/x', 'foregroundDeletion'],
+    },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  })
+  await here.write('POST', `${inside}/pods`, {
+    metadata: { name: 'user' },
+    spec: {
+      nodeName: 'node-1',
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }],
+    },
+  })
+  const template = {
+    metadata: { labels: { app: 'p' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
+  await here.write('POST', '/apis/apps/v1/namespaces/default/deployments', {
+    metadata: { name: 'painter' },
+    spec: { selector: { matchLabels: { app: 'p' } }, template },
+  })
+  await here.write('DELETE', `${inside}/persistentvolumeclaims/data`)
+  const { reasons } = await here.why('pvc', 'data', 'default')
+  const of = (holds: string) => reasons.find((reason) => reason.holds === `finalizer ${holds}`)!
+  assert.deepEqual(
+    of('kubernetes.io/pvc-protection').waitsFor.map(({ name, state }) => [name, state]),
+    [['pod/user', 'present']],
+  )
+  assert.ok(of('painter.io/x').evidence.includes('deployment default/painter: 0 of 1 ready'))
+  assert.match(of('foregroundDeletion').evidence[0]!, /no dependent that blocks/)
+})
