@@ -1,14 +1,9 @@
-/**
- * Node objects of scenarios look as they were recorded beside controllers that are not built here: the lifecycle controller
- * takes the taint of a new node away once it is Ready, the IPAM controller gives it a range of pod addresses. Without them no
- * daemon pod would be wanted anywhere.
- */
-import { findCondition, resources } from '@gyropilot/api'
+/** Node objects of scenarios look as they were recorded beside a controller that is not built here: it gives them a range of pod addresses. */
+import { resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 
 const OF_SCENARIO = /^t[0-9a-f]{10}-/
-const NOT_READY = 'node.kubernetes.io/not-ready'
 const LOOK_EVERY_MS = 50
 
 /** Ends with the returned function. */
@@ -34,19 +29,9 @@ export function keepNodesUp(client: Client): () => void {
   return () => clearInterval(timer)
 }
 
-function upkeepOf({ metadata, spec, status }: Node, newRange: () => string): object | undefined {
-  const taints = spec?.taints ?? []
-  const isReady = findCondition(status?.conditions, 'Ready')?.status === 'True'
-  const kept = taints.filter(({ key }) => key !== NOT_READY)
-  const isRid = isReady && kept.length < taints.length
-  if (spec?.podCIDR !== undefined && !isRid) return undefined
-  const podCIDR = spec?.podCIDR ?? newRange()
-  return {
-    metadata: { resourceVersion: metadata?.resourceVersion },
-    spec: {
-      podCIDR,
-      podCIDRs: [podCIDR],
-      ...(isRid ? { taints: kept.length === 0 ? null : kept } : {}),
-    },
-  }
+function upkeepOf({ metadata, spec }: Node, newRange: () => string): object | undefined {
+  if (spec?.podCIDR !== undefined) return undefined
+  const podCIDR = newRange()
+  const { resourceVersion } = metadata ?? {}
+  return { metadata: { resourceVersion }, spec: { podCIDR, podCIDRs: [podCIDR] } }
 }

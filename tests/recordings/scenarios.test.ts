@@ -13,6 +13,12 @@ import type { AuditEntry } from '@gyropilot/cluster'
 import { startCluster } from './in-process-cluster.ts'
 import { keepNodesUp } from './node-upkeep.ts'
 
+/** One needs the controller that hands out pod ranges, the other the one that checks the types of policies. */
+const NEEDS_ANOTHER: ReadonlySet<string> = new Set([
+  'node ttl annotation and pod cidr',
+  'policy with a type error',
+])
+
 /** Scenarios of controllers that are built here. One that needs another controller is added with it. */
 const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   daemonset: () => true,
@@ -33,19 +39,7 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'resourcequota-edges': () => true,
   job: () => true,
   'job-edges': () => true,
-  // 'quota counts' has an event of the controller that binds volumes.
-  lifecycle: (name) =>
-    name.startsWith('budget') ||
-    [
-      'owner that never was',
-      'owner of an unknown kind stays',
-      'default account and root certificate come back',
-      'autoscaler without metrics',
-      'quota scopes',
-      'aggregated cluster role',
-      'token secret is filled',
-      'token secret of a deleted account goes',
-    ].includes(name),
+  lifecycle: (name) => !NEEDS_ANOTHER.has(name),
 }
 
 /** Each played beside the others: scenarios that go one after the other, or wait for scans. */
