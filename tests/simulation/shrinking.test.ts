@@ -82,7 +82,11 @@ test('of everything that went wrong, one Service and one lost write are left', a
 
     const text = shrunk.schedule.map(entryText).join('\n')
     const operations = shrunk.schedule.filter(isOperation).map(({ operation }) => operation)
-    assert.ok(operations.includes('create a Service'), text)
+    // 'create a Service', or 'keep the Endpoints of a Service by hand', which makes one as well.
+    assert.ok(
+      operations.some((operation) => /\ba Service\b/.test(operation)),
+      text,
+    )
     const lost = shrunk.schedule.some(
       (entry) => 'request' in entry && entry.request.process === PAIRS,
     )

@@ -6,16 +6,21 @@ const MINUTE_MS = 60_000
 const MOST_PER_MINUTE = 30
 const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'nodes'])
 
-/** A key that is worked on again and again although nothing in the cluster changes. */
+/**
+ * A key that is worked on again and again although nothing in the cluster changes and nobody is told of anything. Late events
+ * are news too: a process that was asleep is told of all that it missed, one after the other.
+ */
 export function hotLoop(report: Report, clock: Clock): ClusterObserver {
   let quietSinceMs = 0
   const counts = new Map<string, { sinceMs: number; count: number }>()
+  const onNews = ({ collection }: { readonly collection: string }): void => {
+    if (HEARTBEATS.has(collection)) return
+    quietSinceMs = clock.monotonicMs()
+    counts.clear()
+  }
   return {
-    committed({ collection }) {
-      if (HEARTBEATS.has(collection)) return
-      quietSinceMs = clock.monotonicMs()
-      counts.clear()
-    },
+    committed: onNews,
+    delivered: onNews,
     reconciled(controller, key) {
       const nowMs = clock.monotonicMs()
       const id = `${controller} ${key}`
