@@ -22,6 +22,7 @@ import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
 import { persistentVolumeBinderController } from './persistentvolume-binder-controller/index.ts'
+import { persistentVolumeExpanderController } from './persistentvolume-expander-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
 import { persistentVolumeClaimProtectionController } from './persistentvolumeclaim-protection-controller/index.ts'
 import { podGarbageCollectorController } from './pod-garbage-collector-controller/index.ts'
@@ -84,6 +85,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   taintEvictionController,
   clusterRoleAggregationController,
   persistentVolumeBinderController,
+  persistentVolumeExpanderController,
   persistentVolumeClaimProtectionController,
   persistentVolumeProtectionController,
   volumeAttributesClassProtectionController,

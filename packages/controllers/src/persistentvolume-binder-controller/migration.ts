@@ -1,9 +1,10 @@
 /**
- * In-tree plugins whose work CSI drivers do, and the marks of it.
+ * The marks of in-tree plugins whose work CSI drivers do.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, step 0 of claims and of volumes.
  */
 import { hasFinalizer, withFinalizer, withoutFinalizer } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { driverOf } from '../volume-support/csi-migration.ts'
 import { annotation, withAnnotation, withoutAnnotation } from './annotations.ts'
 import {
   BETA_STORAGE_PROVISIONER,
@@ -13,21 +14,6 @@ import {
   PROVISIONED_BY,
   STORAGE_PROVISIONER,
 } from './config.ts'
-
-const DRIVERS: ReadonlyMap<string, string> = new Map([
-  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
-  ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
-  ['kubernetes.io/azure-file', 'file.csi.azure.com'],
-  ['kubernetes.io/azure-disk', 'disk.csi.azure.com'],
-  ['kubernetes.io/cinder', 'cinder.csi.openstack.org'],
-  ['kubernetes.io/vsphere-volume', 'csi.vsphere.vmware.com'],
-  ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
-])
-
-/** The CSI driver of a plugin that has moved out; undefined: it has not, or is none of ours. */
-export function driverOf(plugin: string): string | undefined {
-  return DRIVERS.get(plugin)
-}
 
 /** A plugin by its name only: it may not exist. */
 export function isInTree(provisioner: string): boolean {

@@ -5,11 +5,12 @@
 import type { PersistentVolumeClaim, StorageClass } from '@gyropilot/api'
 import { recordEvent } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import { driverOf } from '../volume-support/csi-migration.ts'
 import { withAnnotation } from './annotations.ts'
 import { saveClaim, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER } from './config.ts'
-import { driverOf, isInTree } from './migration.ts'
+import { isInTree } from './migration.ts'
 import { classNameOf } from './storage-class.ts'
 import { HOST_PATH_PLUGIN } from './storage-plugin.ts'
 

@@ -3,9 +3,10 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim.
  */
 import type { PersistentVolume } from '@gyropilot/api'
+import { driverOf } from '../volume-support/csi-migration.ts'
 import { annotation } from './annotations.ts'
 import { PROVISIONED_BY } from './config.ts'
-import { driverOf, isInTree } from './migration.ts'
+import { isInTree } from './migration.ts'
 
 export const HOST_PATH_PLUGIN = 'kubernetes.io/host-path'
 const NFS_PLUGIN = 'kubernetes.io/nfs'
