@@ -77,6 +77,8 @@ test("kubeadm's arguments are accepted, and RBAC decides who sees what", async (
   const authority = certificateAuthority()
   const caFile = join(folder, 'ca.crt')
   writeFileSync(caFile, authority.pem)
+  const caKeyFile = join(folder, 'ca.key')
+  writeFileSync(caKeyFile, authority.keyPem)
   const keyFile = join(folder, 'sa.key')
   writeFileSync(keyFile, privateKeyPem(generateKeyPair().privateKey))
   const running = await manager(
@@ -85,7 +87,7 @@ test("kubeadm's arguments are accepted, and RBAC decides who sees what", async (
     '--cluster-cidr=10.244.0.0/16',
     '--cluster-name=kubernetes',
     `--cluster-signing-cert-file=${caFile}`,
-    `--cluster-signing-key-file=${keyFile}`,
+    `--cluster-signing-key-file=${caKeyFile}`,
     `--controllers=*${kubeadmControllers()}`,
     '--leader-elect=true',
     `--requestheader-client-ca-file=${caFile}`,
@@ -385,6 +387,7 @@ function certificateAuthority() {
   }
   return {
     pem: issueCertificate({ subject, publicKey, usage: 'authority', ...common }, issuer),
+    keyPem: privateKeyPem(privateKey),
     client(commonName: string, organizations: readonly string[]) {
       const key = generateKeyPair()
       const cert = issueCertificate(
