@@ -45,6 +45,24 @@ test('Ctrl-C while nothing waits is read like any other key', async () => {
   assert.equal(await readAll(keyboard), 'a\x03')
 })
 
+test('Ctrl-C between two things that wait stops the second before it begins', async () => {
+  const { input, type, end } = typing()
+  const keyboard = new Keyboard(input)
+  type('lost')
+  type('\x03 and \x03kept')
+  // Nobody reads meanwhile: the shell is at work between two commands of a line.
+  await new Promise((resolve) => setImmediate(resolve))
+  const begun: string[] = []
+  const waiting = keyboard.interruptible(new AbortController().signal, async () => {
+    begun.push('begun')
+  })
+  await assert.rejects(waiting, Interrupted)
+  assert.deepEqual(begun, [])
+  await keyboard.interruptible(new AbortController().signal, async () => {})
+  end()
+  assert.equal(await readAll(keyboard), 'kept')
+})
+
 test('a client that leaves stops what waits, with its own reason', async () => {
   const gone = new AbortController()
   const waiting = new Keyboard(typing().input).interruptible(gone.signal, forever)

@@ -18,11 +18,15 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
     void this.#read(input)
   }
 
-  /** `wait` ends early, with Interrupted as the signal's reason, when Ctrl-C is typed meanwhile. */
+  /**
+   * `wait` ends early, with Interrupted as the signal's reason, when Ctrl-C is typed meanwhile. It does not begin when that was
+   * typed before: whoever waits now was at work then, and has not read it.
+   */
   async interruptible(
     signal: AbortSignal,
     wait: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
+    if (this.#takeInterrupt()) throw new Interrupted('Ctrl-C')
     const foreground = new AbortController()
     this.#foreground = foreground
     using either = anySignal([signal, foreground.signal])
@@ -43,6 +47,17 @@ export class Keyboard implements AsyncIterable<Uint8Array> {
       if (this.#ended) return
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
+  }
+
+  /** What was typed before it is thrown away. */
+  #takeInterrupt(): boolean {
+    const at = this.#typed.findLastIndex((chunk) => chunk.includes(CTRL_C))
+    if (at < 0) return false
+    const [last] = this.#typed.splice(0, at + 1).slice(-1)
+    const rest = last!.subarray(last!.lastIndexOf(CTRL_C) + 1)
+    if (rest.length > 0) this.#typed.unshift(rest)
+    this.#relieved()
+    return true
   }
 
   async #read(input: AsyncIterable<Uint8Array>): Promise<void> {
