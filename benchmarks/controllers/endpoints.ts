@@ -8,9 +8,9 @@
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Endpoints, Pod, Service } from '@gyropilot/api'
-import { ApiClient, HttpTransport, authenticatedTransport, bearerToken } from '@gyropilot/client'
-import { SystemClock, SystemRandom, silentLogger, silentMetrics } from '@gyropilot/foundation'
+import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
+import { directClient } from './direct-client.ts'
 import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
 import type { Cost } from './measured-manager.ts'
 
@@ -31,14 +31,7 @@ const WRITERS = 32
 const LIMIT_MS = 400_000
 
 const clock = new SystemClock()
-const connection = new HttpTransport({ server, clock, tls: { insecure: true } as never })
-const client = new ApiClient({
-  transport: authenticatedTransport(connection, bearerToken(token)),
-  clock,
-  logger: silentLogger,
-  metrics: silentMetrics,
-  qps: -1,
-})
+const { client } = directClient(server, token, clock)
 const services = client.resource(resources.services, NAMESPACE)
 const pods = client.resource(resources.pods, NAMESPACE)
 

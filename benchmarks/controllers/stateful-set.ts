@@ -7,9 +7,9 @@
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
-import { ApiClient, HttpTransport, authenticatedTransport, bearerToken } from '@gyropilot/client'
-import { SystemClock, SystemRandom, silentLogger, silentMetrics } from '@gyropilot/foundation'
+import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, SharedInformerFactory } from '@gyropilot/runtime'
+import { directClient } from './direct-client.ts'
 import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
 
 const { values, positionals: command } = parseArgs({
@@ -27,14 +27,7 @@ const KUBELETS = 32
 const LIMIT_MS = 480_000
 
 const clock = new SystemClock()
-const connection = new HttpTransport({ server, clock, tls: { insecure: true } as never })
-const client = new ApiClient({
-  transport: authenticatedTransport(connection, bearerToken(token)),
-  clock,
-  logger: silentLogger,
-  metrics: silentMetrics,
-  qps: -1,
-})
+const { client, close } = directClient(server, token, clock)
 const sets = client.resource(resources.statefulsets, NAMESPACE)
 const pods = client.resource(resources.pods, NAMESPACE)
 
@@ -150,5 +143,5 @@ try {
     .delete(NAMESPACE)
     .catch(() => {})
   await manager.stop()
-  await connection.close()
+  await close()
 }
