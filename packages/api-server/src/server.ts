@@ -2,14 +2,21 @@
 import type { KeyObject } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Clock, Logger, MetricsRegistry, RandomSource, Timer } from '@gyropilot/foundation'
-import { admissionPlugins, serviceResolver, type ServiceResolver } from './admission/index.ts'
+import {
+  admissionPlugins,
+  serviceResolver,
+  type AdmissionSelection,
+  type ServiceResolver,
+} from './admission/index.ts'
 import { fieldManagement } from './apply/index.ts'
 import {
   createAuthentication,
   createAuthorizer,
+  DEFAULT_AUTHORIZATION_MODES,
   LAST_USED,
   SERVER_IDENTITY,
   ServiceAccountTokens,
+  type AuthorizationMode,
 } from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
 import type { AdmissionPlugin, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
@@ -58,10 +65,22 @@ export interface ApiServerOptions {
   readonly metrics?: MetricsRegistry
   /** Signs and checks tokens of service accounts. */
   readonly serviceAccountKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
+  /** Judge tokens of service accounts too: of earlier or other signers. */
+  readonly otherServiceAccountKeys?: readonly KeyObject[]
+  /** Of tokens: the first signs, all are accepted. Default `https://kubernetes.default.svc`. */
+  readonly serviceAccountIssuers?: readonly string[]
+  /** What tokens must be meant for. Default: the issuers. */
+  readonly apiAudiences?: readonly string[]
   /** Static bearer tokens. */
   readonly tokens?: ReadonlyMap<string, UserInfo>
+  /** Whether requests that show nothing are `system:anonymous`, else 401. Default true. */
+  readonly anonymousAuthentication?: boolean
+  /** Who says what requests may do. Default Node and RBAC. */
+  readonly authorizationModes?: readonly AuthorizationMode[]
   readonly clientAuthorityPem?: string
   readonly frontProxyAuthorityPem?: string
+  /** Common names that front proxies may have. Default `front-proxy-client`; empty: any. */
+  readonly frontProxyNames?: readonly string[]
   /** Of services; the first family is the cluster's. Default `10.0.0.0/16`. */
   readonly serviceRanges?: readonly string[]
   /** Where clients outside the process reach this server. Default `127.0.0.1`. */
@@ -70,7 +89,9 @@ export interface ApiServerOptions {
   readonly identity?: string
   /** Finds services that webhooks are configured with. Absent: as their objects say, ExternalName and endpoints. */
   readonly resolveService?: ServiceResolver
-  /** Added behind the default plug-ins. */
+  /** Which plug-ins run, beyond or less than by default. */
+  readonly admissionSelection?: AdmissionSelection
+  /** Added behind those. */
   readonly admission?: readonly AdmissionPlugin[]
   /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
   readonly kubelets?: Kubelets
@@ -144,12 +165,15 @@ class EmbeddedApiServer implements ApiServer {
           : rulesFor(group, kind),
       servedTable(options.runtimeConfig),
     )
-    const authorizer = createAuthorizer({ store })
+    const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
     const serviceAccountTokens = new ServiceAccountTokens({
       clock,
       random,
       store,
       key: options.serviceAccountKey,
+      otherPublicKeys: options.otherServiceAccountKeys,
+      issuers: options.serviceAccountIssuers,
+      audiences: options.apiAudiences,
       onFirstUseOfDay: (secret, date) => this.#recordUse(secret, date),
     })
     const authentication = createAuthentication({ ...options, serviceAccountTokens })
@@ -167,7 +191,10 @@ class EmbeddedApiServer implements ApiServer {
       [serviceAllocation({ store, random, ranges: options.serviceRanges })],
       clock,
     )
-    const admission = new AdmissionChain([...admissionPlugins(world), ...(options.admission ?? [])])
+    const admission = new AdmissionChain([
+      ...admissionPlugins(world, options.admissionSelection),
+      ...(options.admission ?? []),
+    ])
     const writer = new ObjectWriter({
       store,
       clock,
@@ -370,10 +397,11 @@ class EmbeddedApiServer implements ApiServer {
 /** What is set, under the names of kube-apiserver's flags: what /flagz shows. */
 function flagsOf(options: ApiServerOptions): ReadonlyMap<string, string> {
   const { inFlight = IN_FLIGHT_LIMITS, runtimeConfig = {}, serviceRanges } = options
+  const { authorizationModes = DEFAULT_AUTHORIZATION_MODES } = options
   const served = Object.entries(runtimeConfig).map(([name, on]) => `${name}=${on}`)
   return new Map([
     ['advertise-address', options.advertiseAddress ?? DEFAULT_ADDRESS],
-    ['authorization-mode', '[Node,RBAC]'],
+    ['authorization-mode', `[${authorizationModes.join(',')}]`],
     ['max-mutating-requests-inflight', String(inFlight.mutating)],
     ['max-requests-inflight', String(inFlight.reading)],
     ['runtime-config', served.sort().join(',')],

@@ -10,12 +10,15 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { defaultTolerationSeconds, taintNodesByCondition } from './node-defaults.ts'
 import { podResizeValidator } from './pod-resize-validator.ts'
 import { podSecurity } from './pod-security/plugin.ts'
+import { nodeRestriction } from './node-restriction.ts'
 import { podTopologyLabels } from './pod-topology-labels.ts'
 import { mutatingAdmissionPolicies, validatingAdmissionPolicies } from './policies/plugin.ts'
 import { priority } from './priority.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
 import { resourceQuota } from './resource-quota/plugin.ts'
 import { runtimeClass } from './runtime-class.ts'
+import { isSelected } from './selection.ts'
+import type { AdmissionSelection } from './selection.ts'
 import { serviceAccount } from './service-account.ts'
 import {
   defaultStorageClass,
@@ -26,16 +29,26 @@ import { mutatingWebhooks, validatingWebhooks } from './webhooks/plugin.ts'
 import type { AdmissionWorld } from './world.ts'
 
 export { nodeRestriction } from './node-restriction.ts'
+export { selectionProblem } from './selection.ts'
+export type { AdmissionSelection } from './selection.ts'
 export { serviceResolver } from './webhooks/client-config.ts'
 export type { ServiceReference, ServiceResolver } from './webhooks/client-config.ts'
 export type { AdmissionWorld } from './world.ts'
 
-/** The plug-ins that are on by default, in kube-apiserver's order. The same list is walked for mutation, then for validation. */
-export function admissionPlugins(world: AdmissionWorld): AdmissionPlugin[] {
+/** The plug-ins that are on, in kube-apiserver's order. The same list is walked for mutation, then for validation. */
+export function admissionPlugins(
+  world: AdmissionWorld,
+  selection: AdmissionSelection = {},
+): AdmissionPlugin[] {
+  return allPlugins(world).filter(({ name }) => isSelected(name, selection))
+}
+
+function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
   return [
     namespaceLifecycle(world),
     limitRanger(world),
     serviceAccount(world),
+    nodeRestriction(world),
     taintNodesByCondition(),
     podSecurity(world),
     priority(world),

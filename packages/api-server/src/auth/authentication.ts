@@ -12,12 +12,14 @@ export interface AuthenticationOptions {
   readonly clock: Clock
   readonly store: Store
   readonly serviceAccountTokens: ServiceAccountTokens
-  /** Signs client certificates. Absent: certificates are refused. */
+  /** Sign client certificates; one or several, in PEM. Absent: certificates are refused. */
   readonly clientAuthorityPem?: string
   /** Signs the certificates of proxies in front of this server, which name the user in X-Remote-* headers. */
   readonly frontProxyAuthorityPem?: string
   /** Common names that front proxies may have. Default `front-proxy-client`; empty: any. */
   readonly frontProxyNames?: readonly string[]
+  /** False: a request that shows nothing is refused with 401. Default true. */
+  readonly anonymousAuthentication?: boolean
   /** Static bearer tokens. */
   readonly tokens?: ReadonlyMap<string, UserInfo>
 }
@@ -31,6 +33,7 @@ const CLIENT_AUTH_USAGE = '1.3.6.1.5.5.7.3.2'
 const BOOTSTRAP_TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const BOOTSTRAP_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const CERTIFICATES_KEPT = 1024
+const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   return new UnionAuthentication(options)
@@ -50,14 +53,14 @@ interface JudgedCertificate {
 /** Asks each method in kube-apiserver's order: front proxy, client certificate, bearer token. The first that knows decides. */
 class UnionAuthentication implements Authentication {
   readonly #options: AuthenticationOptions
-  readonly #clientAuthority: X509Certificate | undefined
-  readonly #frontProxyAuthority: X509Certificate | undefined
+  readonly #clientAuthorities: readonly X509Certificate[]
+  readonly #frontProxyAuthorities: readonly X509Certificate[]
   readonly #certificates = new Map<string, JudgedCertificate>()
 
   constructor(options: AuthenticationOptions) {
     this.#options = options
-    this.#clientAuthority = parse(options.clientAuthorityPem)
-    this.#frontProxyAuthority = parse(options.frontProxyAuthorityPem)
+    this.#clientAuthorities = parse(options.clientAuthorityPem)
+    this.#frontProxyAuthorities = parse(options.frontProxyAuthorityPem)
   }
 
   authenticate(credentials: Credentials): UserInfo | undefined {
@@ -76,6 +79,7 @@ class UnionAuthentication implements Authentication {
       if (found === undefined) throw unauthorized()
       return found.user
     }
+    if (this.#options.anonymousAuthentication === false) throw unauthorized()
     return undefined
   }
 
@@ -117,12 +121,12 @@ class UnionAuthentication implements Authentication {
     const usages = certificate.keyUsage as readonly string[] | undefined
     if (usages !== undefined && !usages.includes(CLIENT_AUTH_USAGE)) return undefined
     const { commonName, organizations } = subjectOf(der)
-    if (isIssuedBy(certificate, this.#frontProxyAuthority)) {
+    if (isIssuedByOne(certificate, this.#frontProxyAuthorities)) {
       const names = this.#options.frontProxyNames ?? ['front-proxy-client']
       if (names.length > 0 && !names.includes(commonName)) return undefined
       return { kind: 'front-proxy', user: { name: commonName, groups: [], extra: {} }, ...validity }
     }
-    if (!isIssuedBy(certificate, this.#clientAuthority) || commonName === '') return undefined
+    if (!isIssuedByOne(certificate, this.#clientAuthorities) || commonName === '') return undefined
     const user = {
       name: commonName,
       groups: organizations,
@@ -160,15 +164,17 @@ class UnionAuthentication implements Authentication {
   }
 }
 
-function parse(pem: string | undefined): X509Certificate | undefined {
-  return pem === undefined ? undefined : new X509Certificate(pem)
+/** Of a bundle all: an authority that is being replaced stands beside its successor. */
+function parse(bundle = ''): readonly X509Certificate[] {
+  return [...bundle.matchAll(CERTIFICATE_BLOCK)].map(([pem]) => new X509Certificate(pem))
 }
 
-function isIssuedBy(certificate: X509Certificate, authority: X509Certificate | undefined): boolean {
-  return (
-    authority !== undefined &&
-    certificate.checkIssued(authority) &&
-    certificate.verify(authority.publicKey)
+function isIssuedByOne(
+  certificate: X509Certificate,
+  authorities: readonly X509Certificate[],
+): boolean {
+  return authorities.some(
+    (authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey),
   )
 }
 

@@ -29,24 +29,48 @@ export interface RbacAuthorizer extends Authorizer {
   stop(): void
 }
 
-export function createAuthorizer(options: { readonly store: Store }): RbacAuthorizer {
-  return new ChainAuthorizer(options.store)
+/** As kube-apiserver's --authorization-mode has them; Webhook and ABAC are not built. */
+export const AUTHORIZATION_MODES = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
+export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
+export const DEFAULT_AUTHORIZATION_MODES: readonly AuthorizationMode[] = ['Node', 'RBAC']
+
+export interface AuthorizerOptions {
+  readonly store: Store
+  /** Who is asked; what none allows is refused. Members of system:masters may do everything. */
+  readonly modes?: readonly AuthorizationMode[]
+}
+
+export function createAuthorizer({
+  store,
+  modes = DEFAULT_AUTHORIZATION_MODES,
+}: AuthorizerOptions): RbacAuthorizer {
+  return new ChainAuthorizer(store, new Set(modes))
 }
 
 class ChainAuthorizer implements RbacAuthorizer {
   readonly #index: RbacIndex
   readonly #nodes: NodeAuthorizer
+  readonly #modes: ReadonlySet<AuthorizationMode>
 
-  constructor(store: Store) {
+  constructor(store: Store, modes: ReadonlySet<AuthorizationMode>) {
+    this.#modes = modes
     this.#index = new RbacIndex(store)
     this.#nodes = new NodeAuthorizer(store)
   }
 
   authorize(attributes: RequestAttributes): Decision {
-    const { user, namespace } = attributes
+    const { user } = attributes
     if (user.groups.includes(GROUP.masters)) return { allowed: true, reason: '' }
-    const nodeDecision = this.#nodes.authorize(attributes)
+    if (this.#modes.has('AlwaysAllow')) return { allowed: true, reason: '' }
+    const nodeDecision = this.#modes.has('Node')
+      ? this.#nodes.authorize(attributes)
+      : { allowed: false, reason: '' }
     if (nodeDecision.allowed) return nodeDecision
+    return this.#modes.has('RBAC') ? this.#askRoles(attributes, nodeDecision) : nodeDecision
+  }
+
+  #askRoles(attributes: RequestAttributes, nodeDecision: Decision): Decision {
+    const { user, namespace } = attributes
     const errors: string[] = []
     for (const { binding, subject } of this.#index.grantsFor(user, namespace)) {
       const rules = this.#index.rulesOf(binding)

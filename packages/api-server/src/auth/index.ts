@@ -1,7 +1,7 @@
 export { createAuthentication, unauthorized } from './authentication.ts'
 export type { Authentication, AuthenticationOptions } from './authentication.ts'
-export { createAuthorizer } from './authorizer.ts'
-export type { Decision, RbacAuthorizer, ResolvedRules } from './authorizer.ts'
+export { AUTHORIZATION_MODES, DEFAULT_AUTHORIZATION_MODES, createAuthorizer } from './authorizer.ts'
+export type { AuthorizationMode, Decision, RbacAuthorizer, ResolvedRules } from './authorizer.ts'
 export { forbidden, forbiddenRequest } from './forbidden.ts'
 export {
   ANONYMOUS,

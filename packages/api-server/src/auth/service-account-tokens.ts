@@ -29,9 +29,11 @@ export interface ServiceAccountTokensOptions {
   readonly random: RandomSource
   readonly store: Store
   readonly key: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
-  /** Default `https://kubernetes.default.svc`. */
-  readonly issuer?: string
-  /** Audiences that the server itself answers to. Default: the issuer. */
+  /** Judge tokens too, and stand in the key set: those of earlier or other signers. */
+  readonly otherPublicKeys?: readonly KeyObject[]
+  /** The first signs, all are accepted. Default `https://kubernetes.default.svc`. */
+  readonly issuers?: readonly string[]
+  /** Audiences that the server itself answers to. Default: the issuers. */
   readonly audiences?: readonly string[]
   /** Told when the token of a Secret was shown for the first time on a day (`YYYY-MM-DD`, UTC), also when it was refused. */
   readonly onFirstUseOfDay?: (secret: Stored, date: string) => void
@@ -65,15 +67,21 @@ export class ServiceAccountTokens {
   readonly issuer: string
   readonly audiences: readonly string[]
   readonly #options: ServiceAccountTokensOptions
+  readonly #issuers: readonly string[]
+  readonly #publicKeys: readonly KeyObject[]
   readonly #keyId: string
   /** Tokens whose signature held. What the store says of their objects is asked every time. */
   readonly #verified = new Map<string, DecodedToken>()
 
   constructor(options: ServiceAccountTokensOptions) {
     this.#options = options
-    this.issuer = options.issuer ?? DEFAULT_ISSUER
-    this.audiences = options.audiences ?? [this.issuer]
-    this.#keyId = keyIdOf(options.key.publicKey)
+    this.#issuers = options.issuers ?? [DEFAULT_ISSUER]
+    this.issuer = this.#issuers[0]!
+    this.audiences = options.audiences ?? this.#issuers
+    const { publicKey } = options.key
+    const others = (options.otherPublicKeys ?? []).filter((key) => !key.equals(publicKey))
+    this.#publicKeys = [publicKey, ...others]
+    this.#keyId = keyIdOf(publicKey)
   }
 
   issue(grant: TokenGrant): { token: string; expirationMs: number } {
@@ -118,11 +126,13 @@ export class ServiceAccountTokens {
   }
 
   keySet(): object {
-    const jwk = this.#options.key.publicKey.export({ format: 'jwk' })
     return {
-      keys: [
-        { use: 'sig', kid: this.#keyId, alg: algorithmOf(this.#options.key.publicKey), ...jwk },
-      ],
+      keys: this.#publicKeys.map((key) => ({
+        use: 'sig',
+        kid: keyIdOf(key),
+        alg: algorithmOf(key),
+        ...key.export({ format: 'jwk' }),
+      })),
     }
   }
 
@@ -133,16 +143,16 @@ export class ServiceAccountTokens {
       jwks_uri: `${serverUrl}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [algorithmOf(this.#options.key.publicKey)],
+      id_token_signing_alg_values_supported: [...new Set(this.#publicKeys.map(algorithmOf))],
     }
   }
 
   #verify(token: string): DecodedToken | undefined {
     const decoded = decodeToken(token)
     if (decoded === undefined) return undefined
-    if (decoded.claims['iss'] !== this.issuer && decoded.claims['iss'] !== LEGACY_ISSUER)
-      return undefined
-    if (!isSignedBy(decoded, this.#options.key.publicKey)) return undefined
+    const { iss } = decoded.claims
+    if (iss !== LEGACY_ISSUER && !this.#issuers.includes(String(iss))) return undefined
+    if (!this.#publicKeys.some((key) => isSignedBy(decoded, key))) return undefined
     if (this.#verified.size >= VERIFIED_TOKENS_KEPT)
       this.#verified.delete(this.#verified.keys().next().value!)
     this.#verified.set(token, decoded)
