@@ -1,15 +1,21 @@
-// Every check of the repository, in the order in which they are cheap. `npm test` and CI run all of them.
+// Every check of the repository. `npm test` and CI run all of them: first what is cheap, one after the other, then two lanes
+// beside each other, because half of the tests compute and the other half mostly wait.
 //
 //   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { root } from './source-files.ts'
 
 interface Step {
   readonly name: string
   readonly command: readonly string[]
+  /** Absent: cheap, before all others. What computes gives way to what waits: that has bounds on a person's clock. */
+  readonly lane?: 'computing' | 'waiting'
   /** Runs with KUBECTL set to a kubectl that is new enough, and fails when there is none. */
   readonly needsKubectl?: true
+  /** Runs with this one instead. */
+  readonly kubectl?: string
 }
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
@@ -21,7 +27,7 @@ const testRun = [
 ]
 const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']
 
-const steps: readonly Step[] = [
+const everyStep: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit', '-p', 'tsconfig.json'] },
   {
     name: 'lint',
@@ -35,29 +41,53 @@ const steps: readonly Step[] = [
   { name: 'spec', command: [node, 'scripts/check-spec.ts'] },
   { name: 'generated', command: [node, 'scripts/generate-api.ts', '--check'] },
   { name: 'reference', command: [node, 'scripts/generate-reference.ts', '--check'] },
-  { name: 'units', command: [node, ...testRun, 'packages/*/src/**/*.test.ts'] },
-  { name: 'scenarios', command: [node, ...testRun, 'tests/scenarios/*.test.ts'] },
+  { name: 'units', lane: 'computing', command: [node, ...testRun, 'packages/*/src/**/*.test.ts'] },
+  {
+    name: 'scenarios',
+    lane: 'computing',
+    command: [node, ...testRun, 'tests/scenarios/*.test.ts'],
+  },
   {
     name: 'examples',
+    lane: 'waiting',
     command: [node, ...testRun, 'examples/**/*.test.ts', 'tests/guides/*.test.ts'],
   },
   {
     name: 'robustness',
+    lane: 'waiting',
     command: [node, ...testRun, 'tests/robustness/*.test.ts', 'tests/faults/*.test.ts'],
   },
-  { name: 'simulation', command: [node, ...testRun, 'tests/simulation/*.test.ts'] },
-  { name: 'recordings', command: [node, ...testRun, 'tests/recordings/*.test.ts'] },
+  {
+    name: 'simulation',
+    lane: 'computing',
+    command: [node, ...testRun, 'tests/simulation/*.test.ts'],
+  },
+  {
+    name: 'recordings',
+    lane: 'waiting',
+    command: [node, ...testRun, 'tests/recordings/*.test.ts'],
+  },
   {
     name: 'end-to-end',
+    lane: 'waiting',
     command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/*.test.ts'],
     needsKubectl: true,
   },
   {
     name: 'kubectl',
+    lane: 'waiting',
     command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
     needsKubectl: true,
   },
 ]
+
+/** A second kubectl, of another version, is used for all that kubectl is tested with. */
+const { ALSO_KUBECTL } = process.env
+const steps = everyStep.flatMap((step) =>
+  step.name === 'kubectl' && ALSO_KUBECTL
+    ? [step, { ...step, name: 'kubectl-once-more', kubectl: ALSO_KUBECTL }]
+    : [step],
+)
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !steps.some((step) => step.name === name))
@@ -68,28 +98,60 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-function withKubectl(command: string, args: readonly string[]): { readonly status: number | null } {
+const chosen = steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+const inLane = (lane: Step['lane']): readonly Step[] => chosen.filter((step) => step.lane === lane)
+const failed: string[] = []
+
+for (const step of inLane(undefined)) await run(step)
+const lanes = [inLane('computing'), inLane('waiting')]
+const areBoth = lanes.every((lane) => lane.length > 0)
+await Promise.all(
+  lanes.map(async (lane) => {
+    for (const step of lane) await run(step, areBoth)
+  }),
+)
+console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1
+
+/** Prints what a step says when it has ended: lanes do not talk into each other. */
+async function run(step: Step, beside = false): Promise<void> {
+  const startedMs = performance.now()
+  const { status, output } = await outcome(step, beside)
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  if (status !== 0) failed.push(step.name)
+  process.stdout.write(`${output}${status === 0 ? 'ok' : 'FAILED'}  ${step.name}  ${seconds} s\n`)
+}
+
+interface Outcome {
+  readonly status: number | null
+  readonly output: string
+}
+
+function outcome(step: Step, beside: boolean): Promise<Outcome> {
+  const env = environmentOf(step)
+  if (env === undefined) return Promise.resolve({ status: 1, output: '' })
+  const [command = '', ...args] = step.command
+  const child = spawn(command, args, { cwd: root, env, stdio: ['inherit', 'pipe', 'pipe'] })
+  if (beside && step.lane === 'computing' && child.pid !== undefined)
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  return new Promise((resolve) => {
+    const end = (status: number | null, text = ''): void =>
+      resolve({ status, output: Buffer.concat(chunks).toString('utf8') + text })
+    child.once('error', (error) => end(1, `${error.message}\n`))
+    child.once('close', (status) => end(status))
+  })
+}
+
+/** Undefined: there is no kubectl, and find-kubectl.sh has said why. */
+function environmentOf({ needsKubectl, kubectl }: Step): NodeJS.ProcessEnv | undefined {
+  if (needsKubectl === undefined) return process.env
+  if (kubectl !== undefined) return { ...process.env, KUBECTL: kubectl }
   const found = spawnSync(join(root, 'scripts/find-kubectl.sh'), {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  if (found.status !== 0) return found
-  const env = { ...process.env, KUBECTL: found.stdout.trim() }
-  return spawnSync(command, args, { cwd: root, stdio: 'inherit', env })
+  return found.status === 0 ? { ...process.env, KUBECTL: found.stdout.trim() } : undefined
 }
-
-const failed: string[] = []
-for (const step of steps) {
-  if (wanted.length > 0 && !wanted.includes(step.name)) continue
-  const startedMs = performance.now()
-  const [command = '', ...args] = step.command
-  const result = step.needsKubectl
-    ? withKubectl(command, args)
-    : spawnSync(command, args, { cwd: root, stdio: 'inherit' })
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-  const ok = result.status === 0
-  if (!ok) failed.push(step.name)
-  console.log(`${ok ? 'ok' : 'FAILED'}  ${step.name}  ${seconds} s`)
-}
-console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`)
-process.exitCode = failed.length === 0 ? 0 : 1

@@ -166,16 +166,7 @@ class EmbeddedApiServer implements ApiServer {
       servedTable(options.runtimeConfig),
     )
     const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
-    const serviceAccountTokens = new ServiceAccountTokens({
-      clock,
-      random,
-      store,
-      key: options.serviceAccountKey,
-      otherPublicKeys: options.otherServiceAccountKeys,
-      issuers: options.serviceAccountIssuers,
-      audiences: options.apiAudiences,
-      onFirstUseOfDay: (secret, date) => this.#recordUse(secret, date),
-    })
+    const serviceAccountTokens = this.#serviceAccountTokens()
     const authentication = createAuthentication({ ...options, serviceAccountTokens })
     const world = {
       store,
@@ -236,6 +227,20 @@ class EmbeddedApiServer implements ApiServer {
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
       ...this.#load(),
+    })
+  }
+
+  #serviceAccountTokens(): ServiceAccountTokens {
+    const { clock, random, store, serviceAccountKey: key } = this.#options
+    return new ServiceAccountTokens({
+      clock,
+      random,
+      store,
+      key,
+      otherPublicKeys: this.#options.otherServiceAccountKeys,
+      issuers: this.#options.serviceAccountIssuers,
+      audiences: this.#options.apiAudiences,
+      onFirstUseOfDay: (secret, date) => this.#recordUse(secret, date),
     })
   }
 
