@@ -1,4 +1,29 @@
+import { resources } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import type { SimulatedNodeConfiguration } from '@gyropilot/nodes'
+
+const NOT_READY = 'node.kubernetes.io/not-ready'
+const SHORTEST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 500
+/** Somebody else's controllers may be slow, or absent: then the nodes are shown as they are. */
+const LONGEST_WAIT_MS = 10_000
+
+/**
+ * Resolves when the nodes take pods: a controller takes the taint away with which every node begins. Pods that are made
+ * earlier would all go to the first node that is rid of it.
+ */
+export async function takingPods(client: Client, clock: Clock): Promise<void> {
+  const startedMs = clock.nowMs()
+  let pauseMs = SHORTEST_PAUSE_MS
+  while (clock.nowMs() - startedMs < LONGEST_WAIT_MS) {
+    const { items } = await client.resource(resources.nodes).list({ resourceVersion: '0' })
+    if (!items.some(({ spec }) => spec?.taints?.some(({ key }) => key === NOT_READY))) return
+    await sleep(clock, pauseMs)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+}
 
 /** `node-1`, `node-2`, ... with an address and a pod range each. */
 export function simulatedNodes(count: number): readonly SimulatedNodeConfiguration[] {

@@ -25,7 +25,7 @@ import type { KubeconfigPlace } from './kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
 import { narrate } from './narration.ts'
-import { simulatedNodes } from './nodes.ts'
+import { simulatedNodes, takingPods } from './nodes.ts'
 import { rememberPort, rememberedPort } from './port-file.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
@@ -229,7 +229,7 @@ function writeManagerKeys(
 async function startParts(
   options: UpOptions,
   world: World,
-  parts: Pick<Parts, 'startControllerManager' | 'startScheduler' | 'startNodes'>,
+  parts: Pick<Parts, 'client' | 'startControllerManager' | 'startScheduler' | 'startNodes'>,
   kubeconfig: string,
   certificates?: ClusterCertificates,
 ): Promise<ManagerProcesses | undefined> {
@@ -253,6 +253,8 @@ async function startParts(
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
   if (components.has('nodes')) ready.push(parts.startNodes(simulatedNodes(nodes)).ready)
   await Promise.all(ready)
+  if (components.has('nodes') && components.has('controller-manager') && managers === 1)
+    await takingPods(parts.client(), world.clock)
   return processes
 }
 
