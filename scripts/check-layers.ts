@@ -1,4 +1,4 @@
-// Imports go strictly downward, controller folders do not know each other, folders of a large package know each other in one
+// Imports go strictly downward and stand in the package's manifest, controller folders do not know each other, folders of a large package know each other in one
 // direction only, and the real world is touched in named places.
 //
 //   node scripts/check-layers.ts
@@ -46,6 +46,37 @@ function* importsOf(file: SourceFile): Generator<string> {
   const pattern =
     /^\s*(?:import|export)\b[^'"]*?from\s+['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]/gm
   for (const match of file.text.matchAll(pattern)) yield (match[1] ?? match[2] ?? match[3])!
+}
+
+const TEST_FILE = /\.test\.ts$|\/testing\/|\/fixtures\.ts$/
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const manifests = new Map<string, Manifest>()
+
+function manifestOf(name: string): Manifest {
+  const known = manifests.get(name)
+  if (known !== undefined) return known
+  const text = readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')
+  const manifest = JSON.parse(text) as Manifest
+  manifests.set(name, manifest)
+  return manifest
+}
+
+/** A manifest states what its package may know; what only tests may know are its devDependencies. */
+function* manifestProblems(file: SourceFile): Generator<string> {
+  const from = packageOf(file.path)
+  if (from === undefined) return
+  const { dependencies = {}, devDependencies = {} } = manifestOf(from)
+  const known = TEST_FILE.test(file.path) ? { ...dependencies, ...devDependencies } : dependencies
+  for (const specifier of importsOf(file)) {
+    const target = /^@gyropilot\/[^/]+/.exec(specifier)?.[0]
+    if (target !== undefined && target !== `@gyropilot/${from}` && known[target] === undefined)
+      yield `imports ${specifier}: not in packages/${from}/package.json`
+  }
 }
 
 function* layerProblems(file: SourceFile): Generator<string> {
@@ -101,7 +132,7 @@ function circles(files: readonly SourceFile[], name: string): string[] {
   const known = new Map<string, Map<string, string>>()
   for (const file of files) {
     if (packageOf(file.path) !== name) continue
-    if (/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file.path)) continue
+    if (TEST_FILE.test(file.path)) continue
     const folder = folderOf(file.path)
     for (const specifier of importsOf(file)) {
       if (!specifier.startsWith('.')) continue
@@ -136,7 +167,11 @@ for (const circle of rules.acyclicFolders.flatMap((name) => circles(files, name)
   console.error(circle)
 }
 for (const file of files) {
-  for (const problem of [...layerProblems(file), ...realWorldProblems(file)]) {
+  for (const problem of [
+    ...layerProblems(file),
+    ...manifestProblems(file),
+    ...realWorldProblems(file),
+  ]) {
     if (rules.waivers.some((waiver) => waiver.path === file.path && problem.includes(waiver.rule)))
       continue
     problems++

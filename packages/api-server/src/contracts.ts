@@ -1,44 +1,10 @@
 /** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
-import type { DiscoveredResource, Status, StatusCause, StatusDetails } from '@gyropilot/api'
-import type { Draft, Stored } from './schema/objects.ts'
+import type { DiscoveredResource, StatusCause } from '@gyropilot/api'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { Store } from './storage/store.ts'
 import type { ConnectionTarget } from './kubelets/connection-target.ts'
 
-/** A refusal on its way to the client; becomes a Status. `body` overrides the Status for the few plain-text answers. */
-export class ApiError extends Error {
-  readonly code: number
-  readonly reason: string
-  readonly details: StatusDetails | undefined
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    code: number,
-    reason: string,
-    message: string,
-    options: { details?: StatusDetails; headers?: Readonly<Record<string, string>> } = {},
-  ) {
-    super(message)
-    this.name = 'ApiError'
-    this.code = code
-    this.reason = reason
-    this.details = options.details
-    this.headers = options.headers ?? {}
-  }
-
-  toStatus(): Status {
-    return {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message: this.message,
-      ...(this.reason === '' ? {} : { reason: this.reason }),
-      ...(this.details === undefined ? {} : { details: this.details }),
-      code: this.code,
-    }
-  }
-}
-
+export { ApiError } from '@gyropilot/schema/api-error'
 export type { StatusCause }
 
 /** One resource as the registry serves it, built-in or custom: what discovery tells of it. */

@@ -8,7 +8,7 @@ import {
   type AdmissionSelection,
   type ServiceResolver,
 } from './admission/index.ts'
-import { fieldManagement } from './apply/index.ts'
+import { fieldManagement } from './field-management/field-management.ts'
 import {
   createAuthentication,
   createAuthorizer,
@@ -45,10 +45,10 @@ import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
 import { ElectingController } from './leader-election/electing-controller.ts'
-import { decodeProtobuf } from './protobuf/index.ts'
+import { decodeProtobuf } from '@gyropilot/protobuf'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
 import { featureEnabled } from './registry/feature-gates.ts'
-import type { Stored } from './schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
 import { DEFAULT_SERVICE_RANGES, serviceAllocation } from './service-ips/index.ts'

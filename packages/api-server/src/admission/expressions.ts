@@ -27,8 +27,8 @@ import {
   objectType,
   typeText,
   valueOf,
-} from '../cel/index.ts'
-import type { Ask, CelType, Compiled, Environment, ObjectType, Value } from '../cel/index.ts'
+} from '@gyropilot/cel'
+import type { Ask, CelType, Compiled, Environment, ObjectType, Value } from '@gyropilot/cel'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import { serviceAccountGroups, serviceAccountUserName } from '../auth/index.ts'
 import type { Stored } from '../registry/kind-rules.ts'

@@ -3,7 +3,7 @@ import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
-import { decodeObject } from '../schema/index.ts'
+import { decodeObject } from '@gyropilot/schema'
 
 /** The object as it reads in another served version. Undefined stays undefined. */
 export function inVersion(

@@ -1,7 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { isFor, read, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 

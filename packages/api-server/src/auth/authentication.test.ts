@@ -4,7 +4,7 @@ import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import type { UserInfo } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import {
   createClusterCertificates,

@@ -1,6 +1,6 @@
 /** Who may do what: system:masters, the node authorizer, RBAC. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
 import type { Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 import { GROUP } from './identity.ts'
 import { NodeAuthorizer } from './node-authorizer.ts'

@@ -4,7 +4,7 @@
  */
 import { secretNamesOf } from '@gyropilot/api'
 import type { RequestAttributes } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 import { nodeNameOf } from './identity.ts'
 import { ruleAllows } from './rbac-rules.ts'

@@ -3,7 +3,7 @@
  * store once and kept up by its watch, so that a decision costs a few map lookups instead of a walk over all bindings.
  */
 import type { UserInfo } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store, StoreEvent, StoreWatch } from '../storage/store.ts'
 import { serviceAccountUserName } from './identity.ts'
 import type { PolicyRule } from './rbac-rules.ts'

@@ -1,5 +1,5 @@
 /** APIService objects of the built-in groups, all served by this server. */
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import {
   isServedOnRequest,
   isVersionOnRequest,

@@ -1,7 +1,7 @@
 /** A whole server on virtual time, for the tests of these folders. */
 import { SeededRandom, VirtualClock, silentLogger } from '@gyropilot/foundation'
 import type { UserInfo } from '../contracts.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { createApiServer } from '../server.ts'
 import type { ApiServer, ApiServerOptions } from '../server.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'

@@ -1,7 +1,7 @@
 /** Says in each FlowSchema whether the priority level that it names exists, as the server's flow control does. */
 import { formatTime } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store, StoreWatch } from '../storage/store.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'

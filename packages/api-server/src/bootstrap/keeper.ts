@@ -1,6 +1,6 @@
 import { formatTime, uuid } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 
 /** A kind whose objects the server keeps by itself, past the request pipeline: at a start some two hundred are made at once. */

@@ -1,7 +1,7 @@
 /** What a start does to roles and bindings that exist already: adds what is missing, takes nothing away. */
 import { semanticEqual } from '@gyropilot/api'
 import { uncoveredRules } from '../auth/rbac-rules.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate'
 

@@ -3,7 +3,7 @@ import { nameColumn } from '../kinds/columns.ts'
 import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
 import { isObject } from './structural-schema.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** Name, and what the definition says; with nothing said, Name and Age. */
 export function columnsOf(definitions: readonly Stored[] | undefined): readonly PrinterColumn[] {

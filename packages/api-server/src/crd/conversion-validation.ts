@@ -2,8 +2,8 @@
 import { validateWebhookUrl } from '../kinds/admissionregistration/webhook-url.ts'
 import { validateWebhookService } from '../kinds/admissionregistration/webhook-service.ts'
 import type { Stored } from '../registry/kind-rules.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
-import { dns1035Label } from '../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { dns1035Label } from '@gyropilot/schema/validation/names'
 
 const CLIENT = 'spec.conversion.webhookClientConfig'
 const VERSIONS = 'spec.conversion.conversionReviewVersions'

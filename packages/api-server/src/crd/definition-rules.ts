@@ -4,7 +4,7 @@ import { column, nameColumn } from '../kinds/columns.ts'
 import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
 import { TERMINATION_PENDING, setCondition } from './conditions.ts'
 import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
-import { isKnownFormat } from '../schema/validation/formats.ts'
+import { isKnownFormat } from '@gyropilot/schema/validation/formats'
 import { additionalOf, itemsOf, propertiesOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../registry/kind-rules.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { definitionRules } from './definition-rules.ts'
 import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
 

@@ -1,8 +1,8 @@
 /** Checks definitions themselves. Contract: docs/behaviour/api-server/custom-resources.md, Validation of the definition. */
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
-import { dns1035Label, dnsSubdomain } from '../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { validateConversion } from './conversion-validation.ts'
 import { validateRules } from './rule-validation.ts'
 import { validateSchema } from './schema-validation.ts'

@@ -1,4 +1,4 @@
-import type { Occurrences } from '../schema/json.ts'
+import type { Occurrences } from '@gyropilot/schema/json'
 import { childPath, isObject } from './structural-schema.ts'
 
 /** `duplicate field "spec.a"` for members that a body repeats, in document order. */

@@ -1,5 +1,5 @@
 /** Rules of x-kubernetes-list-type. Contract: docs/behaviour/api-server/custom-resources.md, Structural schema. */
-import type { FieldErrors } from '../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { isIntOrString, itemsOf, propertyOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 

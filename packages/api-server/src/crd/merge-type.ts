@@ -1,11 +1,6 @@
 /** How server-side apply sees a custom resource. Contract: docs/behaviour/api-server/patch-and-apply.md, Merge rules by type. */
-import {
-  UNTYPED_GRANULAR,
-  UNTYPED_SCALAR,
-  mapType,
-  metadataMergeType,
-} from '../apply/merge-type.ts'
-import type { MapField, MergeType } from '../apply/merge-type.ts'
+import { UNTYPED_GRANULAR, UNTYPED_SCALAR, mapType, metadataMergeType } from '@gyropilot/apply'
+import type { MapField, MergeType } from '@gyropilot/apply'
 import {
   additionalOf,
   isEmbedded,

@@ -1,5 +1,5 @@
 /** Drops what a schema does not know. Contract: docs/behaviour/api-server/custom-resources.md, Pruning. */
-import { decodePart } from '../schema/decode.ts'
+import { decodePart } from '@gyropilot/schema/decode'
 import {
   additionalOf,
   childPath,

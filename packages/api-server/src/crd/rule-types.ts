@@ -2,7 +2,7 @@
  * Schemas as types of expressions, with what the schema says of sizes. Contract: docs/behaviour/api-server/custom-resources.md,
  * CEL rules and Cost.
  */
-import type { CelType, ObjectField } from '../cel/types.ts'
+import type { CelType, ObjectField } from '@gyropilot/cel/types'
 import {
   additionalOf,
   isEmbedded,

@@ -2,10 +2,10 @@
  * Checks the rules that a definition brings: they compile, give a bool, and cannot cost too much.
  * Contract: docs/behaviour/api-server/custom-resources.md, CEL rules and Cost.
  */
-import type { Compiled } from '../cel/index.ts'
-import { cel } from '../cel/load.ts'
-import type { CelType } from '../cel/types.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { Compiled } from '@gyropilot/cel'
+import { cel } from '@gyropilot/cel/load'
+import type { CelType } from '@gyropilot/cel/types'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from './rule-types.ts'
 import { ruleEnvironment, rulesAt, rulesOf } from './rules.ts'
 import type { RuleSource } from './rules.ts'
@@ -20,7 +20,7 @@ import {
   simplePath,
 } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 const RULE_LIMIT = 10_000_000
 const DEFINITION_LIMIT = 100_000_000

@@ -1,7 +1,7 @@
 /** Rules of a schema (x-kubernetes-validations), compiled once and kept as long as the schema. */
-import type { Compiled, Environment } from '../cel/index.ts'
-import { cel } from '../cel/load.ts'
-import type { CelType } from '../cel/types.ts'
+import type { Compiled, Environment } from '@gyropilot/cel'
+import { cel } from '@gyropilot/cel/load'
+import type { CelType } from '@gyropilot/cel/types'
 import { SELF_TYPE, declaredType } from './rule-types.ts'
 import {
   additionalOf,

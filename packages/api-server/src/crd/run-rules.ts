@@ -1,8 +1,8 @@
 /** Runs the rules of a schema over an object. Contract: docs/behaviour/api-server/custom-resources.md, CEL rules. */
 import { deepEqual } from '@gyropilot/api'
-import type { Value } from '../cel/index.ts'
-import { cel } from '../cel/load.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
+import type { Value } from '@gyropilot/cel'
+import { cel } from '@gyropilot/cel/load'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { CompiledRule, RuleTree } from './rules.ts'
 import { childPath, isObject, itemsOf, simplePath } from './structural-schema.ts'
 import { correlatedItems } from './value-validation.ts'

@@ -4,10 +4,10 @@
  */
 import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../registry/equality.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { applyDefaults } from './defaults.ts'
 import { checkListType } from './list-type-validation.ts'
-import { compileRegularExpression } from '../cel/regular-expressions.ts'
+import { compileRegularExpression } from '@gyropilot/cel/regular-expressions'
 import { prune } from './prune.ts'
 import {
   additionalOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FieldErrors } from '../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Schema } from './structural-schema.ts'
 import { validateListTypes, validateValue } from './value-validation.ts'
 

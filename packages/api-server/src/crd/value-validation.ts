@@ -3,9 +3,9 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, Value validation and Ratcheting.
  */
 import { deepEqual } from '@gyropilot/api'
-import { compileRegularExpression, TooMuchToMatch } from '../cel/regular-expressions.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
-import { matchesFormat } from '../schema/validation/formats.ts'
+import { compileRegularExpression, TooMuchToMatch } from '@gyropilot/cel/regular-expressions'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { matchesFormat } from '@gyropilot/schema/validation/formats'
 import {
   additionalOf,
   childPath,
@@ -16,7 +16,7 @@ import {
   propertyOf,
 } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
-import { isInteger, stringifyExact } from '../schema/exact-json.ts'
+import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** A problem that has no field of its own: oneOf, anyOf, allOf, not. */
 const NO_FIELD = '<nil>'

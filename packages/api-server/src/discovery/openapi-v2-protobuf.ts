@@ -2,7 +2,7 @@
  * The definitions of the swagger 2.0 document as gnostic's `openapi.v2.Document`, in protocol buffers: what kubectl reads to
  * check manifests whose kind no path patches, above all `kind: List`. Paths are left out; kubectl takes them from version 3.
  */
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 // Field numbers of openapi.v2 messages.
 const DOCUMENT = { swagger: 1, info: 2, paths: 8, definitions: 9 }

@@ -5,7 +5,7 @@ import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { parseAccept } from '../http/negotiation.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { OpenApiV3 } from './openapi-v2.ts'
 
 interface Document {

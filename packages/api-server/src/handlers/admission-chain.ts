@@ -1,6 +1,6 @@
 /** Admission of one request: every plug-in in order, first those that change, later those that judge. */
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { Target, WriteContext } from './writes.ts'
 
 export class AdmissionChain {

@@ -1,7 +1,7 @@
 /** What objects take for good while they are stored: addresses and ports of services. */
 import type { Clock } from '@gyropilot/foundation'
 import type { AllocationHook } from '../contracts.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 
 export const NOTHING_TAKEN = (): void => {}

@@ -3,7 +3,7 @@ import { ApiError } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { SCALE_COLUMNS } from '../printing/scale-columns.ts'
 import { includeObjectOf, metadataOnly, tableOf } from '../printing/table.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { ResourceCall } from './call.ts'
 

@@ -1,8 +1,8 @@
 /** The body of server-side apply: YAML or JSON of a partial object. Contract: docs/behaviour/api-server/patch-and-apply.md, "Apply". */
 import { badRequest } from '../http/errors.ts'
 import type { ServerRequest } from '../http/exchange.ts'
-import { checkNesting, checkValueNesting } from '../http/request-body.ts'
-import { parseJson } from '../schema/json.ts'
+import { checkNesting, checkValueNesting } from '@gyropilot/schema/body-refusals'
+import { parseJson } from '@gyropilot/schema/json'
 import type { FieldValidation } from './options.ts'
 
 /** Throws 400 for what is no mapping, and for repeated keys when validation is strict. */

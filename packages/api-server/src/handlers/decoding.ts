@@ -1,11 +1,12 @@
 /** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { schemaOf } from '@gyropilot/api/schema'
 import { badRequest, invalid } from '../http/errors.ts'
-import { excerpt, unrecognized, type ParsedBody } from '../http/request-body.ts'
-import type { Draft } from '../schema/objects.ts'
+import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
+import type { ParsedBody } from '../http/request-body.ts'
+import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
-import type { DocumentNotes } from '../schema/json.ts'
-import { DecodeError, decodeObject, type DecodedObject } from '../schema/index.ts'
+import type { DocumentNotes } from '@gyropilot/schema/json'
+import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
 import type { FieldValidation } from './options.ts'
 
 /** The kind that a body must have: of the resource, or of a subresource. */

@@ -7,7 +7,7 @@ import {
   type FieldTerm,
 } from '@gyropilot/api'
 import { badRequest } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { WatchPin } from '../storage/store.ts'
 import type { Selection } from './list.ts'

@@ -2,7 +2,7 @@
 import type { ServerInternals, UserInfo, ResourceInfo } from '../contracts.ts'
 import { routeNotFound } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
 import { decodeValue } from './decoding.ts'

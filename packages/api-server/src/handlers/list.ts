@@ -2,7 +2,7 @@
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import { badRequest, expired } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { Store, StoredEntry, StoreScan, WatchPin } from '../storage/store.ts'
 import type { ResourceCall } from './call.ts'

@@ -2,14 +2,14 @@
  * Creates and updates objects: the steps from a decoded draft to a committed revision, the same for clients, in-process
  * callers and the server itself. Contract: docs/behaviour/api-server/requests.md, "Order of checks" 12-15.
  */
-import { keepTimesOfNoop } from '../apply/index.ts'
+import { keepTimesOfNoop } from '@gyropilot/apply'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { integerBetween, uuid } from '@gyropilot/foundation'
 import { alreadyExists, conflict, generateNameExhausted, notFound, STALE } from '../http/errors.ts'
 import type { AdmissionRequest } from '../contracts.ts'
 import { cloneJson, shareUnchanged } from '../registry/equality.ts'
 import type { RuleContext } from '../registry/kind-rules.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import {
   prepareCreate,
@@ -21,7 +21,7 @@ import type { Store, StoredEntry } from '../storage/store.ts'
 import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
 import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
 import { checkDeadline } from './deadline.ts'
-import type { FieldManagement } from '../apply/field-management-call.ts'
+import type { FieldManagement } from '../field-management/field-management-call.ts'
 import {
   checkNoVersion,
   checkSize,

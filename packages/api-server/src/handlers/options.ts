@@ -1,7 +1,7 @@
 /** Query options: decoding (400) and validation (422). Contract: docs/behaviour/api-server/requests.md, "Query parameters". */
 import { badRequest, invalid } from '../http/errors.ts'
 import { isTrue } from '../http/request-info.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 

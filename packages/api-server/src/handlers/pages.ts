@@ -1,6 +1,6 @@
 /** Continue tokens. Contract: docs/behaviour/api-server/storage-and-watch.md, "Pages". */
 import { badRequest } from '../http/errors.ts'
-import { goJsonError } from '../http/go-json-error.ts'
+import { goJsonError } from '@gyropilot/schema/go-json-error'
 
 const VERSION = 'meta.k8s.io/v1'
 

@@ -1,6 +1,6 @@
 /** Stored objects as a request's version shows them. */
 import type { Answer } from '../http/answer.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { objectAnswer } from './answers.ts'
 import type { ResourceCall } from './call.ts'

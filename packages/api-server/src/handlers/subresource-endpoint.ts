@@ -11,13 +11,13 @@ import { badRequest } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { AdmissionChain } from './admission-chain.ts'
 import { listAnswer, objectAnswer } from './answers.ts'
 import { applyPatchBody } from './apply-body.ts'
 import type { ResourceCall } from './call.ts'
 import { decodeDraft, type ExpectedKind } from './decoding.ts'
-import type { FieldManagement } from '../apply/field-management-call.ts'
+import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { patchObject } from './patch.ts'
 import {
@@ -28,7 +28,7 @@ import {
   type RequestBodies,
 } from './request-bodies.ts'
 import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './write-context.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 export interface SubresourceEndpointParts {
   readonly clock: Clock

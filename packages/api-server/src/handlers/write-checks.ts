@@ -1,10 +1,10 @@
 /** What is compared between a request and the object it would replace, and how large an object may be. */
 import { conflict, invalid, STALE, unclassified } from '../http/errors.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { StoredEntry } from '../storage/store.ts'
 import { parseVersion } from './options.ts'
 import { storageKey, type Target, type WriteContext } from './writes.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** etcd's limit for one request, which the server's clients know. */
 const LARGEST_OBJECT_BYTES = 1_572_864

@@ -1,5 +1,5 @@
 /** What the writes of one request have in common: whom they are for, what is written, and in whose name. */
-import { managerName } from '../apply/index.ts'
+import { managerName } from '@gyropilot/apply'
 import { headerOf } from '../http/exchange.ts'
 import { bodySize, type ParsedBody } from '../http/request-body.ts'
 import type { ResourceCall } from './call.ts'

@@ -1,6 +1,6 @@
 /** What a write is: for whom, to which object, and what came of it. */
 import type { UserInfo } from '../contracts.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { StoredEntry } from '../storage/store.ts'
 import type { Deadline } from './deadline.ts'

@@ -1,6 +1,6 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
 import type { PreparedWatch } from './watch-sink.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 export type AnswerBody =

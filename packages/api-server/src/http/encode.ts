@@ -1,8 +1,8 @@
 /** JSON and YAML on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { encodedItem, encodedObject } from '../storage/encoding.ts'
 import type { AnswerBody } from './answer.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 

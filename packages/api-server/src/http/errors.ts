@@ -1,7 +1,9 @@
 /** The catalogue of refusals. Contract: docs/behaviour/api-server/requests.md, "Status". */
 import type { StatusCause } from '@gyropilot/api'
 import { ApiError, type ResourceInfo } from '../contracts.ts'
-import type { FieldError } from '../schema/field-errors.ts'
+import type { FieldError } from '@gyropilot/schema/field-errors'
+
+export { badRequest } from '@gyropilot/schema/api-error'
 
 type Named = Pick<ResourceInfo, 'group' | 'resource' | 'kind'>
 
@@ -22,10 +24,6 @@ function detailsOf(
   name: string,
 ): { name?: string; group?: string; kind: string } {
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
-}
-
-export function badRequest(message: string): ApiError {
-  return new ApiError(400, 'BadRequest', message)
 }
 
 /** An error without a reason: what the real server makes of errors that nobody translated. */

@@ -1,29 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatAge, formatShortDuration } from '../printing/ages.ts'
-import { goJsonError } from './go-json-error.ts'
 import { Warnings } from './warnings.ts'
-
-const JSON_ERRORS: readonly (readonly [text: string, message: string])[] = [
-  ['', 'unexpected end of JSON input'],
-  ['{', 'unexpected end of JSON input'],
-  ['{"a"', 'unexpected end of JSON input'],
-  ['{"a" 1}', "invalid character '1' after object key"],
-  ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
-  ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
-  ['[1 2]', "invalid character '2' after array element"],
-  ['x', "invalid character 'x' looking for beginning of value"],
-  ['tru', 'unexpected end of JSON input'],
-  ['trux', "invalid character 'x' in literal true (expecting 'e')"],
-  ['{}x', "invalid character 'x' after top-level value"],
-  ['"\\q"', "invalid character 'q' in string escape code"],
-  ['"a\nb"', "invalid character '\\n' in string literal"],
-  ['-x', "invalid character 'x' in numeric literal"],
-  ['ü', "invalid character 'Ã' looking for beginning of value"],
-]
-for (const [text, message] of JSON_ERRORS) {
-  test(`JSON ${JSON.stringify(text)}: ${message}`, () => assert.equal(goJsonError(text), message))
-}
 
 test('ages are short', () => {
   const seconds: readonly (readonly [number, string])[] = [

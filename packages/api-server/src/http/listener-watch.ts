@@ -1,7 +1,7 @@
 /** A watch on its way to a peer over the network. */
 import type { ServerResponse as Http1Response } from 'node:http'
 import type { WatchEventType, WatchSink } from './watch-sink.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from './encode.ts'
 import { cutOff, drained, isGone, type Outgoing } from './listener-outgoing.ts'
 

@@ -4,7 +4,7 @@ import type { Agent } from 'node:https'
 import type { Clock } from '@gyropilot/foundation'
 import { readLimited } from './limited-body.ts'
 import { HandshakeError, CheckingAgent } from './outgoing-calls-agent.ts'
-import { parseExact, stringifyExact } from '../schema/exact-json.ts'
+import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
 
 export interface OutgoingCall {
   /** As it is shown in errors: with the name that the caller knows. */

@@ -1,7 +1,7 @@
 /** Answers for callers within the process: values as they are, nothing encoded unless YAML was asked for. */
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import type { WatchEventType, WatchSink } from './watch-sink.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Answer } from './answer.ts'
 import { encodeValue } from './encode.ts'
 import { oneChunk, type ServerResponse } from './exchange.ts'

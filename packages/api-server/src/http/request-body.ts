@@ -1,13 +1,17 @@
 /** From the bytes of a request to a JSON value. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
-import { badRequest, bodyTooLarge } from './errors.ts'
-import { goJsonError } from './go-json-error.ts'
-import { parseJson, type ParsedJson } from '../schema/json.ts'
+import { bodyTooLarge } from './errors.ts'
+import {
+  checkNesting,
+  checkValueNesting,
+  excerpt,
+  unrecognized,
+} from '@gyropilot/schema/body-refusals'
+import { goJsonError } from '@gyropilot/schema/go-json-error'
+import { parseJson, type ParsedJson } from '@gyropilot/schema/json'
 import type { ServerRequest } from './exchange.ts'
 import type { InputType } from './negotiation.ts'
 
 export const BODY_LIMIT_BYTES = 3_145_728
-/** Deeper documents are refused before anything walks them. Go's own limit is ten times that; no kind comes near either. */
-const DEEPEST_NESTING = 1000
 const PROTOBUF_PREFIX = [0x6b, 0x38, 0x73, 0x00]
 
 export interface ParsedBody extends ParsedJson {
@@ -78,48 +82,10 @@ export async function parseBody(
   }
 }
 
-export function unrecognized(expected: string, why: string, shown: string): Error {
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${expected}): ${why} (${shown})`,
-  )
-}
-
 async function parseYaml(text: string, bytes: Uint8Array, expected: string): Promise<ParsedBody> {
   const { parseYamlText } = await import('./yaml.ts')
   const { value, problems, error } = parseYamlText(text)
   if (error !== undefined) throw unrecognized(expected, error, excerpt(bytes))
   checkValueNesting(value)
   return { value, occurrences: undefined, problems, bytes }
-}
-
-/** Up to 30 bytes of the body: as they are when they start an object, otherwise in hex. */
-export function excerpt(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '<empty>'
-  const cut = Buffer.from(bytes.subarray(0, 30))
-  const shown = bytes[0] === 0x7b ? cut.toString('utf8') : cut.toString('hex')
-  return bytes.length > 30 ? `${shown} ...` : shown
-}
-
-/** Of JSON text. Throws 400. */
-export function checkNesting(text: string): void {
-  if (text.length < 2 * DEEPEST_NESTING) return
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (inString) {
-      if (code === 0x5c) i++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > DEEPEST_NESTING) throw badRequest('exceeded max depth')
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-}
-
-/** Throws 400. */
-export function checkValueNesting(value: unknown, depth = 0): void {
-  if (typeof value !== 'object' || value === null) return
-  if (depth > DEEPEST_NESTING) throw badRequest('exceeded max depth')
-  for (const child of Object.values(value)) checkValueNesting(child, depth + 1)
 }

@@ -1,6 +1,6 @@
 /** YAML in and out. Loaded when a request first needs it. */
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import { exactInteger, mayHoldLongNumbers } from '../schema/exact-json.ts'
+import { exactInteger, mayHoldLongNumbers } from '@gyropilot/schema/exact-json'
 
 export interface ParsedYaml {
   readonly value: unknown

@@ -1,8 +1,8 @@
 /** Conditions of the shared kind, `metav1.Condition`. */
 import type { Stored } from '../registry/kind-rules.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
-import { invalidAll } from '../schema/validation/labels.ts'
-import { qualifiedName } from '../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
 
 const STATUSES = ['False', 'True', 'Unknown']
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/

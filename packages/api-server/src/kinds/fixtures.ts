@@ -1,8 +1,8 @@
 /** For tests: objects on their way through a kind's rules, without a server. */
 import type { Draft, RuleContext, Stored } from '../registry/kind-rules.ts'
-import { decodeObject, emptyStatus } from '../schema/decode.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
-import { nameCheckOf, validateMetadata } from '../schema/validation/metadata.ts'
+import { decodeObject, emptyStatus } from '@gyropilot/schema/decode'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { nameCheckOf, validateMetadata } from '@gyropilot/schema/validation/metadata'
 import { rulesFor } from './index.ts'
 
 export interface KindName {

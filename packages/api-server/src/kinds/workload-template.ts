@@ -1,15 +1,15 @@
 /** The part that ReplicaSet, Deployment, StatefulSet, DaemonSet and ReplicationController have in common: selector and template. */
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
-import { givenValue } from '../schema/decode.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
+import { givenValue } from '@gyropilot/schema/decode'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
-} from '../schema/validation/labels.ts'
-import { validateNonNegative } from '../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/labels'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { validateTemplate } from './core/pod/spec.ts'
 
 /** `noun`: the word in `empty selector is invalid for deployment`. */

@@ -1,5 +1,5 @@
 /** What the server asks of the nodes' kubelets. Contract: docs/behaviour/simulation/kubelet.md, "Endpoints of the kubelet". */
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 export interface ContainerLogRequest {
   readonly pod: Stored

@@ -2,8 +2,8 @@
 import { compareStrings } from '@gyropilot/foundation'
 import type { LeaseCandidate, LeaseCandidateSpec } from '@gyropilot/api'
 import { OLDEST_EMULATION_VERSION } from '../kinds/coordination/strategy.ts'
-import { compareSemanticVersions, parseTolerantVersion } from '../schema/semantic-version.ts'
-import type { SemanticVersion } from '../schema/semantic-version.ts'
+import { compareSemanticVersions, parseTolerantVersion } from '@gyropilot/schema/semantic-version'
+import type { SemanticVersion } from '@gyropilot/schema/semantic-version'
 
 /** How long a candidate has to answer a ping, and how long its last renewal proves that it is alive. */
 export const ANSWER_WITHIN_MS = 5_000

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ResourceInfo } from '../contracts.ts'
 import { rulesFor } from '../kinds/index.ts'
 import { conversionFor } from '../registry/conversion.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { tableOf } from './table.ts'
 

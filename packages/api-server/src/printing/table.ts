@@ -1,7 +1,7 @@
 /** Tables and metadata-only forms. Contract: docs/behaviour/api-server/requests.md, "Table". */
 import { badRequest } from '../http/errors.ts'
 import type { PrinterColumn } from '../registry/kind-rules.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { formatAge } from './ages.ts'
 import { CREATED_AT_DESCRIPTION, NAME_DESCRIPTION } from './descriptions.ts'

@@ -1,7 +1,7 @@
 /**
  * The autoscaling/v1 view of a HorizontalPodAutoscaler. What v1 has no field for travels in annotations.
  */
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'

@@ -5,7 +5,7 @@
 import type { ResourceInfo } from '../contracts.ts'
 import { eventFromStored, eventToStored } from './event-conversion.ts'
 import { autoscalerFromStored, autoscalerToStored } from './autoscaler-conversion.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { StorageMapping } from './resource-registry.ts'
 
 export function conversionFor({

@@ -1,5 +1,5 @@
 /** Events are kept in the form of core/v1; events.k8s.io/v1 names some fields otherwise. */
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 /** Field of events.k8s.io/v1 -> field of core/v1. */
 const RENAMED: readonly (readonly [string, string])[] = [

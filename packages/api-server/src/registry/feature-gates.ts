@@ -3,7 +3,7 @@
  * written, unless the stored object has them already. Contract: docs/behaviour/api-server/defaulting-and-validation.md,
  * "Feature gates".
  */
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 /** Gates that guard fields and are off; gates that are not named here are on. */
 const OFF: ReadonlySet<string> = new Set([

@@ -3,9 +3,9 @@
  * per kind under `kinds/<group>/`, collected in `kinds/index.ts`. Adding a kind is adding a file.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md.
  */
-import type { FieldErrors } from '../schema/field-errors.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
-import type { NameRule } from '../schema/validation/metadata.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { NameRule } from '@gyropilot/schema/validation/metadata'
 
 export type { Draft, Stored }
 

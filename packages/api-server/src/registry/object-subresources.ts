@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
  */
 import type { RuleContext } from './kind-rules.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from './resource-registry.ts'
 
 /** Kinds whose status subresource changes nothing of metadata but managedFields. */

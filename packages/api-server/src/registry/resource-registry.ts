@@ -2,9 +2,9 @@ import { byString, compareStrings } from '@gyropilot/foundation'
 import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
-import { decodeObject, type DecodedObject, type Occurrences } from '../schema/index.ts'
+import { decodeObject, type DecodedObject, type Occurrences } from '@gyropilot/schema'
 import type { KindRules, PrinterColumn } from './kind-rules.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 /** How objects of a served version are kept: several versions of a kind share one collection. */
 export interface StorageMapping {

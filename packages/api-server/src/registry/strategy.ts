@@ -4,16 +4,16 @@
  */
 import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
-import { emptyStatus } from '../schema/index.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { emptyStatus } from '@gyropilot/schema'
 import {
   nameCheckOf,
   validateMetadata,
   validateMetadataUpdate,
-} from '../schema/validation/metadata.ts'
+} from '@gyropilot/schema/validation/metadata'
 import { semanticallyEqual } from './equality.ts'
 import type { RuleContext } from './kind-rules.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { dropDisabledFields } from './feature-gates.ts'
 import { prepareSubresource } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'

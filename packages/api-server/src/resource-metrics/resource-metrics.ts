@@ -7,7 +7,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { ResourceInfo, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
 import type { PrinterColumn } from '../registry/kind-rules.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { Kubelets, Usage } from '../kubelets/kubelet.ts'
 

@@ -1,9 +1,9 @@
 /** Defaults and checks of ipFamilyPolicy and ipFamilies, given which families the cluster has service ranges for. */
 import { semanticEqual } from '@gyropilot/api'
 import { validateClusterIpFields } from '../kinds/core/service-addresses.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
-import type { FieldErrors } from '../schema/field-errors.ts'
-import { parseIp } from '../schema/validation/ip.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { parseIp } from '@gyropilot/schema/validation/ip'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 

@@ -1,6 +1,6 @@
 /** Which node port each port of one Service is to have, while the ports are walked in order. */
 import { unclassified } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 export class NodePortNumbers {
   readonly #ports: readonly Stored[]

@@ -1,6 +1,6 @@
 /** What a Service of some type needs, and what an update moves along with the fields that the user changed. */
 import { semanticEqual } from '@gyropilot/api'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 export function needsClusterIp({ spec }: Stored): boolean {
   return ['ClusterIP', 'NodePort', 'LoadBalancer'].includes(spec.type ?? 'ClusterIP')

@@ -1,7 +1,7 @@
 /** Address ranges for services: those of the ServiceCIDR objects. Contract: "Service allocation" in docs/behaviour/api-server/subresources-and-admission.md. */
 import type { Store } from '../storage/store.ts'
-import { formatIp, parseCidr } from '../schema/validation/ip.ts'
-import type { Cidr } from '../schema/validation/ip.ts'
+import { formatIp, parseCidr } from '@gyropilot/schema/validation/ip'
+import type { Cidr } from '@gyropilot/schema/validation/ip'
 import type { IpFamily } from './ip-families.ts'
 
 export const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'

@@ -2,8 +2,8 @@
  * The JSON of stored objects, made once per state and shared by gets, lists and watches of network clients. In-process
  * callers never ask for it, so a cluster in one process holds none.
  */
-import type { Stored } from '../schema/objects.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 const encodings = new WeakMap<Stored, string>()
 

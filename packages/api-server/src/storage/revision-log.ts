@@ -1,5 +1,5 @@
 import { deepFreeze, type Clock } from '@gyropilot/foundation'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { History, type LoggedEvent } from './history.ts'
 import { PastStates } from './past-states.ts'
 import { SortedEntries } from './sorted-entries.ts'

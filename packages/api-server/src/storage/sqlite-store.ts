@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '@gyropilot/foundation'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { RevisionLog, type InitialState, type Journal } from './revision-log.ts'
 import type { Store } from './store.ts'
-import { parseExact, stringifyExact } from '../schema/exact-json.ts'
+import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
 
 export interface SqliteStoreOptions {
   readonly clock: Clock

@@ -2,7 +2,7 @@
  * A log of revisions: one counter for the whole server, every committed write takes the next value.
  * Contract: docs/behaviour/api-server/storage-and-watch.md. Implementations: memory, and node:sqlite with a data directory.
  */
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 /** `deployments.apps` and the bytes of `namespace/name` (or `name`): the storage order. */
 export interface StoreKey {

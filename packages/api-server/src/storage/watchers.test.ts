@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom, VirtualClock, integerBetween } from '@gyropilot/foundation'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { createMemoryStore } from './memory-store.ts'
 import type { StoreEvent, WatchPin } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../contracts.ts'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import { badRequest, notFound } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 /** The object a subresource belongs to. Throws 404. */
 export function parentOf(call: SubresourceCall): Stored {

@@ -2,7 +2,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, unclassified } from '../http/errors.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, success } from './answers.ts'
 
 const PODS_BINDING = { group: '', resource: 'pods/binding', kind: 'Pod' }

@@ -1,6 +1,6 @@
 import type { SubresourceHandler } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 export interface ComponentHealth {
   readonly name: string

@@ -7,7 +7,7 @@ import type {
 } from '../contracts.ts'
 import { forbiddenRequest } from '../auth/index.ts'
 import { badRequest, unclassified } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'

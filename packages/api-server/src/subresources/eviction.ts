@@ -6,7 +6,7 @@ import { SERVER_IDENTITY } from '../auth/index.ts'
 import { ApiError } from '../contracts.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { forbidden, notFound, unclassified } from '../http/errors.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, isConflict, success } from './answers.ts'
 import { withCondition } from './binding.ts'
 

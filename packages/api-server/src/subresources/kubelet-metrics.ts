@@ -5,7 +5,7 @@
  */
 import { quantityToInteger, quantityToMilli } from '@gyropilot/api'
 import type { SubresourceCall } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Kubelet, Usage } from '../kubelets/kubelet.ts'
 
 interface Sample {

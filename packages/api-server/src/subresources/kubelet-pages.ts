@@ -1,8 +1,8 @@
 /** What a simulated kubelet answers on its own port. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Proxy". */
 import { formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
-import type { Stored } from '../schema/objects.ts'
-import { stringifyExact } from '../schema/exact-json.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { kubeletMetrics } from './kubelet-metrics.ts'
 import type { Kubelet, Usage } from '../kubelets/kubelet.ts'
 

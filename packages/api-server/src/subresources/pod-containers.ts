@@ -1,5 +1,5 @@
 import { badRequest } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 /** The container a request is about: the named one, or the only one (ephemeral ones must be named). Throws 400. */
 export function chooseContainer(pod: Stored, asked: string): string {

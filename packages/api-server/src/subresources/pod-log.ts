@@ -1,8 +1,8 @@
 /** What a container wrote. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Log". */
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, invalid, unclassified } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import type { ContainerLogRequest, Kubelets } from '../kubelets/kubelet.ts'

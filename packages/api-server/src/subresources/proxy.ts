@@ -11,7 +11,7 @@ import type {
 } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
 import type { PassedAnswer } from '../http/outgoing-calls-proxy.ts'
-import type { Stored } from '../schema/objects.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import type { Kubelets } from '../kubelets/kubelet.ts'

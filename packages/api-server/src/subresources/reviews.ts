@@ -13,8 +13,8 @@ import type {
   UserInfo,
 } from '../contracts.ts'
 import { badRequest, invalid } from '../http/errors.ts'
-import type { Draft } from '../schema/objects.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { Draft } from '@gyropilot/schema/objects'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { created } from './answers.ts'
 
 const AUTHORIZATION = 'authorization.k8s.io'

@@ -2,8 +2,8 @@
 import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, invalid, STALE } from '../http/errors.ts'
-import type { Draft, Stored } from '../schema/objects.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parentOf } from './answers.ts'
 
 export const scales: readonly SubresourceHandler[] = [

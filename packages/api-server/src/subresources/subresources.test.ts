@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
-import type { Draft } from '../schema/objects.ts'
+import type { Draft } from '@gyropilot/schema/objects'
 import type { ContainerLogRequest, Kubelet, Kubelets } from '../kubelets/kubelet.ts'
 
 /** Every node is this one; what is not given does not exist. */

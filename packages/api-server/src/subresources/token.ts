@@ -3,8 +3,8 @@ import { formatTime } from '@gyropilot/foundation'
 import type { ServiceAccountTokens } from '../auth/index.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts'
-import type { Stored } from '../schema/objects.ts'
-import { FieldErrors } from '../schema/field-errors.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { created, parentOf } from './answers.ts'
 
 const DEFAULT_SECONDS = 3600

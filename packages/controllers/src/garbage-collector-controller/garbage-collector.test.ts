@@ -6,8 +6,8 @@ import type { ConfigMap, KubernetesObject, OwnerReference, Pod, ResourceType } f
 import { TransportError } from '@gyropilot/client'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { garbageCollectorController } from './index.ts'
-import { isCollectionOf, liveWorld } from './live-world.ts'
-import type { LiveWorld, LiveWorldOptions } from './live-world.ts'
+import { isCollectionOf, liveWorld } from './testing/live-world.ts'
+import type { LiveWorld, LiveWorldOptions } from './testing/live-world.ts'
 import { WorkClock, testContext } from '@gyropilot/runtime/testing'
 
 const UNKNOWN_UID = '11111111-1111-1111-1111-111111111111'

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test'
 import { apiVersionOf, resources } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference, ResourceType } from '@gyropilot/api'
 import { TransportError } from '@gyropilot/client'
-import { isCollectionOf, liveWorld } from './live-world.ts'
-import type { LiveWorld } from './live-world.ts'
+import { isCollectionOf, liveWorld } from './testing/live-world.ts'
+import type { LiveWorld } from './testing/live-world.ts'
 
 interface LateWorld extends LiveWorld {
   /** The watch works from now on. */

@@ -1,6 +1,6 @@
 /** Policies with their expressions compiled, kept as long as the stored policy. */
-import { BOOL, DYN, NULL, STRING } from '../../cel/index.ts'
-import type { CelType, Environment } from '../../cel/index.ts'
+import { BOOL, DYN, NULL, STRING } from '@gyropilot/cel'
+import type { CelType, Environment } from '@gyropilot/cel'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { ExpressionError, compileExpression, policyEnvironment } from '../expressions.ts'
 import type { EnvironmentOptions, NamedProgram } from '../expressions.ts'

@@ -1,5 +1,5 @@
 /** Evaluates validating policies for one request. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
-import { CostExceeded } from '../../cel/index.ts'
+import { CostExceeded } from '@gyropilot/cel'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'

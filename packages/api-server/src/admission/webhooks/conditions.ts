@@ -1,5 +1,5 @@
 /** Match conditions of a webhook, compiled once for each stored state of its configuration. */
-import { BOOL } from '../../cel/index.ts'
+import { BOOL } from '@gyropilot/cel'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { ExpressionError, compileExpression, policyEnvironment } from '../expressions.ts'
 import type { NamedProgram } from '../expressions.ts'

@@ -1,9 +1,9 @@
 /** Checks the expressions of policies and match conditions with the compiler that will run them. */
 import { createRequire } from 'node:module'
 import type * as ExpressionsModule from '../../admission/expressions.ts'
-import type { CelType } from '../../cel/types.ts'
+import type { CelType } from '@gyropilot/cel/types'
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 
 type Expressions = typeof ExpressionsModule
 

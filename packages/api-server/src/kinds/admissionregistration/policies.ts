@@ -1,13 +1,13 @@
 import { labelSelectorText } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import {
   dns1035Label,
   dnsSubdomain,
   pathSegment,
   qualifiedName,
-} from '../../schema/validation/names.ts'
+} from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { ExpressionCheck } from './expressions.ts'
 import {

@@ -1,8 +1,8 @@
 /** What webhooks and policies have in common: which requests they look at. */
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { qualifiedName } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
 import type { ExpressionCheck } from './expressions.ts'
 
 export const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']

@@ -1,6 +1,6 @@
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { dnsSubdomain } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 
 /** The Service that a webhook is behind. */
 export function validateWebhookService(service: Stored, errors: FieldErrors, field: string): void {

@@ -1,5 +1,5 @@
 /** Addresses of webhooks: what Go's URL parser takes, and what of it a webhook may use. */
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 
 const FORM = 'desired format: https://host[/path]'
 

@@ -1,8 +1,8 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { givenValue } from '../../schema/decode.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dns1035Label, fullyQualifiedName } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { givenValue } from '@gyropilot/schema/decode'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { dns1035Label, fullyQualifiedName } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { ExpressionCheck } from './expressions.ts'
 import {

@@ -1,6 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { dns1035Label, dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dns1035Label, dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
 function availability(object: Stored): string {

@@ -1,6 +1,6 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { tableColumns } from '../columns.ts'
 
 export const controllerRevision: KindRules = {

@@ -1,19 +1,19 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isZeroIntOrPercent,
   validateAtMost100Percent,
   validateIntOrPercent,
   validateNonNegative,
-} from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/numbers'
 import {
   isConvertibleSelector,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
-} from '../../schema/validation/labels.ts'
-import { givenValue } from '../../schema/decode.ts'
+} from '@gyropilot/schema/validation/labels'
+import { givenValue } from '@gyropilot/schema/decode'
 import { containerCells, labelsText, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'

@@ -1,11 +1,11 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isZeroIntOrPercent,
   validateAtMost100Percent,
   validateIntOrPercent,
   validateNonNegative,
-} from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/numbers'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'

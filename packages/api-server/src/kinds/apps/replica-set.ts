@@ -1,5 +1,5 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import {

@@ -1,22 +1,22 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { FieldErrors } from '../../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   invalidAll,
   isConvertibleSelector,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
-} from '../../schema/validation/labels.ts'
-import { validateTemplateMetadata } from '../../schema/validation/metadata.ts'
-import { dnsLabel } from '../../schema/validation/names.ts'
+} from '@gyropilot/schema/validation/labels'
+import { validateTemplateMetadata } from '@gyropilot/schema/validation/metadata'
+import { dnsLabel } from '@gyropilot/schema/validation/names'
 import {
   isZeroIntOrPercent,
   validateAtMost100Percent,
   validateIntOrPercent,
   validateNonNegative,
-} from '../../schema/validation/numbers.ts'
-import { givenValue } from '../../schema/decode.ts'
+} from '@gyropilot/schema/validation/numbers'
+import { givenValue } from '@gyropilot/schema/decode'
 import { containerCells, tableColumns } from '../columns.ts'
 import { validateClaimSpec } from '../core/persistent-volume-claim-spec.ts'
 import { defaultClaim } from '../core/persistent-volume-claim.ts'

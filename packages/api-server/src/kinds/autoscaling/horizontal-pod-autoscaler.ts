@@ -1,10 +1,10 @@
 /** HorizontalPodAutoscalers in their stored form, autoscaling/v2. */
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { emptyStatus } from '../../schema/decode.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { quantitySign } from '../../schema/quantity.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dnsLabel, pathSegment } from '../../schema/validation/names.ts'
+import { emptyStatus } from '@gyropilot/schema/decode'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { quantitySign } from '@gyropilot/schema/quantity'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']

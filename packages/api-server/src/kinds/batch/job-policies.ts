@@ -1,9 +1,9 @@
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { countIndexes } from './job-indexes.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
-import { qualifiedName } from '../../schema/validation/names.ts'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const STATUSES = ['False', 'True', 'Unknown']

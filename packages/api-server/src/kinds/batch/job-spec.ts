@@ -1,15 +1,15 @@
 import type { Stored } from '../../registry/kind-rules.ts'
-import { givenValue } from '../../schema/decode.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import { givenValue } from '@gyropilot/schema/decode'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,
   invalidAll,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
-} from '../../schema/validation/labels.ts'
-import { dnsLabel, domainPrefixedPath } from '../../schema/validation/names.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/labels'
+import { dnsLabel, domainPrefixedPath } from '@gyropilot/schema/validation/names'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 

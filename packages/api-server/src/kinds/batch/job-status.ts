@@ -1,8 +1,8 @@
 /** Consistency of a Job's status, as the job controller keeps it. What an update does not touch is not held against it. */
 import { deepEqual } from '@gyropilot/api'
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { countIndexes, indexIntervals } from './job-indexes.ts'
 
 const has = (status: Stored, type: string): boolean =>

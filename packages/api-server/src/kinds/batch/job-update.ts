@@ -1,7 +1,7 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { internalForm, sortedMap } from '../../schema/internal-form.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { internalForm, sortedMap } from '@gyropilot/schema/internal-form'
 import { validateSpecAndSelector } from './job-spec.ts'
 
 const IMMUTABLE = 'field is immutable'

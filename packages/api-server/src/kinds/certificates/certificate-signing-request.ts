@@ -1,9 +1,9 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { errorText, formatTime } from '@gyropilot/foundation'
 import { parseSigningRequest } from '@gyropilot/foundation/x509'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { givenValue } from '../../schema/decode.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { givenValue } from '@gyropilot/schema/decode'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 

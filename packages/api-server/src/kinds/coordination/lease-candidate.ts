@@ -1,8 +1,8 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { compareSemanticVersions, parseSemanticVersion } from '../../schema/semantic-version.ts'
-import type { SemanticVersion } from '../../schema/semantic-version.ts'
-import { configMapKey } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { compareSemanticVersions, parseSemanticVersion } from '@gyropilot/schema/semantic-version'
+import type { SemanticVersion } from '@gyropilot/schema/semantic-version'
+import { configMapKey } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { OLDEST_EMULATION_VERSION, validateStrategy } from './strategy.ts'
 

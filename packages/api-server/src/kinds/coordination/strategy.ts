@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { qualifiedName } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
 
 /** The only strategy the server itself elects by. Others carry a domain, and somebody else elects. */
 export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'

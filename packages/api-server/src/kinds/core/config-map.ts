@@ -1,8 +1,8 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, sortedKeys } from '../../schema/validation/labels.ts'
-import { configMapKey } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
+import { configMapKey } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 
 const LIMIT_BYTES = 1024 * 1024

@@ -1,9 +1,9 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
-import { validatePortNumber } from '../../schema/validation/numbers.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { tableColumns } from '../columns.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']

@@ -1,6 +1,6 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { formatAge } from '../../printing/ages.ts'
 import { column, nameColumn } from '../columns.ts'
 

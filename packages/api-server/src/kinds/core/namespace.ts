@@ -1,5 +1,5 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { validateFinalizer } from '../../schema/validation/metadata.ts'
+import { validateFinalizer } from '@gyropilot/schema/validation/metadata'
 import { tableColumns } from '../columns.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'

@@ -1,8 +1,8 @@
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { quantitySign } from '../../schema/quantity.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { quantitySign } from '@gyropilot/schema/quantity'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 

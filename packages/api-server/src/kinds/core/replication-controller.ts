@@ -1,6 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { emptyStatus } from '../../schema/decode.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import { emptyStatus } from '@gyropilot/schema/decode'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { column, containerCells, labelsText, nameColumn, tableColumns } from '../columns.ts'
 import {
   labelsFromTemplate,

@@ -1,7 +1,7 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, sortedKeys } from '../../schema/validation/labels.ts'
-import { configMapKey } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
+import { configMapKey } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { decodedLength, validateImmutableData } from './config-map.ts'
 

@@ -1,7 +1,7 @@
 /** What a Service's clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy must have in common. */
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { parseIp, validateIp } from '../../schema/validation/ip.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 
 const FAMILIES = ['IPv4', 'IPv6']
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack']

@@ -1,14 +1,14 @@
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, validateLabels } from '../../schema/validation/labels.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import {
   parseIp,
   validateCidr,
   validateIp,
   validateNonSpecialIp,
-} from '../../schema/validation/ip.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
-import { validatePortNumber, validatePortOrName } from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/ip'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
+import { validatePortNumber, validatePortOrName } from '@gyropilot/schema/validation/numbers'
 import {
   isHeadlessSpec,
   validateAddressUpdate,

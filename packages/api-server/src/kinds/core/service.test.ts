@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FieldErrors } from '../../schema/field-errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { createErrors, created, decoded, updateErrors } from '../fixtures.ts'
 import { validateLoadBalancerStatus } from './service-rules.ts'

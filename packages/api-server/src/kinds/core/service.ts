@@ -1,6 +1,6 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { emptyStatus } from '../../schema/decode.ts'
-import { canonicalIpWarning } from '../../schema/validation/ip.ts'
+import { emptyStatus } from '@gyropilot/schema/decode'
+import { canonicalIpWarning } from '@gyropilot/schema/validation/ip'
 import { labelsText, tableColumns } from '../columns.ts'
 import {
   isExternallyAccessible,

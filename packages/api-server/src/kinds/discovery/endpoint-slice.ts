@@ -1,15 +1,15 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { parseIp, validateIp, validateNonSpecialIp } from '../../schema/validation/ip.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { parseIp, validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
 import {
   dnsLabel,
   dnsSubdomain,
   fullyQualifiedName,
   labelValue,
   qualifiedName,
-} from '../../schema/validation/names.ts'
+} from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
 

@@ -1,7 +1,7 @@
 import type { KindRules, Stored, SubresourceRules } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { validateConditionTypes } from '../conditions.ts'
 

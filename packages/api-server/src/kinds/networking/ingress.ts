@@ -1,9 +1,9 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { emptyStatus, givenValue } from '../../schema/decode.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { parseIp, validateIp } from '../../schema/validation/ip.ts'
+import { emptyStatus, givenValue } from '@gyropilot/schema/decode'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 import {
   dnsLabel,
   dnsSubdomain,
@@ -11,8 +11,8 @@ import {
   pathSegment,
   portName,
   wildcardSubdomain,
-} from '../../schema/validation/names.ts'
-import { validatePortNumber } from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/names'
+import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 
 const CLASS = 'kubernetes.io/ingress.class'

@@ -1,8 +1,8 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { validateLabelSelector } from '../../schema/validation/labels.ts'
-import { isStrictSubset, parseCidr, validateCidr } from '../../schema/validation/ip.ts'
-import { validatePortNumber, validatePortOrName } from '../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { isStrictSubset, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
+import { validatePortNumber, validatePortOrName } from '@gyropilot/schema/validation/numbers'
 import { selectorText, tableColumns } from '../columns.ts'
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']

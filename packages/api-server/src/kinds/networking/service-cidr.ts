@@ -1,9 +1,9 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import { givenValue } from '../../schema/decode.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
+import { givenValue } from '@gyropilot/schema/decode'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import {
   CIDR_MESSAGE,
   formatCidr,
@@ -11,7 +11,7 @@ import {
   parseCidr,
   parseIp,
   validateCidr,
-} from '../../schema/validation/ip.ts'
+} from '@gyropilot/schema/validation/ip'
 import { column, nameColumn, tableColumns } from '../columns.ts'
 
 export const serviceCidr: KindRules = {

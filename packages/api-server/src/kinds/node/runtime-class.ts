@@ -1,6 +1,6 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { invalidAll, validateLabels } from '../../schema/validation/labels.ts'
-import { dnsLabel } from '../../schema/validation/names.ts'
+import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
+import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { validateResourceQuantity } from '../core/pod/resources.ts'
 import { validateTolerations } from '../core/pod/scheduling.ts'

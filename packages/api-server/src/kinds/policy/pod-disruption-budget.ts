@@ -1,11 +1,11 @@
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import { emptyStatus } from '../../schema/decode.ts'
-import { validateLabelSelector } from '../../schema/validation/labels.ts'
+import { emptyStatus } from '@gyropilot/schema/decode'
+import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import {
   validateAtMost100Percent,
   validateIntOrPercent,
   validateNonNegative,
-} from '../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/numbers'
 import { tableColumns } from '../columns.ts'
 import { validateConditions } from '../conditions.ts'
 

@@ -1,8 +1,8 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dnsSubdomain, pathSegment } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
 

@@ -1,9 +1,9 @@
 import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { Draft, KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { dnsLabel, dnsSubdomain } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
 const GROUP = 'resource.k8s.io'

@@ -1,11 +1,11 @@
 /** What CSI drivers tell of themselves: CSIDriver, CSINode and CSIStorageCapacity. */
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { compareQuantities } from '../../schema/quantity.ts'
-import { invalidAll, validateLabelSelector } from '../../schema/validation/labels.ts'
-import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
-import { validateNonNegative } from '../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { compareQuantities } from '@gyropilot/schema/quantity'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
+import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
 

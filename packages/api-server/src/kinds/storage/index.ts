@@ -1,8 +1,8 @@
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, PrinterColumn, Stored } from '../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../schema/field-errors.ts'
-import { invalidAll } from '../../schema/validation/labels.ts'
-import { dnsSubdomain, qualifiedName } from '../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { validateDriverName, validateImmutable } from './csi.ts'
 

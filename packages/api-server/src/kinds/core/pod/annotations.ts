@@ -1,7 +1,7 @@
 /** Annotations that mean something to pods: mirror pods, deletion cost, and the profiles that came before their fields. */
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { sortedKeys } from '../../../schema/validation/labels.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { sortedKeys } from '@gyropilot/schema/validation/labels'
 import { validateDescendingPath } from './volume-sources.ts'
 
 const MIRROR = 'kubernetes.io/config.mirror'

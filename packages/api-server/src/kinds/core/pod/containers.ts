@@ -1,9 +1,9 @@
 /** Containers, init containers and ephemeral containers. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { dnsLabel, portName } from '../../../schema/validation/names.ts'
-import { validatePortNumber } from '../../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, portName } from '@gyropilot/schema/validation/names'
+import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
 import { validateEnv, validateEnvFrom } from './env.ts'
 import { validateProbesAndHooks } from './probes.ts'
 import { validateResourceRequirements } from './resources.ts'

@@ -1,15 +1,15 @@
 /** Environment variables and field references. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { compareQuantities } from '../../../schema/quantity.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { compareQuantities } from '@gyropilot/schema/quantity'
 import {
   configMapKey,
   dnsLabel,
   dnsSubdomain,
   environmentName,
   qualifiedName,
-} from '../../../schema/validation/names.ts'
+} from '@gyropilot/schema/validation/names'
 import { validateNoBacksteps } from './volume-sources.ts'
 
 const POD_FIELDS = new Set([

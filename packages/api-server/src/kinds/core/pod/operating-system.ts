@@ -1,6 +1,6 @@
 /** What pods of one operating system may not ask for, and what host processes and user namespaces demand of the whole pod. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { visitContainers } from './annotations.ts'
 
 const SYSTEMS = ['linux', 'windows']

@@ -1,14 +1,14 @@
 /** Probes and lifecycle hooks. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { httpHeaderName } from '../../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { httpHeaderName } from '@gyropilot/schema/validation/names'
 import {
   isNumber,
   validateNonNegative,
   validatePortNumber,
   validatePortOrName,
-} from '../../../schema/validation/numbers.ts'
+} from '@gyropilot/schema/validation/numbers'
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 

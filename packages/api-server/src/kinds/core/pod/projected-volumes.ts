@@ -1,7 +1,7 @@
 /** Files that the kubelet makes from other objects: secrets, config maps, pod fields, tokens and certificates. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { validateLabelSelector } from '../../../schema/validation/labels.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { validateFieldRef, validateResourceFieldRef } from './env.ts'
 import { validateUnreservedPath } from './volume-sources.ts'
 

@@ -1,5 +1,5 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
-import { compareQuantities, quantitySign } from '../../../schema/quantity.ts'
+import { compareQuantities, quantitySign } from '@gyropilot/schema/quantity'
 
 const RESOURCES = ['cpu', 'memory']
 

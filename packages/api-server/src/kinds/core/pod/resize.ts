@@ -2,7 +2,7 @@
 import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../../../registry/equality.ts'
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { isMirrorPod } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { validatePod } from './spec.ts'

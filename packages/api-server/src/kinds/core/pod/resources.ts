@@ -1,16 +1,16 @@
 /** Requests and limits of containers and pods. */
 import { ownValue } from '../../../registry/equality.ts'
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   addQuantities,
   compareQuantities,
   isIntegerQuantity,
   quantitySign,
   wholeNumber,
-} from '../../../schema/quantity.ts'
-import { invalidAll, sortedKeys } from '../../../schema/validation/labels.ts'
-import { dnsLabel, qualifiedName } from '../../../schema/validation/names.ts'
+} from '@gyropilot/schema/quantity'
+import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, qualifiedName } from '@gyropilot/schema/validation/names'
 
 const STANDARD_CONTAINER = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const STANDARD_QUOTA = new Set([

@@ -1,18 +1,18 @@
 /** Tolerations, affinity, topology spread and scheduling gates. */
 import { ownValue } from '../../../registry/equality.ts'
 import type { Draft, Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   invalidAll,
   validateLabelSelector,
   validateQualifiedName,
-} from '../../../schema/validation/labels.ts'
+} from '@gyropilot/schema/validation/labels'
 import {
   dnsLabel,
   dnsSubdomain,
   labelValue,
   qualifiedName,
-} from '../../../schema/validation/names.ts'
+} from '@gyropilot/schema/validation/names'
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 

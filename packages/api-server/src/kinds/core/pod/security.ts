@@ -1,10 +1,10 @@
 /** Security contexts of pods and containers. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { internalForm } from '../../../schema/internal-form.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { dnsSubdomain, windowsUserName } from '../../../schema/validation/names.ts'
-import { INT32_MAX, isNumber, validateRange } from '../../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { internalForm } from '@gyropilot/schema/internal-form'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsSubdomain, windowsUserName } from '@gyropilot/schema/validation/names'
+import { INT32_MAX, isNumber, validateRange } from '@gyropilot/schema/validation/numbers'
 import { validateDescendingPath } from './volume-sources.ts'
 
 function validateId(value: unknown, errors: FieldErrors, field: string): void {

@@ -1,16 +1,16 @@
 /** A pod spec as a whole, of a pod or a template. Contract: defaulting-and-validation.md, "Pod create rules". */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll, validateLabels } from '../../../schema/validation/labels.ts'
-import { validateTemplateMetadata } from '../../../schema/validation/metadata.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
+import { validateTemplateMetadata } from '@gyropilot/schema/validation/metadata'
 import {
   dnsLabel,
   dnsSubdomain,
   qualifiedName,
   underscoreSubdomain,
-} from '../../../schema/validation/names.ts'
-import { INT32_MAX, validateRange } from '../../../schema/validation/numbers.ts'
-import { validateIp } from '../../../schema/validation/ip.ts'
+} from '@gyropilot/schema/validation/names'
+import { INT32_MAX, validateRange } from '@gyropilot/schema/validation/numbers'
+import { validateIp } from '@gyropilot/schema/validation/ip'
 import {
   validatePodAnnotations,
   validateProfileAnnotations,

@@ -1,8 +1,8 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { parseIp, validateIp } from '../../../schema/validation/ip.ts'
-import { dnsSubdomain, qualifiedName } from '../../../schema/validation/names.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
+import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateAnnotationsUpdate } from './annotations.ts'
 
 /** The types that Kubernetes itself writes are no qualified names of anybody's. */

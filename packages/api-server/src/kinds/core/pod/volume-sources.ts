@@ -1,9 +1,9 @@
 /** Volume sources that pods and persistent volumes share. Contract: defaulting-and-validation.md, "Volumes". */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { invalidAll, sortedKeys } from '../../../schema/validation/labels.ts'
-import { dnsLabel, dnsSubdomain } from '../../../schema/validation/names.ts'
-import { validateRange } from '../../../schema/validation/numbers.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { validateRange } from '@gyropilot/schema/validation/numbers'
 
 const HOST_PATH_TYPES = [
   '',

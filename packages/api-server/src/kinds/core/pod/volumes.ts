@@ -1,11 +1,11 @@
 /** Volumes of pods: names, sources, and what containers mount of them. */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import type { FieldErrors } from '../../../schema/field-errors.ts'
-import { FieldErrors as Collected } from '../../../schema/field-errors.ts'
-import { compareQuantities } from '../../../schema/quantity.ts'
-import { invalidAll } from '../../../schema/validation/labels.ts'
-import { dnsLabel, dnsSubdomain } from '../../../schema/validation/names.ts'
-import { validateTemplateMetadata } from '../../../schema/validation/metadata.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { FieldErrors as Collected } from '@gyropilot/schema/field-errors'
+import { compareQuantities } from '@gyropilot/schema/quantity'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { validateTemplateMetadata } from '@gyropilot/schema/validation/metadata'
 import { validateClaimSpec } from '../persistent-volume-claim-spec.ts'
 import {
   validateDownwardFiles,

@@ -1,7 +1,7 @@
 /** Warnings about pod specs, of pods and templates. Contract: defaulting-and-validation.md, "Warnings on create and update". */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import { parseQuantity } from '../../../schema/quantity.ts'
-import { dnsLabel } from '../../../schema/validation/names.ts'
+import { parseQuantity } from '@gyropilot/schema/quantity'
+import { dnsLabel } from '@gyropilot/schema/validation/names'
 
 const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',

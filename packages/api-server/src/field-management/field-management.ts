@@ -1,0 +1,197 @@
+/** Field ownership as the request pipeline calls it: finds the type of the object and the reset fields of the endpoint. */
+import type { ApplyCall, FieldManagement, FieldManagementCall } from './field-management-call.ts'
+import { conversionFor } from '../registry/conversion.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../registry/resource-registry.ts'
+import {
+  SCALE_API_VERSION,
+  applyPatch,
+  builtInKind,
+  mergeTypeOfKind,
+  parentEntries,
+  resetFields,
+  resetFieldsOfCustomResource,
+  scaleEntries,
+  updateManagedFields,
+} from '@gyropilot/apply'
+import type { FieldFilter, ManagedFieldsEntry, OtherVersion, TypedKind } from '@gyropilot/apply'
+
+/** What the definition of a custom resource must offer. */
+export interface OwnershipSource {
+  readonly ownership: TypedKind
+  /** Where the replicas stand, as path elements, when there is a scale subresource. */
+  readonly replicasPath?: readonly string[]
+}
+
+/** Stateless: what it knows of kinds is shared by all servers of the process. */
+export const fieldManagement: FieldManagement = {
+  update(call) {
+    // A write through scale comes as the parent with its replicas changed.
+    const own = call.draft['kind'] === call.resource.info.kind
+    if (own && call.subresource === 'scale' && call.before !== undefined) {
+      updateThroughScale(call, call.before)
+      return
+    }
+    const view = own ? '' : call.subresource
+    const body = bodyTypeOf(call.resource, view)
+    const kind = typedKindOf(call.resource, view)
+    if (kind === undefined) return
+    updateManagedFields({
+      kind,
+      live: call.before,
+      updated: call.draft,
+      manager: call.manager,
+      apiVersion: body.apiVersion,
+      subresource: call.subresource,
+      filter: filterOf(call),
+      nowMs: call.nowMs,
+      emptyListResets: call.emptyListResets,
+    })
+  },
+  apply(call) {
+    const body = bodyTypeOf(call.resource, call.subresource)
+    const kind = typedKindOf(call.resource, call.subresource)
+    if (kind === undefined) throw new Error(`no schema for ${body.apiVersion} ${body.kind}`)
+    const { object } = applyPatch({
+      kind,
+      live: call.parent === undefined ? call.current : withParentsOwners(call, call.parent),
+      configuration: (call.configuration ?? {}) as Stored,
+      manager: call.manager,
+      force: call.force,
+      apiVersion: body.apiVersion,
+      kindName: body.kind,
+      subresource: call.subresource,
+      filter: filterOf(call),
+      nowMs: call.nowMs,
+    })
+    return object
+  },
+}
+
+/** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */
+function updateThroughScale(call: FieldManagementCall, before: Stored): void {
+  const { resource, draft } = call
+  const path = replicasPathOf(resource)
+  const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
+  const onScale =
+    (call.appliedFields as readonly ManagedFieldsEntry[] | undefined) ??
+    entriesAfterUpdate(call, before, path)
+  const { apiVersion } = bodyTypeOf(resource, '')
+  const entries = parentEntries(stored, onScale, apiVersion, () => path)
+  if (entries.length === 0) delete draft['metadata'].managedFields
+  else draft['metadata'].managedFields = entries
+}
+
+/** Who owns what of the Scale after a write that is no apply. */
+function entriesAfterUpdate(
+  { draft, manager, nowMs }: FieldManagementCall,
+  before: Stored,
+  path: readonly string[],
+): readonly ManagedFieldsEntry[] | undefined {
+  const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
+  const scaleOf = (object: Stored): Draft => {
+    const replicas: unknown = path.reduce<unknown>(
+      (at, element) => (at as Draft | undefined)?.[element.slice(2)],
+      object,
+    )
+    return {
+      apiVersion: SCALE_API_VERSION,
+      kind: 'Scale',
+      metadata: {},
+      spec: replicas ? { replicas } : {},
+      status: { replicas: 0 },
+    }
+  }
+  const live = scaleOf(before)
+  const updated = scaleOf(draft)
+  live['metadata'].managedFields = scaleEntries(stored, () => path)
+  const kind = builtInKind(SCALE_API_VERSION, 'Scale')!
+  updateManagedFields({
+    kind,
+    live,
+    updated,
+    manager,
+    apiVersion: SCALE_API_VERSION,
+    subresource: 'scale',
+    filter: {},
+    nowMs,
+  })
+  return updated['metadata'].managedFields
+}
+
+/** The Scale that apply merges into, with the owners of the parent's replicas. */
+function withParentsOwners({ resource, current }: ApplyCall, parent: Stored): Stored {
+  const path = replicasPathOf(resource)
+  const managedFields = scaleEntries(parent['metadata'].managedFields, () => path)
+  return { ...current, metadata: { ...current!['metadata'], managedFields } }
+}
+
+function replicasPathOf({ definition }: ServedResource): readonly string[] {
+  return (definition as OwnershipSource | undefined)?.replicasPath ?? ['f:spec', 'f:replicas']
+}
+
+interface BodyType {
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+/** The type of the bodies of an endpoint: of the resource itself, or of a subresource such as scale or token. */
+function bodyTypeOf({ info }: ServedResource, subresource: string): BodyType {
+  const own =
+    subresource === '' ? undefined : info.subresources.find(({ name }) => name === subresource)
+  const { group, version, kind } = own ?? info
+  return { apiVersion: group === '' ? version : `${group}/${version}`, kind }
+}
+
+function typedKindOf(resource: ServedResource, subresource: string): TypedKind | undefined {
+  const { apiVersion, kind } = bodyTypeOf(resource, subresource)
+  const own = kind === resource.info.kind
+  if (own && resource.custom) return (resource.definition as OwnershipSource | undefined)?.ownership
+  const typed = builtInKind(apiVersion, kind)
+  return typed === undefined || !own ? typed : withVersions(typed, resource, apiVersion)
+}
+
+const versioned = new Map<string, TypedKind>()
+
+/** The few built-in kinds whose versions have different fields. */
+function withVersions(typed: TypedKind, resource: ServedResource, apiVersion: string): TypedKind {
+  if (!VERSIONED.has(resource.storage.collection)) return typed
+  let kind = versioned.get(apiVersion)
+  if (kind === undefined) {
+    kind = { ...typed, inVersion: (other) => otherVersion(resource, other) }
+    versioned.set(apiVersion, kind)
+  }
+  return kind
+}
+
+/** Collection -> the versions that its objects are served in. */
+const VERSIONED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['horizontalpodautoscalers.autoscaling', ['autoscaling/v1', 'autoscaling/v2']],
+  ['events', ['v1', 'events.k8s.io/v1']],
+])
+
+function otherVersion(
+  { info, storage }: ServedResource,
+  apiVersion: string,
+): OtherVersion | undefined {
+  if (!VERSIONED.get(storage.collection)?.includes(apiVersion)) return undefined
+  const type = mergeTypeOfKind(apiVersion, info.kind)
+  if (type === undefined) return undefined
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  const mapping = conversionFor({ ...info, group, version: apiVersion.slice(slash + 1) })
+  const toStored = (object: Stored): Draft => storage.toStored?.(object as Draft) ?? { ...object }
+  const ofStored = (object: Stored): Stored => storage.fromStored?.(object) ?? object
+  return {
+    type,
+    convert: (object) => mapping?.fromStored?.(toStored(object)) ?? toStored(object),
+    revert: (object) => ofStored(mapping?.toStored?.(object as Draft) ?? object),
+  }
+}
+
+function filterOf({ resource, subresource }: FieldManagementCall | ApplyCall): FieldFilter {
+  const { info, custom, hasStatus } = resource
+  if (bodyTypeOf(resource, subresource).kind !== info.kind) return {}
+  if (custom) return resetFieldsOfCustomResource(subresource, hasStatus)
+  return resetFields(info.group, info.resource, subresource, hasStatus)
+}

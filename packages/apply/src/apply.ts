@@ -1,0 +1,255 @@
+/** Server-side apply. Contract: docs/behaviour/api-server/patch-and-apply.md, Apply; step numbers are those of the page. */
+import { ApiError } from '@gyropilot/schema/api-error'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { checkConfiguration } from './configuration-check.ts'
+import type { FieldFilter } from './compare.ts'
+import { conflictError } from './conflicts.ts'
+import type { Conflicts } from './conflicts.ts'
+import {
+  difference,
+  equals,
+  intersection,
+  isEmpty,
+  recursiveDifference,
+  union,
+} from './field-set.ts'
+import type { FieldSet } from './field-set.ts'
+import { fieldsOf } from './fields-of.ts'
+import { KUBECTL_MANAGER, fieldsLastApplied, recordLastApplied } from './last-applied.ts'
+import {
+  capUpdateOwners,
+  entriesOf,
+  identityOf,
+  ownersOfStored,
+  takeFrom,
+  timestamp,
+  withFields,
+} from './managers.ts'
+import type { Owner, Owners } from './managers.ts'
+import { merge } from './merge.ts'
+import type { MergeType } from './merge-type.ts'
+import { adaptToSchema } from './schema-change.ts'
+import { removeFields, withStructFields } from './remove.ts'
+import { deepEqual } from '@gyropilot/api'
+import { Comparisons, UNMANAGED_FIELDS, recordUpdate } from './update.ts'
+import type { TypedKind } from './update.ts'
+
+export interface ApplyRequest {
+  readonly kind: TypedKind
+  /** The stored object in the version of the request; undefined: apply creates it. */
+  readonly live: Stored | undefined
+  /** The body as it was sent: no defaults, nulls kept. */
+  readonly configuration: Stored
+  readonly manager: string
+  readonly force: boolean
+  readonly apiVersion: string
+  /** The kind that the endpoint takes: `Deployment`, `Scale`. */
+  readonly kindName: string
+  readonly subresource: string
+  readonly filter: FieldFilter
+  readonly nowMs: number
+}
+
+export interface ApplyResult {
+  /** To be defaulted and decoded like any body; its managedFields are those to store. May hold nulls. */
+  readonly object: Draft
+  /** False: neither the object nor an owner changed. */
+  readonly changed: boolean
+}
+
+/** Throws ApiError: 400 for a body that is not of the endpoint, 500 for one that breaks the schema, 409 for conflicts. */
+export function applyPatch(request: ApplyRequest): ApplyResult {
+  checkBody(request)
+  const { kind, manager, configuration } = request
+  const live = request.live ?? kind.zeroValue
+  const owners = ownersOfStored(request.live?.metadata?.managedFields)
+  if (kind.schemaChanges === true) adaptToSchema(owners, kind.type)
+  if (owners.size === 0 && request.live !== undefined)
+    ownBeforeFirstApply(owners, request, request.live)
+  const { managedFields: _, ...metadata } = live.metadata ?? {}
+  const before: Stored = { ...live, metadata }
+  const outcome = mergeConfiguration(owners, request, before)
+  capUpdateOwners(outcome.owners)
+  const object: Draft = { ...outcome.object, metadata: { ...outcome.object.metadata } }
+  const entries = entriesOf(outcome.owners)
+  if (entries.length > 0) object.metadata.managedFields = entries
+  if (manager === KUBECTL_MANAGER) recordLastApplied(object, configuration)
+  const stored = request.live?.metadata?.managedFields ?? []
+  return {
+    object,
+    changed:
+      request.live === undefined || !deepEqual(object, request.live) || !deepEqual(entries, stored),
+  }
+}
+
+/** Steps 1 and 2. */
+function checkBody(request: ApplyRequest): void {
+  const { configuration, apiVersion, kindName, kind } = request
+  const { metadata } = configuration
+  const sentVersion = textOf(configuration.apiVersion)
+  const sentKind = textOf(configuration.kind)
+  if (sentVersion !== apiVersion || sentKind !== kindName) {
+    const version =
+      sentVersion === '' ? '/' : sentVersion.includes('/') ? sentVersion : `/${sentVersion}`
+    throw new ApiError(400, 'BadRequest', `invalid object type: ${version}, Kind=${sentKind}`)
+  }
+  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
+    throw new ApiError(400, 'BadRequest', 'metadata.managedFields must be nil')
+  }
+  const problems = checkConfiguration(kind.type, configuration)
+  if (problems.length === 0) return
+  const text =
+    problems.length === 1
+      ? problems[0]!
+      : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
+  const name = `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}`
+  const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
+  throw new ApiError(500, '', `failed to create typed patch object (${name}; ${type}): ${text}`)
+}
+
+/** Values of another type count as absent here; the schema refuses them. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Step 10: what an untracked object holds belongs to somebody from now on. */
+function ownBeforeFirstApply(owners: Owners, request: ApplyRequest, live: Stored): void {
+  const { kind, apiVersion, subresource, filter, nowMs } = request
+  const manager = 'before-first-apply'
+  recordUpdate(owners, {
+    kind,
+    live: undefined,
+    updated: live,
+    manager,
+    apiVersion,
+    subresource,
+    filter,
+    nowMs,
+  })
+}
+
+interface Outcome {
+  readonly object: Stored
+  readonly owners: Owners
+}
+
+/** Steps 3 to 6. */
+function mergeConfiguration(ownersBefore: Owners, request: ApplyRequest, live: Stored): Outcome {
+  const { kind, apiVersion, manager, subresource, filter, configuration } = request
+  const owners = new Map(ownersBefore)
+  const self = { manager, operation: 'Apply' as const, apiVersion, subresource }
+  const identity = identityOf(self)
+  const previous = owners.get(identity)
+  const sent = filtered(fieldsOf(kind.type, configuration), filter)
+  const merged = merge(kind.type, live, configuration) as Stored
+  // With the unmanaged paths, so that pruning does not take apiVersion and kind for fields that nobody sends.
+  owners.set(identity, { ...self, time: undefined, fields: sent })
+  const object = prune(kind, request.apiVersion, merged, owners, previous)
+  const comparisons = new Comparisons(kind, apiVersion, live, object, filter)
+  settleConflicts(owners, identity, comparisons, request, live)
+  const fields = difference(sent, UNMANAGED_FIELDS)
+  const changed = !deepEqual(object, live)
+  if (isEmpty(fields)) owners.delete(identity)
+  else if (!changed && previous !== undefined && previous.apiVersion === apiVersion) {
+    owners.set(identity, equals(fields, previous.fields) ? previous : withFields(previous, fields))
+  } else {
+    // An unchanged object gives its applier no new time.
+    const time = changed || previous?.time === undefined ? timestamp(request.nowMs) : previous.time
+    owners.set(identity, { ...self, time, fields })
+  }
+  return { object, owners }
+}
+
+function filtered(fields: FieldSet, filter: FieldFilter): FieldSet {
+  const { only, ignored } = filter
+  if (only !== undefined) {
+    return Object.fromEntries(
+      Object.entries(fields).filter(([element]) => only.includes(element.slice(2))),
+    )
+  }
+  return ignored === undefined ? fields : recursiveDifference(fields, ignored)
+}
+
+/** Step 5: takes what changes from its owners, or refuses. */
+function settleConflicts(
+  owners: Owners,
+  applier: string,
+  comparisons: Comparisons,
+  request: ApplyRequest,
+  live: Stored,
+): void {
+  const conflicts: { owner: Owner; fields: FieldSet }[] = []
+  for (const [identity, owner] of owners) {
+    if (identity === applier) continue
+    const seen = comparisons.of(owner.apiVersion)
+    if (seen === undefined) {
+      owners.delete(identity)
+      continue
+    }
+    const fields = intersection(owner.fields, union(seen.modified, seen.added))
+    if (!isEmpty(fields)) conflicts.push({ owner, fields })
+  }
+  if (conflicts.length > 0 && !request.force) refuseConflicts(conflicts, request, live)
+  for (const { owner, fields } of conflicts) takeFrom(owners, identityOf(owner), fields)
+  for (const [identity, owner] of owners) {
+    if (identity !== applier) takeFrom(owners, identity, comparisons.of(owner.apiVersion)!.removed)
+  }
+}
+
+function refuseConflicts(conflicts: Conflicts, request: ApplyRequest, live: Stored): void {
+  if (request.manager !== KUBECTL_MANAGER) throw conflictError(conflicts)
+  const allowed = fieldsLastApplied(request.kind.type, live, request.apiVersion)
+  const rest = conflicts.map(({ owner, fields }) => ({
+    owner,
+    fields: difference(fields, allowed),
+  }))
+  if (rest.some(({ fields }) => !isEmpty(fields))) throw conflictError(rest)
+}
+
+/** Step 4: what the manager applied before and does not send now goes, unless somebody else owns it. */
+function prune(
+  kind: TypedKind,
+  apiVersion: string,
+  merged: Stored,
+  owners: Owners,
+  previous: Owner | undefined,
+): Stored {
+  if (previous === undefined || isEmpty(previous.fields)) return merged
+  if (previous.apiVersion === apiVersion || kind.inVersion === undefined) {
+    return pruneVersion(
+      kind.type,
+      merged,
+      owners,
+      previous.fields,
+      kind.inVersion === undefined ? undefined : apiVersion,
+    )
+  }
+  const other = kind.inVersion(previous.apiVersion)
+  if (other === undefined) return merged
+  const converted = other.convert(merged)
+  return other.revert(
+    pruneVersion(other.type, converted, owners, previous.fields, previous.apiVersion),
+  )
+}
+
+function pruneVersion(
+  type: MergeType,
+  merged: Stored,
+  owners: Owners,
+  lastApplied: FieldSet,
+  onlyVersion: string | undefined,
+): Stored {
+  const last = withStructFields(type, lastApplied)
+  const pruned = removeFields(type, merged, last)
+  let owned: FieldSet = {}
+  for (const owner of owners.values()) {
+    if (onlyVersion === undefined || owner.apiVersion === onlyVersion)
+      owned = union(owned, owner.fields)
+  }
+  const all = withStructFields(type, fieldsOf(type, merged))
+  const kept = union(withStructFields(type, fieldsOf(type, pruned)), withStructFields(type, owned))
+  const withOwned = removeFields(type, merged, difference(all, kept))
+  // Only what the previous apply owned may go, however little of the rest has an owner.
+  const gone = difference(all, withStructFields(type, fieldsOf(type, withOwned)))
+  return (removeFields(type, merged, intersection(gone, last)) ?? {}) as Stored
+}

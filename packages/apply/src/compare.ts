@@ -1,0 +1,199 @@
+/**
+ * The paths in which two states of an object differ, by the granularity of their type: what an update is taken to have
+ * changed. Contract: docs/behaviour/api-server/patch-and-apply.md, Which fields does a writer own.
+ */
+import { givenValue } from '@gyropilot/schema/decode'
+import { EMPTY, FieldSetBuilder, isMember, union } from './field-set.ts'
+import type { FieldSet } from './field-set.ts'
+import { indexItems } from './list-items.ts'
+import { shapeFor } from './merge-type.ts'
+import type { ListShape, MapShape, MergeType } from './merge-type.ts'
+import { deepEqual } from '@gyropilot/api'
+
+export interface Comparison {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+  /** All of them. */
+  readonly touched: FieldSet
+}
+
+/** Parts of an object that a comparison leaves out: those of `ignored`, or all but the top-level fields in `only`. */
+export interface FieldFilter {
+  readonly ignored?: FieldSet
+  readonly only?: readonly string[]
+}
+
+type Json = Record<string, unknown>
+
+export function compare(
+  type: MergeType,
+  before: unknown,
+  after: unknown,
+  filter: FieldFilter = {},
+): Comparison {
+  const walker = new CompareWalker()
+  walker.compareRoot(type, before, after, filter)
+  const added = walker.added.build()
+  const modified = walker.modified.build()
+  const removed = walker.removed.build()
+  return { added, modified, removed, touched: union(removed, union(modified, added)) }
+}
+
+class CompareWalker {
+  readonly added = new FieldSetBuilder()
+  readonly modified = new FieldSetBuilder()
+  readonly removed = new FieldSetBuilder()
+  readonly #path: string[] = []
+  #depth = 0
+
+  compareRoot(type: MergeType, before: unknown, after: unknown, filter: FieldFilter): void {
+    const { only } = filter
+    if (only === undefined) {
+      this.#compare(type, before, after, filter.ignored ?? EMPTY)
+      return
+    }
+    const pick = (value: unknown): Json => {
+      const object = (value ?? {}) as Json
+      return Object.fromEntries(
+        only.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]),
+      )
+    }
+    this.#compare(type, pick(before), pick(after), EMPTY)
+  }
+
+  /** `undefined` is absent; an explicit null is a value. */
+  #compare(type: MergeType, before: unknown, after: unknown, ignored: FieldSet): void {
+    if (before === after) return
+    const shapeBefore = shapeFor(type, before)
+    const shapeAfter = shapeFor(type, after)
+    let leaf: boolean
+    if (after === undefined) leaf = this.#compareAs(shapeBefore, before, after, ignored)
+    else if (before === undefined || shapeBefore === shapeAfter)
+      leaf = this.#compareAs(shapeAfter, before, after, ignored)
+    else {
+      // The value changed its form (map to list, say), so its old parts go and its new parts come.
+      this.#compareAs(shapeBefore, before, after, ignored)
+      leaf = this.#compareAs(shapeAfter, before, after, ignored)
+    }
+    if (leaf || this.#depth === 0) return
+    if (before === undefined) this.added.insert(this.#path, this.#depth)
+    else if (after === undefined) this.removed.insert(this.#path, this.#depth)
+  }
+
+  /** True when the value was taken as a whole. */
+  #compareAs(type: MergeType, before: unknown, after: unknown, ignored: FieldSet): boolean {
+    if (type.map !== undefined) {
+      const left = asMap(before)
+      const right = asMap(after)
+      if (type.map.atomic || (isEmptyMap(left) && isEmptyMap(right)))
+        return this.#leaf(before, after)
+      this.#compareMaps(type.map, left, right, ignored)
+      return false
+    }
+    if (type.list !== undefined && type.scalar === undefined) {
+      const left = asList(before)
+      const right = asList(after)
+      const empty = (left?.length ?? 0) === 0 && (right?.length ?? 0) === 0
+      if (type.list.ownership === 'atomic' || empty) return this.#leaf(before, after)
+      this.#compareLists(type.list, left ?? [], right ?? [])
+      return false
+    }
+    return this.#leaf(before, after)
+  }
+
+  #leaf(before: unknown, after: unknown): true {
+    if (before === undefined) this.added.insert(this.#path, this.#depth)
+    else if (after === undefined) this.removed.insert(this.#path, this.#depth)
+    else if (!deepEqual(before, after)) this.modified.insert(this.#path, this.#depth)
+    return true
+  }
+
+  #compareMaps(
+    map: MapShape,
+    before: Json | undefined,
+    after: Json | undefined,
+    ignored: FieldSet,
+  ): void {
+    for (const name in before)
+      this.#compareField(map, name, before[name], asSent(after, name), ignored)
+    for (const name in after) {
+      if (before?.[name] === undefined)
+        this.#compareField(map, name, undefined, asSent(after, name), ignored)
+    }
+  }
+
+  #compareField(
+    map: MapShape,
+    name: string,
+    before: unknown,
+    after: unknown,
+    ignored: FieldSet,
+  ): void {
+    if (before === after) return
+    const field = map.fields.get(name)
+    const type = field?.type ?? map.values
+    if (type === undefined) return
+    const element = field?.element ?? `f:${name}`
+    const below = ignored[element]
+    if (below !== undefined && isMember(below)) return
+    this.#path[this.#depth++] = element
+    this.#compare(type, before, after, below ?? EMPTY)
+    this.#depth--
+  }
+
+  #compareLists(list: ListShape, before: readonly unknown[], after: readonly unknown[]): void {
+    const left = indexItems(list, before)
+    const right = indexItems(list, after)
+    for (const [element, items] of left)
+      this.#compareItems(list, element, items, right.get(element) ?? [])
+    for (const [element, items] of right) {
+      if (!left.has(element)) this.#compareItems(list, element, [], items)
+    }
+  }
+
+  #compareItems(
+    list: ListShape,
+    element: string,
+    before: readonly unknown[],
+    after: readonly unknown[],
+  ): void {
+    this.#path[this.#depth++] = element
+    if (before.length <= 1 && after.length <= 1)
+      this.#compare(list.items, before[0], after[0], EMPTY)
+    else if (before.length > 1 && after.length > 1) {
+      // Items under the same key cannot be told apart, so together they are one value.
+      if (!deepEqual(before, after)) this.modified.insert(this.#path, this.#depth)
+    } else if (after.length > 1) {
+      if (before.length === 1) this.#compare(list.items, before[0], undefined, EMPTY)
+      const set = before.length === 1 ? this.modified : this.added
+      set.insert(this.#path, this.#depth)
+    } else {
+      if (after.length === 1) this.#compare(list.items, undefined, after[0], EMPTY)
+      const set = after.length === 1 ? this.modified : this.removed
+      set.insert(this.#path, this.#depth)
+    }
+    this.#depth--
+  }
+}
+
+/** Lists that are always written are stored as null when they are empty, but who sends `[]` has said something. */
+function asSent(object: Json | undefined, name: string): unknown {
+  const value = object?.[name]
+  return value === null ? givenValue(object, name) : value
+}
+
+function asMap(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : undefined
+}
+
+function asList(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined
+}
+
+function isEmptyMap(value: Json | undefined): boolean {
+  for (const key in value) if (value[key] !== undefined) return false
+  return true
+}

@@ -1,0 +1,70 @@
+/** How an item of a list is named in paths: by its keys in a map list, by its value in a set. */
+import { keyElement, valueElement } from './field-set.ts'
+import type { ListShape } from './merge-type.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
+
+/** The path element of an item, or why it has none. */
+export function elementOfItem(
+  list: ListShape,
+  item: unknown,
+): string | { readonly reason: string } {
+  return list.ownership === 'map' ? elementByKeys(list, item) : elementByValue(item)
+}
+
+function elementByKeys(list: ListShape, item: unknown): string | { readonly reason: string } {
+  if (item === null || item === undefined) {
+    return { reason: 'associative list with keys may not have a null element' }
+  }
+  if (typeof item !== 'object' || Array.isArray(item)) {
+    return { reason: 'associative list with keys may not have non-map elements' }
+  }
+  const record = item as Record<string, unknown>
+  if (list.keys.length === 1) {
+    const value = keyValue(list, record, list.keys[0]!)
+    return value === undefined
+      ? missingKey(list.keys[0]!)
+      : `k:{${JSON.stringify(list.keys[0]!)}:${stringifyExact(value)}}`
+  }
+  const fields: [string, unknown][] = []
+  for (const key of list.keys) {
+    const value = keyValue(list, record, key)
+    if (value === undefined) return missingKey(key)
+    fields.push([key, value])
+  }
+  return keyElement(fields)
+}
+
+function keyValue(list: ListShape, item: Record<string, unknown>, key: string): unknown {
+  const value = item[key]
+  return value === undefined ? list.keyDefaults.get(key) : value
+}
+
+function missingKey(key: string): { readonly reason: string } {
+  return {
+    reason: `associative list with keys has an element that omits key field ${JSON.stringify(key)} (and doesn't have default value)`,
+  }
+}
+
+function elementByValue(item: unknown): string | { readonly reason: string } {
+  if (item === null || item === undefined) {
+    return { reason: "associative list without keys has an element that's an explicit null" }
+  }
+  if (Array.isArray(item))
+    return { reason: 'not supported: associative list with lists as elements' }
+  if (typeof item === 'object')
+    return { reason: "associative list without keys has an element that's a map type" }
+  return valueElement(item)
+}
+
+/** Items with a path element, in order. Items without are left out: the typed check has reported them. */
+export function indexItems(list: ListShape, items: readonly unknown[]): Map<string, unknown[]> {
+  const index = new Map<string, unknown[]>()
+  for (const item of items) {
+    const element = elementOfItem(list, item)
+    if (typeof element !== 'string') continue
+    const same = index.get(element)
+    if (same === undefined) index.set(element, [item])
+    else same.push(item)
+  }
+  return index
+}

@@ -1,0 +1,186 @@
+/**
+ * Ownership after a create, an update or a patch other than apply: what the request changed goes to its manager.
+ * Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
+ */
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { givenValue } from '@gyropilot/schema/decode'
+import { compare } from './compare.ts'
+import type { Comparison, FieldFilter } from './compare.ts'
+import { difference, isEmpty, setOf, union } from './field-set.ts'
+import type { FieldSet } from './field-set.ts'
+import {
+  asksForReset,
+  capUpdateOwners,
+  entriesOf,
+  identityOf,
+  ownersOfRequest,
+  ownersOfStored,
+  takeFrom,
+  timestamp,
+} from './managers.ts'
+import type { ManagedFieldsEntry, Owners } from './managers.ts'
+import type { MergeType } from './merge-type.ts'
+import { adaptToSchema } from './schema-change.ts'
+import { deepEqual } from '@gyropilot/api'
+
+/** The type of an object, and how its entries of other versions are judged. */
+export interface TypedKind {
+  readonly type: MergeType
+  /** Of custom resources: stored field sets may have been made under another schema. */
+  readonly schemaChanges?: boolean
+  /** The object of this kind that nobody has filled in. */
+  readonly zeroValue: Readonly<Record<string, unknown>>
+  /**
+   * For entries of another apiVersion of the kind: its type, and the object converted to it. Undefined: the version is
+   * gone and so are its entries. Absent: all versions have the same fields.
+   */
+  inVersion?(apiVersion: string): OtherVersion | undefined
+}
+
+export interface OtherVersion {
+  readonly type: MergeType
+  /** From the version of the request, and back. */
+  convert(object: Stored): Stored
+  revert(object: Stored): Stored
+}
+
+export interface UpdateRequest {
+  readonly kind: TypedKind
+  /** The stored object in the version of the request; undefined for a create. */
+  readonly live: Stored | undefined
+  /** After defaulting and before admission. Its metadata.managedFields is what the client sent, and is replaced. */
+  readonly updated: Draft
+  readonly manager: string
+  readonly apiVersion: string
+  /** Empty for the object itself. */
+  readonly subresource: string
+  readonly filter: FieldFilter
+  readonly nowMs: number
+  /** Patches: an empty list asks for no tracking. In a PUT it means nothing. */
+  readonly emptyListResets?: boolean
+}
+
+/** Never in anybody's set. The paths below them are (labels, annotations). */
+export const UNMANAGED_FIELDS: FieldSet = setOf(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ['f:metadata', 'f:name'],
+  ['f:metadata', 'f:namespace'],
+  ['f:metadata', 'f:creationTimestamp'],
+  ['f:metadata', 'f:selfLink'],
+  ['f:metadata', 'f:uid'],
+  ['f:metadata', 'f:generation'],
+  ['f:metadata', 'f:managedFields'],
+  ['f:metadata', 'f:resourceVersion'],
+)
+
+/** Sets `updated.metadata.managedFields`. */
+export function updateManagedFields(request: UpdateRequest): void {
+  const { live, updated } = request
+  const owners = ownersBefore(request)
+  if (request.kind.schemaChanges === true) adaptToSchema(owners, request.kind.type)
+  const metadata = (updated.metadata ??= {})
+  delete metadata.managedFields
+  // An object without entries stays untracked until somebody applies.
+  if (owners.size === 0 && live !== undefined) return
+  recordUpdate(owners, request)
+  capUpdateOwners(owners)
+  const entries = entriesOf(owners)
+  if (entries.length > 0) metadata.managedFields = entries
+}
+
+/** The entries on which the request builds: its own when it sends valid ones, else those stored. */
+function ownersBefore(request: UpdateRequest): Owners {
+  const stored: readonly ManagedFieldsEntry[] | undefined = request.live?.metadata?.managedFields
+  if (request.subresource !== '') return ownersOfStored(stored)
+  // The decoder leaves out an empty list, which in a patch asks for no tracking.
+  const sent = givenValue(request.updated.metadata, 'managedFields')
+  if (!Array.isArray(sent)) return ownersOfStored(stored)
+  if (asksForReset(sent, request.emptyListResets === true)) return new Map()
+  if (sent.length === 0 || deepEqual(sent, stored)) return ownersOfStored(stored)
+  const owners = ownersOfRequest(sent)
+  return owners === undefined || owners.size === 0 ? ownersOfStored(stored) : owners
+}
+
+/** What `recordUpdate` needs of a request; also the shape of the imagined update before a first apply. */
+export type RecordedUpdate = Pick<
+  UpdateRequest,
+  'kind' | 'live' | 'updated' | 'manager' | 'apiVersion' | 'subresource' | 'filter' | 'nowMs'
+>
+
+/** Moves what changed to the request's manager, in `owners`. */
+export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
+  const before = request.live ?? request.kind.zeroValue
+  const comparisons = new Comparisons(
+    request.kind,
+    request.apiVersion,
+    before,
+    request.updated,
+    request.filter,
+  )
+  const change = comparisons.of(request.apiVersion)!
+  for (const [identity, owner] of owners) {
+    const seen = comparisons.of(owner.apiVersion)
+    if (seen === undefined) {
+      owners.delete(identity)
+      continue
+    }
+    takeFrom(owners, identity, seen.touched)
+  }
+  const taken = difference(union(change.modified, change.added), UNMANAGED_FIELDS)
+  if (isEmpty(taken)) return
+  const { manager, apiVersion, subresource, nowMs } = request
+  const self = { manager, operation: 'Update' as const, apiVersion, subresource }
+  const identity = identityOf(self)
+  const previous = owners.get(identity)
+  const fields = previous === undefined ? taken : union(previous.fields, taken)
+  owners.set(identity, { ...self, time: timestamp(nowMs), fields })
+}
+
+/** The difference between two states, in each version in which somebody owns something. */
+export class Comparisons {
+  readonly #kind: TypedKind
+  readonly #before: Stored
+  readonly #after: Stored
+  readonly #filter: FieldFilter
+  readonly #apiVersion: string
+  readonly #known = new Map<string, Comparison | undefined>()
+
+  constructor(
+    kind: TypedKind,
+    apiVersion: string,
+    before: Stored,
+    after: Stored,
+    filter: FieldFilter,
+  ) {
+    this.#kind = kind
+    this.#apiVersion = apiVersion
+    this.#before = before
+    this.#after = after
+    this.#filter = filter
+  }
+
+  /** Undefined when the version is gone. */
+  of(apiVersion: string): Comparison | undefined {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
+    const comparison = this.#compare(apiVersion)
+    this.#known.set(apiVersion, comparison)
+    return comparison
+  }
+
+  #compare(apiVersion: string): Comparison | undefined {
+    const { type, inVersion } = this.#kind
+    if (apiVersion === this.#apiVersion)
+      return compare(type, this.#before, this.#after, this.#filter)
+    if (inVersion === undefined) return this.of(this.#apiVersion)
+    const other = inVersion.call(this.#kind, apiVersion)
+    if (other === undefined) return undefined
+    return compare(
+      other.type,
+      other.convert(this.#before),
+      other.convert(this.#after),
+      this.#filter,
+    )
+  }
+}
