@@ -3,7 +3,14 @@
  * On the system clock it is `gyro up`; on a virtual clock it is a test.
  */
 import { createApiServer } from '@gyropilot/api-server'
-import type { ApiServer, ClusterCertificates, RuntimeConfig, Store } from '@gyropilot/api-server'
+import type {
+  ApiServer,
+  ApiServerOptions,
+  ClusterCertificates,
+  RuntimeConfig,
+  Store,
+  UserInfo,
+} from '@gyropilot/api-server'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
@@ -27,6 +34,10 @@ export interface ClusterOptions {
   readonly administratorToken?: string
   /** As kube-apiserver's --runtime-config: `{ 'coordination.k8s.io/v1beta1': true }`. */
   readonly runtimeConfig?: RuntimeConfig
+  /** Settings of the API server that differ from the defaults, or from what follows from the certificates. */
+  readonly serverOptions?: ServerSettings
+  /** Bearer tokens beside those of the parts. */
+  readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly trace?: ReconcileTrace
   /** Settings of controllers that differ from the defaults. */
   readonly configuration?: Partial<ControllersConfiguration>
@@ -40,6 +51,11 @@ export interface ClusterOptions {
    */
   readonly nextTurn?: () => Promise<void>
 }
+
+export type ServerSettings = Omit<
+  Partial<ApiServerOptions>,
+  'clock' | 'random' | 'logger' | 'store' | 'metrics' | 'serviceAccountKey' | 'tokens' | 'kubelets'
+>
 
 /** Some milliseconds of work. */
 const REQUESTS_PER_TURN = 8
@@ -55,6 +71,7 @@ export class Cluster {
     if (options.administratorToken) {
       identities.tokens.set(options.administratorToken, ADMINISTRATOR)
     }
+    for (const [token, user] of options.tokens ?? []) identities.tokens.set(token, user)
     this.administratorToken = options.administratorToken || identities.tokenOf(ADMINISTRATOR)
     this.server = createApiServer({
       clock,
@@ -68,6 +85,7 @@ export class Cluster {
       tokens: identities.tokens,
       runtimeConfig: options.runtimeConfig,
       kubelets: { kubeletOf: (nodeName) => this.#parts.kubeletOf(nodeName) },
+      ...options.serverOptions,
     })
     const authorityPem = certificates.authority.certificatePem
     const { server } = this

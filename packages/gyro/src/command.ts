@@ -2,7 +2,7 @@
 import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
 import { gyroErrors } from './errors.ts'
 
-const COMMANDS = ['up', 'simulate', 'why', 'version', 'help']
+const COMMANDS = ['up', 'simulate', 'why', 'envtest', 'version', 'help']
 
 const HELP = `gyro: a Kubernetes cluster in one process
 
@@ -13,6 +13,7 @@ Commands:
   up        Start a cluster and keep it running: API server, controllers, scheduler, simulated nodes.
   simulate  Run a cluster on virtual time with faults from a seed, and check that it ends as it must.
   why       Say what the deletion of an object waits for, on any cluster.
+  envtest   Print a folder with kube-apiserver, etcd and kubectl for test harnesses: KUBEBUILDER_ASSETS=$(gyro envtest).
   version   Print the version.
 
 Run 'gyro COMMAND --help' for the flags of a command.
@@ -41,6 +42,10 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
       const { whyCommand } = await import('./why/why.ts')
       return whyCommand(rest)
     }
+    case 'envtest': {
+      const { envtestCommand } = await import('./envtest/envtest.ts')
+      return envtestCommand(rest)
+    }
     case 'version':
     case '--version':
       process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
@@ -57,7 +62,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     default:
       throw gyroErrors.make(
         'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, simulate, why or version, or see gyro --help'}`,
+        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, simulate, why, envtest or version, or see gyro --help'}`,
       )
   }
 }

@@ -39,6 +39,26 @@ export const gyroErrors = defineErrors({
     meaning: 'The object that gyro why was asked about does not exist.',
     remedy: 'It is gone; or correct the name, --namespace or --context.',
   },
+  ENVTEST_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro envtest has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro envtest --help lists them.',
+  },
+  ASSETS_NOT_WRITTEN: {
+    exitCode: 1,
+    meaning: 'The folder of the test programs could not be written.',
+    remedy: 'Choose a folder that this user may write with gyro envtest --dir.',
+  },
+  KUBE_APISERVER_FLAG_INVALID: {
+    exitCode: 1,
+    meaning: 'A flag given to the stand-in for kube-apiserver cannot be used.',
+    remedy: 'Correct the flag named in the message; kube-apiserver --help lists them.',
+  },
+  KUBE_APISERVER_FILE_UNREADABLE: {
+    exitCode: 1,
+    meaning: 'A file that a flag of the stand-in for kube-apiserver names cannot be read or used.',
+    remedy: 'Correct the file named in the message.',
+  },
   PORT_IN_USE: {
     exitCode: 1,
     meaning: 'Another process listens on the port.',

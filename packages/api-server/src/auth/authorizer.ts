@@ -2,6 +2,8 @@
 import type { Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
+import { DEFAULT_AUTHORIZATION_MODES } from './authorization-modes.ts'
+import type { AuthorizationMode } from './authorization-modes.ts'
 import { GROUP } from './identity.ts'
 import { NodeAuthorizer } from './node-authorizer.ts'
 import { RbacIndex } from './rbac-index.ts'
@@ -28,11 +30,6 @@ export interface RbacAuthorizer extends Authorizer {
   roleRules(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined
   stop(): void
 }
-
-/** As kube-apiserver's --authorization-mode has them; Webhook and ABAC are not built. */
-export const AUTHORIZATION_MODES = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
-export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
-export const DEFAULT_AUTHORIZATION_MODES: readonly AuthorizationMode[] = ['Node', 'RBAC']
 
 export interface AuthorizerOptions {
   readonly store: Store

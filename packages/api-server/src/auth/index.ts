@@ -1,7 +1,9 @@
 export { createAuthentication, unauthorized } from './authentication.ts'
 export type { Authentication, AuthenticationOptions } from './authentication.ts'
-export { AUTHORIZATION_MODES, DEFAULT_AUTHORIZATION_MODES, createAuthorizer } from './authorizer.ts'
-export type { AuthorizationMode, Decision, RbacAuthorizer, ResolvedRules } from './authorizer.ts'
+export { DEFAULT_AUTHORIZATION_MODES } from './authorization-modes.ts'
+export type { AuthorizationMode } from './authorization-modes.ts'
+export { createAuthorizer } from './authorizer.ts'
+export type { Decision, RbacAuthorizer, ResolvedRules } from './authorizer.ts'
 export { forbidden, forbiddenRequest } from './forbidden.ts'
 export {
   ANONYMOUS,

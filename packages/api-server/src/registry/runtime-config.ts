@@ -20,9 +20,16 @@ export function parseRuntimeConfig(items: readonly string[]): RuntimeConfig | st
     const name = equals < 0 ? item : item.slice(0, equals)
     const value = equals < 0 ? 'true' : item.slice(equals + 1)
     if (value !== 'true' && value !== 'false') return `${name}=${value}: use true or false`
-    config[name] = value === 'true'
+    for (const one of versionsOf(name)) config[one] = value === 'true'
   }
   return runtimeConfigProblem(config) ?? config
+}
+
+/** `api/all`, `api/beta` and `api/alpha` stand for the versions of that kind that are not served by default. */
+function versionsOf(name: string): readonly string[] {
+  const [, stage] = /^api\/(all|ga|beta|alpha)$/.exec(name) ?? []
+  if (stage === undefined) return [name]
+  return [...ON_REQUEST].filter((one) => stage === 'all' || one.includes(stage))
 }
 
 /** Undefined: the server can do as it is told. */

@@ -1,0 +1,46 @@
+/** The folder of a test harness: three programs under the names that it looks for. */
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Assets {
+  readonly folder: string
+  /** Path of a kubectl; empty: there is none, and the one in the folder says so. */
+  readonly kubectl: string
+  /** The Node that runs the two stand-ins. */
+  readonly node: string
+  /** Where `kube-apiserver.ts` and `etcd.ts` are. */
+  readonly sources: string
+}
+
+const EXECUTABLE = 0o755
+
+/** Each is replaced as a whole: a harness may be starting it. */
+export function writeAssets({ folder, kubectl, node, sources }: Assets): void {
+  mkdirSync(folder, { recursive: true })
+  const programs = {
+    'kube-apiserver': started([node, QUIET, join(sources, 'kube-apiserver.ts')]),
+    etcd: started([node, QUIET, join(sources, 'etcd.ts')]),
+    kubectl:
+      kubectl === ''
+        ? "echo 'kubectl: there was none on PATH when gyro envtest made this folder: install it and run gyro envtest again' >&2\nexit 1\n"
+        : started([kubectl]),
+  }
+  for (const [name, body] of Object.entries(programs)) {
+    const path = join(folder, name)
+    const unfinished = `${path}.${process.pid}`
+    writeFileSync(unfinished, `#!/bin/sh\n# Written by gyro envtest.\n${body}`)
+    chmodSync(unfinished, EXECUTABLE)
+    renameSync(unfinished, path)
+  }
+}
+
+const QUIET = '--disable-warning=ExperimentalWarning'
+
+/** Who started it is told, because it may be gone before the program looks. */
+function started(words: readonly string[]): string {
+  return `GYRO_STARTED_BY=$PPID exec ${words.map(quoted).join(' ')} "$@"\n`
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+/**
+ * The program that test harnesses start as etcd. It keeps nothing: the stand-in for kube-apiserver has its own memory. It is
+ * healthy, says its version, and ends when it is told to or when who started it is gone. Nothing is loaded but Node's own.
+ */
+import { createServer } from 'node:http'
+import { endWithParent } from './end-with-parent.ts'
+
+const HELP = `etcd: a stand-in that answers /health and /version and keeps nothing; gyro envtest puts it beside kube-apiserver
+
+Flags that are used:
+      --listen-client-urls string      Where to listen. (default http://localhost:2379)
+
+Flags that are accepted:
+      --advertise-client-urls string
+      --data-dir string
+      --listen-peer-urls string
+      --unsafe-no-fsync
+      and any other
+`
+const ANSWERS: Readonly<Record<string, string>> = {
+  '/health': '{"health":"true","reason":""}',
+  '/livez': 'ok',
+  '/readyz': 'ok',
+  '/version': '{"etcdserver":"3.6.0","etcdcluster":"3.6.0"}',
+}
+
+const args = process.argv.slice(2)
+if (args.some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(HELP)
+else if (args.includes('--version')) process.stdout.write('etcd Version: 3.6.0\n')
+else serve(urlOf(args))
+
+function urlOf(all: readonly string[]): URL {
+  const name = '--listen-client-urls'
+  const at = all.findIndex((arg) => arg === name || arg.startsWith(`${name}=`))
+  const given = all[at]?.slice(name.length + 1) || all[at + 1]
+  const text = at < 0 || given === undefined ? 'http://localhost:2379' : given.split(',')[0]!
+  if (!URL.canParse(text) || new URL(text).protocol !== 'http:')
+    fail(`${name}=${text} is not an http:// address`)
+  return new URL(text)
+}
+
+function serve(url: URL): void {
+  const server = createServer((request, response) => {
+    const answer = ANSWERS[request.url ?? '']
+    response.statusCode = answer === undefined ? 404 : 200
+    response.end(answer ?? '404 page not found\n')
+  })
+  server.on('error', ({ message }) => fail(message))
+  server.listen(Number(url.port || '2379'), url.hostname.replace(/^\[|\]$/g, ''))
+  endWithParent()
+}
+
+function fail(message: string): never {
+  process.stderr.write(`etcd: ${message}\n`)
+  process.exit(1)
+}
