@@ -6,7 +6,9 @@ import {
   addQuantities,
   canonicalQuantity,
   compareQuantities,
+  isIntegerQuantity,
   parseQuantity,
+  quantitySign,
   quantityToInteger,
   quantityToMilli,
   subtractQuantities,
@@ -51,6 +53,16 @@ test('quantities print in canonical form', () => {
     ['-1', '-1'],
     ['-1024Ki', '-1Mi'],
     ['9Ei', '9223372036854775807'],
+    ['-9Ei', '-9223372036854775807'],
+    ['9007199254740993Ki', '9223372036854775807'],
+    // What kube-apiserver 1.36 takes, digits or not.
+    ['.', '0'],
+    ['Gi', '0'],
+    ['e5', '0'],
+    ['0e500000', '0'],
+    ['1e-100000', '1e-9'],
+    ['1e1000', '10e999'],
+    ['1e10000', '10e9999'],
     ['9223372036854775807', '9223372036854775807'],
     ['9223372036854775808', '9223372036854775808'],
     [5, '5'],
@@ -63,10 +75,35 @@ test('quantities print in canonical form', () => {
 test('what is no quantity is refused in the words of the API server', () => {
   const malformed =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-  for (const text of ['', '1.1.M', '1+1.0M', '0.1am', 'aoeu', ' 1', '1 ', '1,5']) {
+  for (const text of [
+    '',
+    '1.1.M',
+    '1+1.0M',
+    '0.1am',
+    'aoeu',
+    ' 1',
+    '1 ',
+    '1,5',
+    '1.2.3',
+    '1E5m',
+    'abc',
+  ]) {
     assert.throws(() => parseQuantity(text), new InvalidQuantityError(malformed), text)
   }
-  for (const text of ['0.1mi', '.5i', '1i', '-3.01i', '-3.01e-', '1K', '1e', '1Kii', '1e9999999']) {
+  for (const text of [
+    '0.1mi',
+    '.5i',
+    '1i',
+    '-3.01i',
+    '-3.01e-',
+    '1K',
+    '1e',
+    '1Kii',
+    '--1',
+    '1mm',
+    'e',
+    '1e9999999',
+  ]) {
     assert.throws(
       () => parseQuantity(text),
       new InvalidQuantityError("unable to parse quantity's suffix"),
@@ -103,6 +140,10 @@ test('whole units and thousandths are rounded away from zero', () => {
   assert.equal(quantityToMilli('1u'), 1)
   assert.equal(quantityToMilli('0.1'), 100)
   assert.equal(parseQuantity('1500m').toNumber(), 1.5)
+  assert.equal(parseQuantity('1000000000.1').toNumber(), 1_000_000_000.1)
+  assert.equal(isIntegerQuantity('1500m'), false)
+  assert.equal(isIntegerQuantity('2000m'), true)
+  assert.deepEqual(['-1n', '0Ki', '1'].map(quantitySign), [-1, 0, 1])
 })
 
 /** The plainest way to the same answer: fractions of integers, no fast paths. */

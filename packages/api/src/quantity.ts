@@ -21,8 +21,10 @@ const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const BILLION = 1_000_000_000n
 /** Amounts with binary suffixes are capped here. */
 const MAX_BINARY = ((1n << 63n) - 1n) * BILLION
-/** Exponents beyond this are refused, where the server would compute for a long time. */
-const MAX_EXPONENT = 400
+/** Exponents beyond this are refused, where the server would compute for a long time, or for ever. */
+const MAX_EXPONENT = 10_000
+/** What is finer than this is a billionth, however fine it is. */
+const MIN_EXPONENT = -400
 
 /** An amount in billionths. */
 export class QuantityAmount {
@@ -78,8 +80,7 @@ export class QuantityAmount {
 
   /** The nearest double. */
   toNumber(): number {
-    const whole = this.nanos / BILLION
-    return Number(whole) + Number(this.nanos - whole * BILLION) / 1e9
+    return Number(`${this.nanos}e-9`)
   }
 
   /** The canonical form: no fraction, the largest suffix that keeps the amount exact. `1000m` is `1`, `1024Mi` is `1Gi`. */
@@ -130,8 +131,9 @@ export function parseQuantity(quantity: Quantity): QuantityAmount {
   const match = PATTERN.exec(text)
   if (match === null || text === '') throw new InvalidQuantityError(MALFORMED)
   const [, sign, whole = '', fraction = '', suffix = ''] = match
-  const { base, exponent, format } = readSuffix(suffix)
-  let amount = BigInt(`${whole}${fraction}`) * BILLION
+  const digits = BigInt(`${whole}${fraction}`)
+  const { base, exponent, format } = readSuffix(suffix, digits === 0n)
+  let amount = digits * BILLION
   if (base === 2) amount <<= BigInt(exponent)
   const decimals = BigInt(fraction.length) - (base === 10 ? BigInt(exponent) : 0n)
   if (decimals < 0n) amount *= 10n ** -decimals
@@ -147,15 +149,15 @@ interface Suffix {
   readonly format: QuantityFormat
 }
 
-function readSuffix(suffix: string): Suffix {
+function readSuffix(suffix: string, ofZero: boolean): Suffix {
   const decimal = DECIMAL_SUFFIXES.indexOf(suffix)
   if (decimal !== -1) return { base: 10, exponent: (decimal - 3) * 3, format: 'DecimalSI' }
   const binary = BINARY_SUFFIXES.indexOf(suffix)
   if (binary !== -1) return { base: 2, exponent: binary * 10, format: 'BinarySI' }
   const match = /^[eE]([+-]?\d+)$/.exec(suffix)
-  const exponent = Number(match?.[1])
-  if (match === null || Math.abs(exponent) > MAX_EXPONENT)
-    throw new InvalidQuantityError(UNKNOWN_SUFFIX)
+  if (match === null) throw new InvalidQuantityError(UNKNOWN_SUFFIX)
+  const exponent = ofZero ? 0 : Math.max(Number(match[1]), MIN_EXPONENT)
+  if (exponent > MAX_EXPONENT) throw new InvalidQuantityError(UNKNOWN_SUFFIX)
   return { base: 10, exponent, format: 'DecimalExponent' }
 }
 
@@ -167,6 +169,15 @@ export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity)
   if (SMALL_INTEGER.test(text) && !text.endsWith('000')) return text
   return parseQuantity(text).toString()
+}
+
+/** -1, 0 or 1. */
+export function quantitySign(quantity: Quantity): number {
+  return parseQuantity(quantity).sign
+}
+
+export function isIntegerQuantity(quantity: Quantity): boolean {
+  return parseQuantity(quantity).isInteger
 }
 
 /** Whole units, rounded away from zero. */

@@ -1,17 +1,6 @@
 /** Durations and timestamps as text. */
-import { MAX_INT, MIN_INT } from './values.ts'
+import { goDurationNanos } from '@gyropilot/foundation'
 
-const UNIT_NANOS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-}
-const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y
 export const NANOS_PER_SECOND = 1_000_000_000n
 const NANOS_PER_MILLI = 1_000_000n
 
@@ -21,24 +10,8 @@ const MAX_TIMESTAMP = 253_402_300_800n * NANOS_PER_SECOND - 1n
 
 /** Nanoseconds of `1h30m`, `-1.5s`; undefined for what is no duration. */
 export function parseDuration(text: string): bigint | undefined {
-  const sign = /^[-+]?/.exec(text)![0]
-  if (text.slice(sign.length) === '0') return 0n
-  let at = sign.length
-  let nanos = 0n
-  while (at < text.length) {
-    DURATION_PART.lastIndex = at
-    const match = DURATION_PART.exec(text)
-    if (match === null) return undefined
-    const [all, whole = '', fraction = '', unit = ''] = match
-    if (whole === '' && fraction === '') return undefined
-    const scale = UNIT_NANOS[unit]!
-    nanos += BigInt(whole || '0') * scale
-    nanos += (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length)
-    at += all.length
-  }
-  if (at === sign.length) return undefined
-  const signed = sign === '-' ? -nanos : nanos
-  return signed > MAX_INT || signed < MIN_INT ? undefined : signed
+  const nanos = goDurationNanos(text)
+  return typeof nanos === 'string' ? undefined : nanos
 }
 
 /** Seconds with a fraction: `5400s`, `1.5s`. */

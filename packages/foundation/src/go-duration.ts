@@ -17,9 +17,16 @@ const LEAST_NANOS = 2n ** 63n
 
 /** Milliseconds, to the nanosecond while they are below 104 days; or Go's words for what is wrong with `text`. */
 export function parseGoDuration(text: string): number | string {
+  const nanos = goDurationNanos(text)
+  if (typeof nanos === 'string') return nanos
+  return Number(nanos / NANOS_PER_MS) + Number(nanos % NANOS_PER_MS) / 1e6
+}
+
+/** Nanoseconds, within int64; or Go's words for what is wrong with `text`. */
+export function goDurationNanos(text: string): bigint | string {
   const isNegative = text.startsWith('-')
   const body = text.replace(/^[-+]/, '')
-  if (body === '0') return 0
+  if (body === '0') return 0n
   const invalid = `time: invalid duration ${quoted(text)}`
   if (body === '') return invalid
   let nanos = 0n
@@ -38,8 +45,7 @@ export function parseGoDuration(text: string): number | string {
     if (nanos > LEAST_NANOS) return invalid
   }
   if (nanos === LEAST_NANOS && !isNegative) return invalid
-  const ms = Number(nanos / NANOS_PER_MS) + Number(nanos % NANOS_PER_MS) / 1e6
-  return isNegative ? 0 - ms : ms
+  return isNegative ? -nanos : nanos
 }
 
 /** The shortest exact text: `1h0m0s`, `1.5s`, `250ms`, `0s`. What is below a nanosecond is rounded. */

@@ -18,7 +18,7 @@ export {
   errorText,
 } from './errors.ts'
 export type { GyropilotErrorOptions } from './errors.ts'
-export { formatGoDuration, parseGoDuration } from './go-duration.ts'
+export { formatGoDuration, goDurationNanos, parseGoDuration } from './go-duration.ts'
 export { Heap } from './heap.ts'
 export { FileError } from './host-environment.ts'
 export type { CommandRequest, CommandResult, HostEnvironment } from './host-environment.ts'

@@ -1,6 +1,6 @@
 /** Values of single fields: what they may be, and how they are written once decoded. */
+import { canonicalQuantity } from '@gyropilot/api'
 import type { FieldType } from '@gyropilot/api'
-import { canonicalQuantity } from './quantity.ts'
 import { isInteger, stringifyExact } from './exact-json.ts'
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
@@ -117,10 +117,21 @@ function decodeMicroTime(value: unknown, mismatch: Mismatch): unknown {
   return `${new Date(ms).toISOString().slice(0, 19)}.${match![7]}Z`
 }
 
+const canonicalTexts = new Map<string, string>()
+
+/** Small texts are remembered: the same few appear in every pod. */
+function rememberedQuantity(text: string): string {
+  const known = canonicalTexts.get(text)
+  if (known !== undefined) return known
+  const canonical = canonicalQuantity(text)
+  if (text.length <= 16 && canonicalTexts.size < 4096) canonicalTexts.set(text, canonical)
+  return canonical
+}
+
 function decodeQuantity(value: unknown): unknown {
   const text = typeof value === 'string' ? value : stringifyExact(value)
   try {
-    return canonicalQuantity(text)
+    return rememberedQuantity(text)
   } catch (error) {
     throw new DecodeError((error as Error).message)
   }

@@ -1,6 +1,5 @@
 /** Quantities: exact decimal numbers with a suffix. */
-import { parseQuantity } from '@gyropilot/schema/quantity'
-import type { Quantity } from '@gyropilot/schema/quantity'
+import { QuantityAmount, parseQuantity } from '@gyropilot/api'
 import { onePass } from '../cost.ts'
 import { declare } from '../signature.ts'
 import type { Library } from '../signature.ts'
@@ -10,15 +9,15 @@ import type { Value } from '../values.ts'
 
 class QuantityValue extends Opaque {
   readonly typeName = 'kubernetes.Quantity'
-  readonly quantity: Quantity
+  readonly amount: QuantityAmount
 
-  constructor(quantity: Quantity) {
+  constructor(amount: QuantityAmount) {
     super()
-    this.quantity = quantity
+    this.amount = amount
   }
 
   override equals(other: Opaque): boolean {
-    return compare(this, other as QuantityValue) === 0
+    return this.amount.compare((other as QuantityValue).amount) === 0
   }
 }
 
@@ -39,35 +38,11 @@ function isQuantity(text: string): boolean {
   }
 }
 
-/** Both mantissas at the finer of the two exponents. */
-function aligned({ quantity: a }: QuantityValue, { quantity: b }: QuantityValue) {
-  const exponent = Math.min(a.exponent, b.exponent)
-  return {
-    exponent,
-    a: a.mantissa * 10n ** BigInt(a.exponent - exponent),
-    b: b.mantissa * 10n ** BigInt(b.exponent - exponent),
-  }
-}
+const BILLION = 1_000_000_000n
 
-function compare(x: QuantityValue, y: QuantityValue): number {
-  const { a, b } = aligned(x, y)
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-function combined(x: QuantityValue, y: QuantityValue, sign: 1n | -1n): QuantityValue {
-  const { a, b, exponent } = aligned(x, y)
-  const { format } = a === 0n ? y.quantity : x.quantity
-  return new QuantityValue({ mantissa: a + sign * b, exponent, format })
-}
-
-function integerOf({ quantity: { mantissa, exponent } }: QuantityValue): bigint | undefined {
-  const whole = exponent >= 0 ? mantissa * 10n ** BigInt(exponent) : divide(mantissa, -exponent)
-  return whole === undefined || whole > MAX_INT || whole < MIN_INT ? undefined : whole
-}
-
-function divide(mantissa: bigint, digits: number): bigint | undefined {
-  const divisor = 10n ** BigInt(digits)
-  return mantissa % divisor === 0n ? mantissa / divisor : undefined
+function integerOf({ amount }: QuantityValue): bigint | undefined {
+  const whole = amount.nanos / BILLION
+  return !amount.isInteger || whole > MAX_INT || whole < MIN_INT ? undefined : whole
 }
 
 function asInteger(value: QuantityValue): bigint {
@@ -76,48 +51,52 @@ function asInteger(value: QuantityValue): bigint {
   return integer
 }
 
-function sign({ quantity: { mantissa } }: QuantityValue): bigint {
-  return mantissa < 0n ? -1n : mantissa > 0n ? 1n : 0n
-}
-
-function approximate({ quantity: { mantissa, exponent } }: QuantityValue): number {
-  return Number(`${mantissa}e${exponent}`)
-}
-
-const ofInt = (value: bigint): QuantityValue =>
-  new QuantityValue({ mantissa: value, exponent: 0, format: 'decimal' })
+const ofInt = (value: bigint): QuantityAmount => new QuantityAmount(value * BILLION, 'DecimalSI')
 
 const BINARY: Readonly<Record<string, (a: QuantityValue, b: QuantityValue) => Value>> = {
-  isGreaterThan: (a, b) => compare(a, b) > 0,
-  isLessThan: (a, b) => compare(a, b) < 0,
-  compareTo: (a, b) => BigInt(compare(a, b)),
+  isGreaterThan: (a, b) => a.amount.compare(b.amount) > 0,
+  isLessThan: (a, b) => a.amount.compare(b.amount) < 0,
+  compareTo: (a, b) => BigInt(a.amount.compare(b.amount)),
 }
+
+const SUMS: readonly (readonly [
+  string,
+  (a: QuantityAmount, b: QuantityAmount) => QuantityAmount,
+])[] = [
+  ['add', (a, b) => a.add(b)],
+  ['sub', (a, b) => a.subtract(b)],
+]
 
 export const QUANTITIES: Library = {
   constants: [{ name: 'kubernetes.Quantity', type: opaqueType('kubernetes.Quantity') }],
   overloads: [
     declare('quantity(string): kubernetes.Quantity', quantity, onePass()),
     declare('isQuantity(string): bool', isQuantity, onePass()),
-    declare('sign(kubernetes.Quantity): int', sign),
+    declare('sign(kubernetes.Quantity): int', ({ amount }: QuantityValue) => BigInt(amount.sign)),
     declare(
       'kubernetes.Quantity.isInteger(): bool',
       (value: QuantityValue) => integerOf(value) !== undefined,
     ),
     declare('kubernetes.Quantity.asInteger(): int', asInteger),
-    declare('kubernetes.Quantity.asApproximateFloat(): double', approximate),
+    declare('kubernetes.Quantity.asApproximateFloat(): double', ({ amount }: QuantityValue) =>
+      amount.toNumber(),
+    ),
     ...Object.entries(BINARY).map(([name, evaluate]) => {
       const result = name === 'compareTo' ? 'int' : 'bool'
       return declare(`kubernetes.Quantity.${name}(kubernetes.Quantity): ${result}`, evaluate)
     }),
-    ...(['add', 'sub'] as const).flatMap((name) => {
-      const factor = name === 'add' ? 1n : -1n
+    ...SUMS.flatMap(([name, combine]) => {
       const signature = (other: string): string =>
         `kubernetes.Quantity.${name}(${other}): kubernetes.Quantity`
       return [
-        declare(signature('kubernetes.Quantity'), (a: QuantityValue, b: QuantityValue) =>
-          combined(a, b, factor),
+        declare(
+          signature('kubernetes.Quantity'),
+          (a: QuantityValue, b: QuantityValue) => new QuantityValue(combine(a.amount, b.amount)),
         ),
-        declare(signature('int'), (a: QuantityValue, b: bigint) => combined(a, ofInt(b), factor)),
+        declare(
+          signature('int'),
+          (a: QuantityValue, b: bigint) => new QuantityValue(combine(a.amount, ofInt(b))),
+        ),
       ]
     }),
   ],

@@ -2,7 +2,7 @@
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { quantitySign } from '@gyropilot/schema/quantity'
+import { quantitySign } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'

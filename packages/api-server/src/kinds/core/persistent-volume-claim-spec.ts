@@ -1,6 +1,6 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { quantitySign } from '@gyropilot/schema/quantity'
+import { quantitySign } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 

@@ -5,7 +5,7 @@ import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
-import { quantitySign, wholeNumber } from '@gyropilot/schema/quantity'
+import { quantitySign, quantityToInteger } from '@gyropilot/api'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
@@ -71,7 +71,7 @@ function validate(object: Stored, errors: FieldErrors): void {
     if (amount < 0)
       errors.invalid(
         `spec.capacity[${name}]`,
-        wholeNumber(spec.capacity[name]),
+        quantityToInteger(spec.capacity[name]),
         'must be a valid resource quantity',
       )
     if (amount <= 0)

@@ -2,7 +2,7 @@ import { deepEqual } from '@gyropilot/api'
 import { ownValue } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { compareQuantities, parseQuantity } from '@gyropilot/schema/quantity'
+import { compareQuantities, parseQuantity } from '@gyropilot/api'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
@@ -309,8 +309,7 @@ function validateBounds(item: Stored, name: string, errors: FieldErrors, field: 
 }
 
 function toNumber(text: string): number {
-  const { mantissa, exponent } = parseQuantity(text)
-  return Number(mantissa) * 10 ** exponent
+  return parseQuantity(text).toNumber()
 }
 
 export const limitRange: KindRules = {

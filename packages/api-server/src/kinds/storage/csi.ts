@@ -2,7 +2,7 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { compareQuantities } from '@gyropilot/schema/quantity'
+import { compareQuantities } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'

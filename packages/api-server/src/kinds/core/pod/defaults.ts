@@ -1,7 +1,7 @@
 /** Defaults of pod specs, beside those that templates have too. Contract: defaulting-and-validation.md, "Pod defaults". */
 import { defaultTemplateSpec } from '@gyropilot/api'
 import type { Draft } from '../../../registry/kind-rules.ts'
-import { addQuantities } from '@gyropilot/schema/quantity'
+import { addQuantities } from '@gyropilot/api'
 
 export { defaultNetworkVolume, defaultTemplate, pullPolicyOf } from '@gyropilot/api'
 

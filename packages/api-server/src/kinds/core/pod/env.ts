@@ -2,7 +2,7 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { compareQuantities } from '@gyropilot/schema/quantity'
+import { compareQuantities } from '@gyropilot/api'
 import {
   configMapKey,
   dnsLabel,

@@ -1,5 +1,5 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
-import { compareQuantities, quantitySign } from '@gyropilot/schema/quantity'
+import { compareQuantities, quantitySign } from '@gyropilot/api'
 
 const RESOURCES = ['cpu', 'memory']
 

@@ -7,8 +7,8 @@ import {
   compareQuantities,
   isIntegerQuantity,
   quantitySign,
-  wholeNumber,
-} from '@gyropilot/schema/quantity'
+  quantityToInteger,
+} from '@gyropilot/api'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, qualifiedName } from '@gyropilot/schema/validation/names'
 
@@ -169,8 +169,8 @@ function validateHugePageAmount(
 ): void {
   if (!isHugePages(name)) return
   const size = name.slice('hugepages-'.length)
-  const pageBytes = /^[0-9]+(?:[KMGTPE]i|[kMGTPE])?$/.test(size) ? wholeNumber(size) : 0
-  if (pageBytes > 0 && wholeNumber(amount) % pageBytes === 0) return
+  const pageBytes = /^[0-9]+(?:[KMGTPE]i|[kMGTPE])?$/.test(size) ? quantityToInteger(size) : 0
+  if (pageBytes > 0 && quantityToInteger(amount) % pageBytes === 0) return
   errors.invalid(field, amount, `${amount} is not positive integer multiple of ${name}`)
 }
 

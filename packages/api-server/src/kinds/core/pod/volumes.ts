@@ -2,7 +2,7 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { FieldErrors as Collected } from '@gyropilot/schema/field-errors'
-import { compareQuantities } from '@gyropilot/schema/quantity'
+import { compareQuantities } from '@gyropilot/api'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { validateTemplateMetadata } from '@gyropilot/schema/validation/metadata'

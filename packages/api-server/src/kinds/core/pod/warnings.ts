@@ -1,6 +1,6 @@
 /** Warnings about pod specs, of pods and templates. Contract: defaulting-and-validation.md, "Warnings on create and update". */
 import type { Stored } from '../../../registry/kind-rules.ts'
-import { parseQuantity } from '@gyropilot/schema/quantity'
+import { isIntegerQuantity } from '@gyropilot/api'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 
 const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
@@ -140,7 +140,7 @@ function containerWarnings(container: Stored, field: string): string[] {
   for (const list of ['limits', 'requests']) {
     for (const name of ['memory', 'ephemeral-storage']) {
       const quantity: string | undefined = container.resources?.[list]?.[name]
-      if (quantity !== undefined && parseQuantity(quantity).exponent < 0) {
+      if (quantity !== undefined && !isIntegerQuantity(quantity)) {
         warnings.push(
           `${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
         )
