@@ -78,10 +78,11 @@ export function formatIp({ family, value }: IpAddress): string {
   return `${text.slice(0, bestStart).join(':')}::${text.slice(bestStart + bestLength).join(':')}`
 }
 
-export function parseCidr(text: string): Cidr | undefined {
+/** Octets with leading zeros are refused unless `lenient`. */
+export function parseCidr(text: string, lenient = false): Cidr | undefined {
   const slash = text.indexOf('/')
   if (slash < 0) return undefined
-  const address = parseIp(text.slice(0, slash))
+  const address = parseIp(text.slice(0, slash), lenient)
   const digits = text.slice(slash + 1)
   if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(digits)) return undefined
   const bits = Number(digits)

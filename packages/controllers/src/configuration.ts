@@ -29,6 +29,8 @@ import type { LegacyTokenCleanerConfiguration } from './legacy-serviceaccount-to
 import { defaultLegacyTokenCleanerConfiguration } from './legacy-serviceaccount-token-cleaner-controller/config.ts'
 import type { NamespaceConfiguration } from './namespace-controller/config.ts'
 import { defaultNamespaceConfiguration } from './namespace-controller/config.ts'
+import type { NodeIpamConfiguration } from './node-ipam-controller/config.ts'
+import { defaultNodeIpamConfiguration } from './node-ipam-controller/config.ts'
 import type { NodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import { defaultNodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import type { PersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
@@ -66,6 +68,7 @@ export interface ControllersConfiguration {
   readonly legacyTokenCleaner: LegacyTokenCleanerConfiguration
   readonly job: JobConfiguration
   readonly namespace: NamespaceConfiguration
+  readonly nodeIpam: NodeIpamConfiguration
   readonly nodeLifecycle: NodeLifecycleConfiguration
   readonly persistentVolumeBinder: PersistentVolumeBinderConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
@@ -93,6 +96,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   legacyTokenCleaner: defaultLegacyTokenCleanerConfiguration,
   job: defaultJobConfiguration,
   namespace: defaultNamespaceConfiguration,
+  nodeIpam: defaultNodeIpamConfiguration,
   nodeLifecycle: defaultNodeLifecycleConfiguration,
   persistentVolumeBinder: defaultPersistentVolumeBinderConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,

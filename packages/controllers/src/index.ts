@@ -20,6 +20,7 @@ import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-c
 import { legacyTokenCleanerController } from './legacy-serviceaccount-token-cleaner-controller/index.ts'
 import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
+import { nodeIpamController } from './node-ipam-controller/index.ts'
 import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
 import { persistentVolumeBinderController } from './persistentvolume-binder-controller/index.ts'
 import { persistentVolumeExpanderController } from './persistentvolume-expander-controller/index.ts'
@@ -81,6 +82,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,
+  nodeIpamController,
   nodeLifecycleController,
   taintEvictionController,
   clusterRoleAggregationController,

@@ -70,6 +70,7 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.deployment,
       concurrentDeploymentSyncs: options.number('concurrent-deployment-syncs'),
     },
+    nodeIpam: nodeIpam(options),
     nodeLifecycle: nodeLifecycle(options),
     persistentVolumeBinder: volumeBinderConfiguration(options),
     podGarbageCollector: {
@@ -137,6 +138,17 @@ function keysConfiguration(
       rootCaPem,
       concurrentTokenSyncs: options.number('concurrent-serviceaccount-token-syncs'),
     },
+  }
+}
+
+function nodeIpam(options: Options): ControllersConfiguration['nodeIpam'] {
+  return {
+    allocateNodeCidrs: options.flag('allocate-node-cidrs'),
+    clusterCidr: options.text('cluster-cidr'),
+    serviceClusterIpRange: options.text('service-cluster-ip-range'),
+    nodeCidrMaskSize: options.number('node-cidr-mask-size'),
+    nodeCidrMaskSizeIpv4: options.number('node-cidr-mask-size-ipv4'),
+    nodeCidrMaskSizeIpv6: options.number('node-cidr-mask-size-ipv6'),
   }
 }
 

@@ -24,7 +24,11 @@ test('Given `--leader-elect-resource-lock=endpoints`, when started, then exit 1'
 
 test('Given cloud-provider=aws, or cidr-allocator-type=CloudAllocator, when validated, then error; external and RangeAllocator pass', () => {
   assert.throws(() => check('--cloud-provider=aws'), /--cloud-provider must be empty or external/)
-  assert.throws(() => check('--cidr-allocator-type=CloudAllocator'), /must be RangeAllocator/)
+  for (const type of ['CloudAllocator', 'IPAMFromCluster', 'IPAMFromCloud', 'Nonsense'])
+    assert.throws(() => check(`--cidr-allocator-type=${type}`, '--allocate-node-cidrs=false'), {
+      exitCode: 1,
+      message: `built-in cloud providers are disabled. The ipam ${type} is not available`,
+    })
   assert.doesNotThrow(() =>
     check('--cloud-provider=external', '--cidr-allocator-type=RangeAllocator'),
   )

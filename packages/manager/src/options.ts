@@ -118,9 +118,9 @@ function* problemsOf(options: Options): Generator<string> {
   if (cloudProvider !== '' && cloudProvider !== 'external') {
     yield `--cloud-provider must be empty or external, but got ${JSON.stringify(cloudProvider)}: cloud providers run in cloud-controller-manager`
   }
-  if (options.text('cidr-allocator-type') !== 'RangeAllocator') {
-    yield `--cidr-allocator-type must be RangeAllocator, but got ${JSON.stringify(options.text('cidr-allocator-type'))}`
-  }
+  const allocator = options.text('cidr-allocator-type')
+  if (allocator !== 'RangeAllocator')
+    yield `built-in cloud providers are disabled. The ipam ${allocator} is not available`
   if (options.text('service-cluster-ip-range').split(',').length > 2) {
     yield '--service-cluster-ip-range can not contain more than two entries'
   }
