@@ -1,6 +1,6 @@
 /** A cluster in this process that listens on loopback, for players that speak HTTPS. */
 import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
-import { Cluster } from '@gyropilot/cluster'
+import { Cluster, nodeIpamHere } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
 import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 
@@ -24,6 +24,8 @@ export async function startCluster(options: {
     metrics: new PrometheusRegistry(),
     store: createMemoryStore(clock),
     certificates,
+    // As of the manager that was recorded: what it hands out is known by its form.
+    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.244.0.0/16' } },
     ...(options.audit === undefined ? {} : { audit: options.audit }),
   })
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving

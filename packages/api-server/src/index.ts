@@ -16,6 +16,7 @@ export type { AdmissionSelection } from './admission/index.ts'
 export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
 export type { RuntimeConfig } from './registry/runtime-config.ts'
+export { DEFAULT_SERVICE_RANGES } from './service-ips/index.ts'
 export { createMemoryStore } from './storage/memory-store.ts'
 export type {
   CommandEnd,

@@ -21,6 +21,7 @@ import type {
   SimulatedNodeConfiguration,
   SharedLoads,
 } from '@gyropilot/nodes'
+import { nodeIpamHere } from './pod-ranges.ts'
 
 /** Who a part is to the server. */
 export type PartIdentity =
@@ -135,6 +136,7 @@ export class Parts {
       configuration: {
         ...defaultControllersConfiguration,
         featureGates: gateValues(new Map()),
+        nodeIpam: nodeIpamHere,
         certificateSigning: certificateSigning(connection),
         rootCaPublisher: { caBundle: connection.authorityPem },
         serviceAccountToken: {

@@ -22,12 +22,12 @@ import { noFaults } from '../faults/injector.ts'
 import type { FaultInjector } from '../faults/injector.ts'
 import { RecentRevisions } from '../faults/stale-read.ts'
 import { ADMINISTRATOR, Identities } from '../identities.ts'
+import { givesPodRanges, simulatedNodes } from '../pod-ranges.ts'
 import type { ClusterObserver } from './cluster-observer.ts'
 import { connectionOf } from './connections.ts'
 import { History } from './history.ts'
 import { Network } from './network.ts'
 import type { Latency } from './network.ts'
-import { simulatedNodes } from './nodes.ts'
 import { Objects, resourceOf } from './objects.ts'
 import { prebuiltStore, serverOptions } from './prebuilt-store.ts'
 import { Incarnation, SimulatedProcess } from './process.ts'
@@ -125,7 +125,8 @@ export class SimulatedCluster {
         managerProgram(world, controllers, coordinatedElection?.[i - 1]),
       )
     if (nodes > 0) this.run('scheduler', schedulerProgram(world))
-    const configurations = simulatedNodes(nodes)
+    const withPodRanges = managers === 0 || !givesPodRanges(controllers)
+    const configurations = simulatedNodes(nodes, { withPodRanges })
     const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
     for (let i = 0; i < nodes; i += share) {
       const own = configurations.slice(i, i + share)

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { nodeIpamHere } from '@gyropilot/cluster/live'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import type { Terminal } from './terminal.ts'
@@ -41,6 +42,9 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     `--controllers=${controllers.join(',')}`,
     '--use-service-account-credentials=true',
     '--secure-port=0',
+    '--allocate-node-cidrs=true',
+    `--cluster-cidr=${nodeIpamHere.clusterCidr}`,
+    `--service-cluster-ip-range=${nodeIpamHere.serviceClusterIpRange}`,
     ...(serviceAccountKeyFile === undefined
       ? []
       : [`--service-account-private-key-file=${serviceAccountKeyFile}`]),

@@ -2,7 +2,6 @@ import { resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
-import type { SimulatedNodeConfiguration } from '@gyropilot/nodes'
 
 const NOT_READY = 'node.kubernetes.io/not-ready'
 const SHORTEST_PAUSE_MS = 10
@@ -23,18 +22,4 @@ export async function takingPods(client: Client, clock: Clock): Promise<void> {
     await sleep(clock, pauseMs)
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
-}
-
-/** `node-1`, `node-2`, ... with an address and a pod range each. */
-export function simulatedNodes(count: number): readonly SimulatedNodeConfiguration[] {
-  return Array.from({ length: count }, (_, index) => ({
-    name: `node-${index + 1}`,
-    hostIp: `192.168.${Math.floor((index + 10) / 250)}.${((index + 10) % 250) + 1}`,
-    podCidr: podRange(index),
-  }))
-}
-
-/** 10.244.0.0/24 onward; the second byte grows after 256 nodes. */
-function podRange(index: number): string {
-  return `10.${244 + Math.floor(index / 256)}.${index % 256}.0/24`
 }

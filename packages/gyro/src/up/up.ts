@@ -2,7 +2,12 @@
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
-import { Cluster, missingControllers } from '@gyropilot/cluster/live'
+import {
+  Cluster,
+  givesPodRanges,
+  missingControllers,
+  simulatedNodes,
+} from '@gyropilot/cluster/live'
 import type { Parts } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
@@ -25,7 +30,7 @@ import type { KubeconfigPlace } from './kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
 import { narrate } from './narration.ts'
-import { simulatedNodes, takingPods } from './nodes.ts'
+import { takingPods } from './nodes.ts'
 import { rememberPort, rememberedPort } from './port-file.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
@@ -251,7 +256,10 @@ async function startParts(
     })
   }
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
-  if (components.has('nodes')) ready.push(parts.startNodes(simulatedNodes(nodes)).ready)
+  if (components.has('nodes')) {
+    const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
+    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges })).ready)
+  }
   await Promise.all(ready)
   if (components.has('nodes') && components.has('controller-manager') && managers === 1)
     await takingPods(parts.client(), world.clock)

@@ -16,15 +16,13 @@ import { SharedLoads } from '../endpoints/shared-loads.ts'
 import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
 import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
-import { IpPool } from '../pod/ip-pool.ts'
+import { PodAddresses } from '../pod/pod-addresses.ts'
 import { NodeHeartbeat } from './node-heartbeat.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
 import { PodReferences } from '../pod/pod-references.ts'
 import { PodWorker } from '../pod/pod-worker.ts'
 import type { NodeServices } from '../pod/pod-worker.ts'
 
-/** Used while a node has no pod CIDR of its own. */
-const FALLBACK_POD_CIDR = '10.244.255.0/24'
 /** Pods by the node that they are bound to. */
 const NODE_INDEX = 'spec.nodeName'
 const STARTED_TOGETHER = 16
@@ -67,6 +65,10 @@ export class SimulatedNodes {
     this.#pods = options.informers.informer(resources.pods)
     this.#pods.addIndex(NODE_INDEX, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
     this.#nodes = options.informers.informer(resources.nodes)
+    this.#nodes.addHandler({
+      onAdd: (node) => this.#seen(node),
+      onUpdate: (_, node) => this.#seen(node),
+    })
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),
       onUpdate: (before, pod) => {
@@ -103,7 +105,7 @@ export class SimulatedNodes {
     const services: NodeServices = {
       nodeName: configuration.name,
       hostIp: configuration.hostIp,
-      ips: new IpPool(node.spec?.podCIDR ?? configuration.podCidr ?? FALLBACK_POD_CIDR),
+      addresses: new PodAddresses(),
       client,
       clock,
       random,
@@ -116,6 +118,9 @@ export class SimulatedNodes {
     const { dial, loads = this.#ownLoads } = this.#options
     const kubelet = new SimulatedKubelet(services, workers, loads, dial)
     this.#running.set(configuration.name, { services, workers, kubelet })
+    this.#seen(node)
+    const cached = this.#nodes.lister.get(undefined, configuration.name)
+    if (cached !== undefined) this.#seen(cached)
     signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
     const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
     for (const pod of own.toSorted(byCreation)) this.#changed(pod)
@@ -129,6 +134,12 @@ export class SimulatedNodes {
   #stopNode(name: string): void {
     for (const worker of this.#running.get(name)?.workers.values() ?? []) worker.stop()
     this.#running.delete(name)
+  }
+
+  /** A node gets its pod range some time after it was registered. */
+  #seen({ metadata, spec }: Node): void {
+    if (spec?.podCIDR === undefined || spec.podCIDR === '') return
+    this.#running.get(metadata?.name ?? '')?.services.addresses.learn(spec.podCIDR)
   }
 
   #changed(pod: Pod): void {

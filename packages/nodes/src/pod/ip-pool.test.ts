@@ -22,3 +22,19 @@ test('addresses of pods that ran before are not given again', () => {
   pool.claim('10.244.1.2')
   assert.equal(pool.take(), '10.244.1.3')
 })
+
+test('an IPv6 range has addresses too, as they are written', () => {
+  const pool = new IpPool('fd00:10:244:1::/64')
+  assert.deepEqual([pool.take(), pool.take()], ['fd00:10:244:1::2', 'fd00:10:244:1::3'])
+  pool.release('fd00:10:244:1::2')
+  pool.claim('fd00:10:244:1::4')
+  assert.equal(pool.take(), 'fd00:10:244:1::5')
+})
+
+test('what is none of its addresses is neither claimed nor released', () => {
+  const pool = new IpPool('10.244.1.0/30')
+  for (const address of ['10.244.2.2', '10.244.1.1', 'fd00::2', 'nonsense']) pool.claim(address)
+  assert.equal(pool.take(), '10.244.1.2')
+  for (const address of ['10.244.2.2', 'fd00::2', '192.168.0.1']) pool.release(address)
+  assert.equal(pool.take(), undefined)
+})

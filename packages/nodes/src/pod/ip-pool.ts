@@ -1,15 +1,25 @@
+import { formatIp, maskedCidr, parseCidr, parseIp } from '@gyropilot/api'
+
+/** Of an IPv6 range no more than so many are handed out. */
+const MOST_ADDRESSES = 65_536n
+
 /** Addresses of one node's pod CIDR: neither network nor broadcast, the first is the bridge's; reused as late as possible. */
 export class IpPool {
-  readonly #base: number
+  readonly #family: 4 | 6
+  readonly #base: bigint
   readonly #size: number
   readonly #used = new Set<number>()
   #next = 2
 
-  /** `cidr` is IPv4: `10.244.1.0/24`. */
+  /** `cidr` is `10.244.1.0/24` or `fd00:10:244:1::/64`. Throws for what is none. */
   constructor(cidr: string) {
-    const [address = '', prefix = '24'] = cidr.split('/')
-    this.#base = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-    this.#size = 2 ** (32 - Number(prefix))
+    const parsed = parseCidr(cidr)
+    if (parsed === undefined) throw new Error(`${JSON.stringify(cidr)} is no range of addresses`)
+    const { family, value, bits } = maskedCidr(parsed)
+    const addresses = 2n ** BigInt((family === 4 ? 32 : 128) - bits)
+    this.#family = family
+    this.#base = value
+    this.#size = Number(addresses < MOST_ADDRESSES ? addresses : MOST_ADDRESSES)
   }
 
   /** The next free address, or undefined when all are taken. */
@@ -19,7 +29,7 @@ export class IpPool {
       this.#next = offset + 1 < this.#size - 1 ? offset + 1 : 2
       if (!this.#used.has(offset)) {
         this.#used.add(offset)
-        return this.#text(offset)
+        return formatIp({ family: this.#family, value: this.#base + BigInt(offset) })
       }
     }
     return undefined
@@ -28,21 +38,19 @@ export class IpPool {
   /** Marks an address of a pod that ran before this process did. */
   claim(address: string): void {
     const offset = this.#offset(address)
-    if (offset > 1 && offset < this.#size - 1) this.#used.add(offset)
+    if (offset !== undefined) this.#used.add(offset)
   }
 
   release(address: string): void {
-    this.#used.delete(this.#offset(address))
+    const offset = this.#offset(address)
+    if (offset !== undefined) this.#used.delete(offset)
   }
 
-  #offset(address: string): number {
-    return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) - this.#base
-  }
-
-  #text(offset: number): string {
-    const value = this.#base + offset
-    return [value / 2 ** 24, (value / 2 ** 16) % 256, (value / 256) % 256, value % 256]
-      .map(Math.floor)
-      .join('.')
+  /** Undefined: it is none of those that are handed out. */
+  #offset(address: string): number | undefined {
+    const parsed = parseIp(address)
+    if (parsed?.family !== this.#family) return undefined
+    const offset = Number(parsed.value - this.#base)
+    return offset > 1 && offset < this.#size - 1 ? offset : undefined
   }
 }

@@ -15,9 +15,9 @@ import { Gathering } from '../container/gathered.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import { streamOf } from '../container/shell.ts'
 import type { ImageRules } from '../behavior/image.ts'
-import type { IpPool } from './ip-pool.ts'
 import { localContainer, localPod, restoredPod } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { PodAddresses } from './pod-addresses.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -35,13 +35,15 @@ const PROGRAM_RETRY_MS = 1_000
 const MOST_PROBE_BYTES = 1_048_576
 const MOUNT_RETRY_MS = 500
 const MOUNT_RETRY_LIMIT_MS = 122_000
+const NO_RANGE =
+  'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
 /** How long a pod waits for its volumes before its kubelet says so. */
 const MOUNT_PATIENCE_MS = 123_000
 
 export interface NodeServices {
   readonly nodeName: string
   readonly hostIp: string
-  readonly ips: IpPool
+  readonly addresses: PodAddresses
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource
@@ -269,10 +271,10 @@ export class PodWorker {
       if (this.#terminating) return
       await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
       if (this.#terminating) return
-      this.#takeAddress()
+      if (!(await this.#takeAddress())) return
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
-      this.#node.ips.claim(this.#local.ip)
+      this.#node.addresses.claim(this.#local.ip)
       for (const container of this.#local.ephemeral) {
         this.#begin(() => this.#runner.runEphemeral(container))
       }
@@ -315,9 +317,23 @@ export class PodWorker {
     this.#node.recorder.record({ regarding, type: 'Warning', reason: 'FailedMount', message })
   }
 
-  #takeAddress(): void {
-    const hostNetwork = this.#writer.stored.spec?.hostNetwork === true
-    this.#local.ip = hostNetwork ? this.#node.hostIp : (this.#node.ips.take() ?? this.#node.hostIp)
+  /** False: the pod ended before its node had addresses to give. */
+  async #takeAddress(): Promise<boolean> {
+    const { addresses, hostIp, recorder } = this.#node
+    const regarding = this.#writer.stored
+    if (regarding.spec?.hostNetwork === true) {
+      this.#local.ip = hostIp
+      return true
+    }
+    if (!addresses.isKnown)
+      recorder.record({ regarding, type: 'Warning', reason: 'NetworkNotReady', message: NO_RANGE })
+    const address = await addresses.take(this.#life.signal)
+    if (this.#terminating || this.#done) {
+      if (address !== undefined) addresses.release(address)
+      return false
+    }
+    this.#local.ip = address ?? hostIp
+    return true
   }
 
   #watchDeadline(): void {
@@ -398,7 +414,7 @@ export class PodWorker {
     if (this.#done) return
     this.#done = true
     if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
-      this.#node.ips.release(this.#local.ip)
+      this.#node.addresses.release(this.#local.ip)
     }
   }
 }
