@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Client, ResourceClient } from '@gyropilot/client'
 import { createCluster } from '@gyropilot/cluster'
-import type { SimulatedCluster } from '@gyropilot/cluster'
+import type { SimulatedCluster, SimulationOptions } from '@gyropilot/cluster'
 import type { VirtualClock } from '@gyropilot/foundation'
 import { gateValues } from '@gyropilot/manager/feature-gates'
 
@@ -27,6 +27,8 @@ export interface World {
   advance(ms: number): Promise<void>
   /** The controller manager ends as by `kill -9`, and is started again a second later: it remembers nothing. */
   restartManager(): void
+  /** The process of the node ends as by `kill -9`, and registers it again a second later. */
+  restartNode(name: string): void
   /** Nothing of the node's process reaches the API server, or comes back, for so long. */
   partition(node: string, forMs: number): void
 }
@@ -37,6 +39,8 @@ export interface ScenarioOptions {
   readonly seed?: string
   /** Turned on beyond those that are on by default. */
   readonly featureGates?: readonly string[]
+  /** Settings of controllers that differ from the defaults. */
+  readonly configuration?: SimulationOptions['configuration']
 }
 
 const STEP_MS = 50
@@ -47,13 +51,13 @@ export function scenario(
   options: ScenarioOptions = {},
 ): void {
   test(title, async () => {
-    const { nodes = 2, seed = title, controllers, featureGates } = options
+    const { nodes = 2, seed = title, controllers, featureGates, configuration } = options
     const gates = featureGates && gateValues(new Map(featureGates.map((gate) => [gate, true])))
     const cluster = await createCluster({
       seed,
       nodes,
       ...(controllers && { controllers }),
-      ...(gates && { configuration: { featureGates: gates } }),
+      configuration: { ...configuration, ...(gates && { featureGates: gates }) },
     })
     try {
       await play(worldOf(cluster))
@@ -88,6 +92,7 @@ function worldOf(cluster: SimulatedCluster): World {
     },
     advance: (ms) => clock.advance(ms),
     restartManager: () => cluster.process('controller-manager-1').crash(),
+    restartNode: (name) => cluster.process(name).crash(),
     partition: (node, forMs) => cluster.network.partition(node, undefined, forMs),
   }
 }

@@ -371,3 +371,39 @@ test('a key that fails and is retried at once is a hot loop', async () => {
   await cluster.advance(600_000)
   assert.deepEqual(watchdog.violations, [])
 })
+
+test('without the node-ipam-controller a node that brings no range along has none', async () => {
+  const found = await checkersOf(['*', '-node-ipam-controller'], async (cluster) => {
+    await cluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'bare' } })
+  })
+  assert.ok(found.includes('nodes have pod ranges of their own'), found.join())
+})
+
+test('two nodes that share addresses are seen at once, and in the end', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    for (const [name, podCIDR] of [
+      ['wide', '10.224.4.0/22'],
+      ['narrow', '10.224.5.0/24'],
+    ] as const)
+      await cluster.client
+        .resource(resources.nodes)
+        .create({ metadata: { name }, spec: { podCIDR, podCIDRs: [podCIDR] } })
+  })
+  for (const rule of ['pod ranges', 'nodes have pod ranges of their own'])
+    assert.ok(found.includes(rule), found.join())
+})
+
+test('a pod with an address of another node is seen', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    const { client } = cluster
+    await client.resource(resources.nodes).create({ metadata: { name: 'bare' } })
+    const pods = client.resource(resources.pods, 'default')
+    const containers = [{ name: 'c', image: 'web:1' }]
+    await pods.create({ metadata: { name: 'lost' }, spec: { nodeName: 'bare', containers } })
+    const podIP = '10.224.9.9'
+    const startTime = '2099-01-01T00:00:00Z'
+    const value = { status: { podIP, podIPs: [{ ip: podIP }], startTime } }
+    await pods.patch('lost', { type: 'merge', value }, { subresource: 'status' })
+  })
+  assert.ok(found.includes('nodes have pod ranges of their own'), found.join())
+})

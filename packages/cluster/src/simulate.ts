@@ -66,7 +66,8 @@ export interface SimulationOutcome {
 /** The same request, the same outcome. */
 export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { seed, minutes, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
-  const cluster = await createCluster({ seed, nodes, managers, keepHistory })
+  const { configuration = {} } = run.scenario ?? {}
+  const cluster = await createCluster({ seed, nodes, managers, configuration, keepHistory })
   run.onStart?.(cluster)
   const watchdog = new Watchdog(cluster)
   await run.scenario?.prepare?.(cluster)

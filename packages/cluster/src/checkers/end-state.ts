@@ -24,6 +24,7 @@ import { autoscalers } from './autoscaler-rules.ts'
 import { cronJobs } from './cronjob-rules.ts'
 import { daemonSets } from './daemonset-rules.ts'
 import { nodeTaints } from './node-rules.ts'
+import { podRangesAtRest } from './pod-range-rules.ts'
 import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
@@ -49,6 +50,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
+  'nodes have pod ranges of their own': podRangesAtRest,
   'taints of nodes say what their conditions say': nodeTaints,
   'Jobs have counted their pods and are over': jobsAtRest,
   'CronJobs know their Jobs and keep no more than they should': cronJobs,

@@ -10,6 +10,7 @@ import { hotLoop } from './hot-loop.ts'
 import { jobCounts } from './jobs.ts'
 import { leadership } from './leadership.ts'
 import { ordinals } from './ordinals.ts'
+import { podRanges } from './pod-range-rules.ts'
 import { podLimits } from './pod-limits.ts'
 import { reasons } from './reasons.ts'
 import { revisionOrder } from './revision-order.ts'
@@ -43,6 +44,7 @@ export class Watchdog {
       leadership(report, objects),
       hotLoop(report, clock),
       podLimits(report, clock, objects),
+      podRanges(report, objects),
       ordinals(report, clock, objects),
       budgets(report, objects),
       reasons(report, objects),

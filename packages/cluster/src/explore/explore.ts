@@ -133,8 +133,8 @@ export async function playOnce(
   onPosition?: (stage: Stage, position: number, text: string) => void,
   keepHistory = false,
 ): Promise<Run> {
-  const { nodes = 1, managers = 1 } = scenario
-  const cluster = await createCluster({ seed, nodes, managers, keepHistory })
+  const { nodes = 1, managers = 1, configuration = {} } = scenario
+  const cluster = await createCluster({ seed, nodes, managers, configuration, keepHistory })
   const watchdog = new Watchdog(cluster)
   await scenario.prepare?.(cluster)
   await cluster.advance(5_000)

@@ -8,6 +8,7 @@ import { daemonSetOperations } from './daemonset-operations.ts'
 import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
+import { nodeOperations } from './node-operations.ts'
 import { podOperations } from './pod-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
 import { serviceOperations } from './service-operations.ts'
@@ -241,6 +242,7 @@ const owners: readonly Operation[] = [
 export const operations: readonly Operation[] = [
   ...workloads,
   ...daemonSetOperations,
+  ...nodeOperations,
   ...podOperations,
   ...statefulSetOperations,
   ...serviceOperations,

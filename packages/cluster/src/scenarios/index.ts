@@ -2,6 +2,7 @@ import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
 import { daemonScenarios } from './daemons.ts'
 import { jobScenarios } from './jobs.ts'
+import { nodeRangeScenarios } from './node-ranges.ts'
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
@@ -19,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   ...cronJobScenarios,
   ...autoscalingScenarios,
   ...surroundingScenarios,
+  ...nodeRangeScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,
 ]

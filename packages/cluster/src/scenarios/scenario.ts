@@ -1,3 +1,4 @@
+import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 
 /**
@@ -12,6 +13,8 @@ export interface Scenario {
   readonly nodes?: number
   /** Controller managers. Default 1. */
   readonly managers?: number
+  /** Settings of controllers that differ from the defaults. */
+  readonly configuration?: Partial<ControllersConfiguration>
   /** The process whose writes, reads and events `explore` disturbs. Default: the controller manager. */
   readonly subject?: string
   /** Before anything goes wrong: starts processes of your own, installs what they need. */

@@ -63,6 +63,8 @@ function build(context: Context): RunnableController | undefined {
         const error = nodeRanges.occupy(node)
         if (error !== undefined) throw error
       }
+      // What a list from a lagging server lacks, the cache may have; what is wrong with it is told by its sync.
+      for (const node of nodes.lister.list()) nodeRanges.occupy(node)
       isListed = true
       gone.clear()
       await queue.run(signal)
