@@ -216,3 +216,16 @@ test('what was proposed to a node is not proposed to its namesake', () => {
     ['10.0.0.8/30', '10.0.0.12/30', '10.0.0.0/30', undefined],
   )
 })
+
+test('events name the node by name and uid, of whatever version', () => {
+  const target = node('n')
+  const versioned = { ...target, metadata: { ...target.metadata, resourceVersion: '7' } }
+  const ranges = nodeRanges([['10.0.0.0/30', 30]])
+  given(ranges, 'first')
+  const [told] = drive(reconcile(versioned, ranges)).effects
+  assert.deepEqual(told?.effect === 'event' && told.event.regarding, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n', uid: 'n-uid' },
+  })
+})

@@ -5,6 +5,7 @@ import { StatusError } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import { patch, recordEvent, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import { nodeReference } from '../node-support/node-reference.ts'
 import { PATCH_TRIES } from './config.ts'
 import type { NodeRanges, Proposal } from './node-ranges.ts'
 
@@ -59,5 +60,5 @@ function isRefusal(error: unknown): boolean {
 
 function tell(node: Node, reason: string): Reconcile<void> {
   const message = `Node ${node.metadata?.name} status is now: ${reason}`
-  return recordEvent(node, 'Normal', reason, message)
+  return recordEvent(nodeReference(node), 'Normal', reason, message)
 }

@@ -66,6 +66,14 @@ async function watching(t: Test, { nodes, leases = [], pods = [], onRequest }: G
         .filter(({ effect }) => effect === 'NoExecute')
         .map(({ key }) => key.split('/')[1]),
     statusWrites: () => client.requested('update').length,
+    /** What events are about, each once. */
+    regarding: (kind: string) => [
+      ...new Set(
+        events
+          .filter(({ regarding }) => regarding.kind === kind)
+          .map(({ regarding }) => JSON.stringify(regarding)),
+      ),
+    ],
     reasons: (kind: string) =>
       events.filter(({ regarding }) => regarding.kind === kind).map(({ reason }) => reason),
     now: () => clock.nowMs(),
@@ -162,6 +170,15 @@ test('Given both expired, then Unknown/NodeStatusUnknown is written and pods get
   assert.equal(marked?.reason, 'r')
   assert.deepEqual(world.reasons('Pod'), ['NodeNotReady'])
   assert.deepEqual(world.reasons('Node').slice(2), ['NodeNotReady'])
+  const references = ['n', 'other'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: `${name}-uid` },
+  }))
+  assert.deepEqual(
+    world.regarding('Node'),
+    references.map((reference) => JSON.stringify(reference)),
+  )
   const writes = world.statusWrites()
   await world.advance(60_000, ['other'])
   assert.equal(world.statusWrites(), writes)
