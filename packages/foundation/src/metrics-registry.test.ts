@@ -155,3 +155,18 @@ test('an initialized histogram shows its series at 0, and one that was observed 
   assert.match(text, /s_count\{l="a"\} 0\n/)
   assert.match(text, /s_count\{l="b"\} 1\n/)
 })
+
+test('a cleared gauge shows what is set afterwards and nothing else', () => {
+  const registry = new PrometheusRegistry()
+  const gauge = registry.gauge({ name: 'held', help: 'h', labels: ['by'] })
+  gauge.set(1, { by: 'a' })
+  gauge.clear()
+  assert.equal(registry.expose(), '')
+  gauge.set(2, { by: 'b' })
+  assert.match(registry.expose(), /\nheld\{by="b"\} 2\n$/)
+  const plain = new PrometheusRegistry()
+  const single = plain.gauge({ name: 'one', help: 'h' })
+  single.set(5)
+  single.clear()
+  assert.match(plain.expose(), /\none 0\n$/)
+})

@@ -118,6 +118,11 @@ abstract class Family<S> {
     return made.state
   }
 
+  protected forgetSeries(): void {
+    this.#series.clear()
+    this.start()
+  }
+
   expose(lines: string[]): void {
     if (this.#series.size === 0) return
     const { name, help, stability = 'ALPHA' } = this.options
@@ -180,6 +185,10 @@ class GaugeFamily extends Family<Value> implements Gauge {
 
   add(by: number, labels: Labels = NO_LABELS): void {
     this.state(labels).value += by
+  }
+
+  clear(): void {
+    this.forgetSeries()
   }
 
   protected override newState(): Value {

@@ -12,6 +12,8 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: Labels): void
   add(by: number, labels?: Labels): void
+  /** Takes every series away: what is set afterwards is all there is. */
+  clear(): void
 }
 
 export interface Histogram {
@@ -49,7 +51,7 @@ export interface MetricsRegistry {
 /** Counts nothing and exposes nothing. */
 export const silentMetrics: MetricsRegistry = {
   counter: () => ({ increment() {} }),
-  gauge: () => ({ set() {}, add() {} }),
+  gauge: () => ({ set() {}, add() {}, clear() {} }),
   histogram: () => ({ observe() {}, initialize() {} }),
   onCollect() {},
   expose: () => '',

@@ -74,6 +74,7 @@ export function filteredMetrics(
       return {
         set: (value, labels) => gauge.set(value, fit(labels)),
         add: (by, labels) => gauge.add(by, fit(labels)),
+        clear: () => gauge.clear(),
       }
     },
     histogram(options) {

@@ -25,6 +25,7 @@ export class RecordingMetrics implements MetricsRegistry {
     return {
       set: (value, labels) => void this.#values.set(seriesOf(options.name, labels), value),
       add: (by, labels) => this.#add(options.name, labels, by),
+      clear: () => this.#clear(options.name),
     }
   }
 
@@ -57,6 +58,11 @@ export class RecordingMetrics implements MetricsRegistry {
 
   observed(name: string, labels?: Labels): readonly number[] {
     return this.#observations.get(seriesOf(name, labels)) ?? []
+  }
+
+  #clear(name: string): void {
+    for (const series of this.#values.keys())
+      if (series.startsWith(`${name}{`)) this.#values.delete(series)
   }
 
   #add(name: string, labels: Labels | undefined, by: number): void {
