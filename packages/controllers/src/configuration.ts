@@ -33,6 +33,8 @@ import type { NodeIpamConfiguration } from './node-ipam-controller/config.ts'
 import { defaultNodeIpamConfiguration } from './node-ipam-controller/config.ts'
 import type { NodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import { defaultNodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
+import type { AttachDetachConfiguration } from './persistentvolume-attach-detach-controller/config.ts'
+import { defaultAttachDetachConfiguration } from './persistentvolume-attach-detach-controller/config.ts'
 import type { PersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
 import { defaultPersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
 import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
@@ -55,6 +57,7 @@ import { defaultTtlAfterFinishedConfiguration } from './ttl-after-finished-contr
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
   readonly featureGates: Readonly<Record<string, boolean>>
+  readonly attachDetach: AttachDetachConfiguration
   readonly certificateSigning: CertificateSigningConfiguration
   readonly cronJob: CronJobConfiguration
   readonly daemonSet: DaemonSetConfiguration
@@ -83,6 +86,7 @@ export interface ControllersConfiguration {
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
+  attachDetach: defaultAttachDetachConfiguration,
   certificateSigning: defaultCertificateSigningConfiguration,
   cronJob: defaultCronJobConfiguration,
   daemonSet: defaultDaemonSetConfiguration,

@@ -22,6 +22,7 @@ import { jobController } from './job-controller/index.ts'
 import { namespaceController } from './namespace-controller/index.ts'
 import { nodeIpamController } from './node-ipam-controller/index.ts'
 import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
+import { persistentVolumeAttachDetachController } from './persistentvolume-attach-detach-controller/index.ts'
 import { persistentVolumeBinderController } from './persistentvolume-binder-controller/index.ts'
 import { persistentVolumeExpanderController } from './persistentvolume-expander-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
@@ -87,6 +88,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   taintEvictionController,
   clusterRoleAggregationController,
   persistentVolumeBinderController,
+  persistentVolumeAttachDetachController,
   persistentVolumeExpanderController,
   persistentVolumeClaimProtectionController,
   persistentVolumeProtectionController,

@@ -25,6 +25,7 @@ export function controllersConfiguration(
     ...defaultControllersConfiguration,
     ...keysConfiguration(options, surroundings),
     featureGates: gateValues(options.gates()),
+    attachDetach: attachDetach(options),
     endpoints: {
       ...defaultControllersConfiguration.endpoints,
       concurrentEndpointSyncs: options.number('concurrent-endpoint-syncs'),
@@ -94,6 +95,14 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
+  }
+}
+
+function attachDetach(options: Options): ControllersConfiguration['attachDetach'] {
+  return {
+    disableReconcileSync: options.flag('disable-attach-detach-reconcile-sync'),
+    reconcileSyncPeriodMs: options.number('attach-detach-reconcile-sync-period'),
+    disableForceDetachOnTimeout: options.flag('disable-force-detach-on-timeout'),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Contract: docs/behaviour/controllers/persistentvolume-expander-controller.md, Metrics. */
 import type { MetricsRegistry } from '@gyropilot/foundation'
+import { storageOperationMetrics } from '../volume-support/operation-metrics.ts'
 
 export interface ExpansionMetrics {
   /** An expansion by this controller has ended. */
@@ -7,17 +8,9 @@ export interface ExpansionMetrics {
 }
 
 export function expansionMetrics(metrics: MetricsRegistry): ExpansionMetrics {
-  const duration = metrics.histogram({
-    name: 'storage_operation_duration_seconds',
-    help: 'Storage operation duration',
-    labels: ['volume_plugin', 'operation_name', 'status', 'migrated'],
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600],
-  })
+  const ended = storageOperationMetrics(metrics)
   return {
-    expanded(plugin, ok, durationMs) {
-      const status = ok ? 'success' : 'fail-unknown'
-      const labels = { volume_plugin: plugin, operation_name: 'expand_volume', status }
-      duration.observe(durationMs / 1000, { ...labels, migrated: 'false' })
-    },
+    expanded: (plugin, ok, durationMs) =>
+      ended({ plugin, name: 'expand_volume', isMigrated: false }, ok, durationMs),
   }
 }

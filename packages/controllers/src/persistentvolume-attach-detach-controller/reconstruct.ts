@@ -1,0 +1,57 @@
+/**
+ * What a process finds that begins while volumes are attached.
+ * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Sync, Start. State only.
+ */
+import type { Node, PersistentVolume, Pod, VolumeAttachment } from '@gyropilot/api'
+import { specOfVolume } from '../volume-support/volume-spec.ts'
+import type { ActualWorld } from './actual-world.ts'
+import { MANAGED_ANNOTATION } from './config.ts'
+import type { DesiredWorld } from './desired-world.ts'
+import type { Populator } from './populator.ts'
+
+export interface Worlds {
+  readonly desired: DesiredWorld
+  readonly actual: ActualWorld
+}
+
+export interface Found {
+  readonly nodes: readonly Node[]
+  readonly attachments: readonly VolumeAttachment[]
+  readonly pods: readonly Pod[]
+  volumeNamed(name: string): PersistentVolume | undefined
+}
+
+/** The annotation counts, whatever it says; where it goes away later, the node stays managed. */
+export function nodeSeen({ desired, actual }: Worlds, { metadata, status }: Node): void {
+  const nodeName = metadata?.name ?? ''
+  if (metadata?.annotations?.[MANAGED_ANNOTATION] !== undefined) desired.manage(nodeName)
+  actual.nodeUses(nodeName, status?.volumesInUse ?? [])
+}
+
+export function reconstruct(worlds: Worlds, found: Found, populator: Populator): void {
+  const { desired, actual } = worlds
+  // 1.
+  for (const node of found.nodes) {
+    const nodeName = node.metadata?.name ?? ''
+    for (const { name } of node.status?.volumesAttached ?? []) actual.attached(name, nodeName)
+    nodeSeen(worlds, node)
+    // What a node says of itself need not be told to it.
+    actual.takeReport(nodeName)
+  }
+  // 2.
+  for (const { spec } of found.attachments) {
+    const volume = found.volumeNamed(spec.source.persistentVolumeName ?? '')
+    const resolved = volume && specOfVolume(volume)
+    if (resolved === undefined || actual.get(resolved.uniqueName, spec.nodeName) !== undefined)
+      continue
+    actual.uncertain(resolved.uniqueName, spec.nodeName, resolved)
+  }
+  // 3.
+  for (const pod of found.pods) populator.podSeen(pod)
+  for (const volumeName of desired.volumeNames()) {
+    for (const { nodeName, spec } of desired.attachmentsOf(volumeName)) {
+      if (actual.get(volumeName, nodeName)?.isConfirmed === true)
+        actual.attached(volumeName, nodeName, spec)
+    }
+  }
+}
