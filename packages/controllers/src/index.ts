@@ -35,6 +35,7 @@ import { replicationControllerController } from './replicationcontroller-control
 import { resourceQuotaController } from './resourcequota-controller/index.ts'
 import { resourcePoolStatusRequestController } from './resourcepoolstatusrequest-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
+import { selinuxWarningController } from './selinux-warning-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
@@ -103,4 +104,5 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   storageVersionMigratorController,
   serviceCidrController,
   resourcePoolStatusRequestController,
+  selinuxWarningController,
 ]

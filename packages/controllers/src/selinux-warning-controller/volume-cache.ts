@@ -1,0 +1,106 @@
+/**
+ * Which pods would mount which volume with which label, and what of it conflicts.
+ * Contract: docs/behaviour/controllers/selinux-warning-controller.md, Sync, Compare. State only: no effects.
+ */
+import { byString } from '@gyropilot/foundation'
+import { labelsConflict } from './labels.ts'
+
+export type Property = 'SELinuxLabel' | 'SELinuxChangePolicy'
+
+/** How a pod would mount a volume. */
+export interface VolumeUse {
+  readonly label: string
+  /** `MountOption` or `Recursive`. */
+  readonly changePolicy: string
+  /** Of CSI volumes. */
+  readonly driver?: string
+}
+
+/** One direction of it: what the pod says, and what another says. */
+export interface Conflict {
+  readonly property: Property
+  /** `namespace/name`, as all pods here. */
+  readonly pod: string
+  readonly value: string
+  readonly otherPod: string
+  readonly otherValue: string
+}
+
+interface VolumeEntry {
+  readonly uses: Map<string, VolumeUse>
+  conflicts: readonly Conflict[]
+}
+
+export class VolumeCache {
+  /** By unique volume name. */
+  readonly #volumes = new Map<string, VolumeEntry>()
+  readonly #ofPod = new Map<string, Set<string>>()
+
+  /** Answers the conflicts of a use that is new or has changed, both directions of each after each other. */
+  add(volumeName: string, pod: string, use: VolumeUse): readonly Conflict[] {
+    const volume = this.#volumes.get(volumeName) ?? { uses: new Map(), conflicts: [] }
+    const known = volume.uses.get(pod)
+    if (known !== undefined && isSameUse(known, use)) return []
+    this.#volumes.set(volumeName, volume)
+    this.#ofPod.set(pod, (this.#ofPod.get(pod) ?? new Set()).add(volumeName))
+    const others = [...volume.uses].filter(([other]) => other !== pod)
+    volume.uses.set(pod, use)
+    const found = others
+      .toSorted(byString(([other]) => other))
+      .flatMap(([other, otherUse]) => conflictsOf(pod, use, other, otherUse))
+    volume.conflicts = [...without(volume.conflicts, pod), ...found]
+    return found
+  }
+
+  forget(pod: string): void {
+    for (const volumeName of this.#ofPod.get(pod) ?? []) {
+      const volume = this.#volumes.get(volumeName)!
+      volume.uses.delete(pod)
+      volume.conflicts = without(volume.conflicts, pod)
+      if (volume.uses.size === 0) this.#volumes.delete(volumeName)
+    }
+    this.#ofPod.delete(pod)
+  }
+
+  /** Each pod once. */
+  podsOfDriver(driver: string): readonly string[] {
+    const found = new Set<string>()
+    for (const { uses } of this.#volumes.values())
+      for (const [pod, use] of uses) if (use.driver === driver) found.add(pod)
+    return [...found]
+  }
+
+  conflicts(): readonly Conflict[] {
+    return [...this.#volumes.values()].flatMap(({ conflicts }) => conflicts)
+  }
+
+  uses(volumeName: string): ReadonlyMap<string, VolumeUse> {
+    return this.#volumes.get(volumeName)?.uses ?? new Map()
+  }
+}
+
+function isSameUse(one: VolumeUse, other: VolumeUse): boolean {
+  return one.label === other.label && one.changePolicy === other.changePolicy
+}
+
+function without(conflicts: readonly Conflict[], gone: string): readonly Conflict[] {
+  return conflicts.filter(({ pod, otherPod }) => pod !== gone && otherPod !== gone)
+}
+
+function conflictsOf(
+  pod: string,
+  use: VolumeUse,
+  otherPod: string,
+  other: VolumeUse,
+): readonly Conflict[] {
+  const both = (property: Property, value: string, otherValue: string): readonly Conflict[] => [
+    { property, pod, value, otherPod, otherValue },
+    { property, pod: otherPod, value: otherValue, otherPod: pod, otherValue: value },
+  ]
+  const found: Conflict[] = []
+  if (use.changePolicy !== other.changePolicy)
+    found.push(...both('SELinuxChangePolicy', use.changePolicy, other.changePolicy))
+  if (labelsConflict(use.label, other.label))
+    found.push(...both('SELinuxLabel', use.label, other.label))
+  return found
+}
