@@ -5,6 +5,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientErrors } from '@gyropilot/client'
 import { mergeCatalogues } from '@gyropilot/foundation'
+import { cloudProviderErrors } from '@gyropilot/cloud-provider'
 import { controllerErrors } from '@gyropilot/runtime'
 import { gyroErrors } from '../packages/gyro/src/errors.ts'
 import { flagGroups } from '../packages/manager/src/flags/kube-controller-manager-flags.ts'
@@ -41,7 +42,13 @@ function current(path: string): string {
 }
 
 function errorsPage(): string {
-  const rows = mergeCatalogues([clientErrors, controllerErrors, gyroErrors, managerErrors]).map(
+  const rows = mergeCatalogues([
+    clientErrors,
+    cloudProviderErrors,
+    controllerErrors,
+    gyroErrors,
+    managerErrors,
+  ]).map(
     ({ code, exitCode, meaning, remedy }) => `| ${code} | ${exitCode} | ${meaning} | ${remedy} |`,
   )
   return page(
