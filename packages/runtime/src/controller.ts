@@ -3,6 +3,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Client, RestMapper } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { Reconcile } from './effects.ts'
+import type { PerformOutside } from './effects-interpreter.ts'
 import type { DeletedFinalStateUnknown, InformerFactory, Informer } from './informer.ts'
 import type { EventRecorder } from './events/event-recorder.ts'
 import type { Expectations } from './expectations.ts'
@@ -104,6 +105,8 @@ export interface KeyedController<Observed> {
   readonly expectations?: Expectations
   /** For rules that ask which resource serves a kind. */
   readonly mapper?: RestMapper
+  /** For rules that call what is not the API server. */
+  readonly outside?: PerformOutside
   /** Informers whose sync is awaited besides those of `watches`. */
   readonly alsoAwait?: readonly Informer<KubernetesObject>[]
   /** The run rejects when caches are not filled by then. Absent: it waits for as long as it takes. */

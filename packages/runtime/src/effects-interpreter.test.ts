@@ -5,6 +5,7 @@ import { resources } from '@gyropilot/api'
 import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
   apply,
+  callOutside,
   create,
   getLive,
   getLivePath,
@@ -328,4 +329,35 @@ test('the resource of a kind is asked of the mapper; without one it is a defect 
   })
   const found = await interpret(resourceOfKind('acme.test', 'Foo', 'v1'), { ...of, mapper })
   assert.equal(found.ok && found.object.resource, 'foos')
+})
+
+test('a call outside is performed by the controller, and what it rejects with is an outcome', async () => {
+  const calls: unknown[] = []
+  const { of, stop } = world({
+    outside: async (call, signal) => {
+      calls.push([call, signal.aborted])
+      if (call.name === 'fail') throw new Error('unreachable')
+      return 7
+    },
+  })
+  const rules = (name: string) =>
+    (function* (): Reconcile<Outcome<number>> {
+      return yield* callOutside<number>(name, 'a', 1)
+    })()
+  assert.deepEqual(await interpret(rules('count'), of), { ok: true, object: 7 })
+  const failed = await interpret(rules('fail'), of)
+  assert.ok(!failed.ok && (failed.error as Error).message === 'unreachable')
+  stop.abort()
+  await assert.rejects(interpret(rules('count'), of), InterruptedByShutdown)
+  assert.deepEqual(calls, [
+    [{ name: 'count', arguments: ['a', 1] }, false],
+    [{ name: 'fail', arguments: ['a', 1] }, false],
+  ])
+})
+
+test('rules that call outside need a controller with a way out', async () => {
+  const { of } = world()
+  const outcome = await interpret(callOutside('count'), of)
+  assert.ok(!outcome.ok)
+  assert.match(String(outcome.error), /no way out/)
 })

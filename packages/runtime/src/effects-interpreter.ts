@@ -3,7 +3,16 @@ import { discover } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Client, RestMapper } from '@gyropilot/client'
 import type { Clock } from '@gyropilot/foundation'
-import type { Effect, EventRecord, Expected, Outcome, Read, Reconcile, Write } from './effects.ts'
+import type {
+  Effect,
+  EventRecord,
+  Expected,
+  Outcome,
+  OutsideCall,
+  Read,
+  Reconcile,
+  Write,
+} from './effects.ts'
 import type { Expectations } from './expectations.ts'
 import { inSlowStart } from './slow-start.ts'
 
@@ -19,11 +28,16 @@ export interface World {
   readonly expectations?: Expectations
   /** Needed by rules that ask which resource serves a kind. */
   readonly mapper?: RestMapper
+  /** Needed by rules that call outside. The signal aborts when the process stops. */
+  readonly outside?: PerformOutside
   /** Told of each write that succeeded, before the rules go on. */
   readonly onWritten?: (write: Write, object: KubernetesObject) => void
   /** Told of each effect and what came of it. */
   readonly onEffect?: (effect: Effect, outcome: unknown) => void
 }
+
+/** Performs a call outside: its answer is the outcome's object, and what it rejects with its error. */
+export type PerformOutside = (call: OutsideCall, signal: AbortSignal) => Promise<unknown>
 
 /** Rules were ended because the process is stopping. Nothing is wrong with their key. */
 export class InterruptedByShutdown extends Error {
@@ -73,6 +87,9 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
     case 'fetch':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(world.client.raw({ method: 'GET', path: effect.path, signal: world.signal }))
+    case 'outside':
+      if (world.signal.aborted) throw new InterruptedByShutdown()
+      return outcomeOf(performOutside(effect.call, world))
     case 'write':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrite(effect.write, world)
@@ -206,6 +223,11 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
     metadata = page.metadata
   }
   return { metadata, items } as KubernetesObject
+}
+
+async function performOutside(call: OutsideCall, { outside, signal }: World): Promise<unknown> {
+  if (outside === undefined) throw new Error('rules call outside but the controller has no way out')
+  return await outside(call, signal)
 }
 
 async function mapped(

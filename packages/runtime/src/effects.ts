@@ -100,6 +100,12 @@ export interface EventRecord {
   readonly fieldPath?: string
 }
 
+/** A call by its name, as data. */
+export interface OutsideCall {
+  readonly name: string
+  readonly arguments: readonly unknown[]
+}
+
 /** What became of an effect, handed back to the rules: refusals are values here, not exceptions. */
 export type Outcome<T = KubernetesObject> =
   | { readonly ok: true; readonly object: T }
@@ -129,6 +135,8 @@ export type Effect =
     }
   /** A GET of any other path, its query included: discovery, APIs whose paths are no resources'. */
   | { readonly effect: 'fetch'; readonly path: string }
+  /** A call to what is neither the API server nor this process, a cloud: the controller's `outside` performs it. */
+  | { readonly effect: 'outside'; readonly call: OutsideCall }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
@@ -235,6 +243,14 @@ export function* resourceOfKind(
   version: string,
 ): Reconcile<Outcome<DiscoveredResource>> {
   return (yield { effect: 'kind', group, kind, version }) as Outcome<DiscoveredResource>
+}
+
+/** A call outside; what it rejects with is an outcome. Of controllers that have an `outside`. */
+export function* callOutside<T>(
+  name: string,
+  ...callArguments: readonly unknown[]
+): Reconcile<Outcome<T>> {
+  return (yield { effect: 'outside', call: { name, arguments: callArguments } }) as Outcome<T>
 }
 
 /** An event about the object; recording never fails and is not waited for. */

@@ -1,7 +1,7 @@
 export * from './controller.ts'
 export * from './effects.ts'
 export { InterruptedByShutdown, interpret, perform } from './effects-interpreter.ts'
-export type { World } from './effects-interpreter.ts'
+export type { PerformOutside, World } from './effects-interpreter.ts'
 export { EventBroadcaster } from './events/event-broadcaster.ts'
 export type { EventBroadcasterOptions } from './events/event-broadcaster.ts'
 export { SeriesBroadcaster } from './events/series-broadcaster.ts'

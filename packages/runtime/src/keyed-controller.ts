@@ -152,6 +152,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       signal,
       expectations: this.#logic.expectations,
       mapper: this.#logic.mapper,
+      outside: this.#logic.outside,
       onWritten: guard && ((write, object) => guard.written(key, ownerUid, write, object)),
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })

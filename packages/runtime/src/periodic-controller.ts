@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { ControllerContext, RunnableController } from './controller.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
+import type { PerformOutside } from './effects-interpreter.ts'
 import type { Reconcile } from './effects.ts'
 import type { Informer } from './informer.ts'
 
@@ -13,6 +14,8 @@ export interface PeriodicController {
   readonly eventComponent?: string
   /** Caches that must be filled before the first round, which then begins at once. */
   readonly caches: readonly Informer<KubernetesObject>[]
+  /** For rules that call what is not the API server. */
+  readonly outside?: PerformOutside
   /** One round. What fails in it is the rules' to log and waits for the next one. */
   round(): Reconcile<void>
 }
@@ -33,6 +36,7 @@ export function runPeriodicController(
         clock,
         recordEvent: (event) => recorder.record(event),
         signal,
+        outside: logic.outside,
         onEffect: trace && ((effect, outcome) => trace.effect(name, '', effect, outcome)),
       })
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
-import type { Effect, Outcome, Reconcile, Verdict, Write } from '../effects.ts'
+import type { Effect, Outcome, OutsideCall, Reconcile, Verdict, Write } from '../effects.ts'
 
 export interface Driven<R> {
   readonly result: R
@@ -23,6 +23,8 @@ export interface DriveOptions {
   readonly onFetch?: (path: string) => Outcome | undefined
   /** Answers a live read; a read without an answer fails the test. */
   readonly onRead?: (read: Extract<Effect, { effect: 'read' }>['read']) => Outcome | undefined
+  /** Answers a call outside; a call without an answer fails the test. */
+  readonly onOutside?: (call: OutsideCall) => Outcome<unknown> | undefined
   /** Answers which resource serves a kind; a question without an answer fails the test. */
   readonly onKind?: (
     asked: Extract<Effect, { effect: 'kind' }>,
@@ -77,6 +79,12 @@ export function drive<R = Verdict | void>(
       case 'fetch': {
         const outcome = options.onFetch?.(effect.path)
         if (outcome === undefined) throw new Error(`no answer for ${effect.path}`)
+        return outcome
+      }
+      case 'outside': {
+        const outcome = options.onOutside?.(effect.call)
+        if (outcome === undefined)
+          throw new Error(`no answer for the call ${JSON.stringify(effect.call)}`)
         return outcome
       }
       case 'write':
