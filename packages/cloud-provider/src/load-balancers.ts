@@ -2,8 +2,8 @@
 import type { LoadBalancerStatus, Node, Service } from '@gyropilot/api'
 
 /**
- * Services may be asked about at the same time, one Service never. A balancer belongs to one Service by its uid
- * (`defaultLoadBalancerName`). For another attempt after a time of the provider's own choice, throw RetryLater. A provider that
+ * Several Services may be asked about at the same time, and one Service too: a change of nodes may overlap an ensure. A balancer
+ * belongs to one Service by its uid (`defaultLoadBalancerName`). For another attempt after a time of the provider's own choice, throw RetryLater. A provider that
  * leaves a Service to somebody else throws ImplementedElsewhere.
  */
 export interface LoadBalancers {
