@@ -5,6 +5,12 @@
  */
 import type { CertificateSigningConfiguration } from './certificatesigningrequest-controllers/signing/config.ts'
 import { defaultCertificateSigningConfiguration } from './certificatesigningrequest-controllers/signing/config.ts'
+import type { CloudConfiguration } from './cloud-support/config.ts'
+import { defaultCloudConfiguration } from './cloud-support/config.ts'
+import type { CloudNodeConfiguration } from './cloud-node-controller/config.ts'
+import { defaultCloudNodeConfiguration } from './cloud-node-controller/config.ts'
+import type { CloudNodeLifecycleConfiguration } from './cloud-node-lifecycle-controller/config.ts'
+import { defaultCloudNodeLifecycleConfiguration } from './cloud-node-lifecycle-controller/config.ts'
 import type { CronJobConfiguration } from './cronjob-controller/config.ts'
 import { defaultCronJobConfiguration } from './cronjob-controller/config.ts'
 import type { DaemonSetConfiguration } from './daemonset-controller/config.ts'
@@ -35,6 +41,8 @@ import type { NodeLifecycleConfiguration } from './node-lifecycle-controller/con
 import { defaultNodeLifecycleConfiguration } from './node-lifecycle-controller/config.ts'
 import type { AttachDetachConfiguration } from './persistentvolume-attach-detach-controller/config.ts'
 import { defaultAttachDetachConfiguration } from './persistentvolume-attach-detach-controller/config.ts'
+import type { NodeRouteConfiguration } from './node-route-controller/config.ts'
+import { defaultNodeRouteConfiguration } from './node-route-controller/config.ts'
 import type { PersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
 import { defaultPersistentVolumeBinderConfiguration } from './persistentvolume-binder-controller/config.ts'
 import type { PodGarbageCollectorConfiguration } from './pod-garbage-collector-controller/config.ts'
@@ -49,6 +57,8 @@ import type { RootCaPublisherConfiguration } from './root-ca-certificate-publish
 import { defaultRootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
 import type { ServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
 import { defaultServiceAccountTokenConfiguration } from './serviceaccount-token-controller/config.ts'
+import type { ServiceLbConfiguration } from './service-lb-controller/config.ts'
+import { defaultServiceLbConfiguration } from './service-lb-controller/config.ts'
 import type { StatefulSetConfiguration } from './statefulset-controller/config.ts'
 import { defaultStatefulSetConfiguration } from './statefulset-controller/config.ts'
 import type { TtlAfterFinishedConfiguration } from './ttl-after-finished-controller/config.ts'
@@ -59,6 +69,9 @@ export interface ControllersConfiguration {
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly attachDetach: AttachDetachConfiguration
   readonly certificateSigning: CertificateSigningConfiguration
+  readonly cloud: CloudConfiguration
+  readonly cloudNode: CloudNodeConfiguration
+  readonly cloudNodeLifecycle: CloudNodeLifecycleConfiguration
   readonly cronJob: CronJobConfiguration
   readonly daemonSet: DaemonSetConfiguration
   readonly deployment: DeploymentConfiguration
@@ -73,6 +86,7 @@ export interface ControllersConfiguration {
   readonly namespace: NamespaceConfiguration
   readonly nodeIpam: NodeIpamConfiguration
   readonly nodeLifecycle: NodeLifecycleConfiguration
+  readonly nodeRoute: NodeRouteConfiguration
   readonly persistentVolumeBinder: PersistentVolumeBinderConfiguration
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
@@ -80,6 +94,7 @@ export interface ControllersConfiguration {
   readonly resourceQuota: ResourceQuotaConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
+  readonly serviceLb: ServiceLbConfiguration
   readonly statefulSet: StatefulSetConfiguration
   readonly ttlAfterFinished: TtlAfterFinishedConfiguration
 }
@@ -88,6 +103,9 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   featureGates: {},
   attachDetach: defaultAttachDetachConfiguration,
   certificateSigning: defaultCertificateSigningConfiguration,
+  cloud: defaultCloudConfiguration,
+  cloudNode: defaultCloudNodeConfiguration,
+  cloudNodeLifecycle: defaultCloudNodeLifecycleConfiguration,
   cronJob: defaultCronJobConfiguration,
   daemonSet: defaultDaemonSetConfiguration,
   deployment: defaultDeploymentConfiguration,
@@ -102,6 +120,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   namespace: defaultNamespaceConfiguration,
   nodeIpam: defaultNodeIpamConfiguration,
   nodeLifecycle: defaultNodeLifecycleConfiguration,
+  nodeRoute: defaultNodeRouteConfiguration,
   persistentVolumeBinder: defaultPersistentVolumeBinderConfiguration,
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
@@ -109,6 +128,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   resourceQuota: defaultResourceQuotaConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,
+  serviceLb: defaultServiceLbConfiguration,
   statefulSet: defaultStatefulSetConfiguration,
   ttlAfterFinished: defaultTtlAfterFinishedConfiguration,
 }

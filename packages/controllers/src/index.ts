@@ -5,6 +5,8 @@ import { bootstrapSignerController } from './bootstrap-signer-controller/index.t
 import { certificateApprovingController } from './certificatesigningrequest-controllers/approving/index.ts'
 import { certificateCleanerController } from './certificatesigningrequest-controllers/cleaner/index.ts'
 import { certificateSigningController } from './certificatesigningrequest-controllers/signing/index.ts'
+import { cloudNodeController } from './cloud-node-controller/index.ts'
+import { cloudNodeLifecycleController } from './cloud-node-lifecycle-controller/index.ts'
 import { clusterRoleAggregationController } from './clusterrole-aggregation-controller/index.ts'
 import { clusterTrustBundlePublisherController } from './clustertrustbundle-publisher/index.ts'
 import { cronJobController } from './cronjob-controller/index.ts'
@@ -23,6 +25,7 @@ import { namespaceController } from './namespace-controller/index.ts'
 import { nodeIpamController } from './node-ipam-controller/index.ts'
 import { nodeLifecycleController } from './node-lifecycle-controller/index.ts'
 import { persistentVolumeAttachDetachController } from './persistentvolume-attach-detach-controller/index.ts'
+import { nodeRouteController } from './node-route-controller/index.ts'
 import { persistentVolumeBinderController } from './persistentvolume-binder-controller/index.ts'
 import { persistentVolumeExpanderController } from './persistentvolume-expander-controller/index.ts'
 import { persistentVolumeProtectionController } from './persistentvolume-protection-controller/index.ts'
@@ -37,6 +40,7 @@ import { resourcePoolStatusRequestController } from './resourcepoolstatusrequest
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
 import { selinuxWarningController } from './selinux-warning-controller/index.ts'
 import { serviceCidrController } from './service-cidr-controller/index.ts'
+import { serviceLbController } from './service-lb-controller/index.ts'
 import { serviceAccountController } from './serviceaccount-controller/index.ts'
 import { serviceAccountTokenController } from './serviceaccount-token-controller/index.ts'
 import { taintEvictionController } from './taint-eviction-controller/index.ts'
@@ -57,6 +61,8 @@ export type {
   AuthoritySource,
   SignerName,
 } from './certificatesigningrequest-controllers/signing/config.ts'
+
+export { routeErrors } from './node-route-controller/cluster-cidrs.ts'
 
 export const controllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
   serviceAccountTokenController,
@@ -105,4 +111,12 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   serviceCidrController,
   resourcePoolStatusRequestController,
   selinuxWarningController,
+]
+
+/** The loops of a cloud, in cloud-controller-manager: they need a provider. */
+export const cloudControllers: readonly ControllerDescriptor<ControllersConfiguration>[] = [
+  cloudNodeController,
+  cloudNodeLifecycleController,
+  serviceLbController,
+  nodeRouteController,
 ]

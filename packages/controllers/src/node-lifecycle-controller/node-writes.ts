@@ -2,16 +2,12 @@
  * Writes of taints and labels to nodes that others write too: from what is there now, and never over a change that came between.
  * Contract: docs/behaviour/controllers/node-lifecycle-controller.md, Taint and label writes.
  */
-import { resources } from '@gyropilot/api'
 import type { Node, Taint } from '@gyropilot/api'
-import { isConflict } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, getLive, patch, wait, write } from '@gyropilot/runtime'
+import { currentTimeMs } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { patchNode } from '../node-support/patch-node.ts'
 import { hasTaint } from './condition-taints.ts'
-
-const TRIES = 5
-const PAUSE_MS = 100
 
 type Effect = Taint['effect']
 
@@ -45,26 +41,6 @@ export function* setLabels(
   labels: Readonly<Record<string, string>>,
 ): Reconcile<unknown> {
   return yield* patchNode(node, () => ({ metadata: { labels } }))
-}
-
-/** `change` makes a patch of the live node; undefined: there is nothing to change. */
-function* patchNode(
-  { metadata }: Node,
-  change: (live: Node) => { readonly metadata?: object; readonly spec?: object } | undefined,
-): Reconcile<unknown> {
-  for (let attempt = 1; ; attempt++) {
-    const live = yield* getLive(resources.nodes, undefined, metadata?.name ?? '')
-    if (!live.ok) return live.error
-    const changes = change(live.object)
-    if (changes === undefined) return undefined
-    // The version refuses a patch that would undo what somebody else did since.
-    const { resourceVersion } = live.object.metadata ?? {}
-    const value = { ...changes, metadata: { ...changes.metadata, resourceVersion } }
-    const written = yield* write(patch(resources.nodes, live.object, { type: 'strategic', value }))
-    if (written.ok) return undefined
-    if (!isConflict(written.error) || attempt === TRIES) return written.error
-    yield* wait(PAUSE_MS)
-  }
 }
 
 function withTaints(

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { Node } from '@gyropilot/api'
+import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
+import type { InMemoryPart } from '@gyropilot/cloud-provider/in-memory'
+import { cloudContext, internalIp, node, partsOnly } from '../cloud-support/fixtures.ts'
+import { UNINITIALIZED_TAINT, defaultCloudNodeConfiguration } from './config.ts'
+import type { CloudNodeConfiguration } from './config.ts'
+import { cloudNodeController } from './index.ts'
+import { nodeWatch } from './watches.ts'
+
+const taints = [{ key: UNINITIALIZED_TAINT, effect: 'NoSchedule' as const }]
+
+async function started(
+  nodes: readonly Node[],
+  configuration: Partial<CloudNodeConfiguration> = {},
+  parts: readonly InMemoryPart[] = ['instancesV2'],
+) {
+  let made: InMemoryCloud | undefined
+  const cloudNode = { ...defaultCloudNodeConfiguration, ...configuration }
+  const context = cloudContext((clock) => (made = new InMemoryCloud({ clock, parts })), nodes, {
+    cloudNode,
+  })
+  for (const each of nodes) context.client.put(resources.nodes, each)
+  const stop = new AbortController()
+  const loop = await cloudNodeController.build(context)
+  return { context, cloud: made!, stop, ended: () => loop!.run(stop.signal) }
+}
+
+test('every add and every update is looked at, resyncs too', () => {
+  assert.deepEqual([...nodeWatch.onAdd!(node('n'))], ['n'])
+  assert.deepEqual([...nodeWatch.onUpdate!(node('n'), node('n'))], ['n'])
+  assert.equal(nodeWatch.onDelete, undefined)
+})
+
+test('Given a tainted node, then the periodic loop leaves its addresses', async () => {
+  for (const parts of [['instancesV2'], ['instances']] as const) {
+    const { context, cloud, stop, ended } = await started([node('n', { taints })], {}, parts)
+    cloud.faults.fail('*', new Error('no'))
+    const end = ended()
+    await context.clock.advance(0)
+    const byLoop = cloud.faults.countOf('nodeAddresses')
+    assert.equal(byLoop, 0, parts[0])
+    // The one call is the initialisation's.
+    assert.ok(cloud.faults.calls.length <= 1)
+    assert.deepEqual(context.client.requested('patch'), [])
+    stop.abort()
+    await end
+  }
+})
+
+test('Given 1, 5, 10, 30 workers and many nodes, then all addresses are updated', async () => {
+  for (const workers of [1, 5, 10, 30]) {
+    const nodes = Array.from({ length: 40 }, (_, index) => node(`n${index}`))
+    const { context, cloud, stop, ended } = await started(nodes, {
+      concurrentNodeStatusUpdates: workers,
+    })
+    for (const { metadata } of nodes)
+      cloud.addMachine(metadata!.name!, { addresses: [internalIp('10.0.0.1')] })
+    cloud.faults.slow('instanceMetadata', 1_000)
+    const end = ended()
+    await context.clock.advance(0)
+    assert.equal(cloud.faults.countOf('instanceMetadata'), workers)
+    await context.clock.advance(Math.ceil(40 / workers) * 1_000)
+    assert.equal(context.client.requested('patch').length, 40, `${workers} workers`)
+    stop.abort()
+    await end
+  }
+})
+
+test('the loop begins at once and again a period after its end; 0 parallel updates are those of syncs', async () => {
+  const nodes = [node('n'), node('m'), node('o')]
+  const { context, cloud, stop, ended } = await started(nodes, { concurrentNodeSyncs: 3 })
+  for (const { metadata } of nodes) cloud.addMachine(metadata!.name!)
+  cloud.faults.slow('*', 10_000)
+  const end = ended()
+  await context.clock.advance(0)
+  assert.equal(cloud.faults.calls.length, 3)
+  await context.clock.advance(309_000)
+  assert.equal(cloud.faults.calls.length, 3)
+  await context.clock.advance(1_000)
+  assert.equal(cloud.faults.calls.length, 6)
+  stop.abort()
+  await end
+})
+
+test('what goes wrong with one node leaves the others their addresses', async () => {
+  const { context, cloud, stop, ended } = await started([node('gone'), node('n')])
+  cloud.addMachine('n', { addresses: [internalIp('10.0.0.1')] })
+  const end = ended()
+  await context.clock.advance(0)
+  assert.deepEqual(
+    context.client.requested('patch').map(({ path, options }) => [path, options['subresource']]),
+    [['/api/v1/nodes/n', 'status']],
+  )
+  assert.match(JSON.stringify(context.logger.lines), /were left/)
+  stop.abort()
+  await end
+})
+
+test('a cloud of nulls is survived', async () => {
+  const { context, stop, ended } = await started([node('n')])
+  const instances = { instanceMetadata: async () => undefined }
+  const bare = cloudContext({ ...partsOnly(), instancesV2: instances as never }, [node('n')])
+  const loop = (await cloudNodeController.build(bare))!
+  const end = Promise.all([ended(), loop.run(stop.signal)])
+  await Promise.all([context.clock.advance(0), bare.clock.advance(0)])
+  assert.deepEqual(bare.client.requests, [])
+  stop.abort()
+  await end
+})
+
+test('while it runs it is counted, and it is skipped where the cloud has no instances', async () => {
+  const { context, stop, ended } = await started([])
+  const running = () =>
+    context.metrics.value('running_managed_controllers', {
+      name: 'cloud-node',
+      manager: 'cloud-controller-manager',
+    })
+  const end = ended()
+  assert.equal(running(), 1)
+  stop.abort()
+  await end
+  assert.equal(running(), 0)
+  const none = cloudContext(partsOnly('loadBalancers'))
+  assert.equal(await cloudNodeController.build(none), undefined)
+  assert.ok((await cloudNodeController.build(cloudContext(partsOnly('instances')))) !== undefined)
+})

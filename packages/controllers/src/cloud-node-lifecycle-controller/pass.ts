@@ -1,0 +1,72 @@
+/** A pass over all nodes. Step numbers are those of docs/behaviour/controllers/cloud-node-lifecycle-controller.md, Sync. */
+import { findCondition, resources } from '@gyropilot/api'
+import type { Node } from '@gyropilot/api'
+import type { CloudProvider } from '@gyropilot/cloud-provider'
+import { byString, errorText } from '@gyropilot/foundation'
+import type { Logger } from '@gyropilot/foundation'
+import { recordEvent, remove, write } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+import { machineExists, machineIsShutDown } from './machine-state.ts'
+import { addShutdownTaint, removeShutdownTaint } from './shutdown-taint.ts'
+
+/** One node after the other, by name; what goes wrong with one is logged, and the others have their turn. */
+export function* pass(
+  nodes: readonly Node[],
+  provider: CloudProvider,
+  logger: Logger,
+): Reconcile<void> {
+  for (const node of nodes.toSorted(byString(nameOf))) {
+    const problem = yield* look(node, provider)
+    if (problem !== undefined) logger.error(problem.error, problem.what, { node: nameOf(node) })
+  }
+}
+
+interface Problem {
+  readonly what: string
+  readonly error: unknown
+}
+
+function* look(node: Node, provider: CloudProvider): Reconcile<Problem | undefined> {
+  // 1.
+  const ready = findCondition(node.status?.conditions, 'Ready')?.status ?? 'Unknown'
+  // 2.
+  if (ready === 'True') {
+    const error = yield* removeShutdownTaint(node)
+    return error === undefined
+      ? undefined
+      : { what: 'The taint of machines that are switched off could not be removed', error }
+  }
+  // 3.
+  const exists = yield* machineExists(node, provider)
+  if (!exists.ok)
+    return { what: 'The cloud did not say whether the machine exists', error: exists.error }
+  // 4.
+  if (!exists.object) return yield* deleteNode(node)
+  // 5.
+  const isShutDown = yield* machineIsShutDown(node, provider)
+  if (!isShutDown.ok)
+    return { what: 'The cloud did not say whether the machine is on', error: isShutDown.error }
+  if (!isShutDown.object) return undefined
+  const error = yield* addShutdownTaint(node)
+  return error === undefined ? undefined : { what: 'The taint could not be written', error }
+}
+
+/** Whatever has become of the node meanwhile: upstream has no precondition either. */
+function* deleteNode(node: Node): Reconcile<Problem | undefined> {
+  const name = nameOf(node)
+  yield* recordEvent(
+    node,
+    'Normal',
+    'DeletingNode',
+    `Deleting node ${name} because it does not exist in the cloud provider`,
+  )
+  const deleted = yield* write(remove(resources.nodes, node))
+  if (deleted.ok) return undefined
+  const message = `Failed deleting node ${name}: ${errorText(deleted.error)}`
+  yield* recordEvent(node, 'Warning', 'DeletingNodeFailed', message)
+  return { what: 'The node could not be deleted', error: deleted.error }
+}
+
+function nameOf({ metadata }: Node): string {
+  return metadata?.name ?? ''
+}
