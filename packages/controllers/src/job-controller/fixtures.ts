@@ -12,6 +12,7 @@ import {
   INDEX_IGNORED_FAILURE_COUNT,
   TRACKING_FINALIZER,
 } from './events.ts'
+import type { ObservedGang } from './gang-objects.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics } from './metrics.ts'
 import type { ObservedJob } from './observe.ts'
@@ -179,6 +180,7 @@ export function conditionOf(type: string, reason: string, message: string): JobC
 export interface SyncOptions extends DriveOptions {
   readonly expectationsMet?: boolean
   readonly memory?: JobMemory
+  readonly gang?: ObservedGang
   readonly settings?: Partial<JobSettings>
 }
 
@@ -199,6 +201,7 @@ export function syncOf(
     pods: () => pods,
     awaitedRemovals: memory.awaitedRemovals(key, uid),
     backoff: memory.backoff(key, uid),
+    ...(options.gang === undefined ? {} : { gang: options.gang }),
   }
   const settings: JobSettings = {
     memory,

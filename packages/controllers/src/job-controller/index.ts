@@ -16,6 +16,15 @@ import { POD_CONTROLLER_INDEX, addControllerIndex } from '../workload-support/ow
 import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
 import { MAX_RETRY_MS, MIN_RETRY_MS } from './config.ts'
 import { EVENT_COMPONENT, ORPHAN_QUEUE_NAME, QUEUE_NAME, SERVICE_ACCOUNT } from './events.ts'
+import {
+  FEATURE_GATE,
+  POD_GROUPS,
+  POD_GROUPS_BY_WORKLOAD,
+  WORKLOADS,
+  WORKLOADS_BY_JOB,
+  podGroupsByWorkload,
+  workloadsByJob,
+} from './gang-objects.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics, STALE_SYNC_SKIPS } from './metrics.ts'
 import { observe } from './observe.ts'
@@ -51,7 +60,14 @@ export function jobLogic(context: Context): KeyedController<ObservedJob> {
   const jobs = context.informers.informer(resources.jobs)
   const pods = context.informers.informer(resources.pods)
   addControllerIndex(pods, POD_CONTROLLER_INDEX)
-  const listers = { jobs: jobs.lister, pods: pods.lister }
+  const gang = gangInformers(context)
+  const listers = {
+    jobs: jobs.lister,
+    pods: pods.lister,
+    ...(gang === undefined
+      ? {}
+      : { gang: { workloads: gang.workloads.lister, podGroups: gang.podGroups.lister } }),
+  }
   const expectations = createExpectations(clock)
   const memory = new JobMemory()
   const metrics = new JobMetrics(context.metrics)
@@ -77,16 +93,32 @@ export function jobLogic(context: Context): KeyedController<ObservedJob> {
       memory.forget(key)
     },
     expectations,
+    alsoAwait: gang === undefined ? [] : [gang.workloads, gang.podGroups],
     ...(featureEnabled(configuration, 'StaleControllerConsistencyJob')
       ? {
           staleGuard: {
-            informers: [pods, jobs],
+            // A gang that was made a moment ago must not be taken for one that is missing.
+            informers: [
+              pods,
+              jobs,
+              ...(gang === undefined ? [] : [gang.workloads, gang.podGroups]),
+            ],
             ownerUid: (observed: ObservedJob) => observed.job.metadata?.uid ?? '',
             metric: { name: STALE_SYNC_SKIPS, kind: 'Job' },
           },
         }
       : {}),
   }
+}
+
+/** Only with the gate: no informer may ask for what is not served. */
+function gangInformers({ configuration, informers }: Context) {
+  if (configuration.featureGates[FEATURE_GATE] !== true) return undefined
+  const workloads = informers.informer(WORKLOADS)
+  const podGroups = informers.informer(POD_GROUPS)
+  workloads.addIndex(WORKLOADS_BY_JOB, workloadsByJob)
+  podGroups.addIndex(POD_GROUPS_BY_WORKLOAD, podGroupsByWorkload)
+  return { workloads, podGroups }
 }
 
 export function orphanLogic(context: Context): KeyedController<ObservedOrphans> {

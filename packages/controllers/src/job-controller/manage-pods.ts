@@ -24,6 +24,8 @@ export interface ManageInput {
   readonly counts: PodCounts
   readonly backoff: BackoffRecord
   readonly nowMs: number
+  /** The PodGroup that new pods are scheduled with. */
+  readonly podGroupName?: string
   onCreated?(reason: CreationReason, succeeded: boolean): void
 }
 
@@ -104,8 +106,9 @@ interface Creation {
   readonly waitMs?: number
 }
 
-function podsToCreate({ job, counts, nowMs }: ManageInput, missing: number): Creation {
-  const base = podForJob(job)
+function podsToCreate(input: ManageInput, missing: number): Creation {
+  const { job, counts, nowMs } = input
+  const base = podForJob(job, input.podGroupName)
   const { indexes } = counts
   if (indexes === undefined) return { pods: Array<Pod>(missing).fill(base) }
   const chosen = indexesToStart(job, indexes, missing)

@@ -6,6 +6,8 @@ import { keyOf } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import type { Expectations, Lister } from '@gyropilot/runtime'
 import { POD_CONTROLLER_INDEX, ownedAndOrphaned } from '../workload-support/ownership.ts'
+import { observeGang } from './gang-objects.ts'
+import type { GangListers, ObservedGang } from './gang-objects.ts'
 import type { JobMemory } from './memory.ts'
 import type { BackoffRecord } from './pod-backoff.ts'
 
@@ -21,11 +23,14 @@ export interface ObservedJob {
   /** uids of pods that were released and are shown with their finalizer. */
   readonly awaitedRemovals: ReadonlySet<string>
   readonly backoff: BackoffRecord
+  /** With the gate WorkloadWithJob only. */
+  readonly gang?: ObservedGang
 }
 
 export interface JobListers {
   readonly jobs: Lister<Job>
   readonly pods: Lister<Pod>
+  readonly gang?: GangListers
 }
 
 export function observe(
@@ -45,5 +50,6 @@ export function observe(
     pods: () => ownedAndOrphaned(listers.pods, POD_CONTROLLER_INDEX, job, 'Job'),
     awaitedRemovals: memory.awaitedRemovals(key, uid),
     backoff: memory.backoff(key, uid),
+    ...(listers.gang === undefined ? {} : { gang: observeGang(key, listers.gang) }),
   }
 }

@@ -17,14 +17,17 @@ import type { IndexFailures } from './pod-index.ts'
 /** What the server takes of a generateName before it adds its own five letters. */
 const MAX_GENERATE_NAME_LENGTH = 58
 
-/** A pod of a Job without indexes, and what the pods of an indexed one have in common. */
-export function podForJob(job: Job): Pod {
+/** A pod of a Job without indexes, and what the pods of an indexed one have in common. `podGroupName`: the gang it is scheduled with. */
+export function podForJob(job: Job, podGroupName?: string): Pod {
   const template = job.spec?.template ?? {}
   const pod = podFromTemplate(template, job, resources.jobs)
+  const spec =
+    podGroupName === undefined ? pod.spec : { ...pod.spec!, schedulingGroup: { podGroupName } }
   const finalizers = (template.metadata?.finalizers ?? []).filter(
     (name) => name !== TRACKING_FINALIZER,
   )
-  return { ...pod, metadata: { ...pod.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] } }
+  const metadata = { ...pod.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] }
+  return { ...pod, metadata, ...(spec === undefined ? {} : { spec }) }
 }
 
 /** `failures`: those of the index so far, with a back-off limit per index. */

@@ -15,6 +15,8 @@ import type { PodCounts } from './count-pods.ts'
 import { COMPLETIONS_REACHED, endStateOf, isComplete, untilDeadlineMs } from './end-state.ts'
 import type { EndState } from './end-state.ts'
 import { TRACKING_FINALIZER } from './events.ts'
+import { schedulingGroup } from './gang-scheduling.ts'
+import type { SchedulingGroup } from './gang-scheduling.ts'
 import { externalController, isSuspended } from './job-state.ts'
 import { managePods } from './manage-pods.ts'
 import type { Managed } from './manage-pods.ts'
@@ -67,6 +69,8 @@ function* sync(observed: ObservedJob, settings: JobSettings, nowMs: number): Rec
   const { key, job } = observed
   const claimed = yield* claimPods(job, observed.pods())
   if (claimed.error !== undefined) return { action: 'reconciling', error: claimed.error }
+  const group = yield* schedulingGroup(job, claimed.pods, observed.gang)
+  if (group.error !== undefined) return { action: 'reconciling', error: group.error }
   // 10.-12.
   const counts = countPods(job, claimed.pods, observed.awaitedRemovals)
   // 13.
@@ -77,7 +81,7 @@ function* sync(observed: ObservedJob, settings: JobSettings, nowMs: number): Rec
   const found = endStateOf(job, counts, startTime, nowMs)
   const acted =
     found === undefined
-      ? yield* runPods({ observed, counts, backoff, nowMs, settings })
+      ? yield* runPods({ observed, counts, backoff, nowMs, settings, group })
       : yield* stopPods(observed, counts, found)
   // 18.
   const status: JobStatus = {
@@ -157,10 +161,18 @@ interface RunInput {
   readonly backoff: BackoffRecord
   readonly nowMs: number
   readonly settings: JobSettings
+  readonly group: SchedulingGroup
 }
 
 /** 17. */
-function* runPods({ observed, counts, backoff, nowMs, settings }: RunInput): Reconcile<Acted> {
+function* runPods({
+  observed,
+  counts,
+  backoff,
+  nowMs,
+  settings,
+  group,
+}: RunInput): Reconcile<Acted> {
   const { key, job, expectationsMet } = observed
   const mayManage = expectationsMet && !isTerminating(job)
   const { metrics } = settings
@@ -171,6 +183,7 @@ function* runPods({ observed, counts, backoff, nowMs, settings }: RunInput): Rec
         counts,
         backoff,
         nowMs,
+        ...(group.name === undefined ? {} : { podGroupName: group.name }),
         onCreated: (reason, succeeded) => metrics.created(reason, succeeded),
       })
     : { active: counts.active.length, removed: 0, removedReady: 0, action: 'reconciling' }

@@ -1,0 +1,130 @@
+/**
+ * Workloads and PodGroups of Jobs whose pods are scheduled all or none: what they are, and where they are found.
+ * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
+ */
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { fnv1a, resources, safeEncode, newControllerRef } from '@gyropilot/api'
+import type { Job } from '@gyropilot/api'
+import type { IndexFunction, Lister } from '@gyropilot/runtime'
+
+/** What a template says beside its name is copied into the PodGroup as it is. */
+export interface PodGroupTemplate {
+  readonly name: string
+  readonly [field: string]: unknown
+}
+
+export interface Workload extends KubernetesObject {
+  readonly spec?: {
+    readonly controllerRef?: {
+      readonly apiGroup?: string
+      readonly kind?: string
+      readonly name?: string
+    }
+    readonly podGroupTemplates?: readonly PodGroupTemplate[]
+  }
+}
+
+interface WorkloadReference {
+  readonly workloadName?: string
+  readonly podGroupTemplateName?: string
+}
+
+export interface PodGroup extends KubernetesObject {
+  readonly spec?: {
+    readonly podGroupTemplateRef?: { readonly workload?: WorkloadReference }
+    readonly [field: string]: unknown
+  }
+}
+
+/** Alpha, and served only when asked for: not among the generated types. */
+const SCHEDULING = { group: 'scheduling.k8s.io', version: 'v1alpha2', namespaced: true } as const
+export const WORKLOADS: ResourceType<Workload> = {
+  ...SCHEDULING,
+  resource: 'workloads',
+  kind: 'Workload',
+}
+export const POD_GROUPS: ResourceType<PodGroup> = {
+  ...SCHEDULING,
+  resource: 'podgroups',
+  kind: 'PodGroup',
+}
+
+export const FEATURE_GATE = 'WorkloadWithJob'
+export const WORKLOADS_BY_JOB = 'workloadsByJob'
+export const POD_GROUPS_BY_WORKLOAD = 'podGroupsByWorkload'
+
+/** By the Job that the spec names; owner references do not matter. */
+export const workloadsByJob: IndexFunction<Workload> = ({ metadata, spec }) => {
+  const { apiGroup, kind, name } = spec?.controllerRef ?? {}
+  if (apiGroup !== resources.jobs.group || kind !== resources.jobs.kind) return []
+  return [`${metadata?.namespace}/${name}`]
+}
+
+export const podGroupsByWorkload: IndexFunction<PodGroup> = ({ metadata, spec }) => {
+  const name = spec?.podGroupTemplateRef?.workload?.workloadName
+  return name === undefined ? [] : [`${metadata?.namespace}/${name}`]
+}
+
+export interface GangListers {
+  readonly workloads: Lister<Workload>
+  readonly podGroups: Lister<PodGroup>
+}
+
+/** Of one Job: its Workloads, and the PodGroups of the one Workload, if it is one. */
+export interface ObservedGang {
+  readonly workloads: readonly Workload[]
+  readonly podGroups: readonly PodGroup[]
+}
+
+export function observeGang(key: string, { workloads, podGroups }: GangListers): ObservedGang {
+  const found = workloads.byIndex(WORKLOADS_BY_JOB, key)
+  const [workload] = found
+  if (workload === undefined) return { workloads: [], podGroups: [] }
+  const workloadKey = `${workload.metadata?.namespace}/${workload.metadata?.name}`
+  return { workloads: found, podGroups: podGroups.byIndex(POD_GROUPS_BY_WORKLOAD, workloadKey) }
+}
+
+const encoder = new TextEncoder()
+const hashOf = (text: string): string => safeEncode(String(fnv1a(encoder.encode(text))))
+
+/** All pods of the Job, or none of them. */
+export function workloadFor(job: Job): Workload {
+  const { name = '', namespace, uid } = job.metadata ?? {}
+  const minCount = job.spec?.parallelism
+  return {
+    apiVersion: 'scheduling.k8s.io/v1alpha2',
+    kind: WORKLOADS.kind,
+    metadata: {
+      // The hash is over the uid as Go prints a value with its type.
+      name: `${name}-${hashOf(`(types.UID)${uid}`)}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      ownerReferences: [newControllerRef(job, resources.jobs)],
+    },
+    spec: {
+      controllerRef: { apiGroup: resources.jobs.group, kind: resources.jobs.kind, name },
+      podGroupTemplates: [{ name: `${name}-pgt-0`, schedulingPolicy: { gang: { minCount } } }],
+    },
+  }
+}
+
+export function podGroupFor(job: Job, workload: Workload, template: PodGroupTemplate): PodGroup {
+  const { name: workloadName = '', uid = '' } = workload.metadata ?? {}
+  const { name, ...rest } = template
+  const namespace = job.metadata?.namespace
+  return {
+    apiVersion: 'scheduling.k8s.io/v1alpha2',
+    kind: POD_GROUPS.kind,
+    metadata: {
+      name: `${workloadName}-${name}-${hashOf(workloadName + name)}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      ownerReferences: [
+        newControllerRef(job, resources.jobs),
+        { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: WORKLOADS.kind, name: workloadName, uid },
+      ],
+    },
+    spec: {
+      podGroupTemplateRef: { workload: { workloadName, podGroupTemplateName: name } },
+      ...rest,
+    },
+  }
+}
