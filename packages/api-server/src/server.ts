@@ -99,8 +99,8 @@ export interface ApiServerOptions {
   readonly inFlight?: InFlightLimits
   /** Versions served beyond the default: `{ 'coordination.k8s.io/v1beta1': true }`, and with it the server elects leaders. */
   readonly runtimeConfig?: RuntimeConfig
-  /** Gates that guard fields, where they differ from their defaults. */
-  readonly featureGates?: ReadonlyMap<string, boolean>
+  /** Gates of fields that are not at the default of 1.36. A field whose gate is off is dropped from what is written. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
   /** Replace the server's own. */
   readonly subresources?: readonly SubresourceHandler[]
 }
@@ -195,7 +195,7 @@ class EmbeddedApiServer implements ApiServer {
       admission,
       allocations,
       fields: fieldManagement,
-      featureEnabled: (gate) => options.featureGates?.get(gate) ?? featureEnabled(gate),
+      featureEnabled: (gate) => options.featureGates?.[gate] ?? featureEnabled(gate),
     })
     const { registry } = this
     const deleter = new Deleter(store, clock, admission, allocations)

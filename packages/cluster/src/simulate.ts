@@ -66,8 +66,16 @@ export interface SimulationOutcome {
 /** The same request, the same outcome. */
 export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { seed, minutes, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
-  const { configuration = {} } = run.scenario ?? {}
-  const cluster = await createCluster({ seed, nodes, managers, configuration, keepHistory })
+  const { configuration = {}, featureGates } = run.scenario ?? {}
+  const gates = featureGates === undefined ? {} : { featureGates }
+  const cluster = await createCluster({
+    seed,
+    nodes,
+    managers,
+    configuration,
+    keepHistory,
+    ...gates,
+  })
   run.onStart?.(cluster)
   const watchdog = new Watchdog(cluster)
   await run.scenario?.prepare?.(cluster)

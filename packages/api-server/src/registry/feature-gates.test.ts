@@ -81,3 +81,15 @@ test('the server drops a data source of another namespace, and keeps one of its 
   assert.deepEqual([far.status, far.value.spec.dataSourceRef], [201, undefined])
   assert.deepEqual([near.status, near.value.spec.dataSourceRef], [201, source])
 })
+
+test('a server that is told so keeps a field whose gate is off by default', async () => {
+  const { request } = await createTestServer({ featureGates: { GenericWorkload: true } })
+  const schedulingGroup = { podGroupName: 'g' }
+  const spec = { schedulingGroup, containers: [{ name: 'a', image: 'a' }] }
+  const template = { metadata: { name: 't' }, template: { spec } }
+  const answer = await request('POST', '/api/v1/namespaces/default/podtemplates', template)
+  assert.deepEqual(
+    [answer.status, answer.value.template.spec.schedulingGroup],
+    [201, schedulingGroup],
+  )
+})

@@ -133,8 +133,16 @@ export async function playOnce(
   onPosition?: (stage: Stage, position: number, text: string) => void,
   keepHistory = false,
 ): Promise<Run> {
-  const { nodes = 1, managers = 1, configuration = {} } = scenario
-  const cluster = await createCluster({ seed, nodes, managers, configuration, keepHistory })
+  const { nodes = 1, managers = 1, configuration = {}, featureGates } = scenario
+  const gates = featureGates === undefined ? {} : { featureGates }
+  const cluster = await createCluster({
+    seed,
+    nodes,
+    managers,
+    configuration,
+    keepHistory,
+    ...gates,
+  })
   const watchdog = new Watchdog(cluster)
   await scenario.prepare?.(cluster)
   await cluster.advance(5_000)

@@ -1,6 +1,7 @@
 import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
 import { daemonScenarios } from './daemons.ts'
+import { gangScenarios } from './gangs.ts'
 import { jobScenarios } from './jobs.ts'
 import { nodeRangeScenarios } from './node-ranges.ts'
 import { placementScenarios } from './placement.ts'
@@ -17,6 +18,7 @@ export const scenarios: readonly Scenario[] = [
   ...daemonScenarios,
   ...serviceScenarios,
   ...jobScenarios,
+  ...gangScenarios,
   ...cronJobScenarios,
   ...autoscalingScenarios,
   ...surroundingScenarios,

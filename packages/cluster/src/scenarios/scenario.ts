@@ -15,6 +15,8 @@ export interface Scenario {
   readonly managers?: number
   /** Settings of controllers that differ from the defaults. */
   readonly configuration?: Partial<ControllersConfiguration>
+  /** Gates that are not at their defaults. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
   /** The process whose writes, reads and events `explore` disturbs. Default: the controller manager. */
   readonly subject?: string
   /** Before anything goes wrong: starts processes of your own, installs what they need. */

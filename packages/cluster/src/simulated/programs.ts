@@ -28,7 +28,7 @@ export interface ProgramWorld {
   readonly kubelets: Map<string, () => SimulatedKubelet | undefined>
   /** Of all nodes: each knows its own pods alone. */
   readonly loads: SharedLoads
-  readonly configuration?: Partial<ControllersConfiguration>
+  readonly configuration: Partial<ControllersConfiguration>
 }
 
 /** `x.y.z`, as a candidate of a coordinated election tells them. */
@@ -58,7 +58,7 @@ export function managerProgram(
       logger,
       metrics,
       ...(trace === undefined ? {} : { trace }),
-      ...(configuration === undefined ? {} : { configuration }),
+      configuration,
     }
     const failed = Promise.withResolvers<never>()
     const client = electionClient(world, life)

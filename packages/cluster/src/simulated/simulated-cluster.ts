@@ -314,6 +314,7 @@ export class SimulatedCluster {
       ...serverOptions({ clock, random, store }),
       tokens: this.#identities.tokens,
       runtimeConfig: this.#options.runtimeConfig,
+      featureGates: this.#options.featureGates,
       kubelets: { kubeletOf: (nodeName) => this.#kubelets.get(nodeName)?.() },
     })
     await server.start()
@@ -328,7 +329,9 @@ export class SimulatedCluster {
       effect() {},
       finished: (controller, key, verdict) => this.#tell('reconciled', controller, key, verdict),
     }
-    const { configuration } = this.#options
+    const { featureGates } = this.#options
+    const gates = featureGates === undefined ? {} : { featureGates }
+    const configuration = { ...gates, ...this.#options.configuration }
     return {
       network: this.network,
       logger: this.#logger,
@@ -336,7 +339,7 @@ export class SimulatedCluster {
       trace,
       kubelets: this.#kubelets,
       loads: this.#loads,
-      ...(configuration === undefined ? {} : { configuration }),
+      configuration,
     }
   }
 

@@ -21,6 +21,8 @@ export interface SimulationOptions {
   readonly runtimeConfig?: RuntimeConfig
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
+  /** Of the server and of controllers, where they differ from the defaults of 1.36. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
   /** Settings of controllers that differ from the defaults. */
   readonly configuration?: Partial<ControllersConfiguration>
   readonly injector?: FaultInjector

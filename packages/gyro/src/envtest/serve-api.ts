@@ -143,7 +143,7 @@ function serverSettings(
     serviceAccountIssuers: options.serviceAccountIssuers,
     otherServiceAccountKeys: options.serviceAccountKeyFiles.map(publicKeyOf),
     serviceRanges: options.serviceRanges,
-    featureGates: options.featureGates,
+    featureGates: Object.fromEntries(options.featureGates),
     runtimeConfig: options.runtimeConfig,
     inFlight: { reading: options.readingLimit, mutating: options.mutatingLimit },
     ...(advertiseAddress !== '' && { advertiseAddress }),
