@@ -108,6 +108,7 @@ export class SliceMetrics {
   }
 }
 
+/** The help texts are upstream's: one scrape of both managers must not show two. */
 function instruments(metrics: MetricsRegistry) {
   const named = (name: string, help: string, labels: readonly string[] = []): MetricOptions => ({
     name: `${PREFIX}${name}`,
@@ -118,36 +119,40 @@ function instruments(metrics: MetricsRegistry) {
   const buckets = COUNT_BUCKETS
   return {
     added: metrics.histogram({
-      ...named('endpoints_added_per_sync', 'Endpoints added on each Service sync'),
+      ...named('endpoints_added_per_sync', 'Number of endpoints added on each Service sync'),
       ...beta,
       buckets,
     }),
     removed: metrics.histogram({
-      ...named('endpoints_removed_per_sync', 'Endpoints removed on each Service sync'),
+      ...named('endpoints_removed_per_sync', 'Number of endpoints removed on each Service sync'),
       ...beta,
       buckets,
     }),
     endpointsDesired: metrics.gauge({
-      ...named('endpoints_desired', 'Endpoints that all Services should have'),
+      ...named('endpoints_desired', 'Number of endpoints desired'),
       ...beta,
     }),
     slices: metrics.gauge({
-      ...named('num_endpoint_slices', 'EndpointSlices that exist'),
+      ...named('num_endpoint_slices', 'Number of EndpointSlices'),
       ...beta,
     }),
     slicesDesired: metrics.gauge({
-      ...named('desired_endpoint_slices', 'EndpointSlices that perfect packing would need'),
+      ...named(
+        'desired_endpoint_slices',
+        'Number of EndpointSlices that would exist with perfect endpoint allocation',
+      ),
       ...beta,
     }),
-    changes: metrics.counter(named('changes', 'EndpointSlice writes', ['operation'])),
+    changes: metrics.counter(named('changes', 'Number of EndpointSlice changes', ['operation'])),
     slicesChanged: metrics.histogram({
-      ...named('endpointslices_changed_per_sync', 'EndpointSlices changed on each Service sync', [
-        'topology',
-        'traffic_distribution',
-      ]),
+      ...named(
+        'endpointslices_changed_per_sync',
+        'Number of EndpointSlices changed on each Service sync',
+        ['topology', 'traffic_distribution'],
+      ),
       buckets: DEFAULT_BUCKETS,
     }),
-    syncs: metrics.counter(named('syncs', 'Service syncs', ['result'])),
+    syncs: metrics.counter(named('syncs', 'Number of EndpointSlice syncs', ['result'])),
     servicesByDistribution: metrics.gauge({
       ...named('services_count_by_traffic_distribution', 'Services with each trafficDistribution', [
         'traffic_distribution',

@@ -67,29 +67,39 @@ export class MirroringMetrics {
   }
 }
 
+/** The help texts are upstream's: one scrape of both managers must not show two. */
 function instruments(metrics: MetricsRegistry) {
   const perSync = (name: string, help: string) =>
     metrics.histogram({ name: `${PREFIX}${name}`, help, buckets: COUNT_BUCKETS })
   const gauge = (name: string, help: string) => metrics.gauge({ name: `${PREFIX}${name}`, help })
   return {
-    added: perSync('endpoints_added_per_sync', 'Endpoints added on each sync'),
-    updated: perSync('endpoints_updated_per_sync', 'Endpoints updated on each sync'),
-    removed: perSync('endpoints_removed_per_sync', 'Endpoints removed on each sync'),
+    added: perSync('endpoints_added_per_sync', 'Number of endpoints added on each Endpoints sync'),
+    updated: perSync(
+      'endpoints_updated_per_sync',
+      'Number of endpoints updated on each Endpoints sync',
+    ),
+    removed: perSync(
+      'endpoints_removed_per_sync',
+      'Number of endpoints removed on each Endpoints sync',
+    ),
     addressesSkipped: perSync(
       'addresses_skipped_per_sync',
-      'Addresses left out on each sync: invalid ones, and those over the maximum of a subset',
+      'Number of addresses skipped on each Endpoints sync due to being invalid or exceeding MaxEndpointsPerSubset',
     ),
     duration: metrics.histogram({
       name: `${PREFIX}endpoints_sync_duration`,
-      help: 'Duration of a sync in seconds',
+      help: 'Duration of syncEndpoints() in seconds',
       buckets: SECONDS_BUCKETS,
     }),
-    endpointsDesired: gauge('endpoints_desired', 'Endpoints that should be mirrored'),
-    slices: gauge('num_endpoint_slices', 'EndpointSlices that exist'),
-    slicesDesired: gauge('desired_endpoint_slices', 'EndpointSlices that perfect packing needs'),
+    endpointsDesired: gauge('endpoints_desired', 'Number of endpoints desired'),
+    slices: gauge('num_endpoint_slices', 'Number of EndpointSlices'),
+    slicesDesired: gauge(
+      'desired_endpoint_slices',
+      'Number of EndpointSlices that would exist with perfect endpoint allocation',
+    ),
     changes: metrics.counter({
       name: `${PREFIX}changes`,
-      help: 'EndpointSlice writes',
+      help: 'Number of EndpointSlice changes',
       labels: ['operation'],
     }),
   }

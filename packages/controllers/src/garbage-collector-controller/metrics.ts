@@ -4,6 +4,6 @@ import type { Counter, MetricsRegistry } from '@gyropilot/foundation'
 export function resourcesSyncErrors(metrics: MetricsRegistry): Counter {
   return metrics.counter({
     name: 'garbagecollector_controller_resources_sync_error_total',
-    help: 'Number of times that the resources to be watched could not be brought up to date',
+    help: 'Number of garbage collector resources sync errors',
   })
 }

@@ -8,7 +8,16 @@ import { JobMetrics } from './metrics.ts'
 
 const NOW = secondsAgo(0)
 
+/** Without series that are at zero. */
 function metricsOf(
+  subject: Job,
+  present: readonly Pod[],
+  options: Parameters<typeof syncOf>[2] = {},
+): readonly string[] {
+  return seriesOf(subject, present, options).filter((line) => !line.endsWith(' 0'))
+}
+
+function seriesOf(
   subject: Job,
   present: readonly Pod[],
   options: Parameters<typeof syncOf>[2] = {},
@@ -194,4 +203,30 @@ test('a sync that takes no time took none', () => {
   const registry = new PrometheusRegistry()
   syncOf(job(), [], { settings: { metrics: new JobMetrics(registry) } })
   assert.match(registry.expose(), /job_sync_duration_seconds_sum\{[^}]*\} 0\n/)
+})
+
+test('finished pods and indexes have their series, at zero, from the first status on', () => {
+  const atZero = (subject: Job): readonly string[] =>
+    seriesOf(subject, []).filter((line) => line.endsWith(' 0'))
+  const podsOf = (mode: string): readonly string[] =>
+    ['failed', 'succeeded'].map(
+      (result) => `job_pods_finished_total{completion_mode="${mode}",result="${result}"} 0`,
+    )
+  assert.deepEqual(atZero(job()), podsOf('NonIndexed'))
+  assert.deepEqual(atZero(perIndexJob()), [
+    'job_finished_indexes_total{backoffLimit="perIndex",status="succeeded"} 0',
+    ...podsOf('Indexed'),
+  ])
+})
+
+test('indexes that are dropped are not taken back from what was counted', () => {
+  const shrunk = indexedJob({
+    spec: { completions: 2, parallelism: 2 },
+    status: { startTime: NOW, succeeded: 3, completedIndexes: '0,2,4' },
+  })
+  assert.ok(
+    seriesOf(shrunk, []).includes(
+      'job_pods_finished_total{completion_mode="Indexed",result="succeeded"} 0',
+    ),
+  )
 })

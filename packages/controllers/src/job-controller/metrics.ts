@@ -42,18 +42,20 @@ export class JobMetrics {
     this.#instruments.jobs.increment({ completion_mode: modeOf(job), result, reason })
   }
 
+  /** With every status: series are there before anything is counted. An index that is dropped takes no count back. */
   podsCounted(job: Job, succeeded: number, failed: number): void {
     const completion_mode = modeOf(job)
-    if (succeeded > 0)
-      this.#instruments.pods.increment({ completion_mode, result: 'succeeded' }, succeeded)
-    if (failed > 0) this.#instruments.pods.increment({ completion_mode, result: 'failed' }, failed)
+    const { pods } = this.#instruments
+    pods.increment({ completion_mode, result: 'succeeded' }, Math.max(0, succeeded))
+    pods.increment({ completion_mode, result: 'failed' }, Math.max(0, failed))
   }
 
   indexesCounted(job: Job, succeeded: number, failed: number): void {
+    if (modeOf(job) !== 'Indexed') return
     const backoffLimit = hasBackoffPerIndex(job) ? 'perIndex' : 'global'
-    if (succeeded > 0)
-      this.#instruments.indexes.increment({ status: 'succeeded', backoffLimit }, succeeded)
-    if (failed > 0) this.#instruments.indexes.increment({ status: 'failed', backoffLimit }, failed)
+    const { indexes } = this.#instruments
+    indexes.increment({ status: 'succeeded', backoffLimit }, Math.max(0, succeeded))
+    if (failed > 0) indexes.increment({ status: 'failed', backoffLimit }, failed)
   }
 
   failureHandled(action: FailureAction): void {

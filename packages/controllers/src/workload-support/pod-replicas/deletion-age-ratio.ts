@@ -9,7 +9,7 @@ import type { Histogram, MetricsRegistry } from '@gyropilot/foundation'
 export function sortingDeletionAgeRatio(metrics: MetricsRegistry): Histogram {
   return metrics.histogram({
     name: 'replicaset_controller_sorting_deletion_age_ratio',
-    help: 'The ratio of chosen deleted pod age to the age of the youngest ready pod of the ReplicaSet. Should be <2. Measures how well old and new pods are mixed among the victims of a scale-down',
+    help: "The ratio of chosen deleted pod's ages to the current youngest pod's age (at the time). Should be <2. The intent of this metric is to measure the rough efficacy of the LogarithmicScaleDown feature gate's effect on the sorting (and deletion) of pods when a replicaset scales down. This only considers Ready pods when calculating and reporting.",
     buckets: [0.25, 0.5, 1, 2, 4, 8],
   })
 }
