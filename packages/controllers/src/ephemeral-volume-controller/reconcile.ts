@@ -1,10 +1,16 @@
 /** One sync of a pod. Step numbers are those of docs/behaviour/controllers/ephemeral-volume-controller.md. */
-import { isControlledBy, isTerminating, keyOf, newControllerRef, resources } from '@gyropilot/api'
+import {
+  ephemeralClaimName,
+  isControlledBy,
+  isTerminating,
+  keyOf,
+  newControllerRef,
+  resources,
+} from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod, Volume } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import { create, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { ephemeralClaimName } from '../volume-support/pod-claims.ts'
 import type { CreationMetrics } from './metrics.ts'
 
 export interface ObservedPod {

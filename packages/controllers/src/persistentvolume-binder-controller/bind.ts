@@ -3,6 +3,7 @@
  * is repaired by the next sync, which makes the rest.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Bind.
  */
+import { isVolumeFor } from '@gyropilot/api'
 import type { ObjectReference, PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { Reconcile } from '@gyropilot/runtime'
 import { withAnnotation } from './annotations.ts'
@@ -10,7 +11,6 @@ import { saveClaim, saveVolume, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { writeClaimStatus } from './claim-status.ts'
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, YES } from './config.ts'
-import { namesClaim } from './match-volume.ts'
 import { setPhase } from './volume-phase.ts'
 
 export function* bind(
@@ -32,7 +32,7 @@ export function* bind(
 
 /** The volume with the claim's full reference; the same object where it is there already. */
 export function reserve(volume: PersistentVolume, claim: PersistentVolumeClaim): PersistentVolume {
-  const isNamed = namesClaim(volume, claim)
+  const isNamed = isVolumeFor(volume, claim)
   if (isNamed && volume.spec?.claimRef?.uid === claim.metadata?.uid) return volume
   const spec = { ...volume.spec, claimRef: referenceTo(claim) }
   const reserved = { ...volume, spec }

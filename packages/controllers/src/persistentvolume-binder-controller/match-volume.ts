@@ -2,12 +2,21 @@
  * Which volume fits a claim.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Search.
  */
-import { compareQuantities, isTerminating } from '@gyropilot/api'
+import {
+  canVolumeHold,
+  compareQuantities,
+  haveSameAttributesClass,
+  haveSameVolumeMode,
+  isTerminating,
+  isVolumeFor,
+  isVolumeLargeEnough,
+  storageClassNameOf,
+  volumeCapacity,
+} from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import type { IndexFunction } from '@gyropilot/runtime'
 import { selectorQuery } from '../workload-support/label-selector.ts'
-import { classNameOf } from './storage-class.ts'
 
 type AccessMode = NonNullable<NonNullable<PersistentVolume['spec']>['accessModes']>[number]
 
@@ -41,17 +50,6 @@ export function accessModeGroups(requested: readonly AccessMode[]): readonly str
     .map(groupName)
 }
 
-/** The claim that the volume names, of any uid or of this one. */
-export function namesClaim(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const ref = volume.spec?.claimRef
-  return (
-    ref !== undefined &&
-    ref.namespace === claim.metadata?.namespace &&
-    ref.name === claim.metadata?.name &&
-    (!ref.uid || ref.uid === claim.metadata?.uid)
-  )
-}
-
 /** The first group with a result wins. */
 export function findVolume(
   claim: PersistentVolumeClaim,
@@ -70,7 +68,7 @@ function findInGroup(
   delayed: boolean,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  const className = classNameOf(claim)
+  const className = storageClassNameOf(claim)
   const { selector } = claim.spec ?? {}
   // An absent selector takes every volume; as a query it would take none.
   const selects = (volume: PersistentVolume): boolean =>
@@ -78,47 +76,21 @@ function findInGroup(
   let best: PersistentVolume | undefined
   for (const volume of volumes) {
     const isReserved = volume.spec?.claimRef !== undefined
-    if (isReserved && !namesClaim(volume, claim)) continue
-    if (!canHold(volume, claim)) continue
+    if (isReserved && !isVolumeFor(volume, claim)) continue
+    if (!canVolumeHold(volume, claim)) continue
     if (isReserved) return volume
     if (delayed || volume.status?.phase !== 'Available') continue
-    if (classNameOf(volume) !== className || !selects(volume)) continue
+    if (storageClassNameOf(volume) !== className || !selects(volume)) continue
     if (best === undefined || isBetter(volume, best)) best = volume
   }
   return best
 }
 
-function canHold(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  return (
-    !isTerminating(volume) &&
-    isLargeEnough(volume, claim) &&
-    hasSameVolumeMode(volume, claim) &&
-    hasSameAttributesClass(volume, claim)
-  )
-}
-
 /** The smaller one; the order of a cache means nothing, so ties go by name. */
 function isBetter(volume: PersistentVolume, best: PersistentVolume): boolean {
-  const bySize = compareQuantities(capacityOf(volume), capacityOf(best))
+  const bySize = compareQuantities(volumeCapacity(volume), volumeCapacity(best))
   if (bySize !== 0) return bySize < 0
   return compareStrings(volume.metadata?.name ?? '', best.metadata?.name ?? '') < 0
-}
-
-export function capacityOf({ spec }: PersistentVolume): string | number {
-  return spec?.capacity?.storage ?? '0'
-}
-
-function isLargeEnough(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  return compareQuantities(capacityOf(volume), claim.spec?.resources?.requests?.storage ?? '0') >= 0
-}
-
-export function hasSameVolumeMode(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  return (volume.spec?.volumeMode ?? 'Filesystem') === (claim.spec?.volumeMode ?? 'Filesystem')
-}
-
-function hasSameAttributesClass(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const asked = claim.spec?.volumeAttributesClassName ?? ''
-  return (volume.spec?.volumeAttributesClassName ?? '') === asked
 }
 
 /** Why a claim cannot have the free volume that it names; undefined: it can. */
@@ -127,10 +99,11 @@ export function mismatchOf(
   claim: PersistentVolumeClaim,
 ): string | undefined {
   if (isTerminating(volume)) return `the volume is marked for deletion "${volume.metadata?.name}"`
-  if (!isLargeEnough(volume, claim)) return 'requested PV is too small'
-  if (classNameOf(volume) !== classNameOf(claim)) return 'storageClassName does not match'
-  if (!hasSameAttributesClass(volume, claim)) return 'volumeAttributesClassName does not match'
-  if (!hasSameVolumeMode(volume, claim)) return 'incompatible volumeMode'
+  if (!isVolumeLargeEnough(volume, claim)) return 'requested PV is too small'
+  if (storageClassNameOf(volume) !== storageClassNameOf(claim))
+    return 'storageClassName does not match'
+  if (!haveSameAttributesClass(volume, claim)) return 'volumeAttributesClassName does not match'
+  if (!haveSameVolumeMode(volume, claim)) return 'incompatible volumeMode'
   const offered = volume.spec?.accessModes ?? []
   const asked = claim.spec?.accessModes ?? []
   return asked.every((mode) => offered.includes(mode)) ? undefined : 'incompatible accessMode'

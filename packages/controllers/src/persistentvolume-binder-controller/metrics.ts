@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Metrics. */
+import { storageClassNameOf } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { Gauge, Labels, MetricsRegistry } from '@gyropilot/foundation'
-import { classNameOf } from './storage-class.ts'
 import { pluginOf } from './storage-plugin.ts'
 
 export interface BinderMetrics {
@@ -79,13 +79,13 @@ function volumeKind(volume: PersistentVolume): Labels {
 }
 
 function classOfVolume(volume: PersistentVolume): Labels {
-  return { storage_class: classNameOf(volume) }
+  return { storage_class: storageClassNameOf(volume) }
 }
 
 function classesOfClaim(claim: PersistentVolumeClaim): Labels {
   return {
     namespace: claim.metadata?.namespace ?? '',
-    storage_class: classNameOf(claim),
+    storage_class: storageClassNameOf(claim),
     volume_attributes_class: claim.spec?.volumeAttributesClassName ?? '',
   }
 }

@@ -2,6 +2,7 @@
  * A volume is asked for. Who makes it is outside: of the plugins in the tree only the names are left. Step numbers are those
  * of docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Provision.
  */
+import { storageClassNameOf } from '@gyropilot/api'
 import type { PersistentVolumeClaim, StorageClass } from '@gyropilot/api'
 import { recordEvent } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
@@ -11,14 +12,13 @@ import { saveClaim, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER } from './config.ts'
 import { isInTree } from './migration.ts'
-import { classNameOf } from './storage-class.ts'
 import { HOST_PATH_PLUGIN } from './storage-plugin.ts'
 
 export function* provision(binder: Binder, claim: PersistentVolumeClaim): Reconcile {
   // 1.
   if (!binder.settings.enableDynamicProvisioning) return
   // 2.
-  const className = classNameOf(claim)
+  const className = storageClassNameOf(claim)
   const found = binder.classNamed(className)
   if (found === undefined)
     return yield* refuse(claim, `storageclass.storage.k8s.io "${className}" not found`)

@@ -3,7 +3,7 @@
  * Volume.
  */
 import { isNotFound } from '@gyropilot/client'
-import { keyOf, resources } from '@gyropilot/api'
+import { haveSameVolumeMode, keyOf, resources } from '@gyropilot/api'
 import type { ObjectReference, PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import { getLive, recordEvent } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
@@ -11,7 +11,6 @@ import { hasAnnotation } from './annotations.ts'
 import { saveVolume, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { PROVISIONED_BY } from './config.ts'
-import { hasSameVolumeMode } from './match-volume.ts'
 import { migratedVolume } from './migration.ts'
 import { reclaim } from './reclaim.ts'
 import { unbind } from './unbind.ts'
@@ -73,7 +72,7 @@ function* awaitClaim(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,
 ): Reconcile {
-  if (hasSameVolumeMode(volume, claim)) return binder.enqueueClaim(keyOf(claim))
+  if (haveSameVolumeMode(volume, claim)) return binder.enqueueClaim(keyOf(claim))
   const why = 'due to incompatible volumeMode.'
   const claimName = `PersistentVolumeClaim "${claim.metadata?.name}"`
   const volumeName = `PersistentVolume "${volume.metadata?.name}"`

@@ -3,13 +3,18 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim, Recycle.
  */
 import { isAlreadyExists, isNotFound } from '@gyropilot/client'
-import { compareQuantities, isTerminating, quantityToInteger, resources } from '@gyropilot/api'
+import {
+  compareQuantities,
+  isTerminating,
+  quantityToInteger,
+  resources,
+  volumeCapacity,
+} from '@gyropilot/api'
 import type { PersistentVolume, Pod } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { create, recordEvent, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { Binder } from './binder.ts'
-import { capacityOf } from './match-volume.ts'
 import { liveReleased, operationId } from './released-volume.ts'
 import { recyclerOf } from './storage-plugin.ts'
 import { unbind } from './unbind.ts'
@@ -110,7 +115,7 @@ export function recyclerPod(volume: PersistentVolume): Pod {
 
 function deadlineSeconds(volume: PersistentVolume): number {
   const { minimumSeconds = 0, secondsPerGibibyte = 0 } = recyclerOf(volume) ?? {}
-  const capacity = capacityOf(volume)
+  const capacity = volumeCapacity(volume)
   if (compareQuantities(capacity, GIBIBYTE) < 0) return minimumSeconds
   const gibibytes = Math.floor(quantityToInteger(capacity) / GIBIBYTE)
   return Math.max(minimumSeconds, secondsPerGibibyte * gibibytes)

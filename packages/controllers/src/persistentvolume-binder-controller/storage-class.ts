@@ -2,8 +2,8 @@
  * Classes of claims and volumes, the default one, and when binding waits for a pod.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Claim.
  */
-import { parseTime } from '@gyropilot/api'
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@gyropilot/api'
+import { parseTime, storageClassNameOf, waitsForFirstConsumer } from '@gyropilot/api'
+import type { PersistentVolumeClaim, StorageClass } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { annotation, hasAnnotation } from './annotations.ts'
 import { BETA_STORAGE_CLASS } from './config.ts'
@@ -12,11 +12,6 @@ const IS_DEFAULT = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ]
-
-/** Empty: none. The annotation wins, also when it is empty. */
-export function classNameOf(object: PersistentVolume | PersistentVolumeClaim): string {
-  return annotation(object, BETA_STORAGE_CLASS) ?? object.spec?.storageClassName ?? ''
-}
 
 /** Nothing was said, which is not the same as the empty class. */
 export function isClassUnset(claim: PersistentVolumeClaim): boolean {
@@ -46,11 +41,11 @@ export function delayOf(
   claim: PersistentVolumeClaim,
   classNamed: (name: string) => StorageClass | undefined,
 ): Delay {
-  const name = classNameOf(claim)
+  const name = storageClassNameOf(claim)
   const found = name === '' ? undefined : classNamed(name)
   if (found === undefined) return { delayed: false }
   const mode = found.volumeBindingMode
   if (mode === undefined || mode === null)
     return { error: new Error(`VolumeBindingMode not set for StorageClass "${name}"`) }
-  return { delayed: mode === 'WaitForFirstConsumer' }
+  return { delayed: waitsForFirstConsumer(found) }
 }

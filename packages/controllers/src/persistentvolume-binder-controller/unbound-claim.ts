@@ -2,6 +2,7 @@
  * A claim without a volume: one is found for it, or asked for, or waited for. Step numbers are those of
  * docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Unbound.
  */
+import { isVolumeFor, storageClassNameOf } from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { recordEvent } from '@gyropilot/runtime'
@@ -12,9 +13,9 @@ import { saveClaim } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { writeClaimStatus } from './claim-status.ts'
 import { BOUND_BY_CONTROLLER, SELECTED_NODE } from './config.ts'
-import { ACCESS_MODE_INDEX, findVolume, mismatchOf, namesClaim } from './match-volume.ts'
+import { ACCESS_MODE_INDEX, findVolume, mismatchOf } from './match-volume.ts'
 import { provision } from './provision.ts'
-import { classNameOf, defaultClass, delayOf, isClassUnset } from './storage-class.ts'
+import { defaultClass, delayOf, isClassUnset } from './storage-class.ts'
 
 export function reconcileUnbound(binder: Binder, claim: PersistentVolumeClaim): Reconcile {
   const volumeName = claim.spec?.volumeName
@@ -40,7 +41,7 @@ function* reconcileUnnamed(binder: Binder, claim: PersistentVolumeClaim): Reconc
     return yield* setPending(binder, claim)
   }
   // 5.
-  if (classNameOf(claim) !== '') return yield* provision(binder, claim)
+  if (storageClassNameOf(claim) !== '') return yield* provision(binder, claim)
   // 6.
   const text = 'no persistent volumes available for this claim and no storage class is set'
   yield* recordEvent(claim, 'Normal', 'FailedBinding', text)
@@ -94,7 +95,7 @@ function* reconcileNamed(
     return yield* setPending(binder, claim)
   }
   // 3.
-  if (namesClaim(volume, claim)) return yield* bind(binder, volume, claim)
+  if (isVolumeFor(volume, claim)) return yield* bind(binder, volume, claim)
   // 4.
   return yield* refuseTaken(binder, claim, volumeName)
 }

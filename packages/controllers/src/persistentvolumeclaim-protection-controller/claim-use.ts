@@ -2,9 +2,8 @@
  * What it means that a pod uses a claim.
  * Contract: docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md, Sync, Used.
  */
-import { isControlledBy } from '@gyropilot/api'
+import { ephemeralClaimName, isControlledBy } from '@gyropilot/api'
 import type { ContainerStatus, PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import { ephemeralClaimName } from '../volume-support/pod-claims.ts'
 
 /** What holds a claim: a pod that was given to a node. In which phase does not matter for a claim that it names. */
 export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {

@@ -2,21 +2,11 @@
  * The claims that pods use, by name and by volumes of their own.
  * Contract: docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md, Watches and keys.
  */
-import type { Pod, Volume } from '@gyropilot/api'
+import { claimNameOf } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
 import type { IndexFunction, Informer, Lister } from '@gyropilot/runtime'
 
 const POD_CLAIM_INDEX = 'podClaim'
-
-/** Of the claim behind a generic ephemeral volume. Not cut: admission sees to it that it is short enough. */
-export function ephemeralClaimName(pod: Pod, volume: Volume): string {
-  return `${pod.metadata?.name}-${volume.name}`
-}
-
-/** The claim that the volume takes; undefined for volumes of other kinds. */
-export function claimNameOf(pod: Pod, volume: Volume): string | undefined {
-  if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName
-  return volume.ephemeral === undefined ? undefined : ephemeralClaimName(pod, volume)
-}
 
 /** `namespace/name` of every claim that the pod takes. */
 export const claimKeysOf: IndexFunction<Pod> = (pod) =>
