@@ -48,7 +48,7 @@ const pages = [
     'custom-resources',
     'kubectl',
   ].map((page) => `api-server/${page}`),
-  ...['kubelet', 'scheduler'].map((page) => `simulation/${page}`),
+  ...['kubelet', 'scheduler', 'storage'].map((page) => `simulation/${page}`),
   'controllers/shared-controller-utils',
 ]
 for (const page of pages) {

@@ -130,6 +130,10 @@ export class Cluster {
     return this.#parts.startScheduler()
   }
 
+  startStorage(): RunningPart {
+    return this.#parts.startStorage()
+  }
+
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
     this.server.serveResourceMetrics()
     return this.#parts.startNodes(nodes)

@@ -13,7 +13,7 @@ import { clientBuilder, refuseMissing, runControllers } from '@gyropilot/manager
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
-import { SimulatedNodes } from '@gyropilot/nodes'
+import { STORAGE_DRIVER, SimulatedNodes, StorageDriver, VolumeData } from '@gyropilot/nodes'
 import { SCHEDULER_NAME, Scheduler } from '@gyropilot/scheduler'
 import type {
   Dial,
@@ -56,6 +56,8 @@ export interface PartsOptions {
   readonly dial?: Dial
   /** Who shares a scripted load, where these nodes are not all. */
   readonly loads?: SharedLoads
+  /** What is written on volumes, where nodes and storage driver are of several such parts. Default: of these parts alone. */
+  readonly volumeData?: VolumeData
 }
 
 /** A part that runs until its cluster stops. */
@@ -80,18 +82,20 @@ export class Parts {
   readonly #lifetime = new AbortController()
   readonly #running: Promise<void>[] = []
   readonly #nodes: SimulatedNodes[] = []
+  readonly #volumeData: VolumeData
 
   constructor(options: PartsOptions) {
     this.#options = options
+    this.#volumeData = options.volumeData ?? new VolumeData()
   }
 
-  /** Writes events as this client. `host` is the node of kubelets. */
-  events(client: Client, host?: string): EventBroadcaster {
+  /** Writes events as this client. `host` is the node of kubelets; `stream`: of random names. */
+  events(client: Client, host?: string, stream = host ?? ''): EventBroadcaster {
     const { clock, random, logger } = this.#options
     return new EventBroadcaster({
       client,
       clock,
-      random: random.fork(`events/${host ?? ''}`),
+      random: random.fork(`events/${stream}`),
       logger: logger.named('events'),
       ...(host === undefined ? {} : { host }),
     })
@@ -192,6 +196,8 @@ export class Parts {
       recorderOf: (host) => this.events(client, host).recorder('kubelet'),
       ...(dial === undefined ? {} : { dial }),
       ...(loads === undefined ? {} : { loads }),
+      volumeData: this.#volumeData,
+      waitsForAttach: isBuilt(ATTACH_DETACH),
     })
     this.#nodes.push(simulated)
     return this.#start(async (signal, onStarted) => {
@@ -199,6 +205,31 @@ export class Parts {
       if (!(await informers.waitForCacheSync(signal))) return
       await simulated.start(signal)
       onStarted()
+      // Until then more of them are started: claims and volumes, with the first pod that has some.
+      await whenAborted(signal)
+      await informers.shutdown()
+    })
+  }
+
+  /** What provisions, attaches and resizes volumes. One for a cluster, whatever its nodes. */
+  startStorage(): RunningPart {
+    const { clock, logger } = this.#options
+    const client = this.client({ kind: 'administrator' }, 'csi-driver')
+    const informers = this.#informers(client, 'storage')
+    const driver = new StorageDriver({
+      client,
+      informers,
+      clock,
+      logger: logger.named('storage'),
+      recorder: this.events(client, undefined, STORAGE_DRIVER).recorder(STORAGE_DRIVER),
+      data: this.#volumeData,
+    })
+    return this.#start(async (signal, onStarted) => {
+      informers.start(signal)
+      if (!(await informers.waitForCacheSync(signal))) return
+      await driver.install(signal)
+      onStarted()
+      await driver.run(signal)
       await informers.shutdown()
     })
   }
@@ -248,6 +279,20 @@ export class Parts {
   }
 }
 
+async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+}
+
+/** Until it is built, pods do not wait for what nobody does. */
+const ATTACH_DETACH = 'persistentvolume-attach-detach-controller'
+
+function isBuilt(controller: string): boolean {
+  return controllers.some(({ name }) => name === controller)
+}
+
 /** One authority for all signers. */
 function certificateSigning({ signingAuthority }: Connection) {
   const byDefault = defaultControllersConfiguration.certificateSigning
@@ -265,5 +310,9 @@ function ownOf(
   if (only === undefined || others.length > 0)
     return ({ resource }) => (resource === 'pods' ? 'spec.nodeName!=' : undefined)
   return ({ resource }) =>
-    resource === 'pods' ? `spec.nodeName=${only.name}` : `metadata.name=${only.name}`
+    resource === 'pods'
+      ? `spec.nodeName=${only.name}`
+      : resource === 'nodes'
+        ? `metadata.name=${only.name}`
+        : undefined
 }

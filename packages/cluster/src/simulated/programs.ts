@@ -7,7 +7,12 @@ import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { fencedTransport } from '@gyropilot/manager'
 import { LeaderElector, LeaseCandidate, LeaseLock } from '@gyropilot/runtime'
 import type { ReconcileTrace } from '@gyropilot/runtime'
-import type { SharedLoads, SimulatedKubelet, SimulatedNodeConfiguration } from '@gyropilot/nodes'
+import type {
+  SharedLoads,
+  SimulatedKubelet,
+  SimulatedNodeConfiguration,
+  VolumeData,
+} from '@gyropilot/nodes'
 import { CONTROLLER_MANAGER } from '../identities.ts'
 import { Parts } from '../parts.ts'
 import { connectionOf } from './connections.ts'
@@ -28,6 +33,8 @@ export interface ProgramWorld {
   readonly kubelets: Map<string, () => SimulatedKubelet | undefined>
   /** Of all nodes: each knows its own pods alone. */
   readonly loads: SharedLoads
+  /** Storage outlives the processes of nodes and driver. */
+  readonly volumeData: VolumeData
   readonly configuration: Partial<ControllersConfiguration>
 }
 
@@ -131,6 +138,15 @@ export function schedulerProgram(world: ProgramWorld): Program {
   return (life) => runPart(world, life, (parts) => parts.startScheduler())
 }
 
+export function storageProgram(world: ProgramWorld, onReady: () => void): Program {
+  return (life) =>
+    runPart(world, life, (parts) => {
+      const running = parts.startStorage()
+      void running.ready.then(onReady)
+      return running
+    })
+}
+
 export function nodeProgram(
   world: ProgramWorld,
   nodes: readonly SimulatedNodeConfiguration[],
@@ -147,13 +163,13 @@ export function nodeProgram(
 }
 
 async function runPart(
-  { network, logger, metrics, loads }: ProgramWorld,
+  { network, logger, metrics, loads, volumeData }: ProgramWorld,
   life: Incarnation,
   start: (parts: Parts) => { readonly ended: Promise<void> },
 ): Promise<void> {
   const { clock, random, signal } = life
   const connection = connectionOf(network, life)
-  const parts = new Parts({ connection, clock, random, logger, metrics, loads })
+  const parts = new Parts({ connection, clock, random, logger, metrics, loads, volumeData })
   signal.addEventListener('abort', () => void parts.stop(), { once: true })
   await start(parts).ended
 }

@@ -16,7 +16,7 @@ import {
   sleep,
 } from '@gyropilot/foundation'
 import type { Logger, RandomSource } from '@gyropilot/foundation'
-import { SharedLoads } from '@gyropilot/nodes'
+import { SharedLoads, VolumeData } from '@gyropilot/nodes'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import { noFaults } from '../faults/injector.ts'
 import type { FaultInjector } from '../faults/injector.ts'
@@ -32,7 +32,7 @@ import { Objects, resourceOf } from './objects.ts'
 import { prebuiltStore, serverOptions } from './prebuilt-store.ts'
 import { Incarnation, SimulatedProcess } from './process.ts'
 import type { Program } from './process.ts'
-import { managerProgram, nodeProgram, schedulerProgram } from './programs.ts'
+import { managerProgram, nodeProgram, schedulerProgram, storageProgram } from './programs.ts'
 import type { ProgramWorld } from './programs.ts'
 import type { RequestFacts } from './request-facts.ts'
 import type { SimulationOptions } from './simulation-options.ts'
@@ -74,9 +74,11 @@ export class SimulatedCluster {
   #serverLives = 0
   #serverLife: Incarnation | undefined
   #readyNodes = 0
+  #hasStorage = false
   /** Of the processes of the nodes. */
   readonly #kubelets: ProgramWorld['kubelets'] = new Map()
   readonly #loads = new SharedLoads()
+  readonly #volumeData = new VolumeData()
 
   constructor(options: SimulationOptions, clock: VirtualClock, store: Store) {
     this.seed = String(options.seed)
@@ -117,7 +119,8 @@ export class SimulatedCluster {
   /** Called by `createCluster`. */
   async start(): Promise<void> {
     await this.#startServer()
-    const { managers = 1, nodes = 3, controllers = ['*'], coordinatedElection } = this.#options
+    const { managers = 1, nodes = 3, controllers = ['*'], storage = true } = this.#options
+    const { coordinatedElection } = this.#options
     const world = this.#programWorld()
     for (let i = 1; i <= managers; i++)
       this.run(
@@ -125,6 +128,12 @@ export class SimulatedCluster {
         managerProgram(world, controllers, coordinatedElection?.[i - 1]),
       )
     if (nodes > 0) this.run('scheduler', schedulerProgram(world))
+    const hasStorage = nodes > 0 && storage
+    if (hasStorage)
+      this.run(
+        'storage',
+        storageProgram(world, () => (this.#hasStorage = true)),
+      )
     const withPodRanges = managers === 0 || !givesPodRanges(controllers)
     const configurations = simulatedNodes(nodes, { withPodRanges })
     const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
@@ -133,7 +142,10 @@ export class SimulatedCluster {
       const ready = () => (this.#readyNodes += own.length)
       this.run(own[0]!.name, nodeProgram(world, own, ready))
     }
-    const isUp = () => this.#readyNodes >= nodes && (managers === 0 || this.#isLed())
+    const isUp = () =>
+      this.#readyNodes >= nodes &&
+      this.#hasStorage === hasStorage &&
+      (managers === 0 || this.#isLed())
     if (!(await this.clock.advanceUntil(isUp, START_LIMIT_MS)))
       throw new Error(`seed ${this.seed}: the cluster did not start within a minute`)
   }
@@ -339,6 +351,7 @@ export class SimulatedCluster {
       trace,
       kubelets: this.#kubelets,
       loads: this.#loads,
+      volumeData: this.#volumeData,
       configuration,
     }
   }

@@ -10,6 +10,8 @@ export interface SimulationOptions {
   readonly seed: string | number
   /** Simulated nodes. Default 3; with 0 there is no scheduler either, and pods stay pending. */
   readonly nodes?: number
+  /** The storage driver and its class `standard`, where there are nodes. Default true. */
+  readonly storage?: boolean
   /** Controller managers, of which one leads. Default 1. */
   readonly managers?: number
   /**

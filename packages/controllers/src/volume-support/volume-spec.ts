@@ -2,7 +2,7 @@
  * What is behind a volume of a pod: the plugin that can attach or mount it, and the one name it has in the cluster.
  * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Watches and keys, Volume resolution. Pure.
  */
-import { isControlledBy, keyOf } from '@gyropilot/api'
+import { claimNameOf, isControlledBy, keyOf } from '@gyropilot/api'
 import type {
   CSIDriver,
   PersistentVolume,
@@ -13,7 +13,6 @@ import type {
 } from '@gyropilot/api'
 import { translatedInlineVolume, translatedVolume } from './csi-translation.ts'
 import type { CsiVolume } from './csi-translation.ts'
-import { claimNameOf } from './pod-claims.ts'
 
 export const CSI_PLUGIN = 'kubernetes.io/csi'
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'

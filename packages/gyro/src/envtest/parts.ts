@@ -1,7 +1,8 @@
 /** Controllers, scheduler and nodes beside the API server of a test harness. Loaded only where they are asked for. */
+import { givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
 import type { Cluster } from '@gyropilot/cluster/live'
 import type { Clock } from '@gyropilot/foundation'
-import { simulatedNodes, takingPods } from '../up/nodes.ts'
+import { takingPods } from '../up/nodes.ts'
 import type { WantedParts } from './wanted-parts.ts'
 
 export { Cluster } from '@gyropilot/cluster/live'
@@ -15,6 +16,7 @@ export async function startParts(
   if (items.length > 0) await cluster.startControllerManager(items).ready
   if (nodes === 0) return
   await cluster.startScheduler().ready
-  await cluster.startNodes(simulatedNodes(nodes)).ready
+  const withPodRanges = !givesPodRanges(items)
+  await cluster.startNodes(simulatedNodes(nodes, { withPodRanges })).ready
   await takingPods(cluster.client(), clock)
 }

@@ -1,7 +1,13 @@
 /** The flags of `gyro up`. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
 
-export const COMPONENTS = ['api-server', 'controller-manager', 'scheduler', 'nodes'] as const
+export const COMPONENTS = [
+  'api-server',
+  'controller-manager',
+  'scheduler',
+  'nodes',
+  'storage',
+] as const
 export type Component = (typeof COMPONENTS)[number]
 
 export const upFlags: readonly FlagDefinition[] = [

@@ -234,7 +234,10 @@ function writeManagerKeys(
 async function startParts(
   options: UpOptions,
   world: World,
-  parts: Pick<Parts, 'client' | 'startControllerManager' | 'startScheduler' | 'startNodes'>,
+  parts: Pick<
+    Parts,
+    'client' | 'startControllerManager' | 'startScheduler' | 'startNodes' | 'startStorage'
+  >,
   kubeconfig: string,
   certificates?: ClusterCertificates,
 ): Promise<ManagerProcesses | undefined> {
@@ -256,6 +259,7 @@ async function startParts(
     })
   }
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
+  if (components.has('storage')) ready.push(parts.startStorage().ready)
   if (components.has('nodes')) {
     const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
     ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges })).ready)
@@ -269,6 +273,7 @@ async function startParts(
 function partsText({ components, managers, nodes }: UpOptions): readonly string[] {
   return [...components].map((component) => {
     if (component === 'nodes') return `${nodes} simulated ${nodes === 1 ? 'node' : 'nodes'}`
+    if (component === 'storage') return 'storage driver'
     return component === 'controller-manager' && managers > 1
       ? `${managers} controller-managers`
       : component

@@ -7,8 +7,20 @@ export const POD_QUOTA_BYTES = 64 * 2 ** 20
 export class PodStorage {
   readonly #quota = new Quota(POD_QUOTA_BYTES)
   readonly #volumes = new Map<string, FileStore>()
+  /** Those of the volumes that lie behind a claim. */
+  readonly #mounted = new Set<string>()
   /** By the container's name, of its present run. */
   readonly #roots = new Map<string, { readonly containerId: string; readonly store: FileStore }>()
+
+  /** What lies behind a claim: shared with whoever else has mounted it, and not of the pod's quota. */
+  mount(name: string, store: FileStore): void {
+    this.#volumes.set(name, store)
+    this.#mounted.add(name)
+  }
+
+  isMounted(name: string): boolean {
+    return this.#mounted.has(name)
+  }
 
   volume(name: string): FileStore {
     let store = this.#volumes.get(name)

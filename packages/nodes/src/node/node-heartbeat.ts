@@ -1,5 +1,5 @@
 /** Keeps a simulated node known: registration, Lease, status. Contract: docs/behaviour/simulation/kubelet.md, Heartbeats. */
-import { resources } from '@gyropilot/api'
+import { deepEqual, resources } from '@gyropilot/api'
 import type { Lease, Node } from '@gyropilot/api'
 import { isAlreadyExists, isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
@@ -8,6 +8,7 @@ import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import { nodeObject, nodeStatus } from './node-object.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
+import { csiNode } from '../storage/driver-objects.ts'
 
 const LEASE_NAMESPACE = 'kube-node-lease'
 const LEASE_DURATION_SECONDS = 40
@@ -41,6 +42,7 @@ export class NodeHeartbeat {
   async start(signal: AbortSignal): Promise<Node> {
     const node = await this.#register(signal)
     this.#node = node
+    await this.#registerDrivers(node, signal)
     this.#announce(node)
     this.#background(this.#renewLease(signal), signal)
     this.#background(this.#postStatus(signal), signal)
@@ -72,6 +74,34 @@ export class NodeHeartbeat {
       }
       await sleep(this.#services.clock, waitMs, signal)
       waitMs = Math.min(waitMs * 2, RETRY_LIMIT_MS)
+    }
+  }
+
+  /** What storage drivers the node has, and how much of each. */
+  async #registerDrivers(node: Node, signal: AbortSignal): Promise<void> {
+    const csiNodes = this.#services.client.resource(resources.csinodes)
+    const wanted = csiNode(node, this.#configuration.volumeLimit)
+    for (;;) {
+      try {
+        const stored = await csiNodes.create(wanted).catch(nothingWhenItExists)
+        if (stored !== undefined) return
+        const known = await csiNodes.get(node.metadata?.name ?? '')
+        const { ownerReferences } = wanted.metadata ?? {}
+        const isSame =
+          deepEqual(known.spec, wanted.spec) &&
+          deepEqual(known.metadata?.ownerReferences, ownerReferences)
+        if (!isSame)
+          await csiNodes.update({
+            ...known,
+            metadata: { ...known.metadata, ownerReferences },
+            spec: wanted.spec,
+          })
+        return
+      } catch (error) {
+        if (signal.aborted) throw error
+        this.#services.logger.error(error, 'Unable to register drivers of node')
+      }
+      await sleep(this.#services.clock, FIRST_RETRY_MS, signal)
     }
   }
 
@@ -166,6 +196,11 @@ export class NodeHeartbeat {
       spec,
     })
   }
+}
+
+function nothingWhenItExists(error: unknown): undefined {
+  if (isAlreadyExists(error)) return undefined
+  throw error
 }
 
 function nothingWhenNotFound(error: unknown): undefined {

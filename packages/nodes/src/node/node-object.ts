@@ -16,6 +16,8 @@ export interface SimulatedNodeConfiguration {
   }[]
   /** Default: 8 cpu, 32Gi memory, 100Gi ephemeral-storage, 110 pods. */
   readonly capacity?: Readonly<Record<string, string>>
+  /** Volumes of the storage driver that fit at a time. Default 128. */
+  readonly volumeLimit?: number
 }
 
 const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {

@@ -20,6 +20,9 @@ import { PodAddresses } from '../pod/pod-addresses.ts'
 import { NodeHeartbeat } from './node-heartbeat.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
 import { PodReferences } from '../pod/pod-references.ts'
+import { NodeVolumes } from '../storage/node-volumes.ts'
+import { VolumeData } from '../storage/volume-data.ts'
+import { VolumeSources } from '../storage/volume-sources.ts'
 import { PodWorker } from '../pod/pod-worker.ts'
 import type { NodeServices } from '../pod/pod-worker.ts'
 
@@ -44,6 +47,10 @@ export interface SimulatedNodesOptions {
   readonly dial?: Dial
   /** For nodes whose informers know their own pods alone: who shares a load, kept by who knows all pods. */
   readonly loads?: SharedLoads
+  /** What is written on volumes. Default: known to these nodes alone. */
+  readonly volumeData?: VolumeData
+  /** A controller attaches volumes to nodes: pods wait for it. Default true. */
+  readonly waitsForAttach?: boolean
 }
 
 interface RunningNode {
@@ -59,9 +66,11 @@ export class SimulatedNodes {
   readonly #running = new Map<string, RunningNode>()
   /** Kept here unless it was handed in. */
   readonly #ownLoads = new SharedLoads()
+  readonly #volumeData: VolumeData
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options
+    this.#volumeData = options.volumeData ?? new VolumeData()
     this.#pods = options.informers.informer(resources.pods)
     this.#pods.addIndex(NODE_INDEX, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
     this.#nodes = options.informers.informer(resources.nodes)
@@ -86,22 +95,38 @@ export class SimulatedNodes {
   async start(signal: AbortSignal): Promise<void> {
     // So many at a time: each registers in a few requests, and others have theirs in between.
     const waiting = this.#options.nodes.values()
+    const sources = new VolumeSources(this.#options.informers, signal)
     const turn = new Turn(this.#options.clock)
     const startNext = async (): Promise<void> => {
       for (const node of waiting) {
-        await this.#startNode(node, signal)
+        await this.#startNode(node, sources, signal)
         await turn.yieldIfLong()
       }
     }
     await Promise.all(Array.from({ length: STARTED_TOGETHER }, startNext))
   }
 
-  async #startNode(configuration: SimulatedNodeConfiguration, signal: AbortSignal): Promise<void> {
+  async #startNode(
+    configuration: SimulatedNodeConfiguration,
+    sources: VolumeSources,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { client, clock, logger, recorderOf } = this.#options
     const random = this.#options.random.fork(`node/${configuration.name}`)
     const recorder = recorderOf(configuration.name)
     const heartbeat = new NodeHeartbeat(configuration, { client, clock, random, logger, recorder })
     const node = await heartbeat.start(signal)
+    const volumes = new NodeVolumes({
+      nodeName: configuration.name,
+      client,
+      clock,
+      logger,
+      recorder,
+      sources,
+      data: this.#volumeData,
+      node: () => this.#nodes.lister.get(undefined, configuration.name),
+      waitsForAttach: this.#options.waitsForAttach ?? true,
+    })
     const services: NodeServices = {
       nodeName: configuration.name,
       hostIp: configuration.hostIp,
@@ -113,6 +138,8 @@ export class SimulatedNodes {
       recorder,
       imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
       references: new PodReferences(client, clock),
+      volumes,
+      lifetime: signal,
     }
     const workers = new Map<string, PodWorker>()
     const { dial, loads = this.#ownLoads } = this.#options
@@ -124,6 +151,7 @@ export class SimulatedNodes {
     signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
     const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
     for (const pod of own.toSorted(byCreation)) this.#changed(pod)
+    volumes.begin(signal)
   }
 
   /** Logs, commands, ports and usage of a node that runs here. */

@@ -14,10 +14,12 @@ import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../container/gathered.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import { streamOf } from '../container/shell.ts'
+import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { localContainer, localPod, restoredPod } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
+import { PodMounts } from './pod-mounts.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -33,12 +35,8 @@ const LEAST_GRACE_MS = 2_000
 const PROGRAM_RETRY_MS = 1_000
 /** What a probe's command may print. */
 const MOST_PROBE_BYTES = 1_048_576
-const MOUNT_RETRY_MS = 500
-const MOUNT_RETRY_LIMIT_MS = 122_000
 const NO_RANGE =
   'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
-/** How long a pod waits for its volumes before its kubelet says so. */
-const MOUNT_PATIENCE_MS = 123_000
 
 export interface NodeServices {
   readonly nodeName: string
@@ -51,6 +49,9 @@ export interface NodeServices {
   readonly recorder: EventRecorder
   readonly imageRules: ImageRules
   readonly references: PodReferences
+  readonly volumes: NodeVolumes
+  /** Of the node's process. */
+  readonly lifetime: AbortSignal
 }
 
 export class PodWorker {
@@ -62,6 +63,7 @@ export class PodWorker {
   readonly #writer: StatusWriter
   readonly #runner: ContainerRunner
   readonly #storage = new PodStorage()
+  readonly #mounts: PodMounts
   /** Ends everything at once: the pod object is gone, or the node stops. */
   readonly #life = new AbortController()
   /** Ends the containers' own courses; termination takes over. */
@@ -85,6 +87,17 @@ export class PodWorker {
       logger: node.logger,
       status: (stored) => podStatusOf(stored, this.#local, node, node.clock.nowMs()),
       onGone: () => this.gone(),
+    })
+    const { clock, recorder, references, volumes } = node
+    this.#mounts = new PodMounts({
+      clock,
+      recorder,
+      references,
+      volumes,
+      storage: this.#storage,
+      signal: this.#life.signal,
+      pod: () => this.#writer.stored,
+      isEnding: () => this.#terminating || this.#done,
     })
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
@@ -267,7 +280,7 @@ export class PodWorker {
     this.#watchDeadline()
     if (this.#local.ip === undefined) {
       await this.#writer.flush()
-      await this.#mountVolumes()
+      await this.#mounts.mountAll()
       if (this.#terminating) return
       await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
       if (this.#terminating) return
@@ -275,6 +288,7 @@ export class PodWorker {
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
       this.#node.addresses.claim(this.#local.ip)
+      this.#begin(() => this.#mounts.remountAll())
       for (const container of this.#local.ephemeral) {
         this.#begin(() => this.#runner.runEphemeral(container))
       }
@@ -284,37 +298,6 @@ export class PodWorker {
     if (!ended || this.#terminating) return
     await this.#writer.flush()
     this.#finish()
-  }
-
-  /** Waits for what the volumes refer to. */
-  async #mountVolumes(): Promise<void> {
-    const { clock, references } = this.#node
-    let waitMs = MOUNT_RETRY_MS
-    let sinceMs = clock.monotonicMs()
-    for (;;) {
-      const pod = this.#writer.stored
-      const unmounted: string[] = []
-      for (const volume of pod.spec?.volumes ?? []) {
-        const problem = await references.volumeProblem(pod, volume)
-        if (problem === undefined) continue
-        unmounted.push(volume.name)
-        this.#failedMount(`MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`)
-      }
-      if (unmounted.length === 0 || this.#terminating) return
-      await sleep(clock, waitMs, this.#life.signal)
-      if (this.#terminating) return
-      waitMs = Math.min(waitMs * 2, MOUNT_RETRY_LIMIT_MS)
-      if (clock.monotonicMs() - sinceMs < MOUNT_PATIENCE_MS) continue
-      sinceMs = clock.monotonicMs()
-      this.#failedMount(
-        `Unable to attach or mount volumes: unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[], failed to process volumes=[]: context deadline exceeded`,
-      )
-    }
-  }
-
-  #failedMount(message: string): void {
-    const regarding = this.#writer.stored
-    this.#node.recorder.record({ regarding, type: 'Warning', reason: 'FailedMount', message })
   }
 
   /** False: the pod ended before its node had addresses to give. */
@@ -413,6 +396,7 @@ export class PodWorker {
   #finish(): void {
     if (this.#done) return
     this.#done = true
+    this.#node.volumes.release(this.#local.uid, this.#node.lifetime)
     if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
       this.#node.addresses.release(this.#local.ip)
     }
