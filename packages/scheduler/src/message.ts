@@ -14,6 +14,8 @@ export type PreemptionOutcome =
   | { readonly kind: 'none'; readonly reasons: readonly string[] }
 
 export const NO_VICTIMS = 'No preemption victims found for incoming pod'
+/** What the plugin for device claims, which is asked before preemption, says of a pod that has none. */
+const NO_CLAIMS = 'no new claims to deallocate,'
 export const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
 
 export function unschedulableMessage(
@@ -27,16 +29,17 @@ export function unschedulableMessage(
     case 'victims':
       return message
     case 'not eligible':
-      return `${message} preemption: ${preemption.text}`
+      return `${message} ${NO_CLAIMS} preemption: ${preemption.text}`
     case 'none':
-      return `${message} preemption: ${available}: ${counted(preemption.reasons)}.`
+      return `${message} ${NO_CLAIMS} preemption: ${available}: ${counted(preemption.reasons)}.`
   }
 }
 
 /** Of a pod that no node can take, whatever its own state. */
 export function preFilterMessage(problem: string, nodes: number): string {
   const available = `0/${nodes} nodes are available`
-  return `${available}: ${problem}. preemption: ${available}: ${nodes} ${NOT_HELPFUL}.`
+  // What the plugin for device claims says of a pod that no plugin has looked at in full.
+  return `${available}: ${problem}. not found`
 }
 
 /** `1 a, 10 b, 2 c`: each reason with its count, sorted as text. */
