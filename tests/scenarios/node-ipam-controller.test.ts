@@ -81,7 +81,7 @@ scenario(
     await world.of(resources.nodes).delete('node-1')
     await world.of(resources.nodes).create(bare('more'))
     await rangeOf(world, 'more')
-    world.restartNode('node-1')
+    world.crash('node-1')
     await world.until('node-1 is back', 10_000, () => world.find(resources.nodes, 'node-1'))
     await world.of(resources.pods).create(pod('a', { nodeName: 'node-1' }))
     await world.advance(10_000)

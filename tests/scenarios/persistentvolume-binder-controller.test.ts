@@ -116,4 +116,5 @@ scenario(
     await untilClaim(world, 'Bound')
     await untilVolume(world, 'Bound')
   },
+  { storage: false },
 )

@@ -27,8 +27,8 @@ export interface World {
   advance(ms: number): Promise<void>
   /** The controller manager ends as by `kill -9`, and is started again a second later: it remembers nothing. */
   restartManager(): void
-  /** The process of the node ends as by `kill -9`, and registers it again a second later. */
-  restartNode(name: string): void
+  /** A process ends as by `kill -9`, and is started again a second later: `storage`, `scheduler`, `node-1`. */
+  crash(process: string): void
   /** Nothing of the node's process reaches the API server, or comes back, for so long. */
   partition(node: string, forMs: number): void
 }
@@ -41,6 +41,8 @@ export interface ScenarioOptions {
   readonly featureGates?: readonly string[]
   /** Settings of controllers that differ from the defaults. */
   readonly configuration?: SimulationOptions['configuration']
+  /** The storage driver and its default class. Default true. */
+  readonly storage?: boolean
 }
 
 const STEP_MS = 50
@@ -51,11 +53,19 @@ export function scenario(
   options: ScenarioOptions = {},
 ): void {
   test(title, async () => {
-    const { nodes = 2, seed = title, controllers, featureGates, configuration } = options
+    const {
+      nodes = 2,
+      seed = title,
+      controllers,
+      featureGates,
+      configuration,
+      storage = true,
+    } = options
     const gates = featureGates && gateValues(new Map(featureGates.map((gate) => [gate, true])))
     const cluster = await createCluster({
       seed,
       nodes,
+      storage,
       ...(controllers && { controllers }),
       configuration: { ...configuration, ...(gates && { featureGates: gates }) },
     })
@@ -92,7 +102,7 @@ function worldOf(cluster: SimulatedCluster): World {
     },
     advance: (ms) => clock.advance(ms),
     restartManager: () => cluster.process('controller-manager-1').crash(),
-    restartNode: (name) => cluster.process(name).crash(),
+    crash: (process) => cluster.process(process).crash(),
     partition: (node, forMs) => cluster.network.partition(node, undefined, forMs),
   }
 }

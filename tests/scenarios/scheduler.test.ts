@@ -93,7 +93,7 @@ scenario(
     const meek = await world.find(resources.pods, 'meek')
     assert.equal(
       findCondition(meek?.status?.conditions, 'PodScheduled')?.message,
-      '0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.',
+      '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
     )
     const low = await world.find(resources.pods, 'low')
     assert.equal(low?.metadata?.deletionTimestamp, undefined)
@@ -120,33 +120,26 @@ scenario(
 scenario(
   'Immediate claim unbound: pre-filter text; bound claim: pod scheduled without waiting 5 min',
   async (world) => {
-    const claims = world.of(resources.persistentvolumeclaims)
     const spec = {
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: '1Gi' } },
       storageClassName: '',
     } as const
-    await claims.create({ metadata: { name: 'data' }, spec })
+    await world.of(resources.persistentvolumeclaims).create({ metadata: { name: 'data' }, spec })
     const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }]
     await world.of(resources.pods).create(podOf('user', '1', { volumes }))
     await world.advance(40_000)
     const waiting = await world.find(resources.pods, 'user')
     assert.equal(
       findCondition(waiting?.status?.conditions, 'PodScheduled')?.message,
-      '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+      '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
     )
-    // As the volume controller binds it.
-    const csi = { driver: 'disk.example.com', volumeHandle: 'disk' }
-    const capacity = { storage: '1Gi' }
     await world.of(resources.persistentvolumes).create({
       metadata: { name: 'disk' },
-      spec: { capacity, accessModes: ['ReadWriteOnce'], csi },
-    })
-    await claims.patch('data', {
-      type: 'merge',
-      value: {
-        metadata: { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
-        spec: { volumeName: 'disk' },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        hostPath: { path: '/disk' },
       },
     })
     await world.until('it is bound', 15_000, bound(world, 'user'))

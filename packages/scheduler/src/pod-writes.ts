@@ -49,6 +49,15 @@ export class PodWrites {
     )
   }
 
+  /** The pod's node is chosen, and only its volumes are waited for. Answers the pod as it is then. */
+  async nominated(pod: Pod, nodeName: string): Promise<Pod | undefined> {
+    let written: Pod | undefined
+    await this.#attempt('Error nominating a node', pod, async (pods, name) => {
+      written = await patchStatus(pods, name, { status: { nominatedNodeName: nodeName } })
+    })
+    return written
+  }
+
   async nominationLost(pod: Pod): Promise<void> {
     await this.#attempt('Error clearing the nominated node', pod, (pods, name) =>
       patchStatus(pods, name, { status: { nominatedNodeName: null } }),

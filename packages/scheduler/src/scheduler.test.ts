@@ -40,11 +40,12 @@ interface Handler {
 function world(stepMs: number) {
   const clock = new BusyClock(stepMs)
   const handlers = new Map<string, Handler>()
-  const lister = { list: () => [], get: () => undefined }
+  const lister = { list: () => [], get: () => undefined, byIndex: () => [] }
   const informers = {
     informer: ({ resource }: { resource: string }) => ({
       lister,
       addHandler: (handler: Handler) => handlers.set(resource, handler),
+      addIndex: () => {},
     }),
   } as unknown as InformerFactory
   const binding = new Map<string, () => void>()

@@ -1,18 +1,15 @@
 /**
  * The default profile of kube-scheduler, reduced to what others can observe: which node a pod gets, when it is tried again,
- * and what is written. Contract: docs/behaviour/simulation/scheduler.md. Left out so far: volumes that wait for their first
- * consumer, limits of volumes per node.
+ * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
 import { resources } from '@gyropilot/api'
 import type { Node, Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { integerBetween } from '@gyropilot/foundation'
+import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
-import { claimProblem, volumeFilter } from './claims.ts'
-import type { ClaimListers } from './claims.ts'
 import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
 import type { Search } from './feasible-nodes.ts'
 import { filtersWith, prepared } from './filters/index.ts'
@@ -37,6 +34,10 @@ import type { Snapshot } from './snapshot.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { spreadGroupOf } from './spread-group.ts'
 import type { GroupListers } from './spread-group.ts'
+import { claimProblem } from './volumes/claims.ts'
+import { VolumeBinder } from './volumes/volume-binder.ts'
+import type { AssumedVolumes } from './volumes/volume-binder.ts'
+import { volumeFilters } from './volumes/volume-filters.ts'
 
 export { SCHEDULER_NAME } from './pod-writes.ts'
 
@@ -58,10 +59,12 @@ export class Scheduler {
   readonly #nodes = new NodeIndex()
   readonly #groups: GroupListers
   readonly #budgets: Lister<PodDisruptionBudget>
-  readonly #claims: ClaimListers
+  readonly #volumes: VolumeBinder
   readonly #filters: readonly NamedFilter[]
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
+  /** Pods with a node whose volumes are not bound yet, by uid. */
+  readonly #awaitingVolumes = new Map<string, AbortController>()
   /** Under way at the server. */
   #bindings = 0
   #bound = Promise.withResolvers<void>()
@@ -81,8 +84,13 @@ export class Scheduler {
       statefulSets: informers.informer(resources.statefulsets).lister,
       replicationControllers: informers.informer(resources.replicationcontrollers).lister,
     }
-    this.#claims = this.#watchVolumes(informers)
-    this.#filters = filtersWith((pod) => volumeFilter(pod, this.#claims))
+    this.#volumes = new VolumeBinder({
+      ...options,
+      // Whatever happens to claims, volumes or classes may help a pod that waits for its volumes.
+      onChange: () => this.#queue.moveAll(),
+      nodeNamed: (name) => this.#nodes.get(name)?.node,
+    })
+    this.#filters = filtersWith(volumeFilters(this.#volumes.listers))
     this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
@@ -105,17 +113,6 @@ export class Scheduler {
     })
   }
 
-  /** Whatever happens to claims, volumes or classes may help a pod that waits for its volumes. */
-  #watchVolumes(informers: InformerFactory): ClaimListers {
-    const claims = informers.informer(resources.persistentvolumeclaims)
-    const volumes = informers.informer(resources.persistentvolumes)
-    const classes = informers.informer(resources.storageclasses)
-    const moveAll = (): void => this.#queue.moveAll()
-    for (const informer of [claims, volumes, classes])
-      informer.addHandler({ onAdd: moveAll, onUpdate: moveAll, onDelete: moveAll })
-    return { claims: claims.lister, volumes: volumes.lister, classes: classes.lister }
-  }
-
   /** Schedules until `signal` aborts. The informers must be started and in sync. */
   start(signal: AbortSignal): void {
     this.#running = true
@@ -123,6 +120,7 @@ export class Scheduler {
       'abort',
       () => {
         this.#running = false
+        for (const waiting of this.#awaitingVolumes.values()) waiting.abort(signal.reason)
         this.#queue.stop()
       },
       { once: true },
@@ -144,7 +142,8 @@ export class Scheduler {
       this.#nodes.place(pod, pod.spec.nodeName)
     } else if (pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)) {
       this.#queue.remove(uid)
-    } else if (!this.#nodes.has(uid)) {
+      this.#giveUpVolumes(uid)
+    } else if (!this.#nodes.has(uid) || this.#awaitingVolumes.has(uid)) {
       this.#queue.offer(pod)
     }
   }
@@ -153,6 +152,7 @@ export class Scheduler {
     const uid = pod.metadata?.uid ?? ''
     this.#nominations.drop(pod)
     this.#queue.remove(uid)
+    this.#giveUpVolumes(uid)
     if (this.#nodes.unplace(uid)) this.#queue.moveAll()
   }
 
@@ -179,7 +179,7 @@ export class Scheduler {
 
   #try(pod: Pod): void {
     const all = this.#nodes.nodes
-    const problem = claimProblem(pod, this.#claims)
+    const problem = claimProblem(pod, this.#volumes.listers)
     if (problem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
     const { feasible, verdicts } = this.#search(pod)
@@ -190,7 +190,9 @@ export class Scheduler {
     }
     const chosen = this.#choose(pod, feasible)
     this.#nodes.place(pod, chosen.name)
-    void this.#bind(pod, chosen.name)
+    const assumed = this.#volumes.assume(pod, chosen.node!)
+    if (assumed === undefined) void this.#bind(pod, chosen.name)
+    else void this.#bindWithVolumes(pod, chosen.name, assumed)
   }
 
   /** The node that the pod was promised is taken when it fits; else the search goes on where the last one ended. */
@@ -297,6 +299,33 @@ export class Scheduler {
     return ties[integerBetween(this.#options.random, 0, ties.length)]!
   }
 
+  /** A pod that is to go needs none any more. */
+  #giveUpVolumes(uid: string): void {
+    this.#awaitingVolumes.get(uid)?.abort(new Error('the pod is gone'))
+  }
+
+  /** Others are tried and bound meanwhile, however long it takes. */
+  async #bindWithVolumes(pod: Pod, nodeName: string, assumed: AssumedVolumes): Promise<void> {
+    const uid = pod.metadata?.uid ?? ''
+    const giveUp = new AbortController()
+    this.#awaitingVolumes.set(uid, giveUp)
+    let current = pod
+    try {
+      current = (await this.#writes.nominated(pod, nodeName)) ?? pod
+      await this.#volumes.bind(assumed, nodeName, giveUp.signal)
+    } catch (error) {
+      this.#volumes.forget(assumed)
+      if (this.#nodes.unplace(uid)) this.#queue.moveAll()
+      if (giveUp.signal.aborted) return
+      const message = `running PreBind plugin "VolumeBinding": binding volumes: ${errorText(error)}`
+      this.#fail(current, 'SchedulerError', message, '')
+      return
+    } finally {
+      this.#awaitingVolumes.delete(uid)
+    }
+    await this.#bind(pod, nodeName)
+  }
+
   async #bind(pod: Pod, nodeName: string): Promise<void> {
     const { client, recorder } = this.#options
     const { namespace, name = '', uid = '' } = pod.metadata ?? {}
@@ -314,7 +343,7 @@ export class Scheduler {
     } catch (error) {
       this.#nodes.unplace(uid)
       if (isNotFound(error)) this.#queue.remove(uid)
-      else this.#fail(pod, 'SchedulerError', error instanceof Error ? error.message : String(error))
+      else this.#fail(pod, 'SchedulerError', errorText(error))
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
     } finally {

@@ -88,11 +88,10 @@ const nodeResourcesFit: Filter = (pod) => {
   }
 }
 
-/** `volumeBinding` knows the claims, which pods and nodes alone do not tell. */
-export function filtersWith(volumeBinding: Filter): readonly NamedFilter[] {
+/** `ofVolumes` know the claims, which pods and nodes alone do not tell. */
+export function filtersWith(ofVolumes: readonly NamedFilter[]): readonly NamedFilter[] {
   const at = filters.findIndex(({ name }) => name === 'PodTopologySpread')
-  const own = { name: 'VolumeBinding', filter: volumeBinding, curable: false }
-  return filters.toSpliced(at, 0, own)
+  return filters.toSpliced(at, 0, ...ofVolumes)
 }
 
 /** All that can be judged by pods and nodes alone. */
