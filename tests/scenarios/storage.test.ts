@@ -354,3 +354,110 @@ scenario(
     assert.ok(await volumeOf(world, 'data'))
   },
 )
+
+scenario(
+  'a StatefulSet moves after its node is lost and keeps its data: out-of-service taint',
+  async (world) => {
+    await world.of(resources.statefulsets).create(database(1))
+    const { spec, metadata } = await untilPod(world, 'db-0', runs)
+    const volume = await volumeOf(world, 'data-db-0')
+    const lost = spec?.nodeName ?? ''
+    world.partition(lost, 3_600_000)
+    await world.advance(400_000)
+    const stuck = await world.find(resources.pods, 'db-0')
+    assert.equal(stuck?.metadata?.uid, metadata?.uid)
+    assert.ok(stuck?.metadata?.deletionTimestamp, 'evicted, and nobody confirms that it ended')
+    const node = await world.find(resources.nodes, lost)
+    const oos = { key: 'node.kubernetes.io/out-of-service', value: 'off', effect: 'NoExecute' }
+    const taints = [...(node?.spec?.taints ?? []), oos]
+    await world.of(resources.nodes).patch(lost, { type: 'merge', value: { spec: { taints } } })
+    const moved = await untilPod(
+      world,
+      'db-0',
+      ({ status }) => status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode === 42,
+    )
+    assert.notEqual(moved.spec?.nodeName, lost)
+    assert.equal((await volumeOf(world, 'data-db-0')).metadata?.uid, volume.metadata?.uid)
+  },
+)
+
+scenario(
+  'the driver attaches where it is asked to, to one node at a time, and tells why it cannot',
+  async (world) => {
+    await newClass(
+      world,
+      { 'sim.storage/attach-failures': '1', 'sim.storage/detach-failures': '1' },
+      { volumeBindingMode: 'Immediate' },
+    )
+    await world
+      .of(resources.persistentvolumeclaims)
+      .create(claim('data', { className: 'scripted' }))
+    const persistentVolumeName = (await volumeOf(world, 'data')).metadata?.name ?? ''
+    const attachments = world.of(resources.volumeattachments)
+    const attach = (name: string, nodeName: string) =>
+      attachments.create({
+        metadata: { name },
+        spec: { attacher: 'sim.storage', nodeName, source: { persistentVolumeName } },
+      })
+    const status = async (name: string) =>
+      (await world.find(resources.volumeattachments, name))?.status
+    await attach('first', 'node-1')
+    await world.advance(500)
+    assert.equal(
+      (await status('first'))?.attachError?.message,
+      'rpc error: code = Internal desc = scripted failure',
+    )
+    await world.advance(2_000)
+    assert.deepEqual(await status('first'), { attached: true })
+    const finalizers = async () =>
+      (await world.find(resources.persistentvolumes, persistentVolumeName))?.metadata?.finalizers
+    assert.ok((await finalizers())?.includes('external-attacher/sim-storage'))
+    await attach('second', 'node-2')
+    await world.advance(4_000)
+    assert.equal(
+      (await status('second'))?.attachError?.message,
+      `rpc error: code = FailedPrecondition desc = volume ${persistentVolumeName} is attached to node node-1`,
+    )
+    await world.of(resources.persistentvolumeclaims).delete('data')
+    await world.advance(2_000)
+    assert.deepEqual(await eventsOf(world, persistentVolumeName, 'VolumeFailedDelete'), [
+      `persistentvolume ${persistentVolumeName} is still attached to node node-1`,
+    ])
+    await attachments.delete('first')
+    await world.advance(500)
+    assert.ok((await status('first'))?.detachError)
+    await attachments.delete('second')
+    await world.until('all is gone', WITHIN_MS, async () => {
+      const left = [
+        ...(await world.list(resources.volumeattachments)),
+        ...(await world.list(resources.persistentvolumes)),
+      ]
+      return left.length === 0 ? true : undefined
+    })
+  },
+)
+
+scenario('whether storage is deleted follows the reclaim policy of the volume', async (world) => {
+  await newClass(world, {}, { volumeBindingMode: 'Immediate', reclaimPolicy: 'Retain' })
+  await world.of(resources.persistentvolumeclaims).create(claim('data', { className: 'scripted' }))
+  const volumes = world.of(resources.persistentvolumes)
+  const name = (await volumeOf(world, 'data')).metadata?.name ?? ''
+  const guard = 'external-provisioner.volume.kubernetes.io/finalizer'
+  const isGuarded = async (): Promise<boolean> => {
+    await world.advance(1_000)
+    return (await volumes.get(name)).metadata?.finalizers?.includes(guard) === true
+  }
+  const setPolicy = (persistentVolumeReclaimPolicy: string) =>
+    volumes.patch(name, { type: 'merge', value: { spec: { persistentVolumeReclaimPolicy } } })
+  assert.equal(await isGuarded(), false)
+  await setPolicy('Delete')
+  assert.equal(await isGuarded(), true)
+  await setPolicy('Retain')
+  assert.equal(await isGuarded(), false)
+  await world.of(resources.persistentvolumeclaims).delete('data')
+  await world.advance(10_000)
+  assert.equal((await volumes.get(name)).status?.phase, 'Released')
+  await setPolicy('Delete')
+  await world.advance(3_000)
+  assert.equal(await world.find(resources.persistentvolumes, name), undefined)
+})

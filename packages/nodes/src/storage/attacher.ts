@@ -1,6 +1,5 @@
 /** Attaches volumes to nodes and detaches them. Contract: docs/behaviour/simulation/storage.md, Attacher. */
 import {
-  deepEqual,
   hasFinalizer,
   isTerminating,
   resources,
@@ -35,8 +34,8 @@ export class Attacher {
     informers.attachments.addHandler({
       onAdd: (attachment) => this.#changed(attachment),
       onUpdate: (before, attachment) => {
-        // What is only told of a failure is no reason to try again at once.
-        if (!isSameButForErrors(before, attachment)) this.#changed(attachment)
+        // What was written here, a finalizer or a failure, is no reason to try again at once.
+        if (!isForUsTheSame(before, attachment)) this.#changed(attachment)
       },
       onDelete: (gone) => {
         const attachment = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
@@ -175,12 +174,11 @@ function needsWork(attachment: VolumeAttachment): boolean {
     : attachment.status?.attached !== true
 }
 
-function isSameButForErrors(a: VolumeAttachment, b: VolumeAttachment): boolean {
+function isForUsTheSame(a: VolumeAttachment, b: VolumeAttachment): boolean {
   return (
     a.metadata?.uid === b.metadata?.uid &&
     a.metadata?.deletionTimestamp === b.metadata?.deletionTimestamp &&
-    a.status?.attached === b.status?.attached &&
-    deepEqual(a.metadata?.finalizers, b.metadata?.finalizers)
+    a.status?.attached === b.status?.attached
   )
 }
 

@@ -27,10 +27,7 @@ export class DriverBackend {
     if (durationMs > 0) await sleep(this.#clock, durationMs, signal)
     const key = `${operation} ${id}`
     const before = this.#failures.get(key) ?? 0
-    if (error === undefined || before >= failures) {
-      this.#failures.delete(key)
-      return
-    }
+    if (error === undefined || before >= failures) return
     this.#failures.set(key, before + 1)
     throw new OperationRefused(error)
   }
