@@ -30,6 +30,7 @@ import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
 import { statefulSets } from './stateful-sets.ts'
+import { claims, volumes, volumesOfNodes, waitingPods } from './volume-rules.ts'
 import {
   budgetStatuses,
   endpoints,
@@ -60,6 +61,10 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'Endpoints list the pods of their Service': endpoints,
   'slices mirror the Endpoints that are kept by hand': mirroredSlices,
   'budgets allow what is left over': budgetStatuses,
+  'claims have volumes of their own': claims,
+  'volumes are what their phase says': volumes,
+  'claims of pods do not wait': waitingPods,
+  'nodes have the volumes that their pods use': volumesOfNodes,
   'namespaces have what every namespace has': namespaces,
 }
 

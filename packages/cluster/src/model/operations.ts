@@ -12,6 +12,7 @@ import { nodeOperations } from './node-operations.ts'
 import { podOperations } from './pod-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
 import { serviceOperations } from './service-operations.ts'
+import { volumeOperations } from './volume-operations.ts'
 
 function strategyOf(hand: Hand): NonNullable<Deployment['spec']>['strategy'] {
   if (hand.random.next() < 0.2) return { type: 'Recreate' }
@@ -249,6 +250,7 @@ export const operations: readonly Operation[] = [
   ...jobOperations,
   ...cronJobOperations,
   ...autoscalerOperations,
+  ...volumeOperations,
   ...surroundings,
   ...owners,
 ]

@@ -9,6 +9,7 @@ import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
 import { serviceScenarios } from './services.ts'
 import { surroundingScenarios } from './surroundings.ts'
+import { volumeScenarios } from './volumes.ts'
 import { workloadScenarios } from './workloads.ts'
 
 export type { Scenario } from './scenario.ts'
@@ -25,4 +26,5 @@ export const scenarios: readonly Scenario[] = [
   ...nodeRangeScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,
+  ...volumeScenarios,
 ]

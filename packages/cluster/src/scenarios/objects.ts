@@ -12,6 +12,8 @@ import type {
   KubernetesObject,
   LabelSelector,
   Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
   PodTemplateSpec,
@@ -178,6 +180,49 @@ export function pod(name: string, labels: Record<string, string>, namespace = 'd
     metadata: { name, namespace, labels },
     spec: { containers: [{ name: 'web', image: 'web:1', ports: [{ containerPort: 80 }] }] },
   }
+}
+
+/** Of 1Gi; of the default class unless told otherwise. */
+export function claim(
+  name: string,
+  given: { readonly namespace?: string; readonly className?: string } = {},
+): PersistentVolumeClaim {
+  const { namespace: place = 'default', className = 'standard' } = given
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace: place },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: className,
+      resources: { requests: { storage: '1Gi' } },
+    },
+  }
+}
+
+/** Of no class: for claims that are bound by hand. */
+export function volume(
+  name: string,
+  given: { readonly policy?: 'Retain' | 'Delete'; readonly storage?: string } = {},
+): PersistentVolume {
+  const { policy = 'Retain', storage = '1Gi' } = given
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage },
+      hostPath: { path: `/tmp/${name}` },
+      persistentVolumeReclaimPolicy: policy,
+    },
+  }
+}
+
+export function podWithClaim(name: string, claimName: string, namespace = 'default'): Pod {
+  const plain = pod(name, { app: name }, namespace)
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName } }]
+  return { ...plain, spec: { ...plain.spec!, volumes } }
 }
 
 export function podDisruptionBudget(
