@@ -88,14 +88,26 @@ async function eventsOf(world: World, name: string, reason: string): Promise<rea
   return own.flatMap(({ message = '', count = 1 }) => Array<string>(count).fill(message))
 }
 
-const newClass = (world: World, parameters: Values, given: Partial<StorageClass> = {}) =>
-  world.of(resources.storageclasses).create({
+async function newClaim(world: World, ...given: Parameters<typeof claim>): Promise<void> {
+  await world.of(resources.persistentvolumeclaims).create(claim(...given))
+  // Until all have seen it.
+  await world.advance(100)
+}
+
+async function newClass(
+  world: World,
+  parameters: Values,
+  given: Partial<StorageClass> = {},
+): Promise<void> {
+  await world.of(resources.storageclasses).create({
     metadata: { name: 'scripted' },
     provisioner: 'sim.storage',
     volumeBindingMode: 'WaitForFirstConsumer',
     parameters,
     ...given,
   })
+  await world.advance(100)
+}
 
 scenario(
   'Given a StatefulSet with claim templates, When nothing else is there, Then each pod gets a volume of class standard and runs.',
@@ -140,7 +152,7 @@ scenario(
 scenario('Given a claim is deleted, Then its volume and its data go.', async (world) => {
   const claims = world.of(resources.persistentvolumeclaims)
   const use = async (): Promise<Pod> => {
-    await claims.create(claim('data'))
+    await newClaim(world, 'data')
     await world.of(resources.pods).create(userOf('data'))
     return await untilPod(world, 'user', runs)
   }
@@ -166,9 +178,7 @@ scenario(
       'sim.storage/provision-error': 'out of luck',
       'sim.storage/provison': '5s',
     })
-    await world
-      .of(resources.persistentvolumeclaims)
-      .create(claim('data', { className: 'scripted' }))
+    await newClaim(world, 'data', { className: 'scripted' })
     await world.of(resources.pods).create(userOf('data'))
     await untilPod(world, 'user', runs)
     const text =
@@ -193,9 +203,7 @@ scenario(
       'sim.storage/provision-failures': '1',
       'sim.storage/provision-error': 'ResourceExhausted: the disk is full',
     })
-    await world
-      .of(resources.persistentvolumeclaims)
-      .create(claim('data', { className: 'scripted' }))
+    await newClaim(world, 'data', { className: 'scripted' })
     await world.of(resources.pods).create(userOf('data'))
     await untilPod(world, 'user', runs)
     assert.deepEqual(await eventsOf(world, 'user', 'FailedScheduling'), [
@@ -215,7 +223,7 @@ scenario(
       await world
         .of(resources.nodes)
         .patch(name, { type: 'merge', value: { metadata: { labels: { [ZONE]: zone } } } })
-    await world.of(resources.persistentvolumeclaims).create(claim('data'))
+    await newClaim(world, 'data')
     const nodeSelector = { 'kubernetes.io/hostname': 'node-1' }
     await world.of(resources.pods).create(userOf('data', { nodeSelector }))
     await untilPod(world, 'user', runs)
@@ -241,7 +249,7 @@ scenario(
   'Given a claim that asks for more, Then volume and claim grow while the pod runs.',
   async (world) => {
     const claims = world.of(resources.persistentvolumeclaims)
-    await claims.create(claim('data'))
+    await newClaim(world, 'data')
     await world.of(resources.pods).create(userOf('data'))
     await untilPod(world, 'user', runs)
     const before = await volumeOf(world, 'data')
@@ -269,7 +277,7 @@ scenario(
   'Given a volume that cannot be mounted, Then the pod waits and its events tell why.',
   async (world) => {
     const annotations = { 'sim.storage/mount-error': 'bad superblock' }
-    await world.of(resources.persistentvolumeclaims).create(claim('data', { annotations }))
+    await newClaim(world, 'data', { annotations })
     await world.of(resources.pods).create(userOf('data'))
     const { metadata } = await volumeOf(world, 'data')
     const name = metadata?.name ?? ''
@@ -295,9 +303,7 @@ scenario(
   'Given a driver that dies while it works, Then nothing is made twice and nothing is left over.',
   async (world) => {
     await newClass(world, { 'sim.storage/provision': '3s', 'sim.storage/delete': '3s' })
-    await world
-      .of(resources.persistentvolumeclaims)
-      .create(claim('data', { className: 'scripted' }))
+    await newClaim(world, 'data', { className: 'scripted' })
     await world.of(resources.pods).create(userOf('data'))
     await world.advance(2_000)
     world.crash('storage')
@@ -316,7 +322,7 @@ scenario(
 scenario(
   'CSI volume of a node that starts again: the pod runs on, and its volume stays in use until it goes',
   async (world) => {
-    await world.of(resources.persistentvolumeclaims).create(claim('data'))
+    await newClaim(world, 'data')
     await world.of(resources.pods).create(userOf('data'))
     const { spec } = await untilPod(world, 'user', runs)
     const inUse = async (): Promise<number> =>
@@ -336,9 +342,7 @@ scenario(
   'WaitForFirstConsumer claim with a provisioner that waits 5 s: selected-node set at once, pod bound after Bound',
   async (world) => {
     await newClass(world, { 'sim.storage/provision': '5s' })
-    await world
-      .of(resources.persistentvolumeclaims)
-      .create(claim('data', { className: 'scripted' }))
+    await newClaim(world, 'data', { className: 'scripted' })
     await world.of(resources.pods).create(userOf('data'))
     await world.advance(2_500)
     const waiting = await world.find(resources.persistentvolumeclaims, 'data')
@@ -389,9 +393,7 @@ scenario(
       { 'sim.storage/attach-failures': '1', 'sim.storage/detach-failures': '1' },
       { volumeBindingMode: 'Immediate' },
     )
-    await world
-      .of(resources.persistentvolumeclaims)
-      .create(claim('data', { className: 'scripted' }))
+    await newClaim(world, 'data', { className: 'scripted' })
     const persistentVolumeName = (await volumeOf(world, 'data')).metadata?.name ?? ''
     const attachments = world.of(resources.volumeattachments)
     const attach = (name: string, nodeName: string) =>
@@ -439,7 +441,7 @@ scenario(
 
 scenario('whether storage is deleted follows the reclaim policy of the volume', async (world) => {
   await newClass(world, {}, { volumeBindingMode: 'Immediate', reclaimPolicy: 'Retain' })
-  await world.of(resources.persistentvolumeclaims).create(claim('data', { className: 'scripted' }))
+  await newClaim(world, 'data', { className: 'scripted' })
   const volumes = world.of(resources.persistentvolumes)
   const name = (await volumeOf(world, 'data')).metadata?.name ?? ''
   const guard = 'external-provisioner.volume.kubernetes.io/finalizer'

@@ -35,11 +35,16 @@ export class Resizer {
   }
 
   async #resize(key: string, signal: AbortSignal): Promise<void> {
-    const { informers, backend } = this.#services
-    const claim = informers.claims.lister.getByKey(key)
-    if (claim === undefined || !wantsMore(claim)) return
-    const volume = informers.volumes.lister.get(undefined, claim.spec?.volumeName ?? '')
-    if (volume?.spec?.csi?.driver !== DRIVER) return
+    const { informers, backend, client } = this.#services
+    const cached = informers.claims.lister.getByKey(key)
+    if (cached === undefined || !wantsMore(cached)) return
+    // The caches may not have seen yet what was done.
+    const { namespace, name = '' } = cached.metadata ?? {}
+    const claim = await client.resource(resources.persistentvolumeclaims, namespace).get(name)
+    if (claim.metadata?.uid !== cached.metadata?.uid || !wantsMore(claim)) return
+    const volumeName = claim.spec?.volumeName ?? ''
+    if (informers.volumes.lister.get(undefined, volumeName)?.spec?.csi?.driver !== DRIVER) return
+    const volume = await client.resource(resources.persistentvolumes).get(volumeName)
     const storage = String(requestedStorage(claim))
     // Made larger already: the node that mounts it does the rest.
     const isLarge = compareQuantities(volumeCapacity(volume), storage) >= 0
