@@ -238,6 +238,7 @@ scenario(
     await world
       .of(resources.nodes)
       .patch('node-1', { type: 'merge', value: { spec: { unschedulable: true } } })
+    await world.advance(100)
     await world.of(resources.pods).create(userOf('data'))
     const { spec } = await untilPod(world, 'user', ({ status }) => status?.phase === 'Failed')
     assert.equal(spec?.nodeName, 'node-2')
