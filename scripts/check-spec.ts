@@ -97,7 +97,7 @@ function acceptanceSentences(text: string): string[] {
     .map((line) =>
       line
         .slice(2)
-        .replaceAll(/\s*\[(?:Test|e2e|integration|It\(|same|no )[^\]]*\]/g, '')
+        .replaceAll(/\s*\[(?:[Tt]est|e2e|integration|It\(|same|no )[^\]]*\]/g, '')
         // Names of upstream's cases, at the end.
         .replace(/\s*\["[^\]]*\]\.?$/, '')
         .replace(/\.$/, '')

@@ -51,6 +51,8 @@ import type { ReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import { defaultReplicaSetConfiguration } from './replicaset-controller/config.ts'
 import type { ReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
 import { defaultReplicationControllerConfiguration } from './replicationcontroller-controller/config.ts'
+import type { ResourceClaimConfiguration } from './resourceclaim-controller/config.ts'
+import { defaultResourceClaimConfiguration } from './resourceclaim-controller/config.ts'
 import type { ResourceQuotaConfiguration } from './resourcequota-controller/config.ts'
 import { defaultResourceQuotaConfiguration } from './resourcequota-controller/config.ts'
 import type { RootCaPublisherConfiguration } from './root-ca-certificate-publisher-controller/config.ts'
@@ -91,6 +93,7 @@ export interface ControllersConfiguration {
   readonly podGarbageCollector: PodGarbageCollectorConfiguration
   readonly replicaSet: ReplicaSetConfiguration
   readonly replicationController: ReplicationControllerConfiguration
+  readonly resourceClaim: ResourceClaimConfiguration
   readonly resourceQuota: ResourceQuotaConfiguration
   readonly rootCaPublisher: RootCaPublisherConfiguration
   readonly serviceAccountToken: ServiceAccountTokenConfiguration
@@ -125,6 +128,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   podGarbageCollector: defaultPodGarbageCollectorConfiguration,
   replicaSet: defaultReplicaSetConfiguration,
   replicationController: defaultReplicationControllerConfiguration,
+  resourceClaim: defaultResourceClaimConfiguration,
   resourceQuota: defaultResourceQuotaConfiguration,
   rootCaPublisher: defaultRootCaPublisherConfiguration,
   serviceAccountToken: defaultServiceAccountTokenConfiguration,

@@ -35,6 +35,7 @@ import { podGroupProtectionController } from './podgroup-protection-controller/i
 import { podCertificateRequestCleanerController } from './podcertificaterequest-cleaner-controller/index.ts'
 import { replicaSetController } from './replicaset-controller/index.ts'
 import { replicationControllerController } from './replicationcontroller-controller/index.ts'
+import { resourceClaimController } from './resourceclaim-controller/index.ts'
 import { resourceQuotaController } from './resourcequota-controller/index.ts'
 import { resourcePoolStatusRequestController } from './resourcepoolstatusrequest-controller/index.ts'
 import { rootCaCertificatePublisherController } from './root-ca-certificate-publisher-controller/index.ts'
@@ -105,6 +106,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   rootCaCertificatePublisherController,
   clusterTrustBundlePublisherController,
   ephemeralVolumeController,
+  resourceClaimController,
   legacyTokenCleanerController,
   storageVersionGarbageCollectorController,
   storageVersionMigratorController,

@@ -82,6 +82,7 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.replicaSet,
       concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
     },
+    resourceClaim: { concurrentSyncs: options.number('concurrent-resourceclaim-syncs') },
     resourceQuota: {
       concurrentResourceQuotaSyncs: options.number('concurrent-resource-quota-syncs'),
       resourceQuotaSyncPeriodMs: options.number('resource-quota-sync-period'),

@@ -1,0 +1,57 @@
+/** The claim that a pod gets from a template. Contract: docs/behaviour/controllers/resourceclaim-controller.md, Created ResourceClaim. */
+import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+import { GENERATED_BASE_BYTES_MAX, POD_CLAIM_ANNOTATION } from './config.ts'
+import type { TemplateGates } from './config.ts'
+
+/** Owned by the pod, so that the garbage collector takes it away with it. */
+export function claimFromTemplate(
+  pod: Pod,
+  entry: string,
+  { spec: template }: ResourceClaimTemplate,
+): ResourceClaim {
+  const { labels, annotations } = template.metadata ?? {}
+  const { namespace, name = '', uid = '' } = pod.metadata ?? {}
+  return {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: {
+      generateName: generatedNameBase(name, entry),
+      namespace,
+      ...(labels && { labels }),
+      annotations: { ...annotations, [POD_CLAIM_ANNOTATION]: entry },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
+    },
+    spec: template.spec,
+  }
+}
+
+/** `<pod>-<entry>-`, each cut in proportion where that is too long for a generated name. Names are ASCII: a character is a byte. */
+export function generatedNameBase(podName: string, entry: string): string {
+  const base = `${podName}-${entry}-`
+  if (base.length <= GENERATED_BASE_BYTES_MAX) return base
+  const cut = (text: string): string =>
+    text.slice(0, Math.floor((text.length * GENERATED_BASE_BYTES_MAX) / base.length))
+  return `${cut(podName)}-${cut(entry)}`
+}
+
+/** What the template asks for that is switched off. */
+export function templateProblem(
+  { spec: template }: ResourceClaimTemplate,
+  gates: TemplateGates,
+): string | undefined {
+  const requests = template.spec.devices?.requests ?? []
+  if (!gates.adminAccess && asksForAdminAccess(requests))
+    return 'admin access is requested, but the feature is disabled'
+  if (
+    !gates.prioritizedList &&
+    requests.some(({ firstAvailable = [] }) => firstAvailable.length > 0)
+  )
+    return 'template includes a prioritized list of subrequests, but the feature is disabled'
+  return undefined
+}
+
+type Requests = NonNullable<NonNullable<ResourceClaim['spec']['devices']>['requests']>
+
+export function asksForAdminAccess(requests: Requests = []): boolean {
+  return requests.some(({ exactly }) => exactly?.adminAccess === true)
+}
