@@ -17,6 +17,8 @@ import type { DaemonSetConfiguration } from './daemonset-controller/config.ts'
 import { defaultDaemonSetConfiguration } from './daemonset-controller/config.ts'
 import type { DeploymentConfiguration } from './deployment-controller/config.ts'
 import { defaultDeploymentConfiguration } from './deployment-controller/config.ts'
+import type { DeviceTaintEvictionConfiguration } from './device-taint-eviction-controller/config.ts'
+import { defaultDeviceTaintEvictionConfiguration } from './device-taint-eviction-controller/config.ts'
 import type { EndpointsConfiguration } from './endpoints-controller/config.ts'
 import { defaultEndpointsConfiguration } from './endpoints-controller/config.ts'
 import type { EndpointSliceConfiguration } from './endpointslice-controller/config.ts'
@@ -77,6 +79,7 @@ export interface ControllersConfiguration {
   readonly cronJob: CronJobConfiguration
   readonly daemonSet: DaemonSetConfiguration
   readonly deployment: DeploymentConfiguration
+  readonly deviceTaintEviction: DeviceTaintEvictionConfiguration
   readonly endpoints: EndpointsConfiguration
   readonly endpointSlice: EndpointSliceConfiguration
   readonly ephemeralVolume: EphemeralVolumeConfiguration
@@ -112,6 +115,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   cronJob: defaultCronJobConfiguration,
   daemonSet: defaultDaemonSetConfiguration,
   deployment: defaultDeploymentConfiguration,
+  deviceTaintEviction: defaultDeviceTaintEvictionConfiguration,
   endpoints: defaultEndpointsConfiguration,
   endpointSlice: defaultEndpointSliceConfiguration,
   ephemeralVolume: defaultEphemeralVolumeConfiguration,

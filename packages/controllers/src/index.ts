@@ -12,6 +12,7 @@ import { clusterTrustBundlePublisherController } from './clustertrustbundle-publ
 import { cronJobController } from './cronjob-controller/index.ts'
 import { daemonSetController } from './daemonset-controller/index.ts'
 import { deploymentController } from './deployment-controller/index.ts'
+import { deviceTaintEvictionController } from './device-taint-eviction-controller/index.ts'
 import { disruptionController } from './disruption-controller/index.ts'
 import { endpointsController } from './endpoints-controller/index.ts'
 import { endpointSliceController } from './endpointslice-controller/index.ts'
@@ -107,6 +108,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   clusterTrustBundlePublisherController,
   ephemeralVolumeController,
   resourceClaimController,
+  deviceTaintEvictionController,
   legacyTokenCleanerController,
   storageVersionGarbageCollectorController,
   storageVersionMigratorController,

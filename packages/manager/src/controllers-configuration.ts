@@ -24,6 +24,7 @@ export function controllersConfiguration(
   return {
     ...defaultControllersConfiguration,
     ...keysConfiguration(options, surroundings),
+    ...devicesConfiguration(options),
     featureGates: gateValues(options.gates()),
     attachDetach: attachDetach(options),
     endpoints: {
@@ -82,7 +83,6 @@ export function controllersConfiguration(
       ...defaultControllersConfiguration.replicaSet,
       concurrentReplicaSetSyncs: options.number('concurrent-replicaset-syncs'),
     },
-    resourceClaim: { concurrentSyncs: options.number('concurrent-resourceclaim-syncs') },
     resourceQuota: {
       concurrentResourceQuotaSyncs: options.number('concurrent-resource-quota-syncs'),
       resourceQuotaSyncPeriodMs: options.number('resource-quota-sync-period'),
@@ -113,6 +113,17 @@ function volumeBinderConfiguration(
   return {
     syncPeriodMs: options.number('pvclaimbinder-sync-period'),
     enableDynamicProvisioning: options.flag('enable-dynamic-provisioning'),
+  }
+}
+
+function devicesConfiguration(
+  options: Options,
+): Pick<ControllersConfiguration, 'deviceTaintEviction' | 'resourceClaim'> {
+  return {
+    deviceTaintEviction: {
+      concurrentSyncs: options.number('concurrent-device-taint-eviction-syncs'),
+    },
+    resourceClaim: { concurrentSyncs: options.number('concurrent-resourceclaim-syncs') },
   }
 }
 

@@ -1,0 +1,116 @@
+/**
+ * What a rule's condition says. Pure.
+ * Contract: docs/behaviour/controllers/device-taint-eviction-controller.md, Status and conditions.
+ */
+import { isTerminating, keyOf } from '@gyropilot/api'
+import type { Condition, Pod } from '@gyropilot/api'
+import { claimEviction, podEviction, resultsOf } from './eviction.ts'
+import type { Eviction } from './eviction.ts'
+import { selects } from './device-taint-rule.ts'
+import type { DeviceTaintRule } from './device-taint-rule.ts'
+import type { Evictions } from './evictions.ts'
+import { rulesAmong } from './evictions.ts'
+
+export const EVICTION_IN_PROGRESS = 'EvictionInProgress'
+
+/** What is known besides the rule. */
+export interface RuleSurroundings {
+  readonly evictions: Pick<Evictions, 'claims' | 'pools' | 'pending' | 'evictedFor'>
+  podNamed(namespace: string | undefined, name: string): Pod | undefined
+}
+
+/** Without the time of its last change. */
+export type RuleCondition = Pick<
+  Condition,
+  'type' | 'status' | 'reason' | 'message' | 'observedGeneration'
+>
+
+export function ruleCondition(rule: DeviceTaintRule, around: RuleSurroundings): RuleCondition {
+  const condition = (status: 'True' | 'False', reason: string, message: string): RuleCondition => ({
+    type: EVICTION_IN_PROGRESS,
+    status,
+    reason,
+    message,
+    observedGeneration: rule.metadata?.generation,
+  })
+  const { effect } = rule.spec.taint
+  if (effect === 'None') return condition('False', 'NoEffect', wouldBeMessage(rule, around))
+  if (effect !== 'NoExecute')
+    return condition('False', 'OtherEffect', 'Eviction only happens for the NoExecute effect.')
+  const pending = pendingPods(rule, around)
+  const evicted = around.evictions.evictedFor(rule.metadata?.uid ?? '')
+  const suffix =
+    evicted === 0 ? '' : `${counted(evicted, 'pod')} evicted since starting the controller.`
+  if (pending.length > 0) {
+    const needs = pending.length === 1 ? '1 pod needs' : `${pending.length} pods need`
+    const message = `${needs} to be evicted in ${namespacesOf(pending)}.`
+    return condition('True', 'PodsPendingEviction', suffix ? `${message} ${suffix}` : message)
+  }
+  return evicted > 0
+    ? condition('False', 'Completed', suffix)
+    : condition('False', 'NotStarted', '')
+}
+
+function pendingPods(
+  { metadata }: DeviceTaintRule,
+  { evictions, podNamed }: RuleSurroundings,
+): readonly Pod[] {
+  return [...evictions.pending()].flatMap(({ pod, eviction }) => {
+    if (!rulesAmong(eviction).some(({ uid }) => uid === metadata?.uid)) return []
+    const cached = podNamed(pod.metadata?.namespace, pod.metadata?.name ?? '')
+    const isThere = cached?.metadata?.uid === pod.metadata?.uid
+    return cached !== undefined && isThere && !isTerminating(cached) ? [cached] : []
+  })
+}
+
+/** What the effect NoExecute would do. */
+function wouldBeMessage(rule: DeviceTaintRule, around: RuleSurroundings): string {
+  const { claims, pools } = around.evictions
+  const published = [...pools.devices()].filter((id) => selects(rule, id)).length
+  const allocated = [...claims.all()]
+    .flatMap(({ claim }) => resultsOf(claim))
+    .filter((id) => selects(rule, id)).length
+  const pods = wouldBeEvicted(rule, around)
+  const would = pods.length === 1 ? '1 pod' : `${pods.length} pods`
+  return [
+    `${counted(published, 'published device')} selected.`,
+    `${counted(allocated, 'allocated device')} selected.`,
+    `${would} would be evicted in ${namespacesOf(pods)} if the effect was NoExecute.`,
+    'This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.',
+  ].join(' ')
+}
+
+function wouldBeEvicted(
+  rule: DeviceTaintRule,
+  { evictions: { claims }, podNamed }: RuleSurroundings,
+): readonly Pod[] {
+  const sources = { taintsOf: () => [], rules: [rule] }
+  const simulated = new Map<string, Eviction>()
+  const users = new Map<string, Pod>()
+  for (const { claim } of claims.all()) {
+    const eviction = claimEviction(claim, sources)
+    if (eviction === undefined) continue
+    simulated.set(keyOf(claim), eviction)
+    for (const { name, uid } of claim.status?.reservedFor ?? []) {
+      const pod = podNamed(claim.metadata?.namespace, name)
+      if (pod !== undefined && pod.metadata?.uid === uid && !isTerminating(pod)) users.set(uid, pod)
+    }
+  }
+  return [...users.values()].filter((pod) => {
+    const trackedClaim = (name: string) => {
+      const key = `${pod.metadata?.namespace}/${name}`
+      const claim = claims.get(key)?.claim
+      return claim && { claim, eviction: simulated.get(key) }
+    }
+    return podEviction(pod, trackedClaim) !== undefined
+  })
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function namespacesOf(pods: readonly Pod[]): string {
+  const { size } = new Set(pods.map(({ metadata }) => metadata?.namespace))
+  return size === 1 ? '1 namespace' : `${size} different namespaces`
+}
