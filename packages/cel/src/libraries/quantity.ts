@@ -29,6 +29,9 @@ function quantity(text: string): QuantityValue {
   }
 }
 
+/** Throws EvaluationError for a text that is none. */
+export const quantityValue: (text: string) => Opaque = quantity
+
 function isQuantity(text: string): boolean {
   try {
     parseQuantity(text)

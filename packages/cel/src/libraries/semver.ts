@@ -40,6 +40,9 @@ function semver(text: string, normalize?: boolean): SemverValue {
   return value
 }
 
+/** Throws EvaluationError for a text that is none. */
+export const semverValue: (text: string) => Opaque = semver
+
 function parseProblem(text: string): string {
   if (text === '') return 'Version string empty'
   if (text.split('.').length < 3) return 'No Major.Minor.Patch elements found'
