@@ -11,6 +11,7 @@ import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtim
 import { refusalOf } from '../pod/admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
 import type { BehaviorDefaults } from '../behavior/behavior.ts'
+import { DeviceDriver } from '../devices/device-driver.ts'
 import type { Dial } from '../container/port-answers.ts'
 import { SharedLoads } from '../endpoints/shared-loads.ts'
 import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
@@ -67,6 +68,7 @@ export class SimulatedNodes {
   /** Kept here unless it was handed in. */
   readonly #ownLoads = new SharedLoads()
   readonly #volumeData: VolumeData
+  readonly #driver: DeviceDriver
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options
@@ -78,6 +80,7 @@ export class SimulatedNodes {
       onAdd: (node) => this.#seen(node),
       onUpdate: (_, node) => this.#seen(node),
     })
+    this.#driver = new DeviceDriver(options)
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),
       onUpdate: (before, pod) => {
@@ -93,6 +96,7 @@ export class SimulatedNodes {
 
   /** Registers all nodes and takes up their pods; resolves when every node is registered. The informers must be started. */
   async start(signal: AbortSignal): Promise<void> {
+    this.#publishDevices(signal)
     // So many at a time: each registers in a few requests, and others have theirs in between.
     const waiting = this.#options.nodes.values()
     const sources = new VolumeSources(this.#options.informers, signal)
@@ -104,6 +108,19 @@ export class SimulatedNodes {
       }
     }
     await Promise.all(Array.from({ length: STARTED_TOGETHER }, startNext))
+  }
+
+  /** Of the nodes that run here. */
+  #publishDevices(signal: AbortSignal): void {
+    const own = new Set(this.#options.nodes.map(({ name }) => name))
+    const observe = (before: Node | undefined, node: Node): void => {
+      if (own.has(node.metadata?.name ?? '')) this.#driver.observe(before, node, signal)
+    }
+    const registration = this.#nodes.addHandler({
+      onAdd: (node) => observe(undefined, node),
+      onUpdate: observe,
+    })
+    signal.addEventListener('abort', () => registration.remove(), { once: true })
   }
 
   async #startNode(
