@@ -10,6 +10,7 @@ import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
+import { DeviceClaims } from './devices/device-claims.ts'
 import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
 import type { Search } from './feasible-nodes.ts'
 import { filtersWith, prepared } from './filters/index.ts'
@@ -60,6 +61,7 @@ export class Scheduler {
   readonly #groups: GroupListers
   readonly #budgets: Lister<PodDisruptionBudget>
   readonly #volumes: VolumeBinder
+  readonly #devices: DeviceClaims
   readonly #filters: readonly NamedFilter[]
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
@@ -90,7 +92,8 @@ export class Scheduler {
       onChange: () => this.#queue.moveAll(),
       nodeNamed: (name) => this.#nodes.get(name)?.node,
     })
-    this.#filters = filtersWith(volumeFilters(this.#volumes.listers))
+    this.#devices = new DeviceClaims(options, () => this.#queue.moveAll())
+    this.#filters = [...filtersWith(volumeFilters(this.#volumes.listers)), this.#devices.filter]
     this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
@@ -179,16 +182,19 @@ export class Scheduler {
 
   #try(pod: Pod): void {
     const all = this.#nodes.nodes
-    const problem = claimProblem(pod, this.#volumes.listers)
+    if (this.#devices.isWaiting(pod)) return this.#queue.failed(pod.metadata?.uid ?? '')
+    const problem = claimProblem(pod, this.#volumes.listers) ?? this.#devices.problem(pod)
     if (problem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
     const { feasible, verdicts } = this.#search(pod)
     if (feasible.length === 0) {
+      this.#devices.reconsider(pod, verdicts)
       const { outcome, nomination } = this.#preempt(pod, verdicts)
       this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nomination)
       return
     }
     const chosen = this.#choose(pod, feasible)
+    this.#devices.promise(pod, chosen)
     this.#nodes.place(pod, chosen.name)
     const assumed = this.#volumes.assume(pod, chosen.node!)
     if (assumed === undefined) void this.#bind(pod, chosen.name)
@@ -315,6 +321,7 @@ export class Scheduler {
       await this.#volumes.bind(assumed, nodeName, giveUp.signal)
     } catch (error) {
       this.#volumes.forget(assumed)
+      this.#devices.release(pod)
       if (this.#nodes.unplace(uid)) this.#queue.moveAll()
       if (giveUp.signal.aborted) return
       const message = `running PreBind plugin "VolumeBinding": binding volumes: ${errorText(error)}`
@@ -331,6 +338,7 @@ export class Scheduler {
     const { namespace, name = '', uid = '' } = pod.metadata ?? {}
     this.#bindings++
     try {
+      await this.#devices.bind(pod)
       await client.resource(resources.pods, namespace).createSubresource(name, 'binding', {
         apiVersion: 'v1',
         kind: 'Binding',
@@ -341,6 +349,7 @@ export class Scheduler {
       const message = `Successfully assigned ${namespace}/${name} to ${nodeName}`
       recorder.record({ regarding: pod, type: 'Normal', reason: 'Scheduled', message })
     } catch (error) {
+      this.#devices.release(pod)
       this.#nodes.unplace(uid)
       if (isNotFound(error)) this.#queue.remove(uid)
       else this.#fail(pod, 'SchedulerError', errorText(error))

@@ -1,0 +1,236 @@
+/**
+ * Which devices of a node serve the requests of claims, all of them or none.
+ * Contract: docs/behaviour/simulation/scheduler.md, Devices. Pure.
+ */
+import type {
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceClass,
+  DeviceRequest,
+  DeviceRequestAllocationResult,
+  DeviceSubRequest,
+  DeviceToleration,
+  ExactDeviceRequest,
+  ResourceClaim,
+} from '@gyropilot/api'
+import { constraintsOf } from './constraints.ts'
+import type { Constraint } from './constraints.ts'
+import { countersFit } from './counters.ts'
+import { keyOfPublished, nodesOf } from './device-pools.ts'
+import type { PublishedDevice } from './device-pools.ts'
+import type { Selectors } from './selectors.ts'
+
+export interface AllocationWorld {
+  /** That the node can use, in the order in which they are tried. */
+  readonly devices: readonly PublishedDevice[]
+  /** Keys of devices that other claims have. */
+  readonly taken: ReadonlySet<string>
+  readonly classes: (name: string) => DeviceClass | undefined
+  readonly selectors: Selectors
+}
+
+/** A request or one of its alternatives. */
+type Wanted = Omit<ExactDeviceRequest | DeviceSubRequest, 'name'> & {
+  readonly fullName: string
+  readonly requestName: string
+  readonly adminAccess?: boolean
+}
+
+interface Chosen {
+  readonly wanted: Wanted
+  readonly device: PublishedDevice
+}
+
+/** A search that goes back where it gets stuck gives up after so many steps. */
+const STEPS_MAX = 20_000
+
+/** In the order of the claims; undefined: they cannot all be served. */
+export function allocate(
+  claims: readonly ResourceClaim[],
+  world: AllocationWorld,
+): readonly AllocationResult[] | undefined {
+  return new Search(claims, world).run()
+}
+
+class Search {
+  readonly #claims: readonly ResourceClaim[]
+  readonly #world: AllocationWorld
+  readonly #taken: Set<string>
+  readonly #chosen: Chosen[][]
+  readonly #constraints: readonly (readonly Constraint[])[]
+  #steps = 0
+
+  constructor(claims: readonly ResourceClaim[], world: AllocationWorld) {
+    this.#claims = claims
+    this.#world = world
+    this.#taken = new Set(world.taken)
+    this.#chosen = claims.map(() => [])
+    this.#constraints = claims.map(constraintsOf)
+  }
+
+  run(): readonly AllocationResult[] | undefined {
+    if (!this.#request(0, 0)) return undefined
+    return this.#claims.map((claim, at) => resultOf(claim, this.#chosen[at]!, this.#world))
+  }
+
+  /** Serves this request and all after it. */
+  #request(claimAt: number, requestAt: number): boolean {
+    const claim = this.#claims[claimAt]
+    if (claim === undefined) return true
+    const request = claim.spec.devices?.requests?.[requestAt]
+    if (request === undefined) return this.#request(claimAt + 1, 0)
+    const next = (): boolean => this.#request(claimAt, requestAt + 1)
+    return alternatives(request).some((wanted) => this.#alternative(claimAt, wanted, next))
+  }
+
+  #alternative(claimAt: number, wanted: Wanted, next: () => boolean): boolean {
+    const candidates = this.#world.devices.filter((device) => this.#suits(wanted, device))
+    if (wanted.allocationMode !== 'All')
+      return this.#some(claimAt, wanted, candidates, 0, Number(wanted.count ?? 1), next)
+    return candidates.length > 0 && this.#every(claimAt, wanted, candidates, 0, next)
+  }
+
+  /** `missing` more of the candidates from `from` on. */
+  #some(
+    claimAt: number,
+    wanted: Wanted,
+    candidates: readonly PublishedDevice[],
+    from: number,
+    missing: number,
+    next: () => boolean,
+  ): boolean {
+    if (missing === 0) return next()
+    for (let at = from; at + missing <= candidates.length; at++) {
+      const found = this.#with(claimAt, wanted, candidates[at]!, () =>
+        this.#some(claimAt, wanted, candidates, at + 1, missing - 1, next),
+      )
+      if (found) return true
+    }
+    return false
+  }
+
+  #every(
+    claimAt: number,
+    wanted: Wanted,
+    candidates: readonly PublishedDevice[],
+    at: number,
+    next: () => boolean,
+  ): boolean {
+    const device = candidates[at]
+    if (device === undefined) return next()
+    return this.#with(claimAt, wanted, device, () =>
+      this.#every(claimAt, wanted, candidates, at + 1, next),
+    )
+  }
+
+  /** Takes the device for as long as the rest succeeds with it. */
+  #with(claimAt: number, wanted: Wanted, device: PublishedDevice, rest: () => boolean): boolean {
+    if (this.#steps++ > STEPS_MAX) return false
+    const key = keyOfPublished(device)
+    // Who administers devices looks at those of others.
+    const takes = wanted.adminAccess !== true
+    if (takes && (this.#taken.has(key) || !countersFit(device, this.#taken, this.#world.devices)))
+      return false
+    const chosen = this.#chosen[claimAt]!
+    if (!takes && chosen.some((other) => keyOfPublished(other.device) === key)) return false
+    chosen.push({ wanted, device })
+    if (takes) this.#taken.add(key)
+    const ofClaim = (requestName: string): readonly PublishedDevice[] =>
+      chosen.flatMap((each) => (each.wanted.requestName === requestName ? [each.device] : []))
+    if (this.#constraints[claimAt]!.every((constraint) => constraint(ofClaim)) && rest())
+      return true
+    chosen.pop()
+    if (takes) this.#taken.delete(key)
+    return false
+  }
+
+  #suits(wanted: Wanted, device: PublishedDevice): boolean {
+    const { classes, selectors } = this.#world
+    const deviceClass = classes(wanted.deviceClassName)
+    return (
+      deviceClass !== undefined &&
+      areTaintsTolerated(device, wanted.tolerations) &&
+      selectors.select(deviceClass.spec.selectors ?? [], device) &&
+      selectors.select(wanted.selectors ?? [], device)
+    )
+  }
+}
+
+/** What a request can be served with, the best first. */
+function alternatives({ name, exactly, firstAvailable = [] }: DeviceRequest): readonly Wanted[] {
+  if (exactly !== undefined) return [{ ...exactly, fullName: name, requestName: name }]
+  return firstAvailable.map((sub) => ({
+    ...sub,
+    fullName: `${name}/${sub.name}`,
+    requestName: name,
+  }))
+}
+
+/** Unlike evictions, an absent effect is every effect. */
+function areTaintsTolerated(
+  { device }: PublishedDevice,
+  tolerations: readonly DeviceToleration[] = [],
+): boolean {
+  return (device.taints ?? []).every(
+    (taint) =>
+      taint.effect === 'None' ||
+      tolerations.some(
+        ({ effect, key, operator, value }) =>
+          (!effect || effect === taint.effect) &&
+          (!key || key === taint.key) &&
+          (operator === 'Exists' || (value ?? '') === (taint.value ?? '')),
+      ),
+  )
+}
+
+function resultOf(
+  claim: ResourceClaim,
+  chosen: readonly Chosen[],
+  { classes }: AllocationWorld,
+): AllocationResult {
+  const results = chosen.map(({ wanted, device }): DeviceRequestAllocationResult => {
+    const { bindingConditions, bindingFailureConditions, name } = device.device
+    return {
+      request: wanted.fullName,
+      driver: device.driver,
+      pool: device.pool,
+      device: name,
+      ...(wanted.adminAccess && { adminAccess: true }),
+      ...(wanted.tolerations && { tolerations: wanted.tolerations }),
+      ...(bindingConditions && { bindingConditions }),
+      ...(bindingFailureConditions && { bindingFailureConditions }),
+    }
+  })
+  const config = configOf(claim, [...new Set(chosen.map(({ wanted }) => wanted))], classes)
+  const nodeSelector = nodesOf(chosen.map(({ device }) => device))
+  return {
+    devices: { results, ...(config.length > 0 && { config }) },
+    ...(nodeSelector && { nodeSelector }),
+  }
+}
+
+/** For the driver: first what the classes say, then what the claim says. */
+function configOf(
+  claim: ResourceClaim,
+  served: readonly Wanted[],
+  classes: AllocationWorld['classes'],
+): readonly DeviceAllocationConfiguration[] {
+  const fromClasses = served.flatMap(({ fullName, deviceClassName }) =>
+    (classes(deviceClassName)?.spec.config ?? []).map((config) => ({
+      ...config,
+      source: 'FromClass' as const,
+      requests: [fullName],
+    })),
+  )
+  const fromClaim = (claim.spec.devices?.config ?? []).flatMap((config) => {
+    const { requests = [] } = config
+    const applies =
+      requests.length === 0 ||
+      served.some(
+        ({ fullName, requestName }) =>
+          requests.includes(fullName) || requests.includes(requestName),
+      )
+    return applies ? [{ ...config, source: 'FromClaim' as const }] : []
+  })
+  return [...fromClasses, ...fromClaim]
+}

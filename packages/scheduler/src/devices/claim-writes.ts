@@ -1,0 +1,118 @@
+/** What the scheduler writes to claims. Contract: docs/behaviour/simulation/scheduler.md, Devices. */
+import {
+  findCondition,
+  isConditionTrue,
+  isReservedFor,
+  isTerminating,
+  keyOf,
+  resources,
+  withFinalizer,
+} from '@gyropilot/api'
+import type { AllocationResult, Pod, ResourceClaim, ResourceClaimStatus } from '@gyropilot/api'
+import { isConflict } from '@gyropilot/client'
+import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
+
+export const FINALIZER = 'resource.kubernetes.io/delete-protection'
+const CONFLICTS_MAX = 3
+const CONDITIONS_CHECK_MS = 1_000
+const CONDITIONS_LIMIT_MS = 600_000
+
+export class ClaimWrites {
+  readonly #client: Client
+  readonly #clock: Clock
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client
+    this.#clock = clock
+  }
+
+  /** The claim as it is for the pod: with the allocation, unless it had one, and the reservation. */
+  async take(
+    claim: ResourceClaim,
+    pod: Pod,
+    allocation: AllocationResult | undefined,
+  ): Promise<ResourceClaim> {
+    for (let conflicts = 0, current = claim; ; conflicts++) {
+      try {
+        return await this.#takeOnce(current, pod, allocation)
+      } catch (error) {
+        if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error
+        current = await this.#claims(claim).get(claim.metadata?.name ?? '')
+        this.#checkSame(claim, current, allocation)
+      }
+    }
+  }
+
+  async #takeOnce(
+    claim: ResourceClaim,
+    pod: Pod,
+    allocation: AllocationResult | undefined,
+  ): Promise<ResourceClaim> {
+    const claims = this.#claims(claim)
+    if (allocation === undefined && isReservedFor(claim, pod)) return claim
+    const held = allocation === undefined ? claim : withFinalizer(claim, FINALIZER)
+    const known = held === claim ? claim : await claims.update(held)
+    const { name = '', uid = '' } = pod.metadata ?? {}
+    const consumer = { resource: 'pods', name, uid }
+    const status: ResourceClaimStatus = {
+      ...known.status,
+      ...(allocation && { allocation }),
+      reservedFor: [...(known.status?.reservedFor ?? []), consumer],
+    }
+    return await claims.update({ ...known, status }, { subresource: 'status' })
+  }
+
+  #checkSame(
+    before: ResourceClaim,
+    now: ResourceClaim,
+    allocation: AllocationResult | undefined,
+  ): void {
+    const text = `resourceclaim ${keyOf(before)}`
+    if (now.metadata?.uid !== before.metadata?.uid) throw new Error(`${text} was replaced`)
+    if (isTerminating(now)) throw new Error(`${text} got deleted in the meantime`)
+    if ((now.status?.allocation === undefined) !== (allocation !== undefined))
+      throw new Error(`${text} was allocated or deallocated in the meantime`)
+  }
+
+  /** For devices that are made ready only now. Rejects when they fail, or take too long. */
+  async whenReady(claim: ResourceClaim, latest: () => ResourceClaim | undefined): Promise<void> {
+    const endMs = this.#clock.monotonicMs() + CONDITIONS_LIMIT_MS
+    for (let known = claim; ; known = latest() ?? known) {
+      const state = bindingState(known)
+      if (state === 'ready') return
+      if (state === 'failed') throw new Error(`claim ${keyOf(claim)} binding failed`)
+      if (this.#clock.monotonicMs() >= endMs)
+        throw new Error(`claim ${keyOf(claim)} binding timeout`)
+      await sleep(this.#clock, CONDITIONS_CHECK_MS)
+    }
+  }
+
+  /** Devices that only this pod would use are of no use to it: another try may choose others. */
+  async giveBack(claim: ResourceClaim): Promise<void> {
+    const { allocation: _, reservedFor: __, ...rest } = claim.status ?? {}
+    await this.#claims(claim).update({ ...claim, status: rest }, { subresource: 'status' })
+  }
+
+  #claims({ metadata }: ResourceClaim) {
+    return this.#client.resource(resources.resourceclaims, metadata?.namespace)
+  }
+}
+
+function bindingState({ status }: ResourceClaim): 'ready' | 'waiting' | 'failed' {
+  let state: 'ready' | 'waiting' = 'ready'
+  for (const result of status?.allocation?.devices?.results ?? []) {
+    const { bindingConditions = [], bindingFailureConditions = [] } = result
+    if (bindingConditions.length === 0) continue
+    const device = status?.devices?.find(
+      ({ driver, pool, device: name }) =>
+        driver === result.driver && pool === result.pool && name === result.device,
+    )
+    const conditions = device?.conditions
+    if (bindingFailureConditions.some((type) => isConditionTrue(conditions, type))) return 'failed'
+    if (!bindingConditions.every((type) => findCondition(conditions, type)?.status === 'True'))
+      state = 'waiting'
+  }
+  return state
+}

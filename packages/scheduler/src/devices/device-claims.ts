@@ -1,0 +1,196 @@
+/**
+ * Devices for pods: which nodes have them, what is promised and not written yet, and the writes before a pod is bound.
+ * Contract: docs/behaviour/simulation/scheduler.md, Devices.
+ */
+import { isReservedFor, keyOf, resources } from '@gyropilot/api'
+import type { AllocationResult, Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { errorText } from '@gyropilot/foundation'
+import type { Clock, Logger } from '@gyropilot/foundation'
+import type { InformerFactory, Lister } from '@gyropilot/runtime'
+import type { NamedFilter, NodeFilter } from '../filters/index.ts'
+import type { NodeVerdict } from '../message.ts'
+import type { NodeInfo } from '../node-info.ts'
+import { allocate } from './allocate.ts'
+import { ClaimWrites } from './claim-writes.ts'
+import { deviceKey, isUsableOn, publishedDevices } from './device-pools.ts'
+import type { PublishedDevice } from './device-pools.ts'
+import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
+import type { DeviceListers } from './pod-claims.ts'
+import { Selectors } from './selectors.ts'
+
+export interface DeviceClaimsOptions {
+  readonly client: Client
+  readonly informers: InformerFactory
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Chosen and not seen in the cache yet. */
+interface Promised {
+  readonly claim: ResourceClaim
+  readonly podUid: string
+  readonly allocation: AllocationResult
+  isWritten: boolean
+}
+
+const NOT_ON_NODE = 'resourceclaim not available on the node'
+const NONE: readonly string[] = []
+
+export class DeviceClaims {
+  readonly filter: NamedFilter = {
+    name: 'DynamicResources',
+    filter: (pod) => this.#nodeFilter(pod),
+    curable: true,
+  }
+  readonly #listers: DeviceListers
+  readonly #claims: Lister<ResourceClaim>
+  readonly #slices: Lister<ResourceSlice>
+  readonly #writes: ClaimWrites
+  readonly #logger: Logger
+  readonly #selectors = new Selectors()
+  /** By `namespace/name` of the claim. */
+  readonly #promised = new Map<string, Promised>()
+  #published: readonly PublishedDevice[] | undefined
+  #allocated: ReadonlySet<string> | undefined
+
+  /** `onChange`: something came that may help a pod that waits. */
+  constructor({ client, informers, clock, logger }: DeviceClaimsOptions, onChange: () => void) {
+    const claims = informers.informer(resources.resourceclaims)
+    const slices = informers.informer(resources.resourceslices)
+    const classes = informers.informer(resources.deviceclasses)
+    this.#claims = claims.lister
+    this.#slices = slices.lister
+    this.#listers = { claims: claims.lister, classes: classes.lister }
+    this.#writes = new ClaimWrites(client, clock)
+    this.#logger = logger
+    const claimChanged = (claim: ResourceClaim): void => {
+      this.#allocated = undefined
+      const key = keyOf(claim)
+      if (claim.status?.allocation !== undefined) this.#promised.delete(key)
+      onChange()
+    }
+    const slicesChanged = (): void => {
+      this.#published = undefined
+      onChange()
+    }
+    claims.addHandler({
+      onAdd: claimChanged,
+      onUpdate: (_, claim) => claimChanged(claim),
+      onDelete: () => {
+        this.#allocated = undefined
+        onChange()
+      },
+    })
+    slices.addHandler({ onAdd: slicesChanged, onUpdate: slicesChanged, onDelete: slicesChanged })
+    classes.addHandler({ onAdd: onChange, onUpdate: onChange })
+  }
+
+  /** A claim of the pod has yet to be made: it is not tried, and nothing is said of it. */
+  isWaiting(pod: Pod): boolean {
+    return usesDevices(pod) && claimsOfPod(pod, this.#listers) === 'waiting'
+  }
+
+  /** Why no node at all can take the pod. */
+  problem(pod: Pod): string | undefined {
+    if (!usesDevices(pod)) return undefined
+    const claims = this.#claimsOf(pod)
+    const beingAllocated = claims.find((claim) => this.#promised.has(keyOf(claim)))
+    if (beingAllocated !== undefined)
+      return `resource claim ${keyOf(beingAllocated)} is in the process of being allocated`
+    return deviceProblem(pod, claims, this.#listers)
+  }
+
+  #claimsOf(pod: Pod): readonly ResourceClaim[] {
+    const claims = claimsOfPod(pod, this.#listers)
+    return claims === 'waiting' ? [] : claims
+  }
+
+  #nodeFilter(pod: Pod): NodeFilter | undefined {
+    if (!usesDevices(pod)) return undefined
+    const claims = this.#claimsOf(pod)
+    if (claims.length === 0) return undefined
+    return (info) => {
+      const isElsewhere = claims.some(
+        ({ status }) => status?.allocation && !isAvailableOn(status.allocation, info.node!),
+      )
+      if (isElsewhere) return [NOT_ON_NODE]
+      return this.#allocate(claims, info) === undefined ? ['cannot allocate all claims'] : NONE
+    }
+  }
+
+  /** Of the claims that have none yet. */
+  #allocate(
+    claims: readonly ResourceClaim[],
+    { node }: NodeInfo,
+  ): ReadonlyMap<ResourceClaim, AllocationResult> | undefined {
+    const open = claims.filter(({ status }) => status?.allocation === undefined)
+    if (open.length === 0) return new Map()
+    this.#published ??= publishedDevices(this.#slices.list())
+    const results = allocate(open, {
+      devices: this.#published.filter((device) => isUsableOn(device, node!)),
+      taken: this.#taken(),
+      classes: (name) => this.#listers.classes.get(undefined, name),
+      selectors: this.#selectors,
+    })
+    return results && new Map(results.map((result, at) => [open[at]!, result]))
+  }
+
+  #taken(): ReadonlySet<string> {
+    this.#allocated ??= new Set(
+      this.#claims.list().flatMap(({ status }) => keysOf(status?.allocation)),
+    )
+    if (this.#promised.size === 0) return this.#allocated
+    const promised = [...this.#promised.values()].flatMap(({ allocation }) => keysOf(allocation))
+    return new Set([...this.#allocated, ...promised])
+  }
+
+  /** The pod goes to this node, where its claims can be served. */
+  promise(pod: Pod, info: NodeInfo): void {
+    if (!usesDevices(pod)) return
+    const podUid = pod.metadata?.uid ?? ''
+    for (const [claim, allocation] of this.#allocate(this.#claimsOf(pod), info) ?? [])
+      this.#promised.set(keyOf(claim), { claim, podUid, allocation, isWritten: false })
+  }
+
+  /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. */
+  async bind(pod: Pod): Promise<void> {
+    if (!usesDevices(pod)) return
+    for (const claim of this.#claimsOf(pod)) {
+      const key = keyOf(claim)
+      const promised = this.#promised.get(key)
+      const taken = await this.#writes.take(claim, pod, promised?.allocation)
+      if (promised !== undefined) promised.isWritten = true
+      await this.#writes.whenReady(taken, () => this.#claims.getByKey(key))
+    }
+  }
+
+  /** Nothing comes of it. What is written is in the cache soon, and serves the next try. */
+  release(pod: Pod): void {
+    for (const [key, { podUid, isWritten }] of this.#promised)
+      if (podUid === pod.metadata?.uid && !isWritten) this.#promised.delete(key)
+  }
+
+  /** No node fits, and devices that nobody else uses hold the pod elsewhere: they are given back. */
+  reconsider(pod: Pod, verdicts: readonly NodeVerdict[]): void {
+    if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return
+    for (const claim of this.#claimsOf(pod)) {
+      const { allocation, reservedFor = [] } = claim.status ?? {}
+      const isOnlyOurs =
+        reservedFor.length === 0 || (reservedFor.length === 1 && isReservedFor(claim, pod))
+      if (allocation === undefined || !isOnlyOurs) continue
+      this.#writes.giveBack(claim).catch((error: unknown) => {
+        const text = errorText(error)
+        this.#logger.info('Devices could not be given back', { claim: keyOf(claim), error: text })
+      })
+      return
+    }
+  }
+}
+
+/** Of devices that nobody else can have meanwhile. */
+function keysOf(allocation: AllocationResult | undefined): readonly string[] {
+  return (allocation?.devices?.results ?? []).flatMap((result) =>
+    result.adminAccess === true ? [] : [deviceKey(result)],
+  )
+}

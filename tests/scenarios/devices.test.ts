@@ -1,0 +1,179 @@
+/** Devices from annotation to running pods, on a whole cluster: docs/behaviour/simulation/scheduler.md and kubelet.md, Devices. */
+import assert from 'node:assert/strict'
+import { findCondition, resources } from '@gyropilot/api'
+import type { DeviceClaim, Pod, ResourceClaimTemplate } from '@gyropilot/api'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+const DRIVER = 'gpu.example.com'
+
+async function annotate(world: World, node: string, devices: string | null): Promise<void> {
+  const annotations = { 'sim.kubelet/devices': devices }
+  await world
+    .of(resources.nodes)
+    .patch(node, { type: 'merge', value: { metadata: { annotations } } })
+}
+
+async function slices(world: World) {
+  const all = await world.list(resources.resourceslices)
+  return all.map(({ spec }) => `${spec.nodeName} ${spec.driver} ${spec.devices?.length}`).toSorted()
+}
+
+async function withTemplate(world: World, devices?: DeviceClaim): Promise<void> {
+  const one = { requests: [{ name: 'gpu', exactly: { deviceClassName: DRIVER } }] }
+  const template: ResourceClaimTemplate = {
+    metadata: { name: 'one-gpu', namespace: 'default' },
+    spec: { spec: { devices: devices ?? one } },
+  }
+  await world.of(resources.resourceclaimtemplates).create(template)
+}
+
+function podOf(name: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod {
+  return {
+    metadata: { name, namespace: 'default' },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'c', image: 'web:1', resources: { claims: [{ name: 'gpu' }] } }],
+      resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one-gpu' }],
+      ...spec,
+    },
+  }
+}
+
+const running = (world: World, name: string) => () =>
+  world
+    .find(resources.pods, name)
+    .then((pod) => (pod?.status?.phase === 'Running' ? pod : undefined))
+
+async function claimOf(world: World, pod: Pod) {
+  const name = pod.status?.resourceClaimStatuses?.[0]?.resourceClaimName ?? ''
+  return await world.find(resources.resourceclaims, name)
+}
+
+scenario(
+  'A pod with a claim from a template runs where a device is, and the next one after it is gone',
+  async (world) => {
+    await annotate(world, 'node-1', `${DRIVER}=1`)
+    await world.until('the device is published', 5_000, async () =>
+      (await slices(world)).length > 0 ? true : undefined,
+    )
+    await withTemplate(world)
+    await world.of(resources.pods).create(podOf('first'))
+    const first = await world.until('first runs', 20_000, running(world, 'first'))
+    assert.equal(first.spec?.nodeName, 'node-1')
+    const claim = await claimOf(world, first)
+    assert.deepEqual(claim?.metadata?.finalizers, ['resource.kubernetes.io/delete-protection'])
+    assert.deepEqual(claim?.status, {
+      allocation: {
+        devices: {
+          results: [{ request: 'gpu', driver: DRIVER, pool: 'node-1', device: 'gpu-0' }],
+        },
+        nodeSelector: {
+          nodeSelectorTerms: [
+            { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-1'] }] },
+          ],
+        },
+      },
+      reservedFor: [{ resource: 'pods', name: 'first', uid: first.metadata?.uid }],
+    })
+    await world.of(resources.pods).create(podOf('second'))
+    const waiting = await world.until('second waits', 5_000, async () => {
+      const found = await world.find(resources.pods, 'second')
+      return findCondition(found?.status?.conditions, 'PodScheduled')
+    })
+    assert.equal(
+      waiting.message,
+      '0/2 nodes are available: 2 cannot allocate all claims. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.',
+    )
+    await world.of(resources.pods).delete('first')
+    await world.until('second runs', 30_000, running(world, 'second'))
+    assert.equal(await world.find(resources.resourceclaims, claim!.metadata!.name!), undefined)
+  },
+)
+
+scenario('a node publishes the devices that it is annotated with', async (world) => {
+  await annotate(world, 'node-1', `${DRIVER}=2, nic.example.com=1`)
+  await annotate(world, 'node-2', 'wrong=many')
+  await world.advance(2_000)
+  assert.deepEqual(await slices(world), [`node-1 ${DRIVER} 2`, 'node-1 nic.example.com 1'])
+  const events = await world.list(resources.events)
+  assert.deepEqual(
+    events.filter(({ reason }) => reason === 'AnnotationIgnored').map(({ message }) => message),
+    [
+      'annotation sim.kubelet/devices: "wrong=many" is not a driver and its devices, at most 128: gpu.example.com=4',
+    ],
+  )
+  const classes = await world.list(resources.deviceclasses)
+  assert.deepEqual(classes.map(({ metadata }) => metadata?.name).toSorted(), [
+    DRIVER,
+    'nic.example.com',
+  ])
+  await annotate(world, 'node-1', `${DRIVER}=3`)
+  await world.advance(2_000)
+  assert.deepEqual(await slices(world), [`node-1 ${DRIVER} 3`])
+  const [slice] = await world.list(resources.resourceslices)
+  assert.equal(slice?.spec.pool.generation, 2)
+  await annotate(world, 'node-1', null)
+  await world.advance(2_000)
+  assert.deepEqual(await slices(world), [])
+})
+
+scenario(
+  'what is asked of devices is an expression, and devices of two claims are no ones twice',
+  async (world) => {
+    await annotate(world, 'node-1', `${DRIVER}=1`)
+    await annotate(world, 'node-2', `${DRIVER}=3`)
+    const expression = `device.attributes["${DRIVER}"].index >= 1 && device.capacity["${DRIVER}"].memory.compareTo(quantity("8Gi")) >= 0`
+    await withTemplate(world, {
+      requests: [
+        { name: 'gpu', exactly: { deviceClassName: DRIVER, selectors: [{ cel: { expression } }] } },
+      ],
+    })
+    await world.advance(2_000)
+    const names = ['a', 'b']
+    for (const name of names) await world.of(resources.pods).create(podOf(name))
+    const devices: string[] = []
+    for (const name of names) {
+      const pod = await world.until(`${name} runs`, 20_000, running(world, name))
+      assert.equal(pod.spec?.nodeName, 'node-2')
+      const claim = await claimOf(world, pod)
+      devices.push(claim!.status!.allocation!.devices!.results![0]!.device)
+    }
+    assert.deepEqual(devices.toSorted(), ['gpu-1', 'gpu-2'])
+  },
+)
+
+scenario(
+  'pods that share a claim are where its device is; a class that is missing is told of',
+  async (world) => {
+    await annotate(world, 'node-2', `${DRIVER}=1`)
+    const requests = [{ name: 'gpu', exactly: { deviceClassName: DRIVER } }]
+    await world.of(resources.resourceclaims).create({
+      metadata: { name: 'shared', namespace: 'default' },
+      spec: { devices: { requests } },
+    })
+    const resourceClaims = [{ name: 'gpu', resourceClaimName: 'shared' }]
+    await world.advance(2_000)
+    for (const name of ['a', 'b', 'c'])
+      await world.of(resources.pods).create(podOf(name, { resourceClaims }))
+    for (const name of ['a', 'b', 'c']) {
+      const pod = await world.until(`${name} runs`, 20_000, running(world, name))
+      assert.equal(pod.spec?.nodeName, 'node-2')
+    }
+    const shared = await world.find(resources.resourceclaims, 'shared')
+    assert.deepEqual(shared?.status?.reservedFor?.map(({ name }) => name).toSorted(), [
+      'a',
+      'b',
+      'c',
+    ])
+    await withTemplate(world, {
+      requests: [{ name: 'gpu', exactly: { deviceClassName: 'nosuch' } }],
+    })
+    await world.of(resources.pods).create(podOf('lost'))
+    const condition = await world.until('lost waits', 5_000, async () => {
+      const found = await world.find(resources.pods, 'lost')
+      return findCondition(found?.status?.conditions, 'PodScheduled')
+    })
+    assert.match(condition.message ?? '', /: request gpu: device class nosuch does not exist\. /)
+  },
+)
