@@ -33,6 +33,8 @@ const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
   'autoscaler-edges': () => true,
   'cronjob-edges': () => true,
   'resourcequota-edges': () => true,
+  'resourceclaim-edges': () => true,
+  'device-taint-edges': () => true,
   job: () => true,
   'job-edges': () => true,
   lifecycle: (name) => !NEEDS_ANOTHER.has(name),

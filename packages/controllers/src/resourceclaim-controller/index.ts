@@ -88,6 +88,11 @@ export function resourceClaimLogic({
     queueName: QUEUE_NAME,
     eventComponent: EVENT_COMPONENT,
     workers: configuration.resourceClaim.concurrentSyncs,
+    staleGuard: {
+      informers: [claimInformer],
+      ownerUid: (observed) =>
+        (observed.kind === 'pod' ? observed.pod : observed.claim).metadata?.uid ?? '',
+    },
     watches: [podWatch(caches, witness), claimWatch(caches, witness), templateWatch(caches)],
     observe(key) {
       const { kind, objectKey } = parseKey(key)

@@ -30,7 +30,7 @@ export function needsWork(
     const resolved = podClaimName(pod, entry)
     if (resolved.state !== 'named') return resolved.state === 'unresolved'
     const claim = claimNamed(resolved.name)
-    if (claim === undefined) return resolved.isGenerated
+    if (claim === undefined) return resolved.isGenerated && !isPodFinished(pod)
     if (!wantsReservations(pod) || claim.status?.allocation === undefined) return false
     return !(resolved.isGenerated && !isClaimFor(claim, pod)) && !isReservedFor(claim, pod)
   })

@@ -160,6 +160,17 @@ test('Given status names a missing claim, then it is created again and status ch
   assert.deepEqual(story(writes), ['create p-gpu-', { gpu: 'made-0' }])
 })
 
+test('a pod that is over gets what was never recorded, and nothing anew', () => {
+  const over = { node: 'n', phase: 'Failed' }
+  assert.deepEqual(sync([pod({ ...over, recorded: { gpu: 'gone' } }), template()]).effects, [])
+  const theirs = [pod({ ...over, recorded: { gpu: 'theirs' } }), claim('theirs'), template()]
+  assert.deepEqual(sync(theirs).effects, [])
+  assert.deepEqual(story(sync([pod(over), template()]).writes), [
+    'create p-gpu-',
+    { gpu: 'made-0' },
+  ])
+})
+
 test('Given no template, then an error.', () => {
   const { writes, events, result } = sync([pod()])
   const text =

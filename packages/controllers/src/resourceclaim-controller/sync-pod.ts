@@ -1,6 +1,7 @@
 /** One sync of a pod. Step numbers are those of docs/behaviour/controllers/resourceclaim-controller.md, pod key. */
 import {
   isClaimFor,
+  isPodFinished,
   isReservedFor,
   isTerminating,
   keyOf,
@@ -83,7 +84,9 @@ function* ensureClaim(
   if (resolved.state === 'named') {
     if (!resolved.isGenerated) return undefined
     const known = claimNamed(resolved.name)
-    if (known !== undefined && isClaimFor(known, pod)) return { name: resolved.name, isNew: false }
+    const isRight = known !== undefined && isClaimFor(known, pod)
+    // Of a pod that is over the claim is gone because it is over: another one would only go, too.
+    if (isRight || isPodFinished(pod)) return { name: resolved.name, isNew: false }
   }
   const templateName = entry.resourceClaimTemplateName
   if (templateName === undefined)

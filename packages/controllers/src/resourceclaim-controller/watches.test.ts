@@ -98,6 +98,7 @@ test('which pods need work', () => {
       true,
     ],
     ['over', { node: 'n', phase: 'Failed', recorded: { gpu: 'known' } }, [allocated], false],
+    ['over, and its claim is gone', { phase: 'Failed', recorded: { gpu: 'gone' } }, [], false],
     ['over, and none recorded', { phase: 'Failed' }, [], true],
   ]
   for (const [title, options, cached, needs] of cases)
