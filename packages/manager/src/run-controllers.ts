@@ -2,7 +2,11 @@
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { anySignal, errorText, jitter, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
-import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
+import {
+  EventBroadcaster,
+  SharedInformerFactory,
+  WholeOrMetadataInformers,
+} from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
@@ -53,6 +57,7 @@ interface Built {
 
 interface Shared {
   readonly typed: InformerFactory
+  /** Of all types: the typed ones, where there are any. */
   readonly metadata: InformerFactory
   readonly informersStarted: Promise<void>
   readonly broadcasters: EventBroadcaster[]
@@ -75,9 +80,11 @@ export async function runControllers(
     throw error
   }
   const started = Promise.withResolvers<void>()
+  const typed = informerFactory(options, 'shared-informers', false)
+  const metadata = informerFactory(options, 'metadata-informers', true)
   const shared: Shared = {
-    typed: informerFactory(options, 'shared-informers', false),
-    metadata: informerFactory(options, 'metadata-informers', true),
+    typed,
+    metadata: new WholeOrMetadataInformers(typed, metadata),
     informersStarted: started.promise,
     broadcasters: [],
   }
@@ -94,7 +101,6 @@ export async function runControllers(
   }
   const failure = new AbortController()
   using lifetime = anySignal([signal, failure.signal])
-  shared.typed.start(lifetime.signal)
   shared.metadata.start(lifetime.signal)
   started.resolve()
   const loops = built.map(async ({ name, loop }) => {
@@ -109,7 +115,7 @@ export async function runControllers(
   await Promise.all(loops)
   // Without any loop there is nothing to wait for but the signal.
   await aborted(lifetime.signal)
-  await Promise.all([shared.typed.shutdown(), shared.metadata.shutdown()])
+  await shared.metadata.shutdown()
   await Promise.all(shared.broadcasters.map((broadcaster) => broadcaster.shutdown()))
   failure.signal.throwIfAborted()
 }

@@ -34,7 +34,7 @@ export interface ControllerContext<Configuration = unknown> {
   /** With this controller's identity and its own rate limit. */
   readonly client: Client
   readonly informers: InformerFactory
-  /** Objects reduced to their metadata (PartialObjectMetadata). */
+  /** For who reads metadata only: PartialObjectMetadata, or whole objects where `informers` has them anyway. */
   readonly metadataInformers: InformerFactory
   /** Events under this source component. */
   recorder(component: string): EventRecorder

@@ -54,13 +54,18 @@ export class SharedInformerFactory implements InformerFactory {
   }
 
   informer<T extends KubernetesObject>(type: ResourceType<T>): SharedInformer<T> {
-    const id = `${apiVersionOf(type)}/${type.resource}`
+    const id = idOf(type)
     let informer = this.#informers.get(id)
     if (informer === undefined) {
       informer = this.#build(type)
       this.#informers.set(id, informer)
     }
     return informer as unknown as SharedInformer<T>
+  }
+
+  /** Somebody asked for this informer before. */
+  has(type: ResourceType): boolean {
+    return this.#informers.has(idOf(type))
   }
 
   start(signal: AbortSignal): void {
@@ -105,4 +110,8 @@ export class SharedInformerFactory implements InformerFactory {
       metrics: metrics && informerMetrics(metrics.registry, metrics.name, type),
     })
   }
+}
+
+function idOf(type: ResourceType): string {
+  return `${apiVersionOf(type)}/${type.resource}`
 }
