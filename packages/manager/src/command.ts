@@ -25,6 +25,7 @@ import { namedCertificates, servingCertificate } from './serving-certificate.ts'
 import { tlsSettings } from './serving/tls-settings.ts'
 import { writeCertificateFiles } from './system/certificate-files.ts'
 import { startHttpsServer } from './system/https-server.ts'
+import { localTimeZone } from './system/local-time-zone.ts'
 import type { ServingMaterial } from './system/https-server.ts'
 import { Verbosity } from './verbosity.ts'
 import { versionAnswer } from './version.ts'
@@ -150,7 +151,7 @@ function worldFrom(
   const world = {
     host: new SystemHost(),
     hostname: hostname(),
-    localTimeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    localTimeZone: localTimeZone(),
     clock: new SystemClock(),
     random: new SystemRandom(),
     logger,
