@@ -25,30 +25,14 @@ export function controllersConfiguration(
     ...defaultControllersConfiguration,
     ...keysConfiguration(options, surroundings),
     ...devicesConfiguration(options),
+    ...endpointsConfiguration(options),
     featureGates: gateValues(options.gates()),
     attachDetach: attachDetach(options),
-    endpoints: {
-      ...defaultControllersConfiguration.endpoints,
-      concurrentEndpointSyncs: options.number('concurrent-endpoint-syncs'),
-      endpointUpdatesBatchPeriodMs: options.number('endpoint-updates-batch-period'),
-    },
-    endpointSlice: {
-      ...defaultControllersConfiguration.endpointSlice,
-      concurrentServiceEndpointSyncs: options.number('concurrent-service-endpoint-syncs'),
-      maxEndpointsPerSlice: options.number('max-endpoints-per-slice'),
-      endpointUpdatesBatchPeriodMs: options.number('endpointslice-updates-batch-period'),
-    },
     cronJob: {
       concurrentCronJobSyncs: options.number('concurrent-cron-job-syncs'),
       localTimeZone: surroundings.localTimeZone,
     },
     ephemeralVolume: { concurrentSyncs: options.number('concurrent-ephemeralvolume-syncs') },
-    endpointSliceMirroring: {
-      ...defaultControllersConfiguration.endpointSliceMirroring,
-      concurrentServiceEndpointSyncs: options.number('mirroring-concurrent-service-endpoint-syncs'),
-      maxEndpointsPerSubset: options.number('mirroring-max-endpoints-per-subset'),
-      endpointUpdatesBatchPeriodMs: options.number('mirroring-endpointslice-updates-batch-period'),
-    },
     garbageCollector: {
       ...defaultControllersConfiguration.garbageCollector,
       enableGarbageCollector: options.flag('enable-garbage-collector'),
@@ -96,6 +80,31 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
+  }
+}
+
+/** Of the three that tell who is behind a Service. */
+function endpointsConfiguration(
+  options: Options,
+): Pick<ControllersConfiguration, 'endpoints' | 'endpointSlice' | 'endpointSliceMirroring'> {
+  return {
+    endpoints: {
+      ...defaultControllersConfiguration.endpoints,
+      concurrentEndpointSyncs: options.number('concurrent-endpoint-syncs'),
+      endpointUpdatesBatchPeriodMs: options.number('endpoint-updates-batch-period'),
+    },
+    endpointSlice: {
+      ...defaultControllersConfiguration.endpointSlice,
+      concurrentServiceEndpointSyncs: options.number('concurrent-service-endpoint-syncs'),
+      maxEndpointsPerSlice: options.number('max-endpoints-per-slice'),
+      endpointUpdatesBatchPeriodMs: options.number('endpointslice-updates-batch-period'),
+    },
+    endpointSliceMirroring: {
+      ...defaultControllersConfiguration.endpointSliceMirroring,
+      concurrentServiceEndpointSyncs: options.number('mirroring-concurrent-service-endpoint-syncs'),
+      maxEndpointsPerSubset: options.number('mirroring-max-endpoints-per-subset'),
+      endpointUpdatesBatchPeriodMs: options.number('mirroring-endpointslice-updates-batch-period'),
+    },
   }
 }
 
