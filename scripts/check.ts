@@ -68,6 +68,11 @@ const everyStep: readonly Step[] = [
     command: [node, ...testRun, 'tests/recordings/*.test.ts'],
   },
   {
+    name: 'packages',
+    lane: 'waiting',
+    command: [node, ...testRun, 'tests/packages/*.test.ts', 'scripts/packages/*.test.ts'],
+  },
+  {
     name: 'end-to-end',
     lane: 'waiting',
     command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/*.test.ts'],

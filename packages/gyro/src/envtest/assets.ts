@@ -1,6 +1,7 @@
 /** The folder of a test harness: three programs under the names that it looks for. */
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { programOf } from './programs.ts'
 
 export interface Assets {
   readonly folder: string
@@ -8,18 +9,16 @@ export interface Assets {
   readonly kubectl: string
   /** The Node that runs the two stand-ins. */
   readonly node: string
-  /** Where `kube-apiserver.ts` and `etcd.ts` are. */
-  readonly sources: string
 }
 
 const EXECUTABLE = 0o755
 
 /** Each is replaced as a whole: a harness may be starting it. */
-export function writeAssets({ folder, kubectl, node, sources }: Assets): void {
+export function writeAssets({ folder, kubectl, node }: Assets): void {
   mkdirSync(folder, { recursive: true })
   const programs = {
-    'kube-apiserver': started([node, QUIET, join(sources, 'kube-apiserver.ts')]),
-    etcd: started([node, QUIET, join(sources, 'etcd.ts')]),
+    'kube-apiserver': started([node, QUIET, programOf('kube-apiserver')]),
+    etcd: started([node, QUIET, programOf('etcd')]),
     kubectl:
       kubectl === ''
         ? "echo 'kubectl: there was none on PATH when gyro envtest made this folder: install it and run gyro envtest again' >&2\nexit 1\n"

@@ -31,7 +31,7 @@ export function envtestCommand(args: readonly string[]): void {
   const folder = resolve((values.get('dir') as string) || usualFolder())
   const kubectl = kubectlOf(values.get('kubectl') as string, folder)
   try {
-    writeAssets({ folder, kubectl, node: process.execPath, sources: import.meta.dirname })
+    writeAssets({ folder, kubectl, node: process.execPath })
   } catch (error) {
     throw gyroErrors.make(
       'ASSETS_NOT_WRITTEN',

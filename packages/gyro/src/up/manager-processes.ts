@@ -1,11 +1,11 @@
 /** Several controller managers as processes of their own: they elect a leader, and one may be killed to see what happens. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import { nodeIpamHere } from '@gyropilot/cluster/live'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
 import type { ElectionTiming } from '@gyropilot/runtime'
+import { managerEntry } from './manager-entry.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a manager logs when it becomes the leader. */
@@ -32,10 +32,9 @@ export interface ManagerProcesses {
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
   const { count, election, kubeconfig, controllers, verbosity, terminal } = options
   const { serviceAccountKeyFile, signingAuthorityFiles } = options
-  const entry = createRequire(import.meta.url).resolve('@gyropilot/manager/main')
   const args = [
     '--disable-warning=ExperimentalWarning',
-    entry,
+    managerEntry(),
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,

@@ -1,0 +1,107 @@
+/**
+ * Makes what npm publishes out of the sources: for each package a folder with JavaScript, declarations and a manifest, and the
+ * package `gyropilot` with the commands, bundled, because a cold disk reads few files sooner than many.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root } from '../source-files.ts'
+import { bundleCommands } from './bundle.ts'
+import { publishableManifest, publishedEntries, withPublishedNames } from './publishable.ts'
+import type { Manifest } from './publishable.ts'
+
+/** Commands, not a library: published as `gyropilot`. */
+const NOT_ON_ITS_OWN: ReadonlySet<string> = new Set(['gyro'])
+
+/** Writes `target/<folder>` for each package; answers their folders. */
+export async function buildPackages(target: string): Promise<readonly string[]> {
+  rmSync(target, { recursive: true, force: true })
+  const compiled = join(target, '.compiled')
+  const names = readdirSync(join(root, 'packages')).filter((name) => !NOT_ON_ITS_OWN.has(name))
+  compile(compiled, names)
+  const folders = names.map((name) =>
+    stage(name, join(compiled, 'packages', name), join(target, name)),
+  )
+  const commands = join(target, 'gyropilot')
+  await bundleCommands(commands)
+  rmSync(compiled, { recursive: true })
+  return [...folders, commands]
+}
+
+/** What the entries reach: tests and what only they use stay behind. */
+function compile(outDir: string, names: readonly string[]): void {
+  mkdirSync(outDir, { recursive: true })
+  const config = join(outDir, 'tsconfig.json')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: {
+        noEmit: false,
+        declaration: true,
+        rewriteRelativeImportExtensions: true,
+        rootDir: root,
+        outDir,
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
+      include: [],
+      files: names.flatMap(entryFiles),
+    }),
+  )
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const { status, stdout } = spawnSync(tsc, ['-p', config], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the sources do not compile:\n${stdout}`)
+}
+
+function entryFiles(name: string): readonly string[] {
+  const source = join(root, 'packages', name)
+  return publishedEntries(manifestOf(name)).flatMap(([, target]) =>
+    globSync(target, { cwd: source })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => join(source, path)),
+  )
+}
+
+function manifestOf(name: string): Manifest {
+  return JSON.parse(read(join(root, 'packages', name, 'package.json'))) as Manifest
+}
+
+function stage(name: string, compiled: string, folder: string): string {
+  const source = join(root, 'packages', name)
+  const manifest = manifestOf(name)
+  for (const path of globSync('src/**/*.{js,d.ts,json}', { cwd: compiled })) {
+    const text = withPublishedNames(read(join(compiled, path)))
+    write(join(folder, path.replace(/^src/, 'dist')), text)
+  }
+  for (const published of Object.values(manifest.exports)) {
+    const [, top = ''] = published.split('/')
+    if (top !== 'src') cpSync(join(source, top), join(folder, top), { recursive: true })
+  }
+  write(join(folder, 'package.json'), `${JSON.stringify(publishableManifest(manifest), null, 2)}\n`)
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  const readme = join(source, 'README.md')
+  write(join(folder, 'README.md'), existsSync(readme) ? read(readme) : shortReadme(manifest))
+  return folder
+}
+
+function shortReadme({ name, description = '' }: Manifest): string {
+  return `# ${name}\n\n${description}\n\nA part of Gyropilot, the Kubernetes control loops in TypeScript: see the package \`gyropilot\`.\n`
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8')
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
