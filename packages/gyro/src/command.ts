@@ -2,7 +2,7 @@
 import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
 import { gyroErrors } from './errors.ts'
 
-const COMMANDS = ['up', 'simulate', 'why', 'envtest', 'version', 'help']
+const COMMANDS = ['up', 'node', 'simulate', 'why', 'envtest', 'version', 'help']
 
 const HELP = `gyro: a Kubernetes cluster in one process
 
@@ -11,6 +11,7 @@ Usage:
 
 Commands:
   up        Start a cluster and keep it running: API server, controllers, scheduler, simulated nodes.
+  node      Turn the machine of a simulated node off and on again.
   simulate  Run a cluster on virtual time with faults from a seed, and check that it ends as it must.
   why       Say what the deletion of an object waits for, on any cluster.
   envtest   Print a folder with kube-apiserver, etcd and kubectl for test harnesses: KUBEBUILDER_ASSETS=$(gyro envtest).
@@ -33,6 +34,10 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     case 'up': {
       const { up } = await import('./up/up.ts')
       return up(rest)
+    }
+    case 'node': {
+      const { nodeCommand } = await import('./node/node.ts')
+      return nodeCommand(rest)
     }
     case 'simulate': {
       const { simulateCommand } = await import('./simulate/simulate.ts')
@@ -62,7 +67,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     default:
       throw gyroErrors.make(
         'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, simulate, why, envtest or version, or see gyro --help'}`,
+        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, node, simulate, why, envtest or version, or see gyro --help'}`,
       )
   }
 }

@@ -29,6 +29,17 @@ export const gyroErrors = defineErrors({
     meaning: 'gyro why was not told one object, or a flag has a value that cannot be used.',
     remedy: 'Write gyro why KIND/NAME; gyro why --help lists the flags.',
   },
+  NODE_ARGUMENT_INVALID: {
+    exitCode: 2,
+    meaning:
+      'gyro node was not told what to do with which nodes, or a flag has a value that cannot be used.',
+    remedy: 'Write gyro node stop NAME or gyro node start NAME; gyro node --help lists the flags.',
+  },
+  NODE_UNKNOWN: {
+    exitCode: 1,
+    meaning: 'The node that gyro node was told of does not exist, or is not a simulated one.',
+    remedy: 'Correct the name, or --context; see kubectl get nodes.',
+  },
   KIND_UNKNOWN: {
     exitCode: 2,
     meaning: 'The server has no kind of the name that was given to gyro why.',

@@ -41,3 +41,28 @@ function helpful(message: string, definitions: readonly FlagDefinition[], comman
     return `--${name}=${JSON.parse(value)} is not ${wanted}`
   return message
 }
+
+/** Flags, and the words beside them: the parser of flags takes none, which is right for most commands. */
+export function separated(
+  args: readonly string[],
+  definitions: readonly FlagDefinition[],
+): { readonly flags: readonly string[]; readonly words: readonly string[] } {
+  const flags: string[] = []
+  const words: string[] = []
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!
+    if (!arg.startsWith('-')) words.push(arg)
+    else {
+      flags.push(arg)
+      if (takesNext(arg, definitions) && args[at + 1] !== undefined) flags.push(args[++at]!)
+    }
+  }
+  return { flags, words }
+}
+
+function takesNext(arg: string, definitions: readonly FlagDefinition[]): boolean {
+  const flag = arg.startsWith('--')
+    ? definitions.find(({ name }) => `--${name}` === arg)
+    : definitions.find(({ shorthand }) => `-${shorthand}` === arg)
+  return flag !== undefined && flag.type !== 'bool'
+}

@@ -1,6 +1,8 @@
 /** Commands of kubectl that mark and empty nodes. Contract: docs/behaviour/api-server/kubectl.md. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { finished, repository } from '../gyro-process.ts'
 import { begin, deployment, expectAll, finish, gyro, refuseAll, start } from './session.ts'
 
 before(begin)
@@ -157,4 +159,45 @@ test('a pod that fits nowhere says why, and is placed once it does', () => {
   gyro.ok('wait', '--for=condition=Ready', 'pod/nowhere', '--timeout=10s')
   assert.equal(gyro.ok('get', 'pod', 'nowhere', '-o', 'jsonpath={.spec.nodeName}'), 'node-3')
   gyro.ok('uncordon', 'node-1', 'node-2')
+})
+
+test('each node has its pod range, and kubectl shows the addresses of its pods out of it', () => {
+  const ranges: readonly string[] = gyro
+    .json('get', 'nodes')
+    .items.map(({ spec }: { spec: { podCIDR: string } }) => spec.podCIDR)
+  assert.deepEqual(ranges.toSorted(), ['10.224.0.0/24', '10.224.1.0/24', '10.224.2.0/24'])
+  gyro.apply(deployment('spread', 'nginx:1', 3))
+  gyro.ok('rollout', 'status', 'deploy/spread')
+  const described = gyro.ok('describe', 'node', 'node-1')
+  assert.match(described, /^PodCIDR: +10\.224\.\d\.0\/24\nPodCIDRs: +10\.224\.\d\.0\/24$/m)
+  for (const { spec, status } of gyro.json('get', 'pods', '-l', 'app=spread').items) {
+    const { podCIDR } = gyro.json('get', 'node', spec.nodeName).spec
+    assert.equal(status.podIP.replace(/\d+$/, '0/24'), podCIDR)
+  }
+  gyro.ok('delete', 'deploy', 'spread', '--cascade=foreground')
+})
+
+test('a machine that is turned off does not answer, and when it is on again its pods start anew', async () => {
+  const node = (...words: readonly string[]) =>
+    finished(join(repository, 'bin/gyro'), ['node', ...words, `--kubeconfig=${gyro.kubeconfig}`])
+  gyro.apply(deployment('held', 'nginx:1', 1))
+  gyro.ok('rollout', 'status', 'deploy/held')
+  const [{ metadata, spec }] = gyro.json('get', 'pods', '-l', 'app=held').items
+  const stopped = node('stop', spec.nodeName)
+  assert.deepEqual([stopped.code, stopped.stdout], [0, `node/${spec.nodeName} stopped\n`])
+  const logs = gyro.kubectl('logs', metadata.name)
+  assert.match(logs.stderr, /connection refused/)
+  assert.equal(node('start', spec.nodeName).stdout, `node/${spec.nodeName} started\n`)
+  await gyro.until('it was started again', 20_000, '/api/v1/namespaces/default/pods', (pods) => {
+    const found = pods.find(({ metadata: { name } }) => name === metadata.name)
+    const [status] = found?.status.containerStatuses ?? []
+    return status?.restartCount === 1 && status.ready ? true : undefined
+  })
+  assert.match(gyro.ok('get', 'events'), /Warning +Rebooted +node\/node-\d/)
+  const unknown = node('stop', 'nobody')
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [1, 'gyro: there is no node nobody: see kubectl get nodes\n'],
+  )
+  gyro.ok('delete', 'deploy', 'held', '--cascade=foreground')
 })

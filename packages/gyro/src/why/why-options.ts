@@ -1,6 +1,6 @@
 /** What `gyro why` was asked for. Pure. */
 import { gyroErrors } from '../errors.ts'
-import { flagsOf } from '../flags.ts'
+import { flagsOf, separated } from '../flags.ts'
 import { whyFlags } from './why-flags.ts'
 
 export interface WhyOptions {
@@ -18,7 +18,7 @@ export interface WhyOptions {
 const USAGE = "name one object: 'gyro why KIND/NAME', as in gyro why namespace/team-a"
 
 export function whyOptions(args: readonly string[]): WhyOptions {
-  const { flags, words } = separated(args)
+  const { flags, words } = separated(args, whyFlags)
   const { values } = flagsOf(whyFlags, flags, 'gyro why', invalid)
   const output = values.get('output') as string
   if (output !== 'text' && output !== 'json')
@@ -34,28 +34,6 @@ export function whyOptions(args: readonly string[]): WhyOptions {
     output,
     help,
   }
-}
-
-/** The parser of flags takes no arguments beside them, which is right for every other command. */
-function separated(args: readonly string[]): { flags: string[]; words: string[] } {
-  const flags: string[] = []
-  const words: string[] = []
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at]!
-    if (!arg.startsWith('-')) words.push(arg)
-    else {
-      flags.push(arg)
-      if (takesNext(arg) && args[at + 1] !== undefined) flags.push(args[++at]!)
-    }
-  }
-  return { flags, words }
-}
-
-function takesNext(arg: string): boolean {
-  const flag = arg.startsWith('--')
-    ? whyFlags.find(({ name }) => `--${name}` === arg)
-    : whyFlags.find(({ shorthand }) => `-${shorthand}` === arg)
-  return flag !== undefined && flag.type !== 'bool'
 }
 
 function kindAndName(words: readonly string[]): readonly [string, string] {

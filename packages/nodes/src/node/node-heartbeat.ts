@@ -38,12 +38,16 @@ export class NodeHeartbeat {
     this.#services = services
   }
 
-  /** Registers, then beats until `signal` aborts. Resolves with the node as soon as it is registered. */
-  async start(signal: AbortSignal): Promise<Node> {
-    const node = await this.#register(signal)
+  /**
+   * Registers, then beats until `signal` aborts. Resolves with the node as soon as it is registered. `bootId` is given for a
+   * machine that was off.
+   */
+  async start(signal: AbortSignal, bootId?: string): Promise<Node> {
+    const node = await this.#register(signal, bootId)
     this.#node = node
     await this.#registerDrivers(node, signal)
     this.#announce(node)
+    if (bootId !== undefined) this.#tell(node, 'Warning', 'Rebooted', rebootedText(node, bootId))
     this.#background(this.#renewLease(signal), signal)
     this.#background(this.#postStatus(signal), signal)
     return node
@@ -55,7 +59,7 @@ export class NodeHeartbeat {
     })
   }
 
-  async #register(signal: AbortSignal): Promise<Node> {
+  async #register(signal: AbortSignal, bootId?: string): Promise<Node> {
     const nodes = this.#services.client.resource(resources.nodes)
     let waitMs = FIRST_RETRY_MS
     for (;;) {
@@ -64,7 +68,7 @@ export class NodeHeartbeat {
       } catch (error) {
         if (isAlreadyExists(error)) {
           try {
-            return await this.#takeUp(await nodes.get(this.#configuration.name))
+            return await this.#takeUp(await nodes.get(this.#configuration.name), bootId)
           } catch (failure) {
             this.#services.logger.error(failure, 'Unable to take up node with API server')
           }
@@ -106,8 +110,9 @@ export class NodeHeartbeat {
   }
 
   /** A node that exists keeps its labels, taints and spec; only its status is renewed. */
-  #takeUp(node: Node): Promise<Node> {
-    const status = nodeStatus(this.#configuration, node.status, this.#services.clock.nowMs())
+  #takeUp(node: Node, bootId?: string): Promise<Node> {
+    const nowMs = this.#services.clock.nowMs()
+    const status = nodeStatus(this.#configuration, node.status, nowMs, bootId)
     return this.#patchStatus(status)
   }
 
@@ -121,12 +126,17 @@ export class NodeHeartbeat {
       )
   }
 
-  #announce(node: Node): void {
+  #tell(node: Node, type: 'Normal' | 'Warning', reason: string, message: string): void {
     const { name } = this.#configuration
     // kubectl describe node asks for events under the node's name as its uid, as kubelets before 1.36 wrote them.
     const regarding = { ...node, apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
+    this.#services.recorder.record({ regarding, type, reason, message })
+  }
+
+  #announce(node: Node): void {
+    const { name } = this.#configuration
     const record = (reason: string, message: string): void =>
-      this.#services.recorder.record({ regarding, type: 'Normal', reason, message })
+      this.#tell(node, 'Normal', reason, message)
     record('Starting', 'Starting kubelet.')
     for (const reason of [
       'NodeHasSufficientMemory',
@@ -201,6 +211,10 @@ export class NodeHeartbeat {
 function nothingWhenItExists(error: unknown): undefined {
   if (isAlreadyExists(error)) return undefined
   throw error
+}
+
+function rebootedText({ metadata }: Node, bootId: string): string {
+  return `Node ${metadata?.name} has been rebooted, boot id: ${bootId}`
 }
 
 function nothingWhenNotFound(error: unknown): undefined {

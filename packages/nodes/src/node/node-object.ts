@@ -20,6 +20,9 @@ export interface SimulatedNodeConfiguration {
   readonly volumeLimit?: number
 }
 
+const OS_IMAGE = 'Simulated Linux'
+const FIRST_BOOT_ID = '00000000-0000-4000-8000-000000000001'
+
 const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
   cpu: '8',
   'ephemeral-storage': '100Gi',
@@ -38,6 +41,11 @@ function allocatableOf(capacity: Readonly<Record<string, string>>): Record<strin
   const disk = gibibytes.exec(capacity['ephemeral-storage'] ?? '')
   if (disk) allocatable['ephemeral-storage'] = String(Math.floor(Number(disk[1]) * 2 ** 30 * 0.9))
   return allocatable
+}
+
+/** Whether a node is one of these, in whatever process. */
+export function isSimulated({ status }: Node): boolean {
+  return status?.nodeInfo?.osImage === OS_IMAGE
 }
 
 export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: number): Node {
@@ -67,11 +75,12 @@ export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: num
   }
 }
 
-/** The status a healthy node posts; transition times stay where nothing changed. */
+/** The status a healthy node posts; transition times stay where nothing changed. `bootId` is that of a machine that was off. */
 export function nodeStatus(
   configuration: SimulatedNodeConfiguration,
   stored: NodeStatus | undefined,
   nowMs: number,
+  bootId: string = stored?.nodeInfo?.bootID || FIRST_BOOT_ID,
 ): NodeStatus {
   const capacity = { ...DEFAULT_CAPACITY, ...configuration.capacity }
   return {
@@ -85,14 +94,14 @@ export function nodeStatus(
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
     nodeInfo: {
       architecture: 'amd64',
-      bootID: '00000000-0000-4000-8000-000000000001',
+      bootID: bootId,
       containerRuntimeVersion: 'containerd://2.1.4',
       kernelVersion: '6.12.0-simulated',
       kubeProxyVersion: '',
       kubeletVersion: 'v1.36.0',
       machineID: configuration.name,
       operatingSystem: 'linux',
-      osImage: 'Simulated Linux',
+      osImage: OS_IMAGE,
       systemUUID: configuration.name,
     },
   }

@@ -5,6 +5,7 @@
 import { resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
+import { uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtime'
@@ -18,6 +19,7 @@ import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
 import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { PodAddresses } from '../pod/pod-addresses.ts'
+import { MachineSwitch } from './machine-switch.ts'
 import { NodeHeartbeat } from './node-heartbeat.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
 import { PodReferences } from '../pod/pod-references.ts'
@@ -65,6 +67,7 @@ export class SimulatedNodes {
   readonly #pods: Informer<Pod>
   readonly #nodes: Informer<Node>
   readonly #running = new Map<string, RunningNode>()
+  readonly #switches = new Map<string, MachineSwitch>()
   /** Kept here unless it was handed in. */
   readonly #ownLoads = new SharedLoads()
   readonly #volumeData: VolumeData
@@ -103,7 +106,7 @@ export class SimulatedNodes {
     const turn = new Turn(this.#options.clock)
     const startNext = async (): Promise<void> => {
       for (const node of waiting) {
-        await this.#startNode(node, sources, signal)
+        await this.#switchOn(node, sources, signal)
         await turn.yieldIfLong()
       }
     }
@@ -123,16 +126,50 @@ export class SimulatedNodes {
     signal.addEventListener('abort', () => registration.remove(), { once: true })
   }
 
+  /** Starts the node, unless its machine is off: then, and at every later change, as its switch says. */
+  async #switchOn(
+    configuration: SimulatedNodeConfiguration,
+    sources: VolumeSources,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, logger } = this.#options
+    const { name } = configuration
+    const power = new MachineSwitch({
+      clock,
+      turnOn: (life, wasOff) => this.#startNode(configuration, sources, life, wasOff),
+      turnOff: () => this.#stopNode(name),
+      failed: (error) => logger.error(error, 'The node could not be started', { node: name }),
+      complain: (problem) => this.#complain(configuration.name, problem),
+    })
+    this.#switches.set(name, power)
+    signal.addEventListener('abort', () => power.stop(), { once: true })
+    const known = this.#nodes.lister.get(undefined, name)
+    if (known !== undefined) power.read(known)
+    await power.start()
+  }
+
+  #complain(nodeName: string, problem: string): void {
+    const { logger, recorderOf } = this.#options
+    logger.info(problem, { node: nodeName })
+    const message = problem.slice(0, MOST_MESSAGE_CHARS)
+    const metadata = { name: nodeName, uid: nodeName }
+    const regarding = { apiVersion: 'v1', kind: 'Node', metadata }
+    const reason = 'AnnotationIgnored'
+    recorderOf(nodeName).record({ regarding, type: 'Warning', reason, message })
+  }
+
   async #startNode(
     configuration: SimulatedNodeConfiguration,
     sources: VolumeSources,
     signal: AbortSignal,
+    wasOff: boolean,
   ): Promise<void> {
     const { client, clock, logger, recorderOf } = this.#options
     const random = this.#options.random.fork(`node/${configuration.name}`)
     const recorder = recorderOf(configuration.name)
     const heartbeat = new NodeHeartbeat(configuration, { client, clock, random, logger, recorder })
-    const node = await heartbeat.start(signal)
+    const node = await heartbeat.start(signal, wasOff ? uuid(random.fork('boot')) : undefined)
+    if (signal.aborted) return
     const volumes = new NodeVolumes({
       nodeName: configuration.name,
       client,
@@ -148,6 +185,7 @@ export class SimulatedNodes {
       nodeName: configuration.name,
       hostIp: configuration.hostIp,
       addresses: new PodAddresses(),
+      wasOff,
       client,
       clock,
       random,
@@ -165,7 +203,6 @@ export class SimulatedNodes {
     this.#seen(node)
     const cached = this.#nodes.lister.get(undefined, configuration.name)
     if (cached !== undefined) this.#seen(cached)
-    signal.addEventListener('abort', () => this.#stopNode(configuration.name), { once: true })
     const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
     for (const pod of own.toSorted(byCreation)) this.#changed(pod)
     volumes.begin(signal)
@@ -181,8 +218,10 @@ export class SimulatedNodes {
     this.#running.delete(name)
   }
 
-  /** A node gets its pod range some time after it was registered. */
-  #seen({ metadata, spec }: Node): void {
+  /** A node gets its pod range some time after it was registered, and its machine may be switched off. */
+  #seen(node: Node): void {
+    const { metadata, spec } = node
+    this.#switches.get(metadata?.name ?? '')?.read(node)
     if (spec?.podCIDR === undefined || spec.podCIDR === '') return
     this.#running.get(metadata?.name ?? '')?.services.addresses.learn(spec.podCIDR)
   }

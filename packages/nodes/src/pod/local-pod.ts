@@ -45,6 +45,9 @@ export interface LocalPod {
   failure: { readonly reason: string; readonly message: string } | undefined
 }
 
+/** Of a container that nobody saw end. */
+const DIED_EXIT_CODE = 255
+
 export function localPod(pod: Pod, nowMs: number): LocalPod {
   const init = pod.spec?.initContainers ?? []
   const waiting = init.length > 0 ? 'PodInitializing' : 'ContainerCreating'
@@ -132,6 +135,22 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
     }
   }
   local.ip = pod.status?.podIP
+  return local
+}
+
+/** What is left of a pod whose machine was off: its containers died with it, and so did its address. */
+export function rebootedPod(pod: Pod, nowMs: number): LocalPod {
+  const local = restoredPod(pod, nowMs)
+  for (const container of [...local.containers, ...local.ephemeral]) {
+    if (container.state.state !== 'running') continue
+    const { startedAtMs } = container.state
+    const { containerId = '' } = container
+    const end = { exitCode: DIED_EXIT_CODE, reason: 'Error', startedAtMs, finishedAtMs: nowMs }
+    container.state = { state: 'terminated', ...end, containerId }
+    container.started = false
+    container.ready = false
+  }
+  local.ip = undefined
   return local
 }
 

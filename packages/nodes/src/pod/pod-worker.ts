@@ -16,7 +16,7 @@ import { PodStorage } from '../container/pod-storage.ts'
 import { streamOf } from '../container/shell.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
-import { localContainer, localPod, restoredPod } from './local-pod.ts'
+import { localContainer, localPod, rebootedPod, restoredPod } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
 import { PodMounts } from './pod-mounts.ts'
@@ -42,6 +42,8 @@ export interface NodeServices {
   readonly nodeName: string
   readonly hostIp: string
   readonly addresses: PodAddresses
+  /** The machine was off until this life of it: what ran there has died. */
+  readonly wasOff: boolean
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource
@@ -80,7 +82,8 @@ export class PodWorker {
     this.#onDone = onDone
     const nowMs = node.clock.nowMs()
     const seenBefore = pod.status?.startTime !== undefined
-    this.#local = seenBefore ? restoredPod(pod, nowMs) : localPod(pod, nowMs)
+    const takenUp = node.wasOff ? rebootedPod : restoredPod
+    this.#local = seenBefore ? takenUp(pod, nowMs) : localPod(pod, nowMs)
     this.#writer = new StatusWriter(pod, {
       client: node.client,
       clock: node.clock,
@@ -279,6 +282,7 @@ export class PodWorker {
     const { clock } = this.#node
     this.#watchDeadline()
     if (this.#local.ip === undefined) {
+      if (this.#local.hasRun) this.#sandboxChanged()
       await this.#writer.flush()
       await this.#mounts.mountAll()
       if (this.#terminating) return
@@ -298,6 +302,12 @@ export class PodWorker {
     if (!ended || this.#terminating) return
     await this.#writer.flush()
     this.#finish()
+  }
+
+  #sandboxChanged(): void {
+    const regarding = this.#writer.stored
+    const message = 'Pod sandbox changed, it will be killed and re-created.'
+    this.#node.recorder.record({ regarding, type: 'Normal', reason: 'SandboxChanged', message })
   }
 
   /** False: the pod ended before its node had addresses to give. */
