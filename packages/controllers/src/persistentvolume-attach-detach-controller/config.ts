@@ -26,6 +26,8 @@ export const OUT_OF_SERVICE_TAINT = 'node.kubernetes.io/out-of-service'
 
 /** From the end of a pass to the next. */
 export const PASS_PERIOD_MS = 100
+/** What comes together is looked at together. */
+export const GATHERING_MS = 50
 /** How long a node may take to unmount. */
 export const UNMOUNT_WAIT_MS = 6 * 60_000
 export const POPULATOR_PERIOD_MS = 60_000

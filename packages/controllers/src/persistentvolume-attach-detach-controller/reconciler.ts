@@ -15,7 +15,7 @@ import {
 import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 import { ActualWorld } from './actual-world.ts'
 import type { Attachment } from './actual-world.ts'
-import { PASS_PERIOD_MS, STATUSES_AT_ONCE } from './config.ts'
+import { GATHERING_MS, PASS_PERIOD_MS, STATUSES_AT_ONCE } from './config.ts'
 import type { AttachDetachConfiguration } from './config.ts'
 import { detachableOf } from './csi-attachment.ts'
 import { DesiredWorld } from './desired-world.ts'
@@ -97,30 +97,38 @@ export class Reconciler {
     const stop = (): void => this.#queue.shutDown()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
+    const pause = (forMs: number): Promise<void> =>
+      sleep(this.#options.clock, forMs, signal).catch(() => {})
     while (!signal.aborted) {
-      const volumeNames = await this.#touched()
-      if (volumeNames === undefined || signal.aborted) break
-      try {
-        await this.#pass(volumeNames)
-      } catch (error) {
-        if (error instanceof InterruptedByShutdown) break
-        this.#options.logger.error(error, 'The volumes could not be looked at')
-        for (const volumeName of volumeNames) this.#queue.addAfter(volumeName, PASS_PERIOD_MS)
-      }
-      await sleep(this.#options.clock, PASS_PERIOD_MS, signal).catch(() => {})
+      const first = await this.#queue.get()
+      if (first === undefined) break
+      await pause(GATHERING_MS)
+      if (signal.aborted) break
+      await this.#passOver(this.#touched(first.key))
+      await pause(PASS_PERIOD_MS - GATHERING_MS)
     }
     await Promise.all(this.#running)
   }
 
-  /** Sorted; undefined: it is over. */
-  async #touched(): Promise<readonly string[] | undefined> {
-    const volumeNames: string[] = []
-    let item = await this.#queue.get()
-    for (; item !== undefined; item = this.#queue.take()) {
+  /** Sorted. */
+  #touched(first: string): readonly string[] {
+    const volumeNames = [first]
+    this.#queue.done(first)
+    for (let item = this.#queue.take(); item !== undefined; item = this.#queue.take()) {
       volumeNames.push(item.key)
       this.#queue.done(item.key)
     }
-    return volumeNames.length === 0 ? undefined : volumeNames.toSorted(compareStrings)
+    return [...new Set(volumeNames)].toSorted(compareStrings)
+  }
+
+  async #passOver(volumeNames: readonly string[]): Promise<void> {
+    try {
+      await this.#pass(volumeNames)
+    } catch (error) {
+      if (error instanceof InterruptedByShutdown) return
+      this.#options.logger.error(error, 'The volumes could not be looked at')
+      for (const volumeName of volumeNames) this.#queue.addAfter(volumeName, PASS_PERIOD_MS)
+    }
   }
 
   async #pass(volumeNames: readonly string[]): Promise<void> {
