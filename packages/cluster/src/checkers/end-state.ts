@@ -20,6 +20,7 @@ import {
   labelQueryOfLabels,
   resources,
 } from '@gyropilot/api'
+import { attachments } from './attachment-rules.ts'
 import { autoscalers } from './autoscaler-rules.ts'
 import { cronJobs } from './cronjob-rules.ts'
 import { daemonSets } from './daemonset-rules.ts'
@@ -56,6 +57,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'Jobs have counted their pods and are over': jobsAtRest,
   'CronJobs know their Jobs and keep no more than they should': cronJobs,
   'autoscalers have what they want': autoscalers,
+  'volumes are attached where pods need them, and to one node where they are for one': attachments,
   'EndpointSlices show the pods of their Service': endpointSlices,
   'ReplicationControllers have the pods they ask for': replicationControllers,
   'Endpoints list the pods of their Service': endpoints,

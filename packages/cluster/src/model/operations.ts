@@ -5,6 +5,7 @@ import { configMap, deployment, namespace, replicaSet, service } from '../scenar
 import { autoscalerOperations } from './autoscaler-operations.ts'
 import { cronJobOperations } from './cronjob-operations.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
+import { diskOperations } from './disk-operations.ts'
 import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
@@ -251,6 +252,7 @@ export const operations: readonly Operation[] = [
   ...cronJobOperations,
   ...autoscalerOperations,
   ...volumeOperations,
+  ...diskOperations,
   ...surroundings,
   ...owners,
 ]

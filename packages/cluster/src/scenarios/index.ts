@@ -2,6 +2,7 @@ import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
 import { daemonScenarios } from './daemons.ts'
 import { gangScenarios } from './gangs.ts'
+import { diskScenarios } from './disks.ts'
 import { jobScenarios } from './jobs.ts'
 import { nodeRangeScenarios } from './node-ranges.ts'
 import { placementScenarios } from './placement.ts'
@@ -27,4 +28,5 @@ export const scenarios: readonly Scenario[] = [
   ...placementScenarios,
   ...statefulSetScenarios,
   ...volumeScenarios,
+  ...diskScenarios,
 ]

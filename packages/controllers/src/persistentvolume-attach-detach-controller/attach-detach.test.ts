@@ -138,7 +138,7 @@ test('Given one pod, then one attach; pod removed and unmounted, then one detach
   assert.deepEqual(world.reported('a'), [uniqueName('data')])
   assert.deepEqual(world.told(), ['p: AttachVolume.Attach succeeded for volume "data" '])
   const [made] = world.client.requested('create')
-  assert.deepEqual((made?.body as VolumeAttachment).spec, {
+  assert.deepEqual((made!.body as VolumeAttachment).spec, {
     attacher: 'example.com',
     nodeName: 'a',
     source: { persistentVolumeName: 'data' },
@@ -227,8 +227,12 @@ test('Given RWX on two nodes, then two attaches; RWO: one until the first detach
   const two = pod('two', { node: 'b', claims: ['shared', 'data'] })
   const world = await attaching(t, {
     objects: [
-      ...[node('a'), node('b'), ...DATA, one],
-      ...[persistentVolume('shared', { modes: ['ReadWriteMany'] }), claim('shared')],
+      node('a'),
+      node('b'),
+      ...DATA,
+      one,
+      persistentVolume('shared', { modes: ['ReadWriteMany'] }),
+      claim('shared'),
     ],
   })
   await world.advance(1_000)
@@ -373,7 +377,9 @@ test('Given a restart with attached volumes and VolumeAttachments, then the mode
     objects: [
       node('a', { attached: ['data', 'old'], inUse: ['data'] }),
       ...bound,
-      ...[attachment('data', 'a'), attachment('old', 'a'), attachment('lone', 'a')],
+      attachment('data', 'a'),
+      attachment('old', 'a'),
+      attachment('lone', 'a'),
       attachment('kept', 'a', { attached: false }),
       pod('p', { claims: ['data', 'kept'] }),
     ],
@@ -578,7 +584,11 @@ test('a node that comes back under its name is told what is attached to it', asy
 test('metrics count volumes of pods, entries of both worlds, and operations', async (t) => {
   const world = await attaching(t, {
     objects: [
-      ...[node('a'), node('free', { isManaged: false }), ...DATA, pod('p'), pod('q')],
+      node('a'),
+      node('free', { isManaged: false }),
+      ...DATA,
+      pod('p'),
+      pod('q'),
       pod('r', { node: 'free' }),
     ],
   })
