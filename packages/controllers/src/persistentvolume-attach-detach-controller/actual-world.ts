@@ -117,12 +117,6 @@ export class ActualWorld {
     return [...(this.#reported.get(nodeName) ?? [])].toSorted(compareStrings)
   }
 
-  /** The node is gone and has nothing that is attached: nothing is to be told to a later one of its name. */
-  forgetNode(nodeName: string): void {
-    if (this.#ofNode.has(nodeName) || this.#changed.has(nodeName)) return
-    this.#reported.delete(nodeName)
-  }
-
   get(volumeName: string, nodeName: string): Attachment | undefined {
     return this.#volumes.get(volumeName)?.get(nodeName)
   }
