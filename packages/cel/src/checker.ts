@@ -192,7 +192,8 @@ class Checker implements Checked {
     const type = this.#substitution.apply(operand)
     switch (type.kind) {
       case 'opaque':
-        if (type.name !== 'optional_type') break
+        if (type.name !== 'optional_type')
+          return this.#report(at, `unexpected failed resolution of '${type.name}'`)
         return optionalType(this.#fieldOf(at, type.parameters[0]!, field))
       case 'map':
         return type.value

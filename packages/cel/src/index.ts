@@ -5,23 +5,9 @@
 import { check } from './checker.ts'
 import { estimateCost } from './cost-estimate.ts'
 import type { CostRange } from './cost-estimate.ts'
-import { Environment } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { plan } from './evaluator.ts'
 import type { Program } from './evaluator.ts'
-import { AUTHORIZER } from './libraries/authorizer.ts'
-import { CONVERSIONS } from './libraries/conversions.ts'
-import { JSON_PATCH } from './libraries/json-patch.ts'
-import { LISTS, SETS } from './libraries/lists.ts'
-import { NAMED_FORMATS } from './libraries/named-formats.ts'
-import { NETWORK } from './libraries/network.ts'
-import { OPERATORS } from './libraries/operators.ts'
-import { OPTIONALS } from './libraries/optionals.ts'
-import { QUANTITIES } from './libraries/quantity.ts'
-import { REGEX } from './libraries/regex.ts'
-import { SEMVER } from './libraries/semver.ts'
-import { STRINGS } from './libraries/strings.ts'
-import { TIME } from './libraries/time.ts'
-import { URLS } from './libraries/url.ts'
 import { parse } from './parser.ts'
 import type { CelType } from './types.ts'
 
@@ -37,32 +23,19 @@ export {
   ResourceCheck,
 } from './libraries/authorizer.ts'
 export type { Ask, Question } from './libraries/authorizer.ts'
+export {
+  NAMESPACE_TYPE,
+  REQUEST_TYPE,
+  policyEnvironment,
+  variableType,
+} from './policy-environment.ts'
+export type { PolicyEnvironmentOptions } from './policy-environment.ts'
+export { POLICY_ENVIRONMENT, RULES_ENVIRONMENT } from './standard-environments.ts'
 export { JSON_PATCH_TYPE } from './libraries/json-patch.ts'
 export { CompileError, ProgramError } from './source.ts'
 export * from './types.ts'
 export { CelOptional, CostExceeded, EvaluationError, LazyMap, NONE } from './values.ts'
 export type { Value } from './values.ts'
-
-const COMMON = [
-  OPERATORS,
-  CONVERSIONS,
-  TIME,
-  STRINGS,
-  LISTS,
-  SETS,
-  REGEX,
-  URLS,
-  QUANTITIES,
-  NETWORK,
-  NAMED_FORMATS,
-  SEMVER,
-  OPTIONALS,
-]
-
-/** What rules of custom resources may use. The authorizer's functions are known, but nothing they could be called on. */
-export const RULES_ENVIRONMENT = Environment.of([...COMMON, AUTHORIZER])
-/** What patching policies may use besides. */
-export const POLICY_ENVIRONMENT = Environment.of([...COMMON, AUTHORIZER, JSON_PATCH])
 
 export interface Compiled extends Program {
   readonly type: CelType

@@ -3,32 +3,22 @@
  * one request. Contract: docs/behaviour/api-server/subresources-and-admission.md, Validating and mutating policies.
  */
 import {
-  AUTHORIZER_TYPE,
   AuthorizerValue,
-  BOOL,
   CompileError,
   CostExceeded,
   CostMeter,
   DYN,
   EvaluationError,
-  INT,
-  JSON_PATCH_TYPE,
-  POLICY_ENVIRONMENT,
   ProgramError,
-  RESOURCE_CHECK_TYPE,
-  RULES_ENVIRONMENT,
   ResourceCheck,
-  STRING,
-  TIMESTAMP,
   LazyMap,
+  NAMESPACE_TYPE,
+  REQUEST_TYPE,
   compile,
-  listType,
-  mapType,
-  objectType,
   typeText,
   valueOf,
 } from '@gyropilot/cel'
-import type { Ask, CelType, Compiled, Environment, ObjectType, Value } from '@gyropilot/cel'
+import type { Ask, CelType, Compiled, Environment, Value } from '@gyropilot/cel'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import { serviceAccountGroups, serviceAccountUserName } from '../auth/index.ts'
 import type { Stored } from '../registry/kind-rules.ts'
@@ -36,100 +26,6 @@ import { namespaceOf } from './matching.ts'
 import { inVersion } from './object-versions.ts'
 import { describeRequest } from './request-description.ts'
 import type { AdmissionWorld } from './world.ts'
-
-const KIND = objectType('kubernetes.GroupVersionKind', {
-  group: STRING,
-  version: STRING,
-  kind: STRING,
-})
-const RESOURCE = objectType('kubernetes.GroupVersionResource', {
-  group: STRING,
-  version: STRING,
-  resource: STRING,
-})
-const USER = objectType('kubernetes.UserInfo', {
-  username: STRING,
-  uid: STRING,
-  groups: listType(STRING),
-  extra: mapType(STRING, listType(STRING)),
-})
-export const REQUEST_TYPE = objectType('kubernetes.AdmissionRequest', {
-  kind: KIND,
-  resource: RESOURCE,
-  subResource: STRING,
-  requestKind: KIND,
-  requestResource: RESOURCE,
-  requestSubResource: STRING,
-  name: STRING,
-  namespace: STRING,
-  operation: STRING,
-  userInfo: USER,
-  dryRun: BOOL,
-  options: DYN,
-})
-const NAMESPACE_TYPE = objectType('kubernetes.Namespace', {
-  metadata: objectType('kubernetes.NamespaceMetadata', {
-    name: STRING,
-    generateName: STRING,
-    namespace: STRING,
-    labels: mapType(STRING, STRING),
-    annotations: mapType(STRING, STRING),
-    UID: STRING,
-    creationTimestamp: TIMESTAMP,
-    deletionGracePeriodSeconds: INT,
-    deletionTimestamp: TIMESTAMP,
-    generation: INT,
-    resourceVersion: STRING,
-    finalizers: listType(STRING),
-  }),
-  spec: objectType('kubernetes.NamespaceSpec', { finalizers: listType(STRING) }),
-  status: objectType('kubernetes.NamespaceStatus', {
-    conditions: listType(
-      objectType('kubernetes.NamespaceCondition', {
-        status: STRING,
-        type: STRING,
-        lastTransitionTime: TIMESTAMP,
-        message: STRING,
-        reason: STRING,
-      }),
-    ),
-    phase: STRING,
-  }),
-})
-
-export interface EnvironmentOptions {
-  readonly params?: boolean
-  readonly authorizer?: boolean
-  /** Types of the policy's variables, by name. */
-  readonly variables?: Readonly<Record<string, CelType>>
-  /** Object{...} and JSONPatch{...} may be written. */
-  readonly patches?: boolean
-}
-
-export function policyEnvironment(options: EnvironmentOptions): Environment {
-  const { params = false, authorizer = false, variables, patches = false } = options
-  const environment = (patches ? POLICY_ENVIRONMENT : RULES_ENVIRONMENT).withVariables({
-    object: DYN,
-    oldObject: DYN,
-    request: REQUEST_TYPE,
-    namespaceObject: NAMESPACE_TYPE,
-    ...(params ? { params: DYN } : {}),
-    ...(authorizer
-      ? { authorizer: AUTHORIZER_TYPE, 'authorizer.requestResource': RESOURCE_CHECK_TYPE }
-      : {}),
-    ...(variables === undefined
-      ? {}
-      : { variables: objectType('kubernetes.variables', variables) }),
-  })
-  return patches ? environment.withStructs(patchStruct) : environment
-}
-
-/** `Object`, and `Object.spec.template` for what stands below: any fields, checked when the patch is applied. */
-function patchStruct(name: string): ObjectType | undefined {
-  if (name === 'JSONPatch') return JSON_PATCH_TYPE
-  if (name !== 'Object' && !name.startsWith('Object.')) return undefined
-  return { kind: 'object', name, fields: new Map(), open: () => DYN }
-}
 
 /** Throws ExpressionError: `compilation failed: ...`, `must evaluate to bool but got int`. */
 export function compileExpression(

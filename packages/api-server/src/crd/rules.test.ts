@@ -3,7 +3,7 @@ import { afterEach, describe, test } from 'node:test'
 import { PATCH, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import { turn } from '../testing/test-server.ts'
-import { escapedName } from './rule-types.ts'
+import { escapedName } from '@gyropilot/cel/schema-types'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const NAME = 'things.spec-x.example.com'

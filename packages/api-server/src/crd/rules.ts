@@ -2,7 +2,7 @@
 import type { Compiled, Environment } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { CelType } from '@gyropilot/cel/types'
-import { SELF_TYPE, declaredType } from './rule-types.ts'
+import { SELF_TYPE, declaredType } from '@gyropilot/cel/schema-types'
 import {
   additionalOf,
   hasRules,

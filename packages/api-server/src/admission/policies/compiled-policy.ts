@@ -1,9 +1,9 @@
 /** Policies with their expressions compiled, kept as long as the stored policy. */
-import { BOOL, DYN, NULL, STRING } from '@gyropilot/cel'
-import type { CelType, Environment } from '@gyropilot/cel'
+import { BOOL, DYN, NULL, STRING, policyEnvironment, variableType } from '@gyropilot/cel'
+import type { CelType, Environment, PolicyEnvironmentOptions } from '@gyropilot/cel'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { ExpressionError, compileExpression, policyEnvironment } from '../expressions.ts'
-import type { EnvironmentOptions, NamedProgram } from '../expressions.ts'
+import { ExpressionError, compileExpression } from '../expressions.ts'
+import type { NamedProgram } from '../expressions.ts'
 import type { MatchCriteria } from '../matching.ts'
 
 export interface CompiledPolicy {
@@ -62,7 +62,7 @@ export function criteriaOf(match: Stored | undefined): MatchCriteria {
 
 /** Compiles one expression after another; the first that does not compile is the policy's problem. */
 class Builder {
-  readonly options: EnvironmentOptions
+  readonly options: PolicyEnvironmentOptions
   readonly variables: NamedProgram[] = []
   readonly #types: Record<string, CelType> = {}
   readonly #hasVariables: boolean
@@ -75,11 +75,11 @@ class Builder {
       const compiled = this.compile(name, expression, [DYN])
       if (compiled === undefined) continue
       this.variables.push(compiled)
-      this.#types[name] = compiled.program.type
+      this.#types[name] = variableType(compiled.program.type)
     }
   }
 
-  #environment(extra: EnvironmentOptions, withVariables: boolean): Environment {
+  #environment(extra: PolicyEnvironmentOptions, withVariables: boolean): Environment {
     return policyEnvironment({
       authorizer: true,
       ...this.options,
@@ -97,7 +97,7 @@ class Builder {
     name: string,
     expression: string,
     results: readonly CelType[],
-    extra: EnvironmentOptions = {},
+    extra: PolicyEnvironmentOptions = {},
     withVariables = true,
   ): NamedProgram | undefined {
     try {

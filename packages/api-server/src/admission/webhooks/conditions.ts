@@ -1,7 +1,7 @@
 /** Match conditions of a webhook, compiled once for each stored state of its configuration. */
-import { BOOL } from '@gyropilot/cel'
+import { BOOL, policyEnvironment } from '@gyropilot/cel'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { ExpressionError, compileExpression, policyEnvironment } from '../expressions.ts'
+import { ExpressionError, compileExpression } from '../expressions.ts'
 import type { NamedProgram } from '../expressions.ts'
 
 type Compiled = { readonly conditions: readonly NamedProgram[] } | { readonly problem: string }

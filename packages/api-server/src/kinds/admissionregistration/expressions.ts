@@ -1,6 +1,7 @@
 /** Checks the expressions of policies and match conditions with the compiler that will run them. */
 import { createRequire } from 'node:module'
 import type * as ExpressionsModule from '../../admission/expressions.ts'
+import { cel } from '@gyropilot/cel/load'
 import type { CelType } from '@gyropilot/cel/types'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -60,17 +61,17 @@ export class ExpressionCheck {
     field: string,
     missing = 'expression is not specified',
   ): CelType | undefined {
-    const text = (expression ?? '').trim()
-    if (text === '') {
+    const text = expression ?? ''
+    if (text.trim() === '') {
       errors.required(field, missing)
       return undefined
     }
-    const { ConstantError, ExpressionError, compileExpression, policyEnvironment } = expressions()
+    const { ConstantError, ExpressionError, compileExpression } = expressions()
     // Conditions decide whether the policy is looked at: its variables come later.
     // Without variables there is no such name.
     const none = place === 'condition' || !this.#hasVariables
     const variables = none ? {} : { variables: { ...this.#variables } }
-    const environment = policyEnvironment({
+    const environment = cel().policyEnvironment({
       params: this.#params,
       patches: this.#patches,
       authorizer: place !== 'message',
@@ -89,6 +90,6 @@ export class ExpressionCheck {
   variable(name: string, expression: string | undefined, errors: FieldErrors, field: string): void {
     const type = this.check('variable', expression, errors, field)
     // What is broken is reported once, and may be anything for those who use it.
-    this.#variables[name] = type ?? { kind: 'dyn' }
+    this.#variables[name] = type === undefined ? { kind: 'dyn' } : cel().variableType(type)
   }
 }

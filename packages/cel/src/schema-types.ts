@@ -2,15 +2,10 @@
  * Schemas as types of expressions, with what the schema says of sizes. Contract: docs/behaviour/api-server/custom-resources.md,
  * CEL rules and Cost.
  */
-import type { CelType, ObjectField } from '@gyropilot/cel/types'
-import {
-  additionalOf,
-  isEmbedded,
-  isIntOrString,
-  itemsOf,
-  propertiesOf,
-} from './structural-schema.ts'
-import type { Schema } from './structural-schema.ts'
+import type { JSONSchemaProps } from '@gyropilot/api'
+import type { CelType, ObjectField } from './types.ts'
+
+type Schema = JSONSchemaProps
 
 export interface DeclaredType {
   readonly type: CelType
@@ -143,4 +138,25 @@ export function escapedName(name: string): string | undefined {
   if (KEYWORDS.has(name)) return `__${name}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return name.replaceAll(/__|[.\-/]/g, (text) => ESCAPES[text]!)
+}
+
+function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
+  return schema.properties ?? {}
+}
+
+/** The schema of the values of other keys; `true` when they may be anything. */
+function additionalOf({ additionalProperties }: Schema): Schema | true | undefined {
+  return additionalProperties === false ? undefined : additionalProperties
+}
+
+function itemsOf({ items }: Schema): Schema | undefined {
+  return items === undefined || Array.isArray(items) ? undefined : (items as Schema)
+}
+
+function isEmbedded(schema: Schema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true
+}
+
+function isIntOrString(schema: Schema): boolean {
+  return schema['x-kubernetes-int-or-string'] === true
 }
