@@ -62,6 +62,11 @@ export class RestMapper {
     return (await this.#current()).lookup
   }
 
+  /** The same as discovery tells it. */
+  async discovered(): Promise<Discovered> {
+    return (await this.#current()).from
+  }
+
   /** The next question reads discovery again, also while a reading is under way: that may have missed what has changed. */
   reset(): void {
     this.#known = undefined

@@ -67,6 +67,8 @@ import type { StatefulSetConfiguration } from './statefulset-controller/config.t
 import { defaultStatefulSetConfiguration } from './statefulset-controller/config.ts'
 import type { TtlAfterFinishedConfiguration } from './ttl-after-finished-controller/config.ts'
 import { defaultTtlAfterFinishedConfiguration } from './ttl-after-finished-controller/config.ts'
+import type { ValidatingAdmissionPolicyStatusConfiguration } from './validatingadmissionpolicy-status-controller/config.ts'
+import { defaultValidatingAdmissionPolicyStatusConfiguration } from './validatingadmissionpolicy-status-controller/config.ts'
 
 export interface ControllersConfiguration {
   /** Feature gates as set with --feature-gates; those left out have the default of 1.36. */
@@ -103,6 +105,7 @@ export interface ControllersConfiguration {
   readonly serviceLb: ServiceLbConfiguration
   readonly statefulSet: StatefulSetConfiguration
   readonly ttlAfterFinished: TtlAfterFinishedConfiguration
+  readonly validatingAdmissionPolicyStatus: ValidatingAdmissionPolicyStatusConfiguration
 }
 
 export const defaultControllersConfiguration: ControllersConfiguration = {
@@ -139,6 +142,7 @@ export const defaultControllersConfiguration: ControllersConfiguration = {
   serviceLb: defaultServiceLbConfiguration,
   statefulSet: defaultStatefulSetConfiguration,
   ttlAfterFinished: defaultTtlAfterFinishedConfiguration,
+  validatingAdmissionPolicyStatus: defaultValidatingAdmissionPolicyStatusConfiguration,
 }
 
 /** Whether a gate is on. Most gates that controllers ask for are on by default in 1.36. */

@@ -53,6 +53,7 @@ import {
 import { tokenCleanerController } from './token-cleaner-controller/index.ts'
 import { ttlAfterFinishedController } from './ttl-after-finished-controller/index.ts'
 import { ttlController } from './ttl-controller/index.ts'
+import { validatingAdmissionPolicyStatusController } from './validatingadmissionpolicy-status-controller/index.ts'
 import { volumeAttributesClassProtectionController } from './volumeattributesclass-protection-controller/index.ts'
 import { statefulSetController } from './statefulset-controller/index.ts'
 
@@ -110,6 +111,7 @@ export const controllers: readonly ControllerDescriptor<ControllersConfiguration
   resourceClaimController,
   deviceTaintEvictionController,
   legacyTokenCleanerController,
+  validatingAdmissionPolicyStatusController,
   storageVersionGarbageCollectorController,
   storageVersionMigratorController,
   serviceCidrController,

@@ -80,6 +80,9 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
+    validatingAdmissionPolicyStatus: {
+      concurrentPolicySyncs: options.number('concurrent-validating-admission-policy-status-syncs'),
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
 import { discover } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
-import type { Client, RestMapper } from '@gyropilot/client'
+import type { Client, Discovered, RestMapper } from '@gyropilot/client'
 import type { Clock } from '@gyropilot/foundation'
 import type {
   Effect,
@@ -206,7 +206,7 @@ function subresourceOption(subresource: string | undefined): { subresource: stri
 
 async function performRead(read: Read, world: World): Promise<KubernetesObject> {
   if (read.verb === 'discover') {
-    return (await discover(world.client, world.signal)) as unknown as KubernetesObject
+    return (await discovered(read.remembered === true, world)) as unknown as KubernetesObject
   }
   const resource = world.client.resource(read.type, read.namespace)
   const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }
@@ -228,6 +228,15 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
 async function performOutside(call: OutsideCall, { outside, signal }: World): Promise<unknown> {
   if (outside === undefined) throw new Error('rules call outside but the controller has no way out')
   return await outside(call, signal)
+}
+
+function discovered(remembered: boolean, { mapper, client, signal }: World): Promise<Discovered> {
+  if (mapper === undefined) {
+    if (remembered) throw new Error('rules ask for resources but the controller has no mapper')
+    return discover(client, signal)
+  }
+  if (!remembered) mapper.reset()
+  return mapper.discovered()
 }
 
 async function mapped(

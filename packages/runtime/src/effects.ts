@@ -87,8 +87,8 @@ export type Read =
       /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
       readonly limit?: number
     }
-  /** What the server has at this moment; the outcome's object is a `Discovered`. */
-  | { readonly verb: 'discover' }
+  /** What the server has at this moment, or with `remembered` as the controller's `mapper` knows it; the outcome's object is a `Discovered`. */
+  | { readonly verb: 'discover'; readonly remembered?: boolean }
 
 /** An event about an object, recorded in the background; correlation and spam limits are the recorder's. */
 export interface EventRecord {
@@ -218,6 +218,14 @@ export function* listLive<T extends KubernetesObject>(
 /** All resources of the server, asked for live. */
 export function* discoverLive(): Reconcile<Outcome<Discovered>> {
   return (yield { effect: 'read', read: { verb: 'discover' } }) as Outcome<Discovered>
+}
+
+/** All resources of the server, as the controller's `mapper` knows them. After `discoverLive` it knows what that found. */
+export function* discoverRemembered(): Reconcile<Outcome<Discovered>> {
+  return (yield {
+    effect: 'read',
+    read: { verb: 'discover', remembered: true },
+  }) as Outcome<Discovered>
 }
 
 /** A GET of a path, with its query; the object is the body. */
