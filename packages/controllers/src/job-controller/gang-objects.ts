@@ -97,7 +97,7 @@ export function workloadFor(job: Job): Workload {
     metadata: {
       // The hash is over the uid as Go prints a value with its type.
       name: `${name}-${hashOf(`(types.UID)${uid}`)}`,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       ownerReferences: [newControllerRef(job, resources.jobs)],
     },
     spec: {
@@ -116,7 +116,7 @@ export function podGroupFor(job: Job, workload: Workload, template: PodGroupTemp
     kind: POD_GROUPS.kind,
     metadata: {
       name: `${workloadName}-${name}-${hashOf(workloadName + name)}`,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       ownerReferences: [
         newControllerRef(job, resources.jobs),
         { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: WORKLOADS.kind, name: workloadName, uid },

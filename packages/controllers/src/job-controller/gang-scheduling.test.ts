@@ -8,7 +8,8 @@ import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { indexedJob, jobPod, statusesOf, syncOf } from './fixtures.ts'
 import type { JobOptions } from './fixtures.ts'
-import { POD_GROUPS, WORKLOADS } from './gang-objects.ts'
+import { POD_GROUPS, WORKLOADS, podGroupsByWorkload, workloadsByJob } from './gang-objects.ts'
+import { schedulingGroup } from './gang-scheduling.ts'
 import type { ObservedGang, PodGroup, Workload } from './gang-objects.ts'
 import { jobLogic } from './index.ts'
 
@@ -250,6 +251,11 @@ const fallbacks: readonly (readonly [string, ObservedGang])[] = [
     'a PodGroup that the Job does not control',
     { workloads: [workload()], podGroups: [podGroup({ ownerReferences: [onesOwn] })] },
   ],
+  ['a Workload without templates', { workloads: [workload({ spec: {} })], podGroups: [] }],
+  [
+    'a Workload that says nothing',
+    { workloads: [{ metadata: workload().metadata }], podGroups: [] },
+  ],
   [
     'a Workload with two templates',
     {
@@ -340,4 +346,27 @@ test('without the gate no informer asks for Workloads', () => {
   assert.deepEqual(logic.alsoAwait, [])
   const { writes } = drive(logic.reconcile(logic.observe('ns/gang')!))
   assert.ok(writes.every(({ type }) => type.group !== 'scheduling.k8s.io'))
+})
+
+test('objects that say nothing belong to nobody, and make no gang', () => {
+  const nothing = {}
+  const halves = [{ podGroupTemplateRef: {} }, { podGroupTemplateRef: { workload: {} } }]
+  for (const spec of [undefined, nothing]) {
+    assert.deepEqual(workloadsByJob({ spec } as Workload), [])
+    assert.deepEqual(podGroupsByWorkload({ spec } as PodGroup), [])
+  }
+  for (const spec of halves) assert.deepEqual(podGroupsByWorkload({ spec } as PodGroup), [])
+  const indexed = { completionMode: 'Indexed', completions: 2, parallelism: 2 } as const
+  const jobs: readonly Job[] = [
+    {},
+    { spec: {} as JobSpec },
+    { spec: { ...indexed, parallelism: 1, template: {} } },
+    { spec: { ...indexed, parallelism: undefined, template: {} } as JobSpec },
+  ]
+  for (const subject of jobs)
+    assert.deepEqual(drive(schedulingGroup(subject, [], NONE)).result, {}, JSON.stringify(subject))
+  for (const template of [{}, undefined]) {
+    const { writes } = drive(schedulingGroup({ spec: { ...indexed, template } } as Job, [], NONE))
+    assert.equal(writes.length, 2, 'and neither does a template that says nothing hinder one')
+  }
 })
