@@ -50,6 +50,7 @@ const pages = [
   ].map((page) => `api-server/${page}`),
   ...['kubelet', 'scheduler', 'storage'].map((page) => `simulation/${page}`),
   'controllers/shared-controller-utils',
+  'controllers/cloud-controller-manager',
 ]
 for (const page of pages) {
   const file = join(root, 'docs/behaviour', `${page}.md`)

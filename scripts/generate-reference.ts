@@ -11,7 +11,8 @@ import { gyroErrors } from '../packages/gyro/src/errors.ts'
 import { flagGroups } from '../packages/manager/src/flags/kube-controller-manager-flags.ts'
 import { knownControllers } from '../packages/manager/src/controller-names.ts'
 import { managerErrors } from '../packages/manager/src/errors.ts'
-import { controllers } from '../packages/controllers/src/index.ts'
+import { cloudFlagGroups } from '../packages/manager/src/flags/cloud-controller-manager-flags.ts'
+import { controllers, routeErrors } from '../packages/controllers/src/index.ts'
 import { upFlags } from '../packages/gyro/src/up/up-flags.ts'
 import { root } from './source-files.ts'
 
@@ -48,6 +49,7 @@ function errorsPage(): string {
     controllerErrors,
     gyroErrors,
     managerErrors,
+    routeErrors,
   ]).map(
     ({ code, exitCode, meaning, remedy }) => `| ${code} | ${exitCode} | ${meaning} | ${remedy} |`,
   )
@@ -70,13 +72,8 @@ function flagsPage(): string {
     return `| --${flag.name} | ${flag.type} | ${cell(flag.default)} | ${cell(flag.help)}${note} |`
   }
   const head = ['| flag | type | default | effect |', '|---|---|---|---|']
-  const groups = flagGroups.flatMap(({ title, flags }) => [
-    `### ${title}`,
-    '',
-    ...head,
-    ...flags.map(row),
-    '',
-  ])
+  const sections = (groups: typeof flagGroups): readonly string[] =>
+    groups.flatMap(({ title, flags }) => [`### ${title}`, '', ...head, ...flags.map(row), ''])
   return page('Flags', 'Flags of the programs, as `--help` shows them.', [
     '## gyro up',
     '',
@@ -85,7 +82,10 @@ function flagsPage(): string {
     '',
     '## kube-controller-manager',
     '',
-    ...groups,
+    ...sections(flagGroups),
+    '## cloud-controller-manager',
+    '',
+    ...sections(cloudFlagGroups),
   ])
 }
 
@@ -132,7 +132,11 @@ function controllersPage(): string {
   const rows = knownControllers.map((known) => {
     const built = controllers.find(({ name }) => name === known.name)
     const state =
-      built === undefined ? (known.cloud ? 'cloud loop, never run here' : 'not built yet') : 'built'
+      built === undefined
+        ? known.cloud
+          ? 'cloud loop, run by cloud-controller-manager'
+          : 'not built yet'
+        : 'built'
     return `| ${known.name} | ${known.alias ?? ''} | ${known.enabledByDefault ? 'on' : 'off'} | ${built?.serviceAccount ?? ''} | ${state} |`
   })
   return page(

@@ -32,10 +32,13 @@ interface RequestOptions {
   readonly key?: string
 }
 
-/** Listens on a free port of the loopback, unless `args` say otherwise. */
-export function startManager(args: readonly string[]): ManagerProcess {
-  const all = ['--bind-address=127.0.0.1', ...args]
-  const child = spawn(join(repository, 'bin/kube-controller-manager'), all, {
+/** Listens on the loopback, unless `args` say otherwise. `command` is that of kube-controller-manager by default. */
+export function startManager(
+  args: readonly string[],
+  command: readonly string[] = [join(repository, 'bin/kube-controller-manager')],
+): ManagerProcess {
+  const [program = '', ...first] = command
+  const child = spawn(program, [...first, '--bind-address=127.0.0.1', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const log: string[] = []

@@ -9,6 +9,12 @@ export const cloudProviderErrors = defineErrors({
     meaning: '--cloud-provider names a cloud that no provider is registered for.',
     remedy: 'Choose one of the names in the message, or run a manager that has the provider.',
   },
+  CLOUD_CLUSTER_ID_MISSING: {
+    exitCode: 1,
+    meaning: 'The cloud provider finds no mark of this cluster on its resources.',
+    remedy:
+      'Mark them as the provider asks for, or set --allow-untagged-cloud where no other cluster shares the account.',
+  },
   CLOUD_PROVIDER_FAILED: {
     exitCode: 1,
     meaning: 'The provider could not be made from its --cloud-config, or not be initialised.',

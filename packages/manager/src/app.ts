@@ -1,4 +1,4 @@
-/** One run of kube-controller-manager, from options to its end. Contract: docs/behaviour/runtime/manager.md, Startup sequence. */
+/** One run of a manager, from options to its end. Contract: docs/behaviour/runtime/manager.md, Startup sequence. */
 import {
   TransportPool,
   anonymousConfig,
@@ -6,8 +6,6 @@ import {
   serverBackoffFrom,
 } from '@gyropilot/client'
 import type { RestConfig, Transport } from '@gyropilot/client'
-import { controllers } from '@gyropilot/controllers'
-import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { PrometheusRegistry, errorText, silentMetrics, uuid } from '@gyropilot/foundation'
 import type {
   Clock,
@@ -17,12 +15,11 @@ import type {
   RandomSource,
 } from '@gyropilot/foundation'
 import { EventBroadcaster, LeaseCandidate, informerSwitches } from '@gyropilot/runtime'
-import type { ControllerDescriptor, InformerSwitches } from '@gyropilot/runtime'
+import type { InformerSwitches } from '@gyropilot/runtime'
 import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
 import type { ClientBuilder, ClientRate } from './client-builder.ts'
 import { TOKEN_CONTROLLER, missingControllers, refuseMissing } from './controller-names.ts'
-import { controllersConfiguration } from './controllers-configuration.ts'
 import { createElection } from './election.ts'
 import type { Election, ElectionOptions } from './election.ts'
 import { managerErrors } from './errors.ts'
@@ -35,6 +32,7 @@ import { filteredMetrics } from './metric-filters.ts'
 import type { MetricFilters } from './metric-filters.ts'
 import { compatibilityVersions } from './options.ts'
 import type { Options } from './options.ts'
+import type { Descriptors, Prepared, Program } from './program.ts'
 import { runControllers } from './run-controllers.ts'
 import { ServiceAccountTransports } from './service-account-clients.ts'
 import { HealthChecks } from './serving/health.ts'
@@ -44,7 +42,6 @@ import { managerPages } from './manager-pages.ts'
 import { withinShutdownTimeout } from './shutdown.ts'
 import type { Verbosity } from './verbosity.ts'
 
-const PROGRAM = 'kube-controller-manager'
 /** A request of the elector may take half of the time in which it must renew, and at least this. */
 const LEAST_ELECTION_TIMEOUT_MS = 1_000
 
@@ -76,19 +73,22 @@ export interface ServedPages {
 
 /** Resolves when the run has ended in order; rejects with the error that ends the process. */
 export async function runApp(
+  program: Program,
   options: Options,
   world: AppWorld,
   signal: AbortSignal,
 ): Promise<void> {
   const { host, logger } = world
   const items = options.list('controllers')
-  refuseMissing(items, controllers)
-  const missing = missingControllers(items, controllers).enabled
+  const { descriptors, knownControllers } = program
+  refuseMissing(items, descriptors, knownControllers)
+  const missing = missingControllers(items, descriptors, knownControllers).enabled
   if (missing.length > 0) {
     const text =
       'Warning: enabled controllers are not built here, and a manager with the same lease name cannot run them meanwhile'
     logger.info(text, { controllers: missing, lease: options.text('leader-elect-resource-name') })
   }
+  const prepared = await program.prepare(options, world)
   const config = await loadManagerConfig(
     { kubeconfig: options.text('kubeconfig'), master: options.text('master') },
     host,
@@ -96,7 +96,7 @@ export async function runApp(
   )
   const migration = await leaderMigration(options, host)
   const filters = await metricFilters(options, host, logger)
-  const app = new App(options, world, config, migration, filters)
+  const app = new App({ program, prepared, options, world, config, migration, filters })
   const lifetime = new AbortController()
   const close = await app.startServing(lifetime.signal)
   try {
@@ -125,9 +125,19 @@ async function leaderMigration(
   return parseLeaderMigration(text, path)
 }
 
-type Descriptors = readonly ControllerDescriptor<ControllersConfiguration>[]
+interface AppParts {
+  readonly program: Program
+  readonly prepared: Prepared
+  readonly options: Options
+  readonly world: AppWorld
+  readonly config: RestConfig
+  readonly migration: LeaderMigration | undefined
+  readonly filters: MetricFilters
+}
 
 class App {
+  readonly #program: Program
+  readonly #prepared: Prepared
   readonly #options: Options
   readonly #world: AppWorld
   readonly #config: RestConfig
@@ -139,14 +149,10 @@ class App {
   readonly #debugHandlers = new Map<string, DebugHandler>()
   readonly #events: EventBroadcaster[] = []
 
-  constructor(
-    options: Options,
-    world: AppWorld,
-    config: RestConfig,
-    migration: LeaderMigration | undefined,
-    filters: MetricFilters,
-  ) {
+  constructor({ program, prepared, options, world, config, migration, filters }: AppParts) {
     const { host, clock, logger } = world
+    this.#program = program
+    this.#prepared = prepared
     this.#options = options
     this.#world = world
     this.#config = config
@@ -162,6 +168,7 @@ class App {
     if (this.#options.number('secure-port') === 0) return () => {}
     const pages = await managerPages(
       {
+        program: this.#program,
         options: this.#options,
         world: this.#world,
         migration: this.#migration,
@@ -181,7 +188,7 @@ class App {
     const { clock, logger } = this.#world
     if (this.#options.flag('leader-elect')) return this.#contend(signal)
     const timeoutMs = this.#options.number('controller-shutdown-timeout')
-    const loops = this.#runControllers(controllers, undefined, signal)
+    const loops = this.#runControllers(this.#program.descriptors, undefined, signal)
     await withinShutdownTimeout(loops, signal, { timeoutMs, clock, logger })
   }
 
@@ -196,9 +203,11 @@ class App {
     const identity = `${this.#world.hostname}_${uuid(this.#world.random)}`
     const under = (lock: 'main' | 'migration'): Descriptors =>
       migration === undefined
-        ? controllers
-        : controllers.filter(({ name }) =>
-            name === TOKEN_CONTROLLER ? lock === 'main' : lockOf(migration, name) === lock,
+        ? this.#program.descriptors
+        : this.#program.descriptors.filter(({ name }) =>
+            name === TOKEN_CONTROLLER
+              ? lock === 'main'
+              : lockOf(migration, name, this.#program.name) === lock,
           )
     const started = Promise.withResolvers<'started'>()
     const main = this.#election(this.#options.text('leader-elect-resource-name'), identity, {
@@ -250,7 +259,7 @@ class App {
       leaseNamespace: options.text('leader-elect-resource-namespace'),
       identity,
       client,
-      recorder: loggingRecorder(events.recorder(PROGRAM), logger),
+      recorder: loggingRecorder(events.recorder(this.#program.name), logger),
       leaseDurationMs: options.number('leader-elect-lease-duration'),
       renewDeadlineMs,
       retryPeriodMs: options.number('leader-elect-retry-period'),
@@ -310,12 +319,11 @@ class App {
           : rootClients,
         descriptors,
         items: options.list('controllers'),
-        configuration: controllersConfiguration(options, {
-          rootCaPem: await this.#rootCa(),
-          readTextFile: (path) => this.#world.host.readTextFile(path),
-          localTimeZone: this.#world.localTimeZone,
-          serviceAccountPrivateKeyPem: await this.#textOfFile('service-account-private-key-file'),
-        }),
+        program: this.#program.name,
+        knownControllers: this.#program.knownControllers,
+        startsOneByOne: this.#program.startsOneByOne,
+        beforeControllers: this.#prepared.beforeControllers?.bind(this.#prepared),
+        configuration: await this.#prepared.configuration(this.#config),
         startIntervalMs: options.number('controller-start-interval'),
         minResyncPeriodMs: options.number('min-resync-period'),
         clock,
@@ -378,31 +386,9 @@ class App {
         burst: this.#options.number('kube-api-burst'),
       },
       backoff: serverBackoffFrom(host),
-      userAgent: { program: PROGRAM, version, commit, ...platform },
+      userAgent: { program: this.#program.name, version, commit, ...platform },
       suffixPrefix,
     })
-  }
-
-  /** --root-ca-file, else the CA of the kubeconfig's cluster. */
-  async #rootCa(): Promise<string> {
-    const text = await this.#textOfFile('root-ca-file')
-    if (text !== '') return text
-    const { caData, caFile } = this.#config.tls
-    return caData ?? (caFile === undefined ? '' : this.#world.host.readTextFile(caFile))
-  }
-
-  /** Of the file that a flag names; empty without one. */
-  async #textOfFile(flag: string): Promise<string> {
-    const file = this.#options.text(flag)
-    if (file === '') return ''
-    try {
-      return await this.#world.host.readTextFile(file)
-    } catch (error) {
-      throw managerErrors.make(
-        'OPTIONS_INVALID',
-        `error reading ${flag} at ${file}: ${errorText(error)}`,
-      )
-    }
   }
 }
 

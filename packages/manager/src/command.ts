@@ -16,11 +16,12 @@ import type { Logger } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
 import type { AppWorld, ServedPages } from './app.ts'
 import { gateWarnings } from './feature-gates.ts'
-import { helpText, USAGE } from './flags/help.ts'
-import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
+import { helpText, usageOf } from './flags/help.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { flagTexts } from './manager-pages.ts'
 import { Options, validate, validateGates } from './options.ts'
+import { definitionsOf } from './program.ts'
+import type { Program } from './program.ts'
 import { namedCertificates, servingCertificate } from './serving-certificate.ts'
 import { tlsSettings } from './serving/tls-settings.ts'
 import { writeCertificateFiles } from './system/certificate-files.ts'
@@ -36,10 +37,11 @@ const COMMIT = 'gyropil'
 const RELOAD_EVERY_MS = 2_000
 const STAY_ALIVE_EVERY_MS = 3_600_000
 
-export async function main(args: readonly string[]): Promise<void> {
-  const options = parsed(args)
+/** Runs the program to its end, which is that of the process. */
+export async function runProgram(program: Program, args: readonly string[]): Promise<void> {
+  const options = parsed(program, args)
   if (options.flag('help')) {
-    process.stdout.write(helpText(process.stdout.columns ?? 100))
+    process.stdout.write(helpText(program, process.stdout.columns ?? 100))
     return
   }
   const asked = versionAnswer(
@@ -54,13 +56,18 @@ export async function main(args: readonly string[]): Promise<void> {
   const verbosity = new Verbosity(options.number('v'), options.list('vmodule'))
   const logger = loggerFrom(options, verbosity)
   endOnPanic()
-  logFlags(options, logger)
+  logFlags(program, options, logger)
   const stop = stopSignal()
   try {
-    validate(options)
+    validate(options, (given) => program.problemsOf(given))
     for (const warning of gateWarnings(options.gates())) logger.info(warning)
     logger.info('Starting', { version: asked.version })
-    await runApp(options, worldFrom(options, logger, verbosity, asked.version), stop)
+    await runApp(
+      program,
+      options,
+      worldFrom(program, options, logger, verbosity, asked.version),
+      stop,
+    )
   } catch (error) {
     end(error, logger)
   }
@@ -68,9 +75,9 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 /** Ends the process here when the command line cannot be read: nothing is logged before the logger is known. */
-function parsed(args: readonly string[]): Options {
+function parsed(program: Program, args: readonly string[]): Options {
   try {
-    const options = new Options(parseFlags(flagDefinitions, args))
+    const options = new Options(parseFlags(definitionsOf(program), args, program.name))
     if (options.flag('help')) return options
     validateGates(options)
     versionAnswer(options.isGiven('version') ? options.text('version') : '', VERSION, COMMIT)
@@ -78,7 +85,9 @@ function parsed(args: readonly string[]): Options {
   } catch (error) {
     const isFlag = error instanceof GyropilotError && error.code === 'FLAG_INVALID'
     if (isFlag)
-      process.stderr.write(`${USAGE}\nRun 'kube-controller-manager --help' for all flags.\n\n`)
+      process.stderr.write(
+        `${usageOf(program.name)}\nRun '${program.name} --help' for all flags.\n\n`,
+      )
     process.stderr.write(`Error: ${errorText(error)}\n`)
     process.exit(1)
   }
@@ -115,14 +124,15 @@ function loggerFrom(options: Options, verbosity: Verbosity): Logger {
   return verbosity.limit(isJson ? jsonLogger(common) : klogLogger(common))
 }
 
-function logFlags(options: Options, logger: Logger): void {
+function logFlags(program: Program, options: Options, logger: Logger): void {
   const atOne = logger.verbosity(1)
   const atTwo = logger.verbosity(2)
-  const texts = flagTexts(options)
-  for (const flag of flagDefinitions.toSorted((a, b) => compareStrings(a.name, b.name))) {
+  const definitions = definitionsOf(program)
+  const texts = flagTexts(definitions, options)
+  for (const flag of definitions.toSorted((a, b) => compareStrings(a.name, b.name))) {
     atOne.info(`FLAG: --${flag.name}=${JSON.stringify(texts.get(flag.name))}`)
   }
-  for (const { name, unused } of flagDefinitions) {
+  for (const { name, unused } of definitions) {
     if (unused === undefined || !options.isGiven(name)) continue
     atTwo.info('Flag is accepted without effect', { flag: name, why: unused })
   }
@@ -143,6 +153,7 @@ function stopSignal(): AbortSignal {
 }
 
 function worldFrom(
+  program: Program,
   options: Options,
   logger: Logger,
   verbosity: Verbosity,
@@ -161,26 +172,57 @@ function worldFrom(
     commit: COMMIT,
     runtimeVersion: process.version,
   }
-  return { ...world, serve: (pages) => serve(options, world, pages) }
+  return {
+    ...world,
+    async serve(pages) {
+      const close = await serve({ pairName: program.name, prefix: '' }, options, world, pages)
+      if (program.servesWebhooks?.(options) !== true) return close
+      const webhooks = { pairName: `${program.name}-webhook`, prefix: 'webhook-' } as const
+      const closeWebhooks = await serve(webhooks, options, world, NO_WEBHOOKS)
+      return () => {
+        close()
+        closeWebhooks()
+      }
+    },
+  }
+}
+
+/** A port, and what its flags begin with. */
+interface Port {
+  readonly pairName: string
+  readonly prefix: '' | 'webhook-'
+}
+
+/** There is nothing to be called. */
+const NO_WEBHOOKS: ServedPages = {
+  answer: async () => ({
+    status: 404,
+    contentType: 'text/plain; charset=utf-8',
+    body: '404 page not found\n',
+  }),
+  authorities: async () => '',
 }
 
 async function serve(
+  { pairName, prefix }: Port,
   options: Options,
   { host, clock, random, logger }: Omit<AppWorld, 'serve'>,
   { answer, authorities }: ServedPages,
 ): Promise<() => void> {
-  const bindAddress = options.text('bind-address')
+  const isMain = prefix === ''
+  const bindAddress = options.text(`${prefix}bind-address`)
   const certificate = await servingCertificate({
-    certFile: options.text('tls-cert-file'),
-    keyFile: options.text('tls-private-key-file'),
-    certDir: options.text('cert-dir'),
+    certFile: options.text(`${prefix}tls-cert-file`),
+    keyFile: options.text(`${prefix}tls-private-key-file`),
+    certDir: options.text(`${prefix}cert-dir`),
+    pairName,
     bindAddress,
     host,
     clock,
     random,
     write: writeCertificateFiles,
   })
-  const named = options.list('tls-sni-cert-key')
+  const named = isMain ? options.list('tls-sni-cert-key') : []
   let material: ServingMaterial = {
     certificate: certificate.pair,
     named: await namedCertificates(host, named),
@@ -188,14 +230,17 @@ async function serve(
   }
   const server = await startHttpsServer({
     host: bindAddress,
-    port: options.number('secure-port'),
-    tls: tlsSettings(options),
+    port: options.number(`${prefix}secure-port`),
+    tls: tlsSettings(options, prefix),
     material,
-    allowHttp2: !options.flag('disable-http2-serving'),
-    maxStreams: options.number('http2-max-streams-per-connection'),
+    allowHttp2: !options.flag(`${prefix}disable-http2-serving`),
+    maxStreams: isMain ? options.number('http2-max-streams-per-connection') : 0,
     answer,
   })
-  logger.info('Serving securely', { address: bindAddress, port: server.port })
+  logger.info(isMain ? 'Serving securely' : 'Serving webhooks', {
+    address: bindAddress,
+    port: server.port,
+  })
   const reload = async (): Promise<void> => {
     const now = {
       certificate: await certificate.reload(),

@@ -18,11 +18,11 @@ export function componentConfiguration(options: Options, migration?: LeaderMigra
   }
 }
 
-function duration(options: Options, name: string): string {
+export function duration(options: Options, name: string): string {
   return formatGoDuration(options.number(name))
 }
 
-function generic(options: Options, migration: LeaderMigration | undefined): unknown {
+export function generic(options: Options, migration: LeaderMigration | undefined): unknown {
   return {
     Port: 0,
     Address: '0.0.0.0',
@@ -63,7 +63,7 @@ function generic(options: Options, migration: LeaderMigration | undefined): unkn
   }
 }
 
-function kubeCloudShared(options: Options): unknown {
+export function kubeCloudShared(options: Options): unknown {
   return {
     CloudProvider: {
       Name: options.text('cloud-provider'),

@@ -83,23 +83,25 @@ export const knownControllers: readonly KnownController[] = [
   off('selinux-warning-controller'),
 ]
 
-const canonical = new Map(
-  knownControllers.flatMap(({ name, alias }) => (alias ? [[alias, name] as const] : [])),
-)
-
-/** Aliases replaced by canonical names, a leading `-` kept. */
-export function canonicalItems(items: readonly string[]): readonly string[] {
+/** Aliases replaced by canonical names, a leading `-` kept. `known` are the program's. */
+export function canonicalItems(
+  items: readonly string[],
+  known: readonly KnownController[] = knownControllers,
+): readonly string[] {
   return items.map((item) => {
     const minus = item.startsWith('-') ? '-' : ''
-    const name = item.slice(minus.length)
-    return minus + (canonical.get(name) ?? name)
+    const written = item.slice(minus.length)
+    return minus + (known.find(({ alias }) => alias === written)?.name ?? written)
   })
 }
 
 /** One message for each item that names no controller. */
-export function unknownItems(items: readonly string[]): readonly string[] {
-  const names = new Set(knownControllers.map(({ name }) => name))
-  return canonicalItems(items)
+export function unknownItems(
+  items: readonly string[],
+  known: readonly KnownController[] = knownControllers,
+): readonly string[] {
+  const names = new Set(known.map(({ name }) => name))
+  return canonicalItems(items, known)
     .filter((item) => item !== '*' && !names.has(item.replace(/^-/, '')))
     .map(
       (item) =>
@@ -113,12 +115,11 @@ export function isControllerEnabled(
   items: readonly string[],
 ): boolean {
   if (controller.always) return true
-  const resolved = canonicalItems(items)
-  for (const item of resolved) {
+  for (const item of canonicalItems(items, [controller])) {
     if (item === controller.name) return true
     if (item === `-${controller.name}`) return false
   }
-  return resolved.includes('*') && controller.enabledByDefault
+  return items.includes('*') && controller.enabledByDefault
 }
 
 export interface MissingControllers {
@@ -132,10 +133,11 @@ export interface MissingControllers {
 export function missingControllers(
   items: readonly string[],
   built: readonly { readonly name: string }[],
+  known: readonly KnownController[] = knownControllers,
 ): MissingControllers {
-  const resolved = canonicalItems(items)
-  const enabled = knownControllers
-    .filter((known) => known.cloud !== true && isControllerEnabled(known, resolved))
+  const resolved = canonicalItems(items, known)
+  const enabled = known
+    .filter((controller) => controller.cloud !== true && isControllerEnabled(controller, resolved))
     .map(({ name }) => name)
     .filter((name) => !built.some((descriptor) => descriptor.name === name))
   return { named: enabled.filter((name) => resolved.includes(name)), enabled }
@@ -145,8 +147,9 @@ export function missingControllers(
 export function refuseMissing(
   items: readonly string[],
   built: readonly { readonly name: string }[],
+  known: readonly KnownController[] = knownControllers,
 ): void {
-  const { named } = missingControllers(items, built)
+  const { named } = missingControllers(items, built, known)
   if (named.length === 0) return
   throw managerErrors.make(
     'CONTROLLER_NOT_BUILT',

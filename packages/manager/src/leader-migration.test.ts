@@ -7,6 +7,8 @@ const parse = (text: string) => parseLeaderMigration(text, '/etc/migration.yaml'
 const head = (version = 'v1') =>
   `apiVersion: controllermanager.config.k8s.io/${version}\nkind: LeaderMigrationConfiguration\n`
 
+const COMPONENT = 'kube-controller-manager'
+
 test('Given a migration config, when each controller is filtered, then main, migration or unowned as above', async () => {
   const migration = await parse(`${head()}leaderName: move
 controllerLeaders:
@@ -20,14 +22,18 @@ controllerLeaders:
     'job-controller': 'migration',
     'node-lifecycle-controller': 'not-run-here',
   }
-  for (const [name, lock] of Object.entries(expected)) assert.equal(lockOf(migration, name), lock)
+  for (const [name, lock] of Object.entries(expected))
+    assert.equal(lockOf(migration, name, COMPONENT), lock)
 })
 
 test('the default moves one controller of today, and that one is a cloud loop', () => {
   assert.equal(defaultLeaderMigration.leaderName, 'cloud-provider-extraction-migration')
-  assert.equal(lockOf(defaultLeaderMigration, 'cloud-node-lifecycle-controller'), 'migration')
+  assert.equal(
+    lockOf(defaultLeaderMigration, 'cloud-node-lifecycle-controller', COMPONENT),
+    'migration',
+  )
   for (const name of ['service-lb-controller', 'node-route-controller', 'job-controller']) {
-    assert.equal(lockOf(defaultLeaderMigration, name), 'main')
+    assert.equal(lockOf(defaultLeaderMigration, name, COMPONENT), 'main')
   }
 })
 
@@ -67,3 +73,23 @@ for (const [text, message] of refused) {
     await assert.rejects(parse(text), { code: 'OPTIONS_INVALID', exitCode: 1, message })
   })
 }
+
+test('the same file moves a loop from one manager to the other, and back', () => {
+  const moved = (component: string) => ({
+    leaderName: 'm',
+    resourceLock: 'leases',
+    controllerLeaders: [{ name: 'cloud-node-lifecycle-controller', component }],
+  })
+  const lock = (component: string, at: string) =>
+    lockOf(moved(component), 'cloud-node-lifecycle-controller', at)
+  const CLOUD = 'cloud-controller-manager'
+  for (const [runs, rests] of [
+    [COMPONENT, CLOUD],
+    [CLOUD, COMPONENT],
+  ] as const) {
+    assert.equal(lock(runs, runs), 'migration')
+    assert.equal(lock(runs, rests), 'not-run-here')
+    // While both may run it, the lock decides.
+    assert.equal(lock('*', rests), 'migration')
+  }
+})

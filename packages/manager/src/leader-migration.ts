@@ -2,7 +2,6 @@
 import { errorText } from '@gyropilot/foundation'
 import { managerErrors } from './errors.ts'
 
-const COMPONENT = 'kube-controller-manager'
 const API_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map(
   (v) => `controllermanager.config.k8s.io/${v}`,
 )
@@ -32,11 +31,11 @@ export const defaultLeaderMigration: LeaderMigration = {
 
 export type Lock = 'main' | 'migration' | 'not-run-here'
 
-/** Under which lock the controller of this name runs here. */
-export function lockOf(migration: LeaderMigration, controller: string): Lock {
+/** Under which lock the controller of this name runs in this component, `kube-controller-manager`. */
+export function lockOf(migration: LeaderMigration, controller: string, component: string): Lock {
   const listed = migration.controllerLeaders.findLast(({ name }) => name === controller)
   if (listed === undefined) return 'main'
-  return listed.component === COMPONENT || listed.component === '*' ? 'migration' : 'not-run-here'
+  return listed.component === component || listed.component === '*' ? 'migration' : 'not-run-here'
 }
 
 /** A LeaderMigrationConfiguration in YAML or JSON; an unknown or repeated field is refused. */

@@ -5,12 +5,13 @@ import { errorText } from '@gyropilot/foundation'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { AppWorld, ServedPages } from './app.ts'
 import type { ClientRate } from './client-builder.ts'
-import { componentConfiguration } from './component-configuration.ts'
 import { managerErrors } from './errors.ts'
-import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { flagValueText } from './flags/pflag.ts'
+import type { FlagDefinition } from './flags/pflag.ts'
 import type { LeaderMigration } from './leader-migration.ts'
 import type { Options } from './options.ts'
+import { definitionsOf } from './program.ts'
+import type { Program } from './program.ts'
 import { Authentication } from './serving/authentication.ts'
 import { FollowedAuthenticationSettings } from './serving/authentication-settings.ts'
 import { Authorization } from './serving/authorization.ts'
@@ -23,6 +24,7 @@ import type { DebugHandler } from './serving/routes.ts'
 const REVIEW_RATE: ClientRate = { qps: 200, burst: 400 }
 
 export interface ManagerPagesOptions {
+  readonly program: Program
   readonly options: Options
   readonly world: AppWorld
   readonly migration: LeaderMigration | undefined
@@ -79,16 +81,21 @@ export async function managerPages(
 }
 
 function routerOf(given: ManagerPagesOptions, auth: DelegatedAuth): ServedPages['answer'] {
-  const { options, world, migration, health, metrics, slis, debugHandlers } = given
+  const { program, options, world, migration, health, metrics, slis, debugHandlers } = given
   const { clock, version, runtimeVersion, verbosity } = world
   const startedMs = clock.nowMs()
   return router({
     auth,
+    component: program.name,
+    configurationGroup: program.configurationGroup,
+    servesProbes: program.servesProbes,
     health,
     metrics,
     slis,
-    configz: () => componentConfiguration(options, migration),
-    ...(options.isGateOn('ComponentFlagz') ? { flagz: () => flagTexts(options) } : {}),
+    configz: () => program.componentConfiguration(options, migration),
+    ...(options.isGateOn('ComponentFlagz')
+      ? { flagz: () => flagTexts(definitionsOf(program), options) }
+      : {}),
     ...(options.isGateOn('ComponentStatusz')
       ? {
           statusz: () => ({
@@ -111,9 +118,12 @@ function routerOf(given: ManagerPagesOptions, auth: DelegatedAuth): ServedPages[
 }
 
 /** What Go would print for each flag. */
-export function flagTexts(options: Options): ReadonlyMap<string, string> {
+export function flagTexts(
+  definitions: readonly FlagDefinition[],
+  options: Options,
+): ReadonlyMap<string, string> {
   return new Map(
-    flagDefinitions.map((flag) => [flag.name, flagValueText(flag, options.values.get(flag.name)!)]),
+    definitions.map((flag) => [flag.name, flagValueText(flag, options.values.get(flag.name)!)]),
   )
 }
 

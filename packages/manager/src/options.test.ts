@@ -4,6 +4,7 @@ import { gateWarnings } from './feature-gates.ts'
 import { helpText } from './flags/help.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
+import { kubeControllerManager } from './kube-controller-manager.ts'
 import { Options, validate, validateGates } from './options.ts'
 
 const optionsOf = (...args: string[]) => new Options(parseFlags(flagDefinitions, args))
@@ -142,7 +143,7 @@ test('gates that are settled or on their way out are told', () => {
 })
 
 test('--help lists the alpha and beta gates, one to a line', () => {
-  const lines = helpText(100).split('\n')
+  const lines = helpText(kubeControllerManager, 100).split('\n')
   for (const line of [
     'kube:AllAlpha=true|false (ALPHA - default=false)',
     'kube:MaxUnavailableStatefulSet=true|false (BETA - default=false)',

@@ -94,26 +94,21 @@ export function validateGates(options: Options): void {
 }
 
 /** Throws one error that names every problem. */
-export function validate(options: Options): void {
+export function validate(
+  options: Options,
+  problemsOf: (options: Options) => Iterable<string> = kubeControllerManagerProblems,
+): void {
   const problems = [...problemsOf(options)]
   if (problems.length > 0) throw managerErrors.make('OPTIONS_INVALID', aggregateText(problems))
 }
 
-function* problemsOf(options: Options): Generator<string> {
+export function* kubeControllerManagerProblems(options: Options): Generator<string> {
   yield* unknownItems(options.list('controllers'))
   for (const name of AT_LEAST_ONE) {
     if (options.number(name) < 1)
       yield `${name} must be greater than 0, but got ${options.number(name)}`
   }
-  for (const [name, least, most] of RANGES) {
-    const value = options.number(name)
-    if (value < least || value > most) {
-      yield `${name}: must be between ${least} and ${most}, inclusive, but got ${value}`
-    }
-  }
-  if (options.flag('leader-elect') && options.text('leader-elect-resource-lock') !== 'leases') {
-    yield 'resourceLock value must be "leases"'
-  }
+  for (const [name, least, most] of RANGES) yield* rangeProblems(options, name, least, most)
   const cloudProvider = options.text('cloud-provider')
   if (cloudProvider !== '' && cloudProvider !== 'external') {
     yield `--cloud-provider must be empty or external, but got ${JSON.stringify(cloudProvider)}: cloud providers run in cloud-controller-manager`
@@ -124,11 +119,31 @@ function* problemsOf(options: Options): Generator<string> {
   if (options.text('service-cluster-ip-range').split(',').length > 2) {
     yield '--service-cluster-ip-range can not contain more than two entries'
   }
-  if (!/^(text|json)$/.test(options.text('logging-format'))) {
-    yield `--logging-format: unsupported log format ${JSON.stringify(options.text('logging-format'))}, use text or json`
-  }
   if (options.number('attach-detach-reconcile-sync-period') < 1000) {
     yield 'duration time must be greater than one second as set via command line option reconcile-sync-period'
+  }
+  yield* commonProblems(options)
+  yield* signingProblems(options)
+}
+
+export function* rangeProblems(
+  options: Options,
+  name: string,
+  least: number,
+  most: number,
+): Generator<string> {
+  const value = options.number(name)
+  if (value >= least && value <= most) return
+  yield `${name}: must be between ${least} and ${most}, inclusive, but got ${value}`
+}
+
+/** Of flags that all managers have. */
+export function* commonProblems(options: Options): Generator<string> {
+  if (options.flag('leader-elect') && options.text('leader-elect-resource-lock') !== 'leases') {
+    yield 'resourceLock value must be "leases"'
+  }
+  if (!/^(text|json)$/.test(options.text('logging-format'))) {
+    yield `--logging-format: unsupported log format ${JSON.stringify(options.text('logging-format'))}, use text or json`
   }
   for (const path of options.list('authorization-always-allow-paths')) {
     if (path.slice(0, -1).includes('*'))
@@ -146,7 +161,6 @@ function* problemsOf(options: Options): Generator<string> {
   if (options.list('vmodule').length > 0 && options.text('logging-format') !== 'text') {
     yield '--vmodule: only supported for text log format'
   }
-  yield* signingProblems(options)
   if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
     yield '--tls-cert-file and --tls-private-key-file must be given together'
   }

@@ -286,3 +286,77 @@ test('a controller whose gate is off is skipped, and so is one without a descrip
   stop.abort()
   await running
 })
+
+const noted = (notes: string[]) => (name: string) =>
+  descriptor(name, () => ({
+    run: (signal) => {
+      notes.push(name)
+      return obedientLoop.run(signal)
+    },
+  }))
+
+test('one by one, loops are started with the interval between them, and informers after the last', async () => {
+  const notes: string[] = []
+  const names = ['ttl-controller', 'job-controller', 'deployment-controller']
+  const { run, clock, stop, health } = managerWorld(names.map(noted(notes)))
+  const known = names.map((name) => ({ name, enabledByDefault: true }))
+  let informersStarted = false
+  const running = run({
+    startsOneByOne: true,
+    startIntervalMs: 1_000,
+    knownControllers: known,
+    beforeControllers: async ({ informers, client, signal }) => {
+      assert.deepEqual([notes, signal.aborted], [[], false])
+      assert.ok(client('x') !== undefined)
+      const { start } = informers
+      informers.start = (...all) => {
+        informersStarted = true
+        start.apply(informers, all)
+      }
+    },
+  })
+  await clock.advance(0)
+  assert.deepEqual([notes, informersStarted], [names.slice(0, 1), false])
+  await clock.advance(999)
+  assert.equal(notes.length, 1)
+  // Each interval is 1 to 2 s.
+  await clock.advance(5_001)
+  assert.deepEqual([notes, informersStarted], [names, true])
+  const { body } = health.answer(new URLSearchParams('verbose'))
+  assert.match(body, /deployment-controller/)
+  stop.abort()
+  await running
+})
+
+test('a constructor that fails one by one stops the loops before it', async () => {
+  const notes: string[] = []
+  const failing = descriptor('job-controller', () => {
+    throw new Error('no CIDR')
+  })
+  const { run } = managerWorld([noted(notes)('ttl-controller'), failing])
+  const known = ['ttl-controller', 'job-controller'].map((name) => ({
+    name,
+    enabledByDefault: true,
+  }))
+  const running = run({ startsOneByOne: true, knownControllers: known })
+  await assert.rejects(running, /no CIDR/)
+  assert.deepEqual(notes, ['ttl-controller'])
+})
+
+test('what a program does before its controllers ends the run when it fails, and no controller is built', async () => {
+  const { run } = managerWorld([descriptor('ttl-controller', () => assert.fail())])
+  const running = run({ beforeControllers: () => Promise.reject(new Error('no cloud')) })
+  await assert.rejects(running, /no cloud/)
+})
+
+test('an API server that fails while loops are started one by one ends the run', async () => {
+  const { run, clock, state } = managerWorld([
+    descriptor('ttl-controller', () => {
+      state.healthy = false
+      return obedientLoop
+    }),
+  ])
+  const ended = assert.rejects(run({ startsOneByOne: true }), { code: 'API_SERVER_UNHEALTHY' })
+  await clock.advance(10_000)
+  await ended
+})

@@ -1,4 +1,5 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
+import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { anySignal, errorText, jitter, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
@@ -17,15 +18,16 @@ import type {
 } from '@gyropilot/runtime'
 import type { ClientBuilder } from './client-builder.ts'
 import { isControllerEnabled, knownControllers } from './controller-names.ts'
+import type { KnownController } from './controller-names.ts'
 import { managerErrors } from './errors.ts'
 import { loggingRecorder } from './logging-recorder.ts'
+import type { Prepared } from './program.ts'
 import type { HealthChecks } from './serving/health.ts'
 import type { DebugHandler } from './serving/routes.ts'
 
 const HEALTH_WAIT_MS = 10_000
 const HEALTH_RETRY_MS = 1_000
-/** The `name` label of informer metrics. */
-const INFORMERS_NAME = 'kube-controller-manager'
+const DEFAULT_PROGRAM = 'kube-controller-manager'
 const EVENT_VERBOSITY = 3
 
 export interface RunControllersOptions {
@@ -35,6 +37,14 @@ export interface RunControllersOptions {
   readonly descriptors: readonly ControllerDescriptor<ControllersConfiguration>[]
   /** The items of --controllers. */
   readonly items: readonly string[]
+  /** The `name` label of informer metrics. Default: kube-controller-manager. */
+  readonly program?: string
+  /** What the items may name, in the order of building. Default: those of kube-controller-manager. */
+  readonly knownControllers?: readonly KnownController[]
+  /** See Program. Default: all at once, after the informers. */
+  readonly startsOneByOne?: boolean
+  /** See Prepared. */
+  readonly beforeControllers?: Prepared['beforeControllers']
   readonly configuration: ControllersConfiguration
   readonly startIntervalMs: number
   readonly minResyncPeriodMs: number
@@ -88,10 +98,35 @@ export async function runControllers(
     informersStarted: started.promise,
     broadcasters: [],
   }
+  const failure = new AbortController()
+  using lifetime = anySignal([signal, failure.signal])
+  const loops: Promise<void>[] = []
+  const start = ({ name, loop }: Built, intervalMs: number): void => {
+    const running = runLoop(name, loop, options, intervalMs, lifetime.signal)
+    loops.push(
+      running.catch((error: unknown) => {
+        options.logger.error(error, 'A controller failed', { controller: name })
+        failure.abort(error)
+      }),
+    )
+  }
   const built: Built[] = []
-  for (const descriptor of enabledInOrder(options)) {
-    const loop = await build(descriptor, options, shared)
-    if (loop !== undefined) built.push({ name: descriptor.name, loop })
+  try {
+    await prepareControllers(options, shared, lifetime.signal)
+    for (const descriptor of enabledInOrder(options)) {
+      const loop = await build(descriptor, options, shared)
+      if (loop === undefined) continue
+      built.push({ name: descriptor.name, loop })
+      if (options.startsOneByOne !== true) continue
+      start({ name: descriptor.name, loop }, 0)
+      await pause(descriptor.name, options.startIntervalMs, options, lifetime.signal)
+    }
+    if (options.startsOneByOne === true && !signal.aborted) await waitForApiServer(options, signal)
+  } catch (error) {
+    failure.abort(error)
+    await Promise.all(loops)
+    if (signal.aborted) return
+    throw error
   }
   for (const { name, loop } of built) {
     options.health?.add({ name, check: () => undefined })
@@ -99,18 +134,10 @@ export async function runControllers(
       options.debugHandlers?.set(name, (path, query) => loop.debug?.(path, query))
     }
   }
-  const failure = new AbortController()
-  using lifetime = anySignal([signal, failure.signal])
   shared.metadata.start(lifetime.signal)
   started.resolve()
-  const loops = built.map(async ({ name, loop }) => {
-    try {
-      await runLoop(name, loop, options, lifetime.signal)
-    } catch (error) {
-      options.logger.error(error, 'A controller failed', { controller: name })
-      failure.abort(error)
-    }
-  })
+  if (options.startsOneByOne !== true)
+    for (const each of built) start(each, options.startIntervalMs)
   onStarted?.()
   await Promise.all(loops)
   // Without any loop there is nothing to wait for but the signal.
@@ -118,6 +145,15 @@ export async function runControllers(
   await shared.metadata.shutdown()
   await Promise.all(shared.broadcasters.map((broadcaster) => broadcaster.shutdown()))
   failure.signal.throwIfAborted()
+}
+
+async function prepareControllers(
+  { beforeControllers, controllerClients }: RunControllersOptions,
+  { typed }: Shared,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = (name: string): Client => controllerClients.client(name)
+  await beforeControllers?.({ client, informers: typed, signal })
 }
 
 async function build(
@@ -170,7 +206,7 @@ function enabledInOrder(
 ): readonly ControllerDescriptor<ControllersConfiguration>[] {
   const { descriptors, items, configuration, logger } = options
   const enabled: ControllerDescriptor<ControllersConfiguration>[] = []
-  for (const known of knownControllers) {
+  for (const known of options.knownControllers ?? knownControllers) {
     const controller = known.name
     const descriptor = descriptors.find(({ name }) => name === controller)
     if (!isControllerEnabled(known, items)) {
@@ -211,7 +247,9 @@ function informerFactory(
     watchList: options.configuration.featureGates['WatchListClient'] ?? true,
     ...options.informers,
     resyncMs: () => resyncMs,
-    ...(metadataOnly ? {} : { metrics: { registry: metrics, name: INFORMERS_NAME } }),
+    ...(metadataOnly
+      ? {}
+      : { metrics: { registry: metrics, name: options.program ?? DEFAULT_PROGRAM } }),
   })
 }
 
@@ -241,17 +279,27 @@ async function waitForApiServer(
   )
 }
 
+/** Of --controller-start-interval, and by chance up to as much again. */
+async function pause(
+  name: string,
+  intervalMs: number,
+  { clock, random }: RunControllersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (intervalMs <= 0) return
+  const delayMs = jitter(random.fork(`${name}/start`), intervalMs, 1)
+  await sleep(clock, delayMs, signal).catch(() => {})
+}
+
 async function runLoop(
   name: string,
   loop: RunnableController,
   options: RunControllersOptions,
+  intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, logger, startIntervalMs } = options
-  if (startIntervalMs > 0) {
-    const delayMs = jitter(random.fork(`${name}/start`), startIntervalMs, 1)
-    await sleep(clock, delayMs, signal).catch(() => {})
-  }
+  const { logger } = options
+  await pause(name, intervalMs, options, signal)
   if (signal.aborted) return
   logger.verbosity(1).info('Controller starting', { controller: name })
   await loop.run(signal)

@@ -14,6 +14,7 @@ function world(more: Partial<ServingCertificateOptions> = {}) {
       certFile: '',
       keyFile: '',
       certDir: '',
+      pairName: 'kube-controller-manager',
       bindAddress: '0.0.0.0',
       host,
       clock: testClock(),

@@ -8,13 +8,14 @@ import { parseCertificateFiles } from './serving/named-certificates.ts'
 import type { NamedCertificate } from './system/https-server.ts'
 
 const YEAR_MS = 365 * 24 * 3600 * 1000
-const FILE_NAME = 'kube-controller-manager'
 
 export interface ServingCertificateOptions {
   readonly certFile: string
   readonly keyFile: string
   /** Where the pair is kept when no files are named; empty: it is made anew for each run. */
   readonly certDir: string
+  /** Of the files there, without ending. */
+  readonly pairName: string
   readonly bindAddress: string
   readonly host: Pick<HostEnvironment, 'readTextFile'>
   readonly clock: Clock
@@ -55,11 +56,11 @@ export interface ServingCertificate {
 export async function servingCertificate(
   options: ServingCertificateOptions,
 ): Promise<ServingCertificate> {
-  const { certFile, keyFile, certDir } = options
+  const { certFile, keyFile, certDir, pairName } = options
   try {
     if (certFile !== '') return await fromFiles(options, certFile, keyFile)
     if (certDir === '') return inMemory(selfSigned(options))
-    const kept = [`${certDir}/${FILE_NAME}.crt`, `${certDir}/${FILE_NAME}.key`] as const
+    const kept = [`${certDir}/${pairName}.crt`, `${certDir}/${pairName}.key`] as const
     await writeWhenAbsent(options, ...kept)
     return await fromFiles(options, ...kept)
   } catch (error) {

@@ -1,19 +1,25 @@
 /** The text of --help: groups as upstream has them, one flag to a paragraph. Pure. */
-import { flagGroups } from './kube-controller-manager-flags.ts'
+import type { FlagGroup } from './flag-group.ts'
 import type { FlagDefinition } from './pflag.ts'
 
-const INTRODUCTION = `kube-controller-manager runs the control loops of Kubernetes: each watches the shared state of the cluster through the
-API server and makes changes that move it towards the desired state. This one is Gyropilot, the same loops in TypeScript.`
+export function usageOf(program: string): string {
+  return `Usage:\n  ${program} [flags]\n`
+}
 
-export const USAGE = 'Usage:\n  kube-controller-manager [flags]\n'
+export interface HelpOptions {
+  readonly name: string
+  /** What the program is for, in lines. */
+  readonly introduction: string
+  readonly flagGroups: readonly FlagGroup[]
+}
 
 /** `columns` is the width of the terminal. */
-export function helpText(columns: number): string {
+export function helpText({ name, introduction, flagGroups }: HelpOptions, columns: number): string {
   const sections = flagGroups.map(
     ({ title, flags }) =>
       `${title} flags:\n\n${flags.map((flag) => flagText(flag, columns)).join('')}`,
   )
-  return `${INTRODUCTION}\n\n${USAGE}\n${sections.join('\n')}`
+  return `${introduction}\n\n${usageOf(name)}\n${sections.join('\n')}`
 }
 
 function flagText(flag: FlagDefinition, columns: number): string {

@@ -45,6 +45,9 @@ function manager(given: Given = {}) {
     ...(authorizationClient ? { client: authorizationClient } : {}),
   })
   const answer = router({
+    component: 'kube-controller-manager',
+    configurationGroup: 'kubecontrollermanager.config.k8s.io',
+    servesProbes: true,
     health,
     slis,
     auth: new DelegatedAuth(authentication, authorization),

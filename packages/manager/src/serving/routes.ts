@@ -11,6 +11,12 @@ export interface RoutesOptions {
   readonly metrics: MetricsRegistry
   readonly slis: MetricsRegistry
   readonly auth: DelegatedAuth
+  /** What /flagz and /statusz call the program. */
+  readonly component: string
+  /** The key of /configz. */
+  readonly configurationGroup: string
+  /** Beyond upstream, which answers 404 there: health is told under /livez and /readyz too. */
+  readonly servesProbes: boolean
   /** The component configuration. */
   configz(): unknown
   /** Flag values as texts; absent: /flagz is not served. */
@@ -31,8 +37,6 @@ export type DebugHandler = (
   query: URLSearchParams,
 ) => { readonly contentType: string; readonly body: string } | undefined
 
-const COMPONENT = 'kube-controller-manager'
-const CONFIGURATION_GROUP = 'kubecontrollermanager.config.k8s.io'
 const TEXT = 'text/plain; charset=utf-8'
 const METRICS = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 const CONTROLLERS = '/debug/controllers/'
@@ -58,7 +62,7 @@ export function router(options: RoutesOptions): (request: IncomingRequest) => Pr
 }
 
 function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
-  const { health, metrics, slis, flagz, statusz, debug } = options
+  const { health, metrics, slis, component, flagz, statusz, debug } = options
   const exposition = (registry: MetricsRegistry): Answer => ({
     status: 200,
     contentType: METRICS,
@@ -67,24 +71,22 @@ function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   const healthz: Handler = ({ query }) => ({ ...health.answer(query), contentType: TEXT })
   const handlers = new Map<string, Handler>([
     ['/healthz', healthz],
-    // Beyond upstream, which answers 404 here: probes of these names work on this manager.
-    ['/livez', healthz],
-    ['/readyz', healthz],
     ['/metrics', () => exposition(metrics)],
     ['/metrics/slis', () => exposition(slis)],
-    ['/configz', () => json({ [CONFIGURATION_GROUP]: options.configz() })],
+    ['/configz', () => json({ [options.configurationGroup]: options.configz() })],
   ])
+  if (options.servesProbes) for (const path of ['/livez', '/readyz']) handlers.set(path, healthz)
   if (debug !== undefined) handlers.set('/debug/flags/v', (request) => putVerbosity(request, debug))
   const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
   if (flagz !== undefined) {
     handlers.set('/flagz', (request) =>
-      componentAnswer(flagsPage(COMPONENT, flagz()), accept(request)),
+      componentAnswer(flagsPage(component, flagz()), accept(request)),
     )
   }
   if (statusz !== undefined) {
     handlers.set('/statusz', (request) => {
       const paths = [...handlers.keys()]
-      const page = statusPage({ component: COMPONENT, paths, ...statusz() })
+      const page = statusPage({ component, paths, ...statusz() })
       return componentAnswer(page, accept(request))
     })
   }

@@ -63,25 +63,26 @@ const CURVES: Readonly<Record<string, string>> = {
   X25519MLKEM768: 'X25519MLKEM768',
 }
 
-export function* tlsProblems(options: Options): Generator<string> {
-  const version = options.text('tls-min-version')
+/** `prefix` begins the flags of another port. */
+export function* tlsProblems(options: Options, prefix: '' | 'webhook-' = ''): Generator<string> {
+  const version = options.text(`${prefix}tls-min-version`)
   if (version !== '' && VERSIONS[version] === undefined) {
     yield `unknown tls version ${JSON.stringify(version)}`
   }
-  for (const suite of options.list('tls-cipher-suites')) {
+  for (const suite of options.list(`${prefix}tls-cipher-suites`)) {
     if (CIPHERS[suite] === undefined) yield `Cipher suite ${suite} not supported or doesn't exist`
   }
-  for (const curve of options.list('tls-curve-preferences')) {
+  for (const curve of options.list(`${prefix}tls-curve-preferences`)) {
     if (CURVES[curve] === undefined)
       yield `curve preference ${JSON.stringify(curve)} is not supported`
   }
 }
 
-export function tlsSettings(options: Options): TlsSettings {
-  const ciphers = options.list('tls-cipher-suites').map((suite) => CIPHERS[suite]!)
-  const curves = options.list('tls-curve-preferences').map((curve) => CURVES[curve]!)
+export function tlsSettings(options: Options, prefix: '' | 'webhook-' = ''): TlsSettings {
+  const ciphers = options.list(`${prefix}tls-cipher-suites`).map((suite) => CIPHERS[suite]!)
+  const curves = options.list(`${prefix}tls-curve-preferences`).map((curve) => CURVES[curve]!)
   return {
-    minVersion: VERSIONS[options.text('tls-min-version')] ?? 'TLSv1.2',
+    minVersion: VERSIONS[options.text(`${prefix}tls-min-version`)] ?? 'TLSv1.2',
     ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
     ...(curves.length === 0 ? {} : { ecdhCurve: curves.join(':') }),
   }

@@ -1,0 +1,69 @@
+/** The kube-controller-manager. Contract: docs/behaviour/runtime/manager.md. */
+import type { RestConfig } from '@gyropilot/client'
+import { controllers } from '@gyropilot/controllers'
+import { errorText } from '@gyropilot/foundation'
+import type { HostEnvironment } from '@gyropilot/foundation'
+import { componentConfiguration } from './component-configuration.ts'
+import { knownControllers } from './controller-names.ts'
+import { controllersConfiguration } from './controllers-configuration.ts'
+import { managerErrors } from './errors.ts'
+import { flagGroups } from './flags/kube-controller-manager-flags.ts'
+import { kubeControllerManagerProblems } from './options.ts'
+import type { Options } from './options.ts'
+import type { Program } from './program.ts'
+
+const INTRODUCTION = `kube-controller-manager runs the control loops of Kubernetes: each watches the shared state of the cluster through the
+API server and makes changes that move it towards the desired state. This one is Gyropilot, the same loops in TypeScript.`
+
+export const kubeControllerManager: Program = {
+  name: 'kube-controller-manager',
+  introduction: INTRODUCTION,
+  flagGroups,
+  knownControllers,
+  descriptors: controllers,
+  configurationGroup: 'kubecontrollermanager.config.k8s.io',
+  servesProbes: true,
+  startsOneByOne: false,
+  problemsOf: kubeControllerManagerProblems,
+  componentConfiguration,
+  async prepare(options, { host, localTimeZone }) {
+    return {
+      configuration: async (config) =>
+        controllersConfiguration(options, {
+          rootCaPem: await rootCa(options, host, config),
+          readTextFile: (path) => host.readTextFile(path),
+          localTimeZone,
+          serviceAccountPrivateKeyPem: await textOfFile(
+            options,
+            host,
+            'service-account-private-key-file',
+          ),
+        }),
+    }
+  },
+}
+
+/** --root-ca-file, else the CA of the kubeconfig's cluster. */
+async function rootCa(
+  options: Options,
+  host: HostEnvironment,
+  { tls: { caData, caFile } }: RestConfig,
+): Promise<string> {
+  const text = await textOfFile(options, host, 'root-ca-file')
+  if (text !== '') return text
+  return caData ?? (caFile === undefined ? '' : host.readTextFile(caFile))
+}
+
+/** Of the file that a flag names; empty without one. */
+async function textOfFile(options: Options, host: HostEnvironment, flag: string): Promise<string> {
+  const file = options.text(flag)
+  if (file === '') return ''
+  try {
+    return await host.readTextFile(file)
+  } catch (error) {
+    throw managerErrors.make(
+      'OPTIONS_INVALID',
+      `error reading ${flag} at ${file}: ${errorText(error)}`,
+    )
+  }
+}
