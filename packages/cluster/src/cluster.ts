@@ -12,6 +12,7 @@ import type {
   UserInfo,
 } from '@gyropilot/api-server'
 import type { Client } from '@gyropilot/client'
+import type { CloudProvider } from '@gyropilot/cloud-provider'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
@@ -124,6 +125,14 @@ export class Cluster {
 
   startControllerManager(items?: readonly string[]): RunningPart {
     return this.#parts.startControllerManager(items)
+  }
+
+  /** See Parts. */
+  startCloudControllerManager(
+    provider: CloudProvider,
+    settings: { readonly clusterCidr: string },
+  ): RunningPart {
+    return this.#parts.startCloudControllerManager(provider, settings)
   }
 
   startScheduler(): RunningPart {

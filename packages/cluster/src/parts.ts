@@ -9,7 +9,16 @@ import { SIGNER_NAMES, controllers, defaultControllersConfiguration } from '@gyr
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
-import { clientBuilder, refuseMissing, runControllers } from '@gyropilot/manager'
+import type { CloudProvider } from '@gyropilot/cloud-provider'
+import {
+  clientBuilder,
+  cloudDescriptors,
+  initializeProvider,
+  knownCloudControllers,
+  refuseMissing,
+  runControllers,
+} from '@gyropilot/manager'
+import type { RunControllersOptions } from '@gyropilot/manager'
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
@@ -70,7 +79,6 @@ export interface RunningPart {
 
 const RESYNC_MS = 12 * 3_600_000
 const USER_AGENT = {
-  program: 'kube-controller-manager',
   version: 'v1.36.0',
   os: 'linux',
   arch: 'amd64',
@@ -119,22 +127,9 @@ export class Parts {
   /** The controllers of kube-controller-manager, each under its own service account. `items` as of --controllers. */
   startControllerManager(items: readonly string[] = ['*']): RunningPart {
     refuseMissing(items, controllers)
-    const { connection, clock, logger, metrics, trace } = this.#options
-    const common = {
-      clock,
-      logger,
-      metrics,
-      host: connection.host,
-      rate: { qps: -1, burst: 0 },
-      userAgent: USER_AGENT,
-    }
-    const root = connection.transportAs({ kind: 'controller-manager' })
+    const { connection } = this.#options
     const options = {
-      rootClients: clientBuilder({ ...common, transport: () => root }),
-      controllerClients: clientBuilder({
-        ...common,
-        transport: (account) => connection.transportAs({ kind: 'controller', account }),
-      }),
+      ...this.#managerOptions('kube-controller-manager', { kind: 'controller-manager' }),
       descriptors: controllers,
       items,
       configuration: {
@@ -150,15 +145,61 @@ export class Parts {
         },
         ...this.#options.configuration,
       },
+    }
+    return this.#start((signal, onStarted) => runControllers(options, signal, onStarted))
+  }
+
+  /** The loops of cloud-controller-manager, each under its own service account. `clusterCidr` are the ranges of pods, for routes. */
+  startCloudControllerManager(
+    provider: CloudProvider,
+    { clusterCidr }: { readonly clusterCidr: string },
+  ): RunningPart {
+    const { cloud, nodeRoute } = defaultControllersConfiguration
+    const options: RunControllersOptions = {
+      ...this.#managerOptions('cloud-controller-manager', { kind: 'administrator' }),
+      descriptors: cloudDescriptors,
+      knownControllers: knownCloudControllers,
+      items: ['*'],
+      beforeControllers: (surroundings) =>
+        initializeProvider(provider, surroundings, this.#options),
+      configuration: {
+        ...defaultControllersConfiguration,
+        featureGates: gateValues(new Map()),
+        cloud: { ...cloud, provider },
+        nodeRoute: { ...nodeRoute, clusterCidr },
+        ...this.#options.configuration,
+      },
+    }
+    return this.#start((signal, onStarted) => runControllers(options, signal, onStarted))
+  }
+
+  #managerOptions(program: string, root: PartIdentity) {
+    const { connection, clock, random, logger, metrics, trace } = this.#options
+    const common = {
+      clock,
+      logger,
+      metrics,
+      host: connection.host,
+      rate: { qps: -1, burst: 0 },
+      userAgent: { ...USER_AGENT, program },
+    }
+    const transport = connection.transportAs(root)
+    const part = program.replace(/^kube-/, '')
+    return {
+      program,
+      rootClients: clientBuilder({ ...common, transport: () => transport }),
+      controllerClients: clientBuilder({
+        ...common,
+        transport: (account) => connection.transportAs({ kind: 'controller', account }),
+      }),
       startIntervalMs: 0,
       minResyncPeriodMs: RESYNC_MS,
       clock,
-      random: this.#options.random.fork('controller-manager'),
-      logger: logger.named('controller-manager'),
+      random: random.fork(part),
+      logger: logger.named(part),
       metrics,
       ...(trace === undefined ? {} : { trace }),
     }
-    return this.#start((signal, onStarted) => runControllers(options, signal, onStarted))
   }
 
   startScheduler(): RunningPart {

@@ -25,12 +25,16 @@ export function givesPodRanges(items: readonly string[]): boolean {
 /** `node-1`, `node-2`, ... with an address each, and a pod range where no controller gives them one. */
 export function simulatedNodes(
   count: number,
-  { withPodRanges }: { readonly withPodRanges: boolean },
+  {
+    withPodRanges,
+    hasCloud = false,
+  }: { readonly withPodRanges: boolean } & Pick<SimulatedNodeConfiguration, 'hasCloud'>,
 ): readonly SimulatedNodeConfiguration[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `node-${index + 1}`,
     hostIp: `192.168.${Math.floor((index + 10) / 250)}.${((index + 10) % 250) + 1}`,
     ...(withPodRanges && { podCidr: podRange(index) }),
+    ...(hasCloud && { hasCloud }),
   }))
 }
 

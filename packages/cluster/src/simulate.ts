@@ -26,6 +26,8 @@ export interface SimulationRun {
   readonly nodes?: number
   /** Default 2. */
   readonly managers?: number
+  /** There is a cloud, which fails now and then too. Default: as `scenario` has it. */
+  readonly cloud?: boolean
   /** Played once in the place of the random user; the rest of the time only passes. */
   readonly scenario?: Scenario
   /** In the place of random faults and a random user: exactly this. */
@@ -68,11 +70,13 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { seed, minutes, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
   const { configuration = {}, featureGates } = run.scenario ?? {}
   const gates = featureGates === undefined ? {} : { featureGates }
+  const cloud = run.cloud ?? run.scenario?.cloud
   const cluster = await createCluster({
     seed,
     nodes,
     managers,
     configuration,
+    cloud,
     keepHistory,
     ...gates,
   })

@@ -12,7 +12,8 @@ import { managerErrors } from './errors.ts'
 import { gateValues } from './feature-gates.ts'
 import { cloudFlagGroups } from './flags/cloud-controller-manager-flags.ts'
 import type { Options } from './options.ts'
-import type { LeaderSurroundings, Prepared, Program } from './program.ts'
+import { initialize } from './initialize-provider.ts'
+import type { Prepared, Program } from './program.ts'
 
 const INTRODUCTION = `cloud-controller-manager runs the control loops of Kubernetes that a cloud is asked in: nodes get what only their cloud
 knows and go when their machine is gone, Services of type LoadBalancer get an address, Pods of different nodes a way to each
@@ -91,28 +92,6 @@ function preparedWith(provider: CloudProvider, options: Options, world: AppWorld
       isInitialized = true
       await initialize(provider, surroundings, world)
     },
-  }
-}
-
-/** What a provider is told on the leader. Rejects with CLOUD_PROVIDER_FAILED. */
-export async function initialize(
-  provider: CloudProvider,
-  { client, informers, signal }: LeaderSurroundings,
-  { clock, random, logger }: Pick<AppWorld, 'clock' | 'random' | 'logger'>,
-): Promise<void> {
-  try {
-    await provider.initialize?.({
-      client,
-      clock,
-      random: random.fork(`cloud-provider/${provider.name}/initialize`),
-      logger: logger.named('cloud-provider'),
-      signal,
-    })
-    provider.setInformers?.(informers)
-  } catch (error) {
-    const what = `could not initialize cloud provider ${JSON.stringify(provider.name)}`
-    const message = `${what}: ${errorText(error)}`
-    throw cloudProviderErrors.make('CLOUD_PROVIDER_FAILED', message, { cause: error })
   }
 }
 

@@ -7,6 +7,8 @@ export {
   refuseMissing,
   unknownItems,
 } from './controller-names.ts'
+export { cloudDescriptors, knownCloudControllers } from './cloud-controller-names.ts'
+export { initialize as initializeProvider } from './initialize-provider.ts'
 export { managerErrors } from './errors.ts'
 export { runControllers } from './run-controllers.ts'
 export type { RunControllersOptions } from './run-controllers.ts'

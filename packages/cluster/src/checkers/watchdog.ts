@@ -4,6 +4,7 @@ import type { RequestFacts } from '../simulated/request-facts.ts'
 import type { ClusterObserver } from '../simulated/cluster-observer.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import { budgets } from './budgets.ts'
+import { cloudRules } from './cloud-rules.ts'
 import { endStateRules } from './end-state.ts'
 import type { EndStateRule } from './end-state.ts'
 import { hotLoop } from './hot-loop.ts'
@@ -82,7 +83,9 @@ export class Watchdog {
         'rest',
         `still writing after ${limitMs / 60_000} minutes: ${this.#lastWrites.join('; ')}`,
       )
-    for (const [name, rule] of Object.entries({ ...endStateRules, ...rules }))
+    const { cloud } = this.#cluster
+    const all = { ...endStateRules, ...(cloud && cloudRules(cloud)), ...rules }
+    for (const [name, rule] of Object.entries(all))
       for (const problem of rule(this.#cluster.objects)) this.report(name, problem)
     return this.violations
   }

@@ -133,13 +133,14 @@ export async function playOnce(
   onPosition?: (stage: Stage, position: number, text: string) => void,
   keepHistory = false,
 ): Promise<Run> {
-  const { nodes = 1, managers = 1, configuration = {}, featureGates } = scenario
+  const { nodes = 1, managers = 1, configuration = {}, featureGates, cloud } = scenario
   const gates = featureGates === undefined ? {} : { featureGates }
   const cluster = await createCluster({
     seed,
     nodes,
     managers,
     configuration,
+    cloud,
     keepHistory,
     ...gates,
   })

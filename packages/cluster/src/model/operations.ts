@@ -256,3 +256,6 @@ export const operations: readonly Operation[] = [
   ...surroundings,
   ...owners,
 ]
+
+/** What there is to do besides, where there is a cloud. */
+export { cloudOperations } from './cloud-operations.ts'

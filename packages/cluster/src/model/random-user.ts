@@ -3,7 +3,7 @@ import type { RandomSource } from '@gyropilot/foundation'
 import { integerBetween } from '@gyropilot/foundation'
 import type { ScheduledOperation } from '../faults/schedule.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { operations } from './operations.ts'
+import { cloudOperations, operations } from './operations.ts'
 import type { Hand, Operation } from './operation.ts'
 
 export interface RandomUserOptions {
@@ -22,6 +22,7 @@ export class RandomUser {
   readonly #cluster: SimulatedCluster
   readonly #random: RandomSource
   readonly #meanPauseMs: number
+  readonly #known: typeof operations
   readonly #operations: typeof operations
   readonly #weights: number
   readonly #isOver: () => boolean
@@ -33,7 +34,8 @@ export class RandomUser {
     this.#meanPauseMs = options.meanPauseMs ?? 5_000
     const { only, isOver = () => false } = options
     this.#isOver = isOver
-    this.#operations = operations.filter(({ name }) => only?.includes(name) ?? true)
+    this.#known = cluster.cloud === undefined ? operations : [...operations, ...cloudOperations]
+    this.#operations = this.#known.filter(({ name }) => only?.includes(name) ?? true)
     this.#weights = this.#operations.reduce((sum, { weight }) => sum + weight, 0)
   }
 
@@ -61,7 +63,7 @@ export class RandomUser {
     for (const { atMs, step, operation: name } of schedule) {
       await this.#waitUntil(atMs)
       if (this.#isOver()) return
-      const operation = operations.find((known) => known.name === name)
+      const operation = this.#known.find((known) => known.name === name)
       if (operation === undefined) throw new Error(`no operation ${JSON.stringify(name)}`)
       await this.#act(operation, step, this.#random.fork(`step/${step}`).fork('details'))
     }
@@ -75,7 +77,7 @@ export class RandomUser {
 
   /** Nodes take pods again, so that everything can come to its end. */
   async tidyUp(): Promise<void> {
-    for (const operation of operations.filter(({ tidies }) => tidies))
+    for (const operation of this.#known.filter(({ tidies }) => tidies))
       await operation.act(this.#hand(-1, this.#random))
   }
 

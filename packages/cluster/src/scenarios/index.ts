@@ -1,5 +1,6 @@
 import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
+import { cloudScenarios } from './cloud.ts'
 import { daemonScenarios } from './daemons.ts'
 import { gangScenarios } from './gangs.ts'
 import { diskScenarios } from './disks.ts'
@@ -29,4 +30,5 @@ export const scenarios: readonly Scenario[] = [
   ...statefulSetScenarios,
   ...volumeScenarios,
   ...diskScenarios,
+  ...cloudScenarios,
 ]

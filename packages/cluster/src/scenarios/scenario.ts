@@ -11,6 +11,8 @@ export interface Scenario {
   readonly controllers: readonly string[]
   /** Default 1. */
   readonly nodes?: number
+  /** There is a cloud. Default false. */
+  readonly cloud?: boolean
   /** Controller managers. Default 1. */
   readonly managers?: number
   /** Settings of controllers that differ from the defaults. */

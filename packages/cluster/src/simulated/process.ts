@@ -16,6 +16,8 @@ export class Incarnation implements Gate {
   readonly random: RandomSource
   /** As whom it contends for leadership; empty: it does not. */
   identity = ''
+  /** Name of the Lease that it contends for. */
+  leaseName = ''
   readonly #world: Clock
   readonly #lifetime = new AbortController()
   #gone = false

@@ -13,13 +13,19 @@ import type {
   SimulatedNodeConfiguration,
   VolumeData,
 } from '@gyropilot/nodes'
-import { CONTROLLER_MANAGER } from '../identities.ts'
+import type { UserInfo } from '@gyropilot/api-server'
+import type { CloudProvider } from '@gyropilot/cloud-provider'
+import { ADMINISTRATOR, CONTROLLER_MANAGER } from '../identities.ts'
 import { Parts } from '../parts.ts'
+import type { RunningPart } from '../parts.ts'
+import { CLUSTER_CIDR } from '../pod-ranges.ts'
+import { seenBy } from './cloud.ts'
 import { connectionOf } from './connections.ts'
 import type { Network } from './network.ts'
 import type { Incarnation, Program } from './process.ts'
 
 export const MANAGER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' } as const
+const CLOUD_LEASE = { namespace: 'kube-system', name: 'cloud-controller-manager' } as const
 const LEASE_DURATION_MS = 15_000
 const RENEW_DEADLINE_MS = 10_000
 const RETRY_PERIOD_MS = 2_000
@@ -44,16 +50,49 @@ export interface ManagerVersions {
   readonly emulationVersion: string
 }
 
-/** kube-controller-manager with leader election: it ends when it loses its lease, as the real one exits. With `versions` the server chooses the leader. */
+/** A manager that works while it leads. */
+interface Elected {
+  readonly lease: { readonly namespace: string; readonly name: string }
+  /** Who contends. */
+  readonly user: UserInfo
+  start(parts: Parts, life: Incarnation): RunningPart
+}
+
+/** kube-controller-manager. With `versions` the server chooses the leader. */
 export function managerProgram(
   world: ProgramWorld,
   items: readonly string[],
+  versions?: ManagerVersions,
+): Program {
+  const elected: Elected = {
+    lease: MANAGER_LEASE,
+    user: CONTROLLER_MANAGER,
+    start: (parts) => parts.startControllerManager(items),
+  }
+  return electedProgram(world, elected, versions)
+}
+
+/** cloud-controller-manager. */
+export function cloudManagerProgram(world: ProgramWorld, provider: CloudProvider): Program {
+  return electedProgram(world, {
+    lease: CLOUD_LEASE,
+    user: ADMINISTRATOR,
+    start: (parts, life) =>
+      parts.startCloudControllerManager(seenBy(life, provider), { clusterCidr: CLUSTER_CIDR }),
+  })
+}
+
+/** With leader election: it ends when it loses its lease, as the real one exits. */
+function electedProgram(
+  world: ProgramWorld,
+  elected: Elected,
   versions?: ManagerVersions,
 ): Program {
   return async (life) => {
     const { network, logger, metrics, trace, configuration } = world
     const identity = `${life.process}_${uuid(life.random)}`
     life.identity = identity
+    life.leaseName = elected.lease.name
     let elector: LeaderElector | undefined
     const fence = () => elector?.holdsLease ?? false
     const connection = connectionOf(network, life, (transport) => fencedTransport(transport, fence))
@@ -68,12 +107,12 @@ export function managerProgram(
       configuration,
     }
     const failed = Promise.withResolvers<never>()
-    const client = electionClient(world, life)
+    const client = electionClient(world, life, elected)
     if (versions !== undefined) announce(world, life, client, versions)
-    elector = electorOf(world, life, client, versions !== undefined, async (term) => {
+    elector = electorOf(world, life, client, elected, versions !== undefined, async (term) => {
       const parts = new Parts(options)
       term.addEventListener('abort', () => void parts.stop(), { once: true })
-      await parts.startControllerManager(items).ended.catch(failed.reject)
+      await elected.start(parts, life).ended.catch(failed.reject)
     })
     await Promise.race([elector.run(life.signal), failed.promise])
   }
@@ -83,11 +122,12 @@ function electorOf(
   { logger }: ProgramWorld,
   { clock, random, identity }: Incarnation,
   client: Client,
+  { lease }: Elected,
   coordinated: boolean,
   lead: (term: AbortSignal) => Promise<void>,
 ): LeaderElector {
   return new LeaderElector({
-    lock: new LeaseLock({ client, ...MANAGER_LEASE, identity }),
+    lock: new LeaseLock({ client, ...lease, identity }),
     leaseDurationMs: LEASE_DURATION_MS,
     renewDeadlineMs: RENEW_DEADLINE_MS,
     retryPeriodMs: RETRY_PERIOD_MS,
@@ -95,7 +135,7 @@ function electorOf(
     clock,
     random: random.fork('leader-election'),
     logger,
-    name: MANAGER_LEASE.name,
+    name: lease.name,
     coordinated,
   })
 }
@@ -121,15 +161,19 @@ function announce(
   void candidate.run(signal)
 }
 
-function electionClient({ network, logger, metrics }: ProgramWorld, life: Incarnation): Client {
+function electionClient(
+  { network, logger, metrics }: ProgramWorld,
+  life: Incarnation,
+  { lease, user }: Elected,
+): Client {
   return new ApiClient({
-    transport: network.transport({ life, name: 'leader-election', user: CONTROLLER_MANAGER }),
+    transport: network.transport({ life, name: 'leader-election', user }),
     clock: life.clock,
     logger,
     metrics,
     host: 'simulated',
     qps: -1,
-    userAgent: 'kube-controller-manager/leader-election',
+    userAgent: `${lease.name}/leader-election`,
     onWarning: () => {},
   })
 }

@@ -6,6 +6,7 @@ import type { KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
 import { createApiServer } from '@gyropilot/api-server'
 import type { ApiServer, Store, StoreEvent } from '@gyropilot/api-server'
 import { ApiClient, memoryTransport } from '@gyropilot/client'
+import type { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import type { Client, DeleteOptions, Patch, PatchOptions } from '@gyropilot/client'
 import {
   SeededRandom,
@@ -24,6 +25,7 @@ import { RecentRevisions } from '../faults/stale-read.ts'
 import { ADMINISTRATOR, Identities } from '../identities.ts'
 import { givesPodRanges, simulatedNodes } from '../pod-ranges.ts'
 import type { ClusterObserver } from './cluster-observer.ts'
+import { cloudOfNodes } from './cloud.ts'
 import { connectionOf } from './connections.ts'
 import { History } from './history.ts'
 import { Network } from './network.ts'
@@ -32,7 +34,13 @@ import { Objects, resourceOf } from './objects.ts'
 import { prebuiltStore, serverOptions } from './prebuilt-store.ts'
 import { Incarnation, SimulatedProcess } from './process.ts'
 import type { Program } from './process.ts'
-import { managerProgram, nodeProgram, schedulerProgram, storageProgram } from './programs.ts'
+import {
+  cloudManagerProgram,
+  managerProgram,
+  nodeProgram,
+  schedulerProgram,
+  storageProgram,
+} from './programs.ts'
 import type { ProgramWorld } from './programs.ts'
 import type { RequestFacts } from './request-facts.ts'
 import type { SimulationOptions } from './simulation-options.ts'
@@ -63,6 +71,8 @@ export class SimulatedCluster {
   readonly objects: Objects
   readonly network: Network
   readonly history: History
+  /** Undefined without the option of this name. */
+  readonly cloud: InMemoryCloud | undefined
   readonly #options: SimulationOptions
   readonly #identities: Identities
   readonly #processes = new Map<string, SimulatedProcess>()
@@ -87,6 +97,7 @@ export class SimulatedCluster {
     this.store = store
     this.random = new SeededRandom(this.seed)
     this.objects = new Objects(store)
+    this.cloud = options.cloud === true ? cloudOfNodes(clock) : undefined
     this.history = new History(clock, options.keepHistory)
     this.#injector = options.injector ?? noFaults
     this.#logger = options.logger ?? silentLogger
@@ -128,6 +139,8 @@ export class SimulatedCluster {
         managerProgram(world, controllers, coordinatedElection?.[i - 1]),
       )
     if (nodes > 0) this.run('scheduler', schedulerProgram(world))
+    if (this.cloud !== undefined)
+      this.run('cloud-controller-manager', cloudManagerProgram(world, this.cloud))
     const hasStorage = nodes > 0 && storage
     if (hasStorage)
       this.run(
@@ -135,7 +148,10 @@ export class SimulatedCluster {
         storageProgram(world, () => (this.#hasStorage = true)),
       )
     const withPodRanges = managers === 0 || !givesPodRanges(controllers)
-    const configurations = simulatedNodes(nodes, { withPodRanges })
+    const configurations = simulatedNodes(nodes, {
+      withPodRanges,
+      hasCloud: this.cloud !== undefined,
+    })
     const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
     for (let i = 0; i < nodes; i += share) {
       const own = configurations.slice(i, i + share)

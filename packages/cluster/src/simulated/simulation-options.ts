@@ -21,6 +21,8 @@ export interface SimulationOptions {
   readonly coordinatedElection?: readonly ManagerVersions[]
   /** As kube-apiserver's --runtime-config. */
   readonly runtimeConfig?: RuntimeConfig
+  /** There is a cloud, and a cloud-controller-manager: nodes wait to be initialised. Default false. */
+  readonly cloud?: boolean
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
   /** Of the server and of controllers, where they differ from the defaults of 1.36. */

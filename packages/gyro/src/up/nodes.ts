@@ -3,7 +3,11 @@ import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 
-const NOT_READY = 'node.kubernetes.io/not-ready'
+/** Taints with which nodes begin. */
+const FIRST_TAINTS = [
+  'node.kubernetes.io/not-ready',
+  'node.cloudprovider.kubernetes.io/uninitialized',
+]
 const SHORTEST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 500
 /** Somebody else's controllers may be slow, or absent: then the nodes are shown as they are. */
@@ -18,7 +22,8 @@ export async function takingPods(client: Client, clock: Clock): Promise<void> {
   let pauseMs = SHORTEST_PAUSE_MS
   while (clock.nowMs() - startedMs < LONGEST_WAIT_MS) {
     const { items } = await client.resource(resources.nodes).list({ resourceVersion: '0' })
-    if (!items.some(({ spec }) => spec?.taints?.some(({ key }) => key === NOT_READY))) return
+    if (!items.some(({ spec }) => spec?.taints?.some(({ key }) => FIRST_TAINTS.includes(key))))
+      return
     await sleep(clock, pauseMs)
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }

@@ -14,6 +14,11 @@ export interface SimulatedNodeConfiguration {
     readonly value?: string
     readonly effect: string
   }[]
+  /**
+   * As a kubelet with --cloud-provider=external: the node waits for its cloud, and once it has addresses they are the cloud's to
+   * change. Default false.
+   */
+  readonly hasCloud?: boolean
   /** Default: 8 cpu, 32Gi memory, 100Gi ephemeral-storage, 110 pods. */
   readonly capacity?: Readonly<Record<string, string>>
   /** Volumes of the storage driver that fit at a time. Default 128. */
@@ -48,8 +53,15 @@ export function isSimulated({ status }: Node): boolean {
   return status?.nodeInfo?.osImage === OS_IMAGE
 }
 
+const WAITS_FOR_CLOUD = {
+  key: 'node.cloudprovider.kubernetes.io/uninitialized',
+  value: 'true',
+  effect: 'NoSchedule',
+}
+
 export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: number): Node {
-  const { name, podCidr } = configuration
+  const { name, podCidr, hasCloud = false, taints = [] } = configuration
+  const allTaints = hasCloud ? [...taints, WAITS_FOR_CLOUD] : taints
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -67,9 +79,9 @@ export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: num
     },
     spec: {
       ...(podCidr === undefined ? {} : { podCIDR: podCidr, podCIDRs: [podCidr] }),
-      ...(configuration.taints === undefined
+      ...(allTaints.length === 0
         ? {}
-        : { taints: configuration.taints as NonNullable<Node['spec']>['taints'] }),
+        : { taints: allTaints as NonNullable<Node['spec']>['taints'] }),
     },
     status: nodeStatus(configuration, undefined, nowMs),
   }
@@ -83,11 +95,13 @@ export function nodeStatus(
   bootId: string = stored?.nodeInfo?.bootID || FIRST_BOOT_ID,
 ): NodeStatus {
   const capacity = { ...DEFAULT_CAPACITY, ...configuration.capacity }
+  const isCloudsMatter = configuration.hasCloud === true && stored?.addresses !== undefined
+  const addresses = [
+    { type: 'InternalIP', address: configuration.hostIp },
+    { type: 'Hostname', address: configuration.name },
+  ]
   return {
-    addresses: [
-      { type: 'InternalIP', address: configuration.hostIp },
-      { type: 'Hostname', address: configuration.name },
-    ],
+    ...(isCloudsMatter ? {} : { addresses }),
     allocatable: allocatableOf(capacity),
     capacity,
     conditions: conditionsOf(stored, nowMs),
