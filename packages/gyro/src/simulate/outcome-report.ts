@@ -70,7 +70,7 @@ export function violationText({ atMs, checker, message }: Violation): string {
 }
 
 function replayLine(seed: string, options: SimulateOptions): string {
-  const { minutes, faults, intensity, nodes, managers, scenario } = options
+  const { minutes, faults, intensity, nodes, managers, cloud, scenario } = options
   const flags = [
     `--seed ${quoted(seed)}`,
     `--minutes ${minutes}`,
@@ -78,6 +78,7 @@ function replayLine(seed: string, options: SimulateOptions): string {
     `--intensity ${intensity}`,
     `--nodes ${nodes}`,
     `--managers ${managers}`,
+    ...(cloud ? ['--cloud'] : []),
     ...(scenario === '' ? [] : [`--scenario ${quoted(scenario)}`]),
   ]
   return `gyro simulate ${flags.join(' ')}`
@@ -87,7 +88,7 @@ function replayLine(seed: string, options: SimulateOptions): string {
 export function shrunkReplayLine(
   seed: string,
   schedule: Schedule,
-  { minutes, nodes, managers, scenario }: SimulateOptions,
+  { minutes, nodes, managers, cloud, scenario }: SimulateOptions,
 ): string | undefined {
   if (schedule.length > MOST_ENTRIES_ON_A_LINE) return undefined
   const flags = [
@@ -95,6 +96,7 @@ export function shrunkReplayLine(
     `--minutes ${minutes}`,
     `--nodes ${nodes}`,
     `--managers ${managers}`,
+    ...(cloud ? ['--cloud'] : []),
     ...(scenario === '' ? [] : [`--scenario ${quoted(scenario)}`]),
     `--schedule ${quoted(JSON.stringify(schedule))}`,
   ]

@@ -35,6 +35,12 @@ export const simulateFlags: readonly FlagDefinition[] = [
   },
   { name: 'nodes', type: 'int', default: '3', help: 'Simulated nodes.' },
   {
+    name: 'cloud',
+    type: 'bool',
+    default: 'false',
+    help: 'There is a cloud, which fails now and then too: load balancers, routes, machines, and a cloud-controller-manager. Scenarios that need one have it.',
+  },
+  {
     name: 'managers',
     type: 'int',
     default: '2',

@@ -21,6 +21,7 @@ export interface SimulateOptions {
   readonly intensity: number
   readonly nodes: number
   readonly managers: number
+  readonly cloud: boolean
   readonly scenario: string
   readonly explore: boolean
   readonly stride: number
@@ -50,6 +51,7 @@ export function simulateOptions(args: readonly string[]): SimulateOptions {
     intensity: inRange('intensity', values.get('intensity') as number, 0, 100),
     nodes: inRange('nodes', values.get('nodes') as number, 0, 1_000),
     managers: inRange('managers', values.get('managers') as number, 1, 9),
+    cloud: values.get('cloud') as boolean,
     scenario: values.get('scenario') as string,
     explore: values.get('explore') as boolean,
     stride: inRange('stride', values.get('stride') as number, 1, 1_000_000),

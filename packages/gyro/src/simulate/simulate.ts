@@ -35,7 +35,7 @@ async function runAll(
 ): Promise<boolean> {
   const schedule = options.schedule === '' ? undefined : readSchedule(options.schedule)
   const finished: FinishedRun[] = []
-  const { minutes, nodes, managers, faults, intensity } = options
+  const { minutes, nodes, managers, cloud, faults, intensity } = options
   const onInterrupt = (): void => {
     progress.clear()
     if (finished.length > 0) printTotal(finished, options)
@@ -50,6 +50,7 @@ async function runAll(
       minutes,
       nodes,
       managers,
+      ...(cloud ? { cloud } : {}),
       rates: scaled(intensity, faults),
       ...(scenario === undefined ? {} : { scenario }),
       ...(schedule === undefined ? {} : { schedule }),

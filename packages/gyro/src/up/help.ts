@@ -9,6 +9,7 @@ Examples:
   gyro up --port 0 --kubeconfig ./kubeconfig     any free port; the kubeconfig tells which
   gyro up --data-dir ./cluster                   the same cluster again next time
   gyro up --managers 3                           three controller managers that elect a leader; kill it and see
+  gyro up --cloud in-memory                      Services of type LoadBalancer get an address
   gyro up --components api-server                the API server alone
 
 Usage:

@@ -1,5 +1,6 @@
 /** The flags of `gyro up`. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
+import { cloudProviders } from './cloud-providers.ts'
 
 export const COMPONENTS = [
   'api-server',
@@ -65,6 +66,18 @@ export const upFlags: readonly FlagDefinition[] = [
     type: 'duration',
     default: '2s',
     help: "As kube-controller-manager's flag; less than the renew deadline / 1.2.",
+  },
+  {
+    name: 'cloud',
+    type: 'string',
+    default: '',
+    help: `Cloud provider of the cluster, whose loops then run too: nodes wait for it, Services of type LoadBalancer get an address. Of ${cloudProviders().names.join(', ')}. Empty: none.`,
+  },
+  {
+    name: 'cloud-config',
+    type: 'string',
+    default: '',
+    help: 'Configuration file of the cloud provider; its form is the provider’s.',
   },
   {
     name: 'controllers',

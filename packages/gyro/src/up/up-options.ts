@@ -7,6 +7,7 @@ import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
 import { flagsOf } from '../flags.ts'
+import { cloudProviders } from './cloud-providers.ts'
 import { COMPONENTS, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
 
@@ -23,6 +24,9 @@ export interface UpOptions {
   /** Of the managers, when there are several. */
   readonly election: ElectionTiming
   readonly controllers: readonly string[]
+  /** Name of the cloud provider; empty: there is none. */
+  readonly cloud: string
+  readonly cloudConfig: string
   /** Versions that the API server serves beyond the default. */
   readonly runtimeConfig: RuntimeConfig
   readonly token: string
@@ -51,6 +55,8 @@ export function upOptions(args: readonly string[]): UpOptions {
       retryPeriodMs: values.get('leader-elect-retry-period') as number,
     },
     controllers: values.get('controllers') as readonly string[],
+    cloud: values.get('cloud') as string,
+    cloudConfig: values.get('cloud-config') as string,
     runtimeConfig: runtimeConfig(values.get('runtime-config') as readonly string[]),
     token: values.get('token') as string,
     output: values.get('output') as 'text' | 'json',
@@ -78,6 +84,7 @@ function check(options: UpOptions): void {
   }
   if (Object.keys(options.runtimeConfig).length > 0 && !options.components.has('api-server'))
     throw invalid('--runtime-config is for the API server: it is not among --components')
+  checkCloud(options)
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
   const [unknown] = unknownItems(options.controllers)
   if (unknown !== undefined) {
@@ -86,6 +93,15 @@ function check(options: UpOptions): void {
     const meant = suggestion(item.replace(/^-/, ''), names)
     throw invalid(`--controllers: ${unknown}${meant || ` (${names.slice(0, 3).join(', ')}, ...)`}`)
   }
+}
+
+function checkCloud({ cloud, cloudConfig }: UpOptions): void {
+  const { names } = cloudProviders()
+  if (cloud !== '' && !names.includes(cloud)) {
+    const meant = suggestion(cloud, names) || `: use ${names.join(', ')}`
+    throw invalid(`--cloud=${cloud} is not known${meant}`)
+  }
+  if (cloud === '' && cloudConfig !== '') throw invalid('--cloud-config needs --cloud')
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {

@@ -3,16 +3,18 @@ import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
 import {
+  CLUSTER_CIDR,
   Cluster,
   givesPodRanges,
   missingControllers,
   simulatedNodes,
 } from '@gyropilot/cluster/live'
-import type { Parts } from '@gyropilot/cluster/live'
+import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
   exposeProcessMetrics,
   SystemClock,
+  SystemHost,
   SystemRandom,
   errorText,
   klogLogger,
@@ -23,6 +25,7 @@ import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
 import { makeDirectory, replacePrivateFile } from './directories.ts'
+import { cloudProviders } from './cloud-providers.ts'
 import { dial } from './dial.ts'
 import { helpText } from './help.ts'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
@@ -236,7 +239,12 @@ async function startParts(
   world: World,
   parts: Pick<
     Parts,
-    'client' | 'startControllerManager' | 'startScheduler' | 'startNodes' | 'startStorage'
+    | 'client'
+    | 'startControllerManager'
+    | 'startCloudControllerManager'
+    | 'startScheduler'
+    | 'startNodes'
+    | 'startStorage'
   >,
   kubeconfig: string,
   certificates?: ClusterCertificates,
@@ -260,9 +268,11 @@ async function startParts(
   }
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
   if (components.has('storage')) ready.push(parts.startStorage().ready)
+  const hasCloud = options.cloud !== ''
+  if (hasCloud) ready.push((await startCloud(options, world, parts)).ready)
   if (components.has('nodes')) {
     const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
-    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges })).ready)
+    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, hasCloud })).ready)
   }
   await Promise.all(ready)
   if (components.has('nodes') && components.has('controller-manager') && managers === 1)
@@ -270,7 +280,40 @@ async function startParts(
   return processes
 }
 
-function partsText({ components, managers, nodes }: UpOptions): readonly string[] {
+/** The loops of the cloud: in this process, however many other managers there are. */
+async function startCloud(
+  { cloud, cloudConfig }: UpOptions,
+  { clock, random, logger }: World,
+  parts: Pick<Parts, 'startCloudControllerManager'>,
+): Promise<RunningPart> {
+  const provider = await cloudProviders().create(cloud, {
+    config: cloudConfig === '' ? undefined : await cloudConfigText(cloudConfig),
+    clock,
+    random: random.fork(`cloud-provider/${cloud}`),
+    logger: logger.named('cloud-provider'),
+  })
+  return parts.startCloudControllerManager(provider, { clusterCidr: CLUSTER_CIDR })
+}
+
+async function cloudConfigText(path: string): Promise<string> {
+  try {
+    return await new SystemHost().readTextFile(path)
+  } catch (error) {
+    const message = `cannot read --cloud-config: ${errorText(error)}`
+    throw gyroErrors.make('UP_FLAG_INVALID', message, { cause: error })
+  }
+}
+
+function partsText({ components, managers, nodes, cloud }: UpOptions): readonly string[] {
+  const extra = cloud === '' ? [] : [`cloud-controller-manager (${cloud})`]
+  return [...partTexts({ components, managers, nodes }), ...extra]
+}
+
+function partTexts({
+  components,
+  managers,
+  nodes,
+}: Pick<UpOptions, 'components' | 'managers' | 'nodes'>): readonly string[] {
   return [...components].map((component) => {
     if (component === 'nodes') return `${nodes} simulated ${nodes === 1 ? 'node' : 'nodes'}`
     if (component === 'storage') return 'storage driver'
