@@ -383,6 +383,12 @@ scenario(
     )
     assert.notEqual(moved.spec?.nodeName, lost)
     assert.equal((await volumeOf(world, 'data-db-0')).metadata?.uid, volume.metadata?.uid)
+    const attached = await world.list(resources.volumeattachments)
+    assert.deepEqual(
+      attached.map(({ spec: of }) => of?.nodeName),
+      [moved.spec?.nodeName],
+      'nobody waits for the lost node',
+    )
   },
 )
 
@@ -463,4 +469,53 @@ scenario('whether storage is deleted follows the reclaim policy of the volume', 
   await setPolicy('Delete')
   await world.advance(3_000)
   assert.equal(await world.find(resources.persistentvolumes, name), undefined)
+})
+
+scenario(
+  'CSI volume: volumesInUse set first, pod starts only after volumesAttached and the attachment are there; after deletion volumesInUse empties and the controller detaches',
+  async (world) => {
+    await newClass(world, { 'sim.storage/attach': '5s', 'sim.storage/detach': '5s' })
+    await newClaim(world, 'data', { className: 'scripted' })
+    await world.of(resources.pods).create(userOf('data'))
+    const bound = await untilPod(world, 'user', ({ spec }) => Boolean(spec?.nodeName))
+    const nodeName = bound.spec?.nodeName ?? ''
+    await world.advance(3_000)
+    const node = async () => (await world.find(resources.nodes, nodeName))?.status
+    const attachments = () => world.list(resources.volumeattachments)
+    assert.equal((await node())?.volumesInUse?.length, 1)
+    assert.deepEqual((await node())?.volumesAttached ?? [], [])
+    assert.deepEqual(
+      (await attachments()).map(({ status }) => status?.attached),
+      [false],
+    )
+    assert.equal((await world.find(resources.pods, 'user'))?.status?.phase, 'Pending')
+    await untilPod(world, 'user', runs)
+    assert.equal((await node())?.volumesAttached?.length, 1)
+    await world.of(resources.pods).delete('user')
+    await world.advance(2_500)
+    assert.deepEqual((await node())?.volumesInUse ?? [], [])
+    assert.equal((await attachments()).length, 1, 'the driver takes its time')
+    await world.advance(5_000)
+    assert.deepEqual(await attachments(), [])
+    assert.deepEqual((await node())?.volumesAttached ?? [], [])
+  },
+)
+
+scenario('what cannot be attached is told to its pod', async (world) => {
+  const annotations = { 'sim.storage/attach-error': 'no such disk' }
+  await newClaim(world, 'data', { annotations })
+  await world.of(resources.pods).create(userOf('data'))
+  const name = (await volumeOf(world, 'data')).metadata?.name
+  await world.advance(20_000)
+  const [failed] = await eventsOf(world, 'user', 'FailedAttachVolume')
+  assert.equal(
+    failed,
+    `AttachVolume.Attach failed for volume "${name}" : rpc error: code = Internal desc = no such disk`,
+  )
+  await world.advance(120_000)
+  const [waiting] = await eventsOf(world, 'user', 'FailedMount')
+  assert.equal(
+    waiting,
+    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
+  )
 })

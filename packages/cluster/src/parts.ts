@@ -238,7 +238,6 @@ export class Parts {
       ...(dial === undefined ? {} : { dial }),
       ...(loads === undefined ? {} : { loads }),
       volumeData: this.#volumeData,
-      waitsForAttach: isBuilt(ATTACH_DETACH),
     })
     this.#nodes.push(simulated)
     return this.#start(async (signal, onStarted) => {
@@ -325,13 +324,6 @@ async function whenAborted(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) =>
     signal.addEventListener('abort', () => resolve(), { once: true }),
   )
-}
-
-/** Until it is built, pods do not wait for what nobody does. */
-const ATTACH_DETACH = 'persistentvolume-attach-detach-controller'
-
-function isBuilt(controller: string): boolean {
-  return controllers.some(({ name }) => name === controller)
 }
 
 /** One authority for all signers. */

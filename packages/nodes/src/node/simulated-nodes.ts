@@ -52,8 +52,6 @@ export interface SimulatedNodesOptions {
   readonly loads?: SharedLoads
   /** What is written on volumes. Default: known to these nodes alone. */
   readonly volumeData?: VolumeData
-  /** A controller attaches volumes to nodes: pods wait for it. Default true. */
-  readonly waitsForAttach?: boolean
 }
 
 interface RunningNode {
@@ -179,7 +177,6 @@ export class SimulatedNodes {
       sources,
       data: this.#volumeData,
       node: () => this.#nodes.lister.get(undefined, configuration.name),
-      waitsForAttach: this.#options.waitsForAttach ?? true,
     })
     const services: NodeServices = {
       nodeName: configuration.name,

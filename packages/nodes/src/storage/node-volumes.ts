@@ -14,8 +14,6 @@ import type { VolumeListers } from './volume-sources.ts'
 
 export interface NodeVolumesOptions extends ReportedVolumesOptions, NodeExpansionOptions {
   readonly data: VolumeData
-  /** Somebody attaches volumes to this node. If not, nothing waits for it. */
-  readonly waitsForAttach: boolean
 }
 
 export type Mounting =
@@ -78,13 +76,12 @@ export class NodeVolumes {
     listers: VolumeListers,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const { node, nodeName, waitsForAttach } = this.#options
+    const { node, nodeName } = this.#options
     const { csi } = volume.spec ?? {}
     if (csi === undefined) return undefined
     if (listers.drivers.get(undefined, csi.driver)?.spec?.attachRequired === false) return undefined
     const unique = `kubernetes.io/csi/${csi.driver}^${csi.volumeHandle}`
     await this.#reported.use(unique, podUid, signal)
-    if (!waitsForAttach) return undefined
     const attached = node()?.status?.volumesAttached ?? []
     if (!attached.some(({ name }) => name === unique)) return 'volume not attached'
     const name = volume.metadata?.name
