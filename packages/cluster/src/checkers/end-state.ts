@@ -24,6 +24,7 @@ import { attachments } from './attachment-rules.ts'
 import { autoscalers } from './autoscaler-rules.ts'
 import { cronJobs } from './cronjob-rules.ts'
 import { daemonSets } from './daemonset-rules.ts'
+import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './device-rules.ts'
 import { nodeTaints } from './node-rules.ts'
 import { podRangesAtRest } from './pod-range-rules.ts'
 import { podsOnNodes } from './pod-rules.ts'
@@ -67,6 +68,9 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'volumes are what their phase says': volumes,
   'claims of pods do not wait': waitingPods,
   'nodes have the volumes that their pods use': volumesOfNodes,
+  'pods have the claims of their templates': deviceClaimsOfPods,
+  'claims for devices are reserved for who uses them': deviceClaims,
+  'devices are in one claim at most': devicesTaken,
   'namespaces have what every namespace has': namespaces,
 }
 

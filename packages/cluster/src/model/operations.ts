@@ -6,6 +6,7 @@ import { autoscalerOperations } from './autoscaler-operations.ts'
 import { cronJobOperations } from './cronjob-operations.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
 import { diskOperations } from './disk-operations.ts'
+import { deviceOperations } from './device-operations.ts'
 import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
@@ -253,6 +254,7 @@ export const operations: readonly Operation[] = [
   ...autoscalerOperations,
   ...volumeOperations,
   ...diskOperations,
+  ...deviceOperations,
   ...surroundings,
   ...owners,
 ]

@@ -2,6 +2,7 @@ import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
 import { cloudScenarios } from './cloud.ts'
 import { daemonScenarios } from './daemons.ts'
+import { deviceScenarios } from './devices.ts'
 import { gangScenarios } from './gangs.ts'
 import { diskScenarios } from './disks.ts'
 import { jobScenarios } from './jobs.ts'
@@ -31,4 +32,5 @@ export const scenarios: readonly Scenario[] = [
   ...volumeScenarios,
   ...diskScenarios,
   ...cloudScenarios,
+  ...deviceScenarios,
 ]
