@@ -28,8 +28,8 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
   const fields: [string, unknown][] = []
   for (const key of list.keys) {
     const value = keyValue(list, record, key)
-    if (value === undefined) return missingKey(key)
-    fields.push([key, value])
+    if (value !== undefined) fields.push([key, value])
+    else if (list.optionalKeys?.has(key) !== true) return missingKey(key)
   }
   return keyElement(fields)
 }

@@ -18,6 +18,8 @@ export interface ListShape {
   readonly keys: readonly string[]
   /** Values of keys that an item leaves out. */
   readonly keyDefaults: ReadonlyMap<string, unknown>
+  /** Keys that an item may leave out without a value in their place: they are no part of its path then. */
+  readonly optionalKeys?: ReadonlySet<string>
   readonly items: MergeType
 }
 
@@ -144,7 +146,9 @@ function listType(field: FieldSchema): MergeType {
     const value = field.items?.schema?.properties.get(key)?.default
     if (value !== undefined) keyDefaults.set(key, value)
   }
-  return { list: { ownership: field.listType ?? 'atomic', keys, keyDefaults, items } }
+  const required = field.items?.schema?.required ?? keys
+  const optionalKeys = new Set(keys.filter((key) => !required.includes(key)))
+  return { list: { ownership: field.listType ?? 'atomic', keys, keyDefaults, optionalKeys, items } }
 }
 
 /**

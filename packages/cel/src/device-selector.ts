@@ -7,7 +7,7 @@ import { CostMeter, RULES_ENVIRONMENT, compile } from './index.ts'
 import type { Compiled } from './index.ts'
 import { quantityValue } from './libraries/quantity.ts'
 import { semverValue } from './libraries/semver.ts'
-import { BOOL, DYN, STRING, mapType, objectType, opaqueType } from './types.ts'
+import { BOOL, DYN, STRING, mapType, objectType, opaqueType, typeText } from './types.ts'
 import { ArrayList, CelMap, EMPTY_MAP, EntryMap, EvaluationError } from './values.ts'
 import type { Value } from './values.ts'
 
@@ -32,7 +32,8 @@ export interface DeviceSelector {
 export function compileDeviceSelector(expression: string): DeviceSelector {
   const program: Compiled = compile(expression, DEVICE_ENVIRONMENT)
   const { kind } = program.type
-  if (kind !== 'bool' && kind !== 'dyn') throw new TypeError('must evaluate to bool')
+  if (kind !== 'bool' && kind !== 'dyn')
+    throw new TypeError(`must evaluate to bool or the unknown type, not ${typeText(program.type)}`)
   return {
     selects(driver, device) {
       const value = deviceValue(driver, device)

@@ -3,6 +3,29 @@
  * absent, `*Type` pointer, `=Type` struct, `[]Type` list, `+` a field of the struct around it; `~name` the JSON name.
  */
 export const internalTypes: Readonly<Record<string, string>> = {
+  ResourceClaimTemplateSpec: 'ObjectMeta?~metadata Spec=ResourceClaimSpec',
+  ResourceClaimSpec: 'Devices=DeviceClaim',
+  DeviceClaim:
+    'Requests[]DeviceRequest Constraints[]DeviceConstraint Config[]DeviceClaimConfiguration',
+  DeviceRequest: 'Name Exactly*ExactDeviceRequest FirstAvailable[]DeviceSubRequest',
+  ExactDeviceRequest:
+    'DeviceClassName Selectors[]DeviceSelector AllocationMode Count# AdminAccess? Tolerations[]DeviceToleration Capacity*CapacityRequirements',
+  DeviceSubRequest:
+    'Name DeviceClassName Selectors[]DeviceSelector AllocationMode Count# Tolerations[]DeviceToleration Capacity*CapacityRequirements',
+  DeviceSelector: 'CEL*CELDeviceSelector',
+  CELDeviceSelector: 'Expression',
+  DeviceToleration: 'Key Operator Value Effect TolerationSeconds?',
+  CapacityRequirements: 'Requests?',
+  DeviceConstraint: 'Requests? MatchAttribute? DistinctAttribute?',
+  DeviceClaimConfiguration: 'Requests? Opaque?',
+  AllocationResult: 'Devices=DeviceAllocationResult NodeSelector*NodeSelector AllocationTimestamp?',
+  DeviceAllocationResult:
+    'Results[]DeviceRequestAllocationResult Config[]DeviceAllocationConfiguration',
+  DeviceRequestAllocationResult:
+    'Request Driver Pool Device AdminAccess? Tolerations[]DeviceToleration BindingConditions? BindingFailureConditions? ShareID?~shareID ConsumedCapacity?',
+  DeviceAllocationConfiguration: 'Source Requests? Opaque?',
+  DeviceAttribute:
+    'IntValue?~int BoolValue?~bool StringValue?~string VersionValue?~version IntValues?~ints BoolValues?~bools StringValues?~strings VersionValues?~versions',
   PodTemplateSpec: 'Spec=PodSpec',
   PodSpec:
     'Volumes[]Volume InitContainers[]Container Containers[]Container EphemeralContainers[]EphemeralContainer RestartPolicy TerminationGracePeriodSeconds? ActiveDeadlineSeconds? DNSPolicy NodeSelector? ServiceAccountName AutomountServiceAccountToken? NodeName SecurityContext*PodSecurityContext ImagePullSecrets[]LocalObjectReference Hostname Subdomain SetHostnameAsFQDN? Affinity*Affinity SchedulerName Tolerations[]Toleration HostAliases[]HostAlias PriorityClassName Priority? PreemptionPolicy? DNSConfig*PodDNSConfig ReadinessGates[]PodReadinessGate RuntimeClassName? Overhead? EnableServiceLinks? TopologySpreadConstraints[]TopologySpreadConstraint OS*PodOS SchedulingGates[]PodSchedulingGate ResourceClaims[]PodResourceClaim Resources*ResourceRequirements HostnameOverride? SchedulingGroup?',

@@ -106,7 +106,7 @@ export class ObjectWriter {
     if (generated)
       servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
     const draft = storedDraft(resource, servedDraft)
-    const rules = this.#ruleContext(context, target.subresource)
+    const rules = this.#ruleContext(context, target)
     const version: string = draft['metadata'].resourceVersion ?? ''
     prepareCreate(resource, draft, { ...rules, uid: uuid(this.#uids) })
     const settle = this.#parts.allocations.begin(resource, draft, undefined, context.dryRun)
@@ -209,7 +209,7 @@ export class ObjectWriter {
     await this.#parts.admission.mutate(admission)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
-    const rules = this.#ruleContext(context, target.subresource)
+    const rules = this.#ruleContext(context, target)
     if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
     const settle =
       target.subresource === ''
@@ -282,9 +282,11 @@ export class ObjectWriter {
     }
   }
 
-  #ruleContext({ user }: WriteContext, subresource: string): RuleContext {
-    const { clock, featureEnabled } = this.#parts
+  #ruleContext({ user }: WriteContext, { subresource, namespace }: Target): RuleContext {
+    const { clock, featureEnabled, store } = this.#parts
     return {
+      namespaceLabels: () =>
+        store.get({ collection: 'namespaces', key: namespace })?.object.metadata?.labels,
       nowMs: clock.nowMs(),
       userName: user.name,
       user,

@@ -24,6 +24,8 @@ export interface RuleContext {
   }
   /** Feature gates of 1.36 at their defaults. */
   featureEnabled(gate: string): boolean
+  /** Of the object's namespace. */
+  namespaceLabels?(): Readonly<Record<string, string>> | undefined
 }
 
 export interface KindRules {

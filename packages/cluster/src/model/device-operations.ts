@@ -1,5 +1,5 @@
 /** What a random user does with devices and claims for them. */
-import { resources } from '@gyropilot/api'
+import { isTerminating, resources } from '@gyropilot/api'
 import {
   deviceClaim,
   deviceTemplate,
@@ -20,6 +20,27 @@ async function ensureTemplate(hand: Hand, place: string): Promise<void> {
   const { cluster } = hand
   if (cluster.objects.find(resources.resourceclaimtemplates, place, TEMPLATE) !== undefined) return
   await cluster.create(deviceTemplate(place))
+}
+
+/**
+ * A pod that waits for a device is told of for ever, and a claim that is deleted stays for as long as a pod runs with it:
+ * there are devices for all, whole ones, and such pods end.
+ */
+async function serveAll(hand: Hand): Promise<boolean> {
+  const { cluster } = hand
+  for (const { metadata } of cluster.objects.all(resources.nodes)) {
+    const [known] = cluster.objects
+      .all(resources.resourceslices)
+      .filter(({ spec }) => spec.nodeName === metadata?.name)
+    const count = known?.spec.devices?.length === MOST_CLAIMS ? MOST_CLAIMS + 1 : MOST_CLAIMS
+    await publish(cluster, metadata?.name ?? '', count)
+  }
+  const going = cluster.objects.all(resources.resourceclaims).filter(isTerminating)
+  for (const { metadata, status } of going)
+    for (const { name } of status?.reservedFor ?? [])
+      if (cluster.objects.find(resources.pods, metadata?.namespace, name) !== undefined)
+        await cluster.delete(resources.pods, metadata?.namespace, name)
+  return true
 }
 
 export const deviceOperations: readonly Operation[] = [
@@ -102,4 +123,5 @@ export const deviceOperations: readonly Operation[] = [
       return true
     },
   },
+  { name: 'put devices for all into the nodes', weight: 0.2, tidies: true, act: serveAll },
 ]

@@ -7,6 +7,7 @@ import type { Scenario } from './scenario.ts'
 const CLAIMS = 'resourceclaim-controller'
 const TAINTS = 'device-taint-eviction-controller'
 const STEP_MS = 20_000
+const PATIENCE_MS = 600_000
 
 export const DRIVER = 'gpu.example.com'
 export const TEMPLATE = 'one-gpu'
@@ -133,7 +134,9 @@ export const deviceScenarios: readonly Scenario[] = [
       await publish(cluster, 'node-1', 2)
       await cluster.create(deviceTemplate())
       await cluster.create(podWithDevice('a'))
-      await cluster.advance(STEP_MS)
+      // On the first device, else the taint is none of its business.
+      if (!(await cluster.until(() => running(cluster) === 'a', PATIENCE_MS)))
+        throw new Error('a never ran')
       const [slice] = cluster.objects.all(resources.resourceslices)
       const taints = [{ key: 'example.com/bad', effect: 'NoExecute' }]
       const devices = slice?.spec.devices?.map((device) =>

@@ -1,45 +1,23 @@
 import { deepEqual } from '@gyropilot/api'
-import { formatTime } from '@gyropilot/foundation'
-import type { Draft, KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { internalForm } from '@gyropilot/schema/internal-form'
+import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
+import type { KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
+import {
+  adminAccessFields,
+  canonicalizeClaimSpec,
+  defaultClaimSpec,
+  validateClaimSpec,
+} from './claim-spec.ts'
+import { dropStatusOfDeallocated, validateClaimStatus } from './claim-status.ts'
+import { validateConfigs, validateSelectors } from './device-fields.ts'
+
+export { resourceSlice } from './resource-slice.ts'
 
 const GROUP = 'resource.k8s.io'
-
-function validateRequests(devices: Stored | undefined, errors: FieldErrors, field: string): void {
-  const names = new Set<string>()
-  for (const [index, request] of (devices?.requests ?? []).entries()) {
-    const at = `${field}.requests[${index}]`
-    if (!request.name) errors.required(`${at}.name`)
-    else {
-      invalidAll(errors, `${at}.name`, request.name, dnsLabel(request.name))
-      if (names.has(request.name)) errors.duplicate(`${at}.name`, request.name)
-      names.add(request.name)
-    }
-    if (!request.exactly && !request.firstAvailable)
-      errors.required(at, 'exactly one of `exactly` or `firstAvailable` is required')
-    else if (request.exactly && !request.exactly.deviceClassName)
-      errors.required(`${at}.exactly.deviceClassName`)
-  }
-}
-
-function defaultRequests(devices: Stored | undefined): void {
-  for (const request of devices?.requests ?? []) {
-    for (const part of [request.exactly, ...(request.firstAvailable ?? [])]) {
-      if (!part) continue
-      part.allocationMode ||= 'ExactCount'
-      if (part.allocationMode === 'ExactCount') part.count ||= 1
-      for (const toleration of part.tolerations ?? []) toleration.operator ||= 'Equal'
-    }
-  }
-}
-
-function immutableSpec(object: Stored, stored: Stored, errors: FieldErrors): void {
-  if (!deepEqual(object.spec ?? null, stored.spec ?? null))
-    errors.invalid('spec', object.spec ?? null, 'field is immutable')
-}
+const ADMIN_LABEL = 'resource.kubernetes.io/admin-access'
 
 function claimState(object: Stored): string {
   const states: string[] = []
@@ -53,6 +31,21 @@ function claimState(object: Stored): string {
   return states.join(',')
 }
 
+/** Who may make claims in such a namespace may look at everybody's devices. */
+function validateAdminAccess(
+  devices: Stored | undefined,
+  errors: FieldErrors,
+  { namespaceLabels }: RuleContext,
+): void {
+  const indexes = adminAccessFields(devices)
+  if (indexes.length === 0 || namespaceLabels?.()?.[ADMIN_LABEL] === 'true') return
+  for (const index of indexes)
+    errors.forbidden(
+      `spec.devices.requests[${index}].adminAccess`,
+      `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
+    )
+}
+
 export const resourceClaim: KindRules = {
   group: GROUP,
   kind: 'ResourceClaim',
@@ -60,9 +53,27 @@ export const resourceClaim: KindRules = {
   prepareForCreate(object) {
     object.status = {}
   },
-  defaults: (object) => defaultRequests(object.spec?.devices),
-  validate: (object, errors) => validateRequests(object.spec?.devices, errors, 'spec.devices'),
-  validateUpdate: immutableSpec,
+  defaults: (object) => defaultClaimSpec(object.spec?.devices),
+  canonicalize: (object) => canonicalizeClaimSpec(object.spec?.devices),
+  validate(object, errors, context) {
+    validateAdminAccess(object.spec?.devices, errors, context)
+    validateClaimSpec(object.spec?.devices, errors, 'spec.devices')
+  },
+  // What was accepted stays accepted, for it cannot change.
+  updateOrder: 'update-only',
+  validateUpdate(object, stored, errors) {
+    if (!deepEqual(object.spec ?? null, stored.spec ?? null))
+      errors.invalid('spec', internalForm(object.spec, 'ResourceClaimSpec'), 'field is immutable')
+  },
+  status: {
+    prepareForUpdate(object, stored) {
+      const { metadata, status } = object
+      for (const field of Object.keys(object)) if (!(field in stored)) delete object[field]
+      Object.assign(object, stored, { metadata, status })
+      dropStatusOfDeallocated(object, stored)
+    },
+    validateUpdate: validateClaimStatus,
+  },
   columns: [
     nameColumn,
     column(
@@ -75,105 +86,67 @@ export const resourceClaim: KindRules = {
   ],
 }
 
+/** Claims get their labels and annotations from the template, and nothing else. */
+function validateTemplateMetadata(metadata: Stored | undefined, errors: FieldErrors): void {
+  const { labels, annotations, ...others } = metadata ?? {}
+  validateLabels(labels, errors, 'spec.metadata.labels')
+  validateAnnotations(annotations, errors, 'spec.metadata.annotations')
+  for (const [field, value] of Object.entries(others))
+    if (value !== null && value !== undefined && value !== '')
+      errors.forbidden(`spec.metadata.${field}`, 'cannot be set')
+}
+
 export const resourceClaimTemplate: KindRules = {
   group: GROUP,
   kind: 'ResourceClaimTemplate',
   generationOf: null,
-  defaults: (object) => defaultRequests(object.spec?.spec?.devices),
-  validate: (object, errors) =>
-    validateRequests(object.spec?.spec?.devices, errors, 'spec.spec.devices'),
-  validateUpdate: immutableSpec,
+  defaults: (object) => defaultClaimSpec(object.spec?.spec?.devices),
+  canonicalize: (object) => canonicalizeClaimSpec(object.spec?.spec?.devices),
+  validate(object, errors, context) {
+    validateAdminAccess(object.spec?.spec?.devices, errors, context)
+    validateTemplateMetadata(object.spec?.metadata, errors)
+    validateClaimSpec(object.spec?.spec?.devices, errors, 'spec.spec.devices')
+  },
+  updateOrder: 'update-only',
+  validateUpdate(object, stored, errors) {
+    if (!deepEqual(object.spec ?? null, stored.spec ?? null))
+      errors.invalid(
+        'spec',
+        internalForm(object.spec, 'ResourceClaimTemplateSpec'),
+        'field is immutable',
+      )
+  },
   columns: [nameColumn, ageColumn],
+}
+
+function expressionsOf(object: Stored | undefined): ReadonlySet<string> {
+  return new Set((object?.spec?.selectors ?? []).map(({ cel }: Stored) => cel?.expression))
+}
+
+/** `example.com/gpu`, as containers ask for it; not one of Kubernetes' own. */
+function isExtendedResource(name: string): boolean {
+  const isOwn = name.startsWith('kubernetes.io/') || /^[^/]*\.?kubernetes\.io\//.test(name)
+  return name.includes('/') && !isOwn && qualifiedName(`requests.${name}`).length === 0
+}
+
+function validateClass(object: Stored, errors: FieldErrors, known?: ReadonlySet<string>): void {
+  const { selectors = [], config = [], extendedResourceName } = object.spec ?? {}
+  validateSelectors(selectors, errors, 'spec.selectors', known)
+  validateConfigs(config, errors, 'spec.config')
+  if (extendedResourceName && !isExtendedResource(extendedResourceName))
+    errors.invalid(
+      'spec.extendedResourceName',
+      extendedResourceName,
+      'must be a valid extended resource name',
+    )
 }
 
 export const deviceClass: KindRules = {
   group: GROUP,
   kind: 'DeviceClass',
   generationOf: (object) => object.spec,
-  validate(object, errors) {
-    for (const [index, selector] of (object.spec?.selectors ?? []).entries()) {
-      if (!selector.cel) errors.required(`spec.selectors[${index}].cel`)
-    }
-  },
+  validate: (object, errors) => validateClass(object, errors),
+  updateOrder: 'update-only',
+  validateUpdate: (object, stored, errors) => validateClass(object, errors, expressionsOf(stored)),
   columns: [nameColumn, ageColumn],
-}
-
-/** A taint without a time begins now. */
-function dateTaints(slice: Draft, { nowMs }: RuleContext): void {
-  for (const device of slice.spec?.devices ?? [])
-    for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(nowMs)
-}
-
-export const resourceSlice: KindRules = {
-  group: GROUP,
-  kind: 'ResourceSlice',
-  generationOf: (object) => object.spec,
-  prepareForCreate: dateTaints,
-  prepareForUpdate: (object, _stored, context) => dateTaints(object, context),
-  validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
-    if (!spec.driver) errors.required('spec.driver')
-    else invalidAll(errors, 'spec.driver', spec.driver, dnsSubdomain(spec.driver))
-    if (!spec.pool?.name) errors.required('spec.pool.name')
-    const places = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'].filter(
-      (name) => spec[name],
-    )
-    if (places.length === 0)
-      errors.invalid(
-        'spec',
-        {},
-        'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required',
-      )
-    else if (places.length > 1)
-      errors.invalid(
-        'spec',
-        {},
-        'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields are set',
-      )
-    const names = new Set<string>()
-    for (const [index, device] of (spec.devices ?? []).entries()) {
-      invalidAll(
-        errors,
-        `spec.devices[${index}].name`,
-        device.name ?? '',
-        dnsLabel(device.name ?? ''),
-      )
-      if (names.has(device.name)) errors.duplicate(`spec.devices[${index}].name`, device.name)
-      names.add(device.name)
-    }
-  },
-  validateUpdate(object, stored, errors) {
-    for (const field of ['driver', 'nodeName']) {
-      if (!deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))
-        errors.invalid(`spec.${field}`, object.spec?.[field] ?? null, 'field is immutable')
-    }
-    if (object.spec?.pool?.name !== stored.spec?.pool?.name)
-      errors.invalid('spec.pool.name', object.spec?.pool?.name ?? '', 'field is immutable')
-  },
-  selectableFields: {
-    'spec.nodeName': (object) => object.spec?.nodeName ?? '',
-    'spec.driver': (object) => object.spec?.driver ?? '',
-  },
-  columns: [
-    nameColumn,
-    column(
-      'Node',
-      'string',
-      'NodeName identifies the node which provides the resources in this pool.',
-      (object) => object.spec?.nodeName ?? '<unset>',
-    ),
-    column(
-      'Driver',
-      'string',
-      'Driver identifies the DRA driver providing the capacity information.',
-      (object) => object.spec?.driver ?? '',
-    ),
-    column(
-      'Pool',
-      'string',
-      'Name is used to identify the pool.',
-      (object) => object.spec?.pool?.name ?? '',
-    ),
-    ageColumn,
-  ],
 }

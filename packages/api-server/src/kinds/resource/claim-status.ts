@@ -1,0 +1,118 @@
+/** What becomes of a claim: its allocation, its users, and what drivers tell of devices. Contract: docs/behaviour/api-server/defaulting-and-validation.md. */
+import { deepEqual } from '@gyropilot/api'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { internalForm } from '@gyropilot/schema/internal-form'
+import { parseCidr } from '@gyropilot/schema/validation/ip'
+import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import { validateConditions } from '../conditions.ts'
+import { validateNodeSelector } from '../core/pod/scheduling.ts'
+import { requestNames, validateRequestName, validateRequestNames } from './claim-spec.ts'
+import {
+  validateConfigs,
+  validateCount,
+  validateDriver,
+  validateLabelName,
+  validatePoolName,
+} from './device-fields.ts'
+
+const RESERVED_FOR_MAX = 256
+const RESULTS_MAX = 32
+const SOURCES = ['FromClaim', 'FromClass']
+
+/** What drivers told of devices that the claim no longer has is over. */
+export function dropStatusOfDeallocated(draft: Draft, stored: Stored): void {
+  if (!draft.status?.devices || stored.status?.allocation === undefined) return
+  const allocated = new Set(resultsOf(draft).map(deviceId))
+  const before = new Set((stored.status.devices ?? []).map(deviceId))
+  const kept = draft.status.devices.filter(
+    (device: Stored) => allocated.has(deviceId(device)) || !before.has(deviceId(device)),
+  )
+  if (kept.length === 0) delete draft.status.devices
+  else draft.status.devices = kept
+}
+
+export function validateClaimStatus(object: Stored, stored: Stored, errors: FieldErrors): void {
+  const { reservedFor = [], allocation, devices = [] } = object.status ?? {}
+  validateUsers(reservedFor, errors, 'status.reservedFor')
+  if (reservedFor.length > 0 && !allocation)
+    errors.forbidden('status.reservedFor', 'may not be specified when `allocated` is not set')
+  const before = stored.status?.allocation
+  if (allocation && before) {
+    if (!deepEqual(allocation, before))
+      errors.invalid(
+        'status.allocation',
+        internalForm(allocation, 'AllocationResult'),
+        'field is immutable',
+      )
+  } else if (allocation) validateAllocation(object, errors, 'status.allocation')
+  validateDevices(devices, new Set(resultsOf(object).map(deviceId)), errors, 'status.devices')
+}
+
+function validateUsers(users: readonly Stored[], errors: FieldErrors, field: string): void {
+  if (!validateCount(users, RESERVED_FOR_MAX, errors, field)) return
+  const seen = new Set<string>()
+  for (const [index, { resource, name, uid }] of users.entries()) {
+    const at = `${field}[${index}]`
+    if (!resource) errors.required(`${at}.resource`)
+    if (!name) errors.required(`${at}.name`)
+    if (!uid) errors.required(`${at}.uid`)
+    if (seen.has(uid)) errors.duplicate(at, uid)
+    seen.add(uid)
+  }
+}
+
+function validateAllocation(object: Stored, errors: FieldErrors, field: string): void {
+  const { devices, nodeSelector } = object.status!.allocation
+  const names = requestNames(object.spec?.devices)
+  const results: readonly Stored[] = devices?.results ?? []
+  if (validateCount(results, RESULTS_MAX, errors, `${field}.devices.results`)) {
+    for (const [index, { request, driver, pool, device }] of results.entries()) {
+      const at = `${field}.devices.results[${index}]`
+      validateRequestName(request, names, errors, `${at}.request`)
+      validateDriver(driver, errors, `${at}.driver`)
+      validatePoolName(pool, errors, `${at}.pool`)
+      validateLabelName(device, errors, `${at}.device`)
+    }
+  }
+  validateConfigs(devices?.config ?? [], errors, `${field}.devices.config`, (config, at) => {
+    if (!config.source) errors.required(`${at}.source`)
+    else if (!SOURCES.includes(config.source))
+      errors.notSupported(`${at}.source`, config.source, SOURCES)
+    validateRequestNames(config.requests ?? [], names, errors, `${at}.requests`)
+  })
+  if (nodeSelector) validateNodeSelector(nodeSelector, errors, `${field}.nodeSelector`)
+}
+
+function validateDevices(
+  devices: readonly Stored[],
+  allocated: ReadonlySet<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const seen = new Set<string>()
+  for (const [index, device] of devices.entries()) {
+    const at = `${field}[${index}]`
+    const id = deviceId(device)
+    const { driver = '', pool = '', device: name = '', shareID = '' } = device
+    const printed = { Driver: driver, Pool: pool, Device: name, ShareID: shareID }
+    if (seen.has(id)) errors.duplicate(at, printed)
+    seen.add(id)
+    if (!allocated.has(id)) errors.invalid(at, printed, 'must be an allocated device in the claim')
+    validateConditions(device.conditions ?? [], errors, `${at}.conditions`)
+    for (const [position, text] of (device.networkData?.ips ?? []).entries())
+      if (parseCidr(text) === undefined)
+        errors.invalid(
+          `${at}.networkData.ips[${position}]`,
+          text,
+          'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
+        )
+  }
+}
+
+function resultsOf({ status }: Stored): readonly Stored[] {
+  return status?.allocation?.devices?.results ?? []
+}
+
+function deviceId({ driver, pool, device, shareID = '' }: Stored): string {
+  return `${driver}/${pool}/${device}/${shareID}`
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import { context, createErrors, created, updateErrors } from '../fixtures.ts'
+import type { KindName } from '../fixtures.ts'
+import { resourceClaim } from './index.ts'
+
+const kind = (name: string, namespaced = false): KindName => ({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: name,
+  namespaced,
+})
+const CLAIM = kind('ResourceClaim', true)
+const TEMPLATE = kind('ResourceClaimTemplate', true)
+const CLASS = kind('DeviceClass')
+const SLICE = kind('ResourceSlice')
+
+const request = (exactly: Draft = {}, name = 'r') => ({
+  name,
+  exactly: { deviceClassName: 'c', ...exactly },
+})
+const claim = (devices: Draft) => ({ spec: { devices } })
+const selector = (expression: string) => ({ cel: { expression } })
+const slice = (devices: readonly Draft[], spec: Draft = {}) => ({
+  spec: {
+    driver: 'd.example.com',
+    pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+    allNodes: true,
+    devices,
+    ...spec,
+  },
+})
+const many = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+/** Recorded answers are replayed in tests/recordings; here stands what would be long there. */
+test('what a create is refused for', () => {
+  const long = `device.driver == "${'a'.repeat(10_240)}"`
+  const cases: readonly (readonly [KindName, Draft, readonly string[]])[] = [
+    [CLAIM, claim({ requests: [request()] }), []],
+    [
+      CLAIM,
+      claim({ requests: [request({ selectors: [selector(long)] })] }),
+      [
+        'spec.devices.requests[0].exactly.selectors[0].cel.expression: Too long: may not be more than 10240 bytes',
+      ],
+    ],
+    [
+      CLAIM,
+      claim({ requests: [request({ selectors: [selector('device.driver')] })] }),
+      [
+        'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+      ],
+    ],
+    [
+      CLAIM,
+      claim({ requests: [request({ adminAccess: true })] }),
+      [
+        'spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace',
+      ],
+    ],
+    [
+      CLAIM,
+      claim({
+        requests: [request()],
+        config: many(33, () => ({ opaque: { driver: 'd.example.com', parameters: {} } })),
+      }),
+      ['spec.devices.config: Too many: 33: must have at most 32 items'],
+    ],
+    [
+      TEMPLATE,
+      { spec: { metadata: { name: 'x' }, spec: { devices: { requests: [request()] } } } },
+      ['spec.metadata.name: Forbidden: cannot be set'],
+    ],
+    [
+      CLASS,
+      { spec: { extendedResourceName: 'gpu.kubernetes.io/x' } },
+      [
+        'spec.extendedResourceName: Invalid value: "gpu.kubernetes.io/x": must be a valid extended resource name',
+      ],
+    ],
+    [CLASS, { spec: { extendedResourceName: 'example.com/gpu' } }, []],
+    [SLICE, slice(many(128, (index) => ({ name: `a${index}` }))), []],
+    [
+      SLICE,
+      slice(many(129, (index) => ({ name: `a${index}` }))),
+      ['spec.devices: Too many: 129: must have at most 128 items'],
+    ],
+    [
+      SLICE,
+      slice(
+        many(65, (index) => ({ name: `a${index}`, taints: [{ key: 'k', effect: 'NoExecute' }] })),
+      ),
+      ['spec.devices: Too many: 65: must have at most 64 items'],
+    ],
+    [
+      SLICE,
+      slice([{ name: 'a', attributes: { '/x': { int: 1 }, 'd.example.com/': { int: 1 } } }]),
+      [
+        'spec.devices[0].attributes: Required value: the domain must not be empty',
+        'spec.devices[0].attributes: Required value: the name must not be empty',
+      ],
+    ],
+  ]
+  for (const [type, object, errors] of cases) assert.deepEqual(createErrors(type, object), errors)
+})
+
+test('a taint that has no time yet begins with the write', () => {
+  const devices = [{ name: 'a', taints: [{ key: 'k', effect: 'NoExecute' }] }]
+  const { spec } = created(SLICE, slice(devices))
+  assert.equal(spec.devices[0].taints[0].timeAdded, '2024-01-01T00:00:00Z')
+})
+
+test('what was accepted once is not judged again by an update', () => {
+  const stored = claim({ requests: [request({ selectors: [selector('gone(device)')] })] })
+  assert.deepEqual(updateErrors(CLAIM, stored, stored), [])
+  const before = { spec: { selectors: [selector('gone(device)')] } }
+  assert.deepEqual(updateErrors(CLASS, before, before), [])
+  const changed = { spec: { selectors: [selector('gone(device)'), selector('1')] } }
+  assert.deepEqual(updateErrors(CLASS, before, changed), [
+    'spec.selectors[1].cel.expression: Invalid value: "1": must evaluate to bool or the unknown type, not int',
+  ])
+})
+
+const result = (device: string) => ({ request: 'r', driver: 'd.example.com', pool: 'p', device })
+const deviceStatus = (device: string) => ({ driver: 'd.example.com', pool: 'p', device })
+
+/** A status update from one status to another. */
+function statusUpdate(before: Draft, after: Draft) {
+  const stored: Stored = { ...created(CLAIM, claim({ requests: [request()] })), status: before }
+  const draft: Draft = { ...stored, spec: { devices: {} }, status: after }
+  resourceClaim.status!.prepareForUpdate!(draft, stored, context)
+  const errors = new FieldErrors()
+  resourceClaim.status!.validateUpdate!(draft, stored, errors, context)
+  return { draft, errors: errors.list.map(({ field, message }) => `${field}: ${message}`) }
+}
+
+test('the status of a claim is all that its status subresource changes', () => {
+  const allocation = { devices: { results: [result('a')] } }
+  const { draft, errors } = statusUpdate({}, { allocation })
+  assert.deepEqual(
+    [draft.spec, errors],
+    [claim({ requests: [request({ allocationMode: 'ExactCount', count: 1 })] }).spec, []],
+  )
+})
+
+test('what drivers told of a device goes with its allocation', () => {
+  const allocated = { allocation: { devices: { results: [result('a'), result('b')] } } }
+  const told = { ...allocated, devices: [deviceStatus('a'), deviceStatus('b')] }
+  const freed = statusUpdate(told, { devices: told.devices })
+  assert.deepEqual([freed.draft.status, freed.errors], [{}, []])
+  const unknown = statusUpdate(told, {
+    ...allocated,
+    devices: [deviceStatus('a'), deviceStatus('z')],
+  })
+  assert.deepEqual(unknown.errors, [
+    'status.devices[1]: Invalid value: {"Driver":"d.example.com","Pool":"p","Device":"z","ShareID":""}: must be an allocated device in the claim',
+  ])
+})
+
+test('an allocation is not changed, and nobody uses what is not allocated', () => {
+  const reservedFor = [{ resource: 'pods', name: 'p', uid: 'u' }]
+  const allocation = { devices: { results: [result('a')] } }
+  const other = { devices: { results: [result('b')] } }
+  assert.deepEqual(statusUpdate({}, { reservedFor }).errors, [
+    'status.reservedFor: Forbidden: may not be specified when `allocated` is not set',
+  ])
+  assert.deepEqual(statusUpdate({ allocation }, { allocation, reservedFor }).errors, [])
+  assert.match(
+    statusUpdate({ allocation }, { allocation: other }).errors.join(),
+    /^status\.allocation: Invalid value: .*: field is immutable$/,
+  )
+})
