@@ -11,12 +11,14 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'kube-apiserver': 'packages/gyro/src/envtest/kube-apiserver.ts',
   etcd: 'packages/gyro/src/envtest/etcd.ts',
   'kube-controller-manager': 'packages/manager/src/main.ts',
+  'cloud-controller-manager': 'packages/manager/src/cloud-main.ts',
 }
 
 const COMMANDS: Readonly<Record<string, string>> = {
   gyropilot: 'gyro',
   gyro: 'gyro',
   'kube-controller-manager': 'kube-controller-manager',
+  'cloud-controller-manager': 'cloud-controller-manager',
 }
 
 export async function bundleCommands(folder: string): Promise<void> {
