@@ -16,7 +16,7 @@ import type { CloudProvider } from '@gyropilot/cloud-provider'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
-import type { Dial, SimulatedNodeConfiguration } from '@gyropilot/nodes'
+import type { Dial, SimulatedNodeConfiguration, SimulatedKubelet } from '@gyropilot/nodes'
 import { ADMINISTRATOR, Identities } from './identities.ts'
 import { inProcessConnection } from './in-process-connection.ts'
 import type { Audit } from './in-process-connection.ts'
@@ -121,6 +121,11 @@ export class Cluster {
   /** Speaks as the administrator. */
   client(): Client {
     return this.#parts.client()
+  }
+
+  /** What answers for a simulated node of this cluster. */
+  kubeletOf(nodeName: string): SimulatedKubelet | undefined {
+    return this.#parts.kubeletOf(nodeName)
   }
 
   startControllerManager(items?: readonly string[]): RunningPart {

@@ -24,10 +24,13 @@ export class CallFaults {
   readonly #failures = new Map<CallName, Failure>()
   readonly #lost = new Map<CallName, Failure>()
   readonly #calls: CallRecord[] = []
+  readonly #keepsCalls: boolean
   #isPartitioned = false
 
-  constructor(clock: Clock) {
+  /** `keepsCalls`: `calls` tells them all; false for clouds that live long. Default true. */
+  constructor(clock: Clock, { keepsCalls = true }: { readonly keepsCalls?: boolean } = {}) {
     this.#clock = clock
+    this.#keepsCalls = keepsCalls
   }
 
   /** All calls that were made, those that failed included, in their order. */
@@ -78,9 +81,9 @@ export class CallFaults {
     name: string,
     args: readonly unknown[],
     signal: AbortSignal,
-    work: () => T,
+    work: () => T | Promise<T>,
   ): Promise<T> {
-    this.#calls.push({ name, arguments: args })
+    if (this.#keepsCalls) this.#calls.push({ name, arguments: args })
     signal.throwIfAborted()
     const delayMs = this.#delaysMs.get(name) ?? this.#delaysMs.get('*') ?? 0
     if (delayMs > 0) await sleep(this.#clock, delayMs, signal)
@@ -90,7 +93,7 @@ export class CallFaults {
     }
     const refused = spend(this.#failures, name)
     if (refused !== undefined) throw refused.error()
-    const result = work()
+    const result = await work()
     const lost = spend(this.#lost, name)
     if (lost !== undefined) throw lost.error()
     return result

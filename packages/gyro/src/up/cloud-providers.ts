@@ -1,9 +1,22 @@
 import { ProviderRegistry } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
+import type { Parts } from '@gyropilot/cluster/live'
+
+/** Where the nodes of the cluster run: clouds reach their pods through it. */
+export type CloudParts = Pick<Parts, 'client' | 'kubeletOf'>
+
+/** Absent where only names are asked for. */
+type PartsOrNone = CloudParts | undefined
 
 /** The clouds that `gyro up` knows, each with what it needs of the real world: one line each. */
-export function cloudProviders(): ProviderRegistry {
-  return new ProviderRegistry().register('in-memory', ({ clock }) => tables(clock))
+export function cloudProviders(parts?: PartsOrNone): ProviderRegistry {
+  return new ProviderRegistry()
+    .register('in-memory', ({ clock }) => tables(clock))
+    .register('loopback', async (settings) => {
+      // Only who asks for it waits for its code.
+      const { loopbackCloud } = await import('./loopback-cloud.ts')
+      return loopbackCloud(settings, parts!)
+    })
 }
 
 /** Every simulated node has a machine. Addresses of balancers lead nowhere: it is there to look on. */

@@ -240,6 +240,7 @@ async function startParts(
   parts: Pick<
     Parts,
     | 'client'
+    | 'kubeletOf'
     | 'startControllerManager'
     | 'startCloudControllerManager'
     | 'startScheduler'
@@ -284,9 +285,9 @@ async function startParts(
 async function startCloud(
   { cloud, cloudConfig }: UpOptions,
   { clock, random, logger }: World,
-  parts: Pick<Parts, 'startCloudControllerManager'>,
+  parts: Pick<Parts, 'client' | 'kubeletOf' | 'startCloudControllerManager'>,
 ): Promise<RunningPart> {
-  const provider = await cloudProviders().create(cloud, {
+  const provider = await cloudProviders(parts).create(cloud, {
     config: cloudConfig === '' ? undefined : await cloudConfigText(cloudConfig),
     clock,
     random: random.fork(`cloud-provider/${cloud}`),
