@@ -139,8 +139,9 @@ export class HealthMonitor {
     const { current, node } = health
     // 4. The rest.
     if (node.metadata?.labels?.[EXCLUDED] === undefined) {
-      const zone = votes.get(zoneOf(node)) ?? []
-      votes.set(zoneOf(node), [...zone, current])
+      const zone = votes.get(zoneOf(node))
+      if (zone === undefined) votes.set(zoneOf(node), [current])
+      else zone.push(current)
     }
     if (current === undefined) return
     // 6.

@@ -42,7 +42,8 @@ export interface QueuedNode {
 export class ZoneQueue {
   readonly #clock: Clock
   #bucket: TokenBucket
-  #waiting: QueuedNode[] = []
+  /** By name, who is next first: all nodes are added or removed in every pass. */
+  #waiting = new Map<string, QueuedNode>()
   /** Waiting, or tainted and not forgotten since. */
   readonly #seen = new Set<string>()
 
@@ -52,15 +53,15 @@ export class ZoneQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.length === 0
+    return this.#waiting.size === 0
   }
 
   /** Who waits already keeps its place. */
   add(name: string): void {
     if (this.#seen.has(name)) return
     this.#seen.add(name)
-    if (!this.#waiting.some((node) => node.name === name))
-      this.#waiting.push({ name, notBeforeMs: this.#clock.monotonicMs() })
+    if (!this.#waiting.has(name))
+      this.#waiting.set(name, { name, notBeforeMs: this.#clock.monotonicMs() })
   }
 
   /** The node may be added again although it was done. */
@@ -70,25 +71,26 @@ export class ZoneQueue {
 
   remove(name: string): void {
     this.#seen.delete(name)
-    this.#waiting = this.#waiting.filter((node) => node.name !== name)
+    this.#waiting.delete(name)
   }
 
   /** The next node, for a token; it stays in the queue until `done`. */
   take(): QueuedNode | undefined {
-    const [head] = this.#waiting
+    const [head] = this.#waiting.values()
     if (head === undefined || !this.#bucket.take()) return undefined
     return head.notBeforeMs > this.#clock.monotonicMs() ? undefined : head
   }
 
   done(node: QueuedNode): void {
-    this.#waiting = this.#waiting.filter((other) => other !== node)
+    if (this.#waiting.get(node.name) === node) this.#waiting.delete(node.name)
   }
 
   /** Behind those that may go earlier. */
   retry(node: QueuedNode, afterMs: number): void {
-    if (!this.#waiting.includes(node)) return
+    if (this.#waiting.get(node.name) !== node) return
     node.notBeforeMs = this.#clock.monotonicMs() + afterMs
-    this.#waiting = this.#waiting.toSorted((a, b) => a.notBeforeMs - b.notBeforeMs)
+    const inOrder = [...this.#waiting].toSorted(([, a], [, b]) => a.notBeforeMs - b.notBeforeMs)
+    this.#waiting = new Map(inOrder)
   }
 
   /** Who waited for a token still does. */

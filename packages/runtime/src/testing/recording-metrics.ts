@@ -34,7 +34,9 @@ export class RecordingMetrics implements MetricsRegistry {
     return {
       observe: (value, labels) => {
         const series = seriesOf(options.name, labels)
-        this.#observations.set(series, [...(this.#observations.get(series) ?? []), value])
+        const known = this.#observations.get(series)
+        if (known === undefined) this.#observations.set(series, [value])
+        else known.push(value)
       },
       initialize() {},
     }

@@ -1,0 +1,118 @@
+// What a large cluster in one process costs: how soon its nodes are ready, how soon its pods, what it weighs, and what it
+// takes to keep it. Whole processes, over HTTPS.
+//
+//   node benchmarks/large-cluster.ts [--nodes 5000] [--pods 50000] [--deployments 50] [--minutes 1]
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { eventually, startGyro } from '../tests/end-to-end/gyro-process.ts'
+import type { GyroProcess } from '../tests/end-to-end/gyro-process.ts'
+
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '5000' },
+    pods: { type: 'string', default: '50000' },
+    deployments: { type: 'string', default: '50' },
+    minutes: { type: 'string', default: '1' },
+  },
+})
+const nodes = Number(values.nodes)
+const pods = Number(values.pods)
+const deployments = Number(values.deployments)
+const minutes = Number(values.minutes)
+const TICKS_PER_SECOND = 100
+const PATIENCE_MS = 1_800_000
+
+interface Account {
+  readonly cpuSeconds: number
+  readonly residentMebibytes: number
+  readonly peakMebibytes: number
+}
+
+/** By the kernel. */
+function accountOf(pid: number): Account {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (name: string): number =>
+    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) / 1024
+  return {
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    residentMebibytes: mebibytes('VmRSS'),
+    peakMebibytes: mebibytes('VmHWM'),
+  }
+}
+
+function deployment(name: string, replicas: number): object {
+  const labels = { app: name }
+  const containers = [{ name: 'web', image: 'nginx:latest' }]
+  const template = { metadata: { labels }, spec: { containers } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: labels }, template },
+  }
+}
+
+const PATH = '/apis/apps/v1/namespaces/default/deployments'
+
+async function fill(gyro: GyroProcess): Promise<void> {
+  const each = Math.ceil(pods / deployments)
+  for (let index = 0; index < deployments; index++)
+    await gyro.request(PATH, { method: 'POST', body: deployment(`web-${index}`, each) })
+  let told = 0
+  await eventually(`${pods} pods ready`, PATIENCE_MS, async () => {
+    const { body } = await gyro.request(`${PATH}?resourceVersion=0`)
+    const ready = body.items.reduce(
+      (sum: number, { status }: { status?: { readyReplicas?: number } }) =>
+        sum + (status?.readyReplicas ?? 0),
+      0,
+    )
+    if (ready - told >= pods / 10) {
+      told = ready
+      process.stderr.write(`${(performance.now() / 1000).toFixed(0)} s: ${ready} pods ready\n`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    return ready >= each * deployments ? true : undefined
+  })
+}
+
+const rows: [string, string, string][] = []
+function row(what: string, figure: string, wanted = ''): void {
+  rows.push([what, figure, wanted])
+  process.stderr.write(`${what}: ${figure}\n`)
+}
+
+async function steady(gyro: GyroProcess, what: string): Promise<void> {
+  const before = accountOf(gyro.process.pid!)
+  await new Promise((resolve) => setTimeout(resolve, minutes * 60_000))
+  const after = accountOf(gyro.process.pid!)
+  const perMinute = (after.cpuSeconds - before.cpuSeconds) / minutes
+  row(`CPU per minute, ${what}`, `${perMinute.toFixed(1)} s`)
+  row(`resident memory, ${what}`, `${after.residentMebibytes.toFixed(0)} MiB`)
+}
+
+const startedMs = performance.now()
+const gyro = await startGyro([`--nodes=${nodes}`])
+row(
+  `${nodes} nodes ready and open to pods`,
+  `${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+)
+row('CPU until then', `${accountOf(gyro.process.pid!).cpuSeconds.toFixed(1)} s`)
+await steady(gyro, `${nodes} nodes without pods`)
+const fillMs = performance.now()
+const before = accountOf(gyro.process.pid!)
+await fill(gyro)
+const filled = accountOf(gyro.process.pid!)
+row(`${pods} pods ready`, `${((performance.now() - fillMs) / 1000).toFixed(0)} s`)
+const perPod = ((filled.cpuSeconds - before.cpuSeconds) / pods) * 1000
+row('CPU for each pod', `${perPod.toFixed(2)} ms`)
+// What was counted for the pods has been written by then.
+await new Promise((resolve) => setTimeout(resolve, 10_000))
+await steady(gyro, `${nodes} nodes and ${pods} pods`)
+row('peak memory', `${accountOf(gyro.process.pid!).peakMebibytes.toFixed(0)} MiB`)
+await gyro.stop()
+
+console.log('')
+for (const [what, figure, wanted] of rows)
+  console.log(`${what.padEnd(56)} ${figure.padStart(10)}   ${wanted}`)
