@@ -6,6 +6,7 @@ import { deviceScenarios } from './devices.ts'
 import { gangScenarios } from './gangs.ts'
 import { diskScenarios } from './disks.ts'
 import { jobScenarios } from './jobs.ts'
+import { nodeLossScenarios } from './node-loss.ts'
 import { nodeRangeScenarios } from './node-ranges.ts'
 import { placementScenarios } from './placement.ts'
 import type { Scenario } from './scenario.ts'
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   ...cronJobScenarios,
   ...autoscalingScenarios,
   ...surroundingScenarios,
+  ...nodeLossScenarios,
   ...nodeRangeScenarios,
   ...placementScenarios,
   ...statefulSetScenarios,
