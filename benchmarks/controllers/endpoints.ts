@@ -11,8 +11,8 @@ import type { Endpoints, Pod, Service } from '@gyropilot/api'
 import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
 import { directClient } from './direct-client.ts'
-import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
-import type { Cost } from './measured-manager.ts'
+import { MeasuredManager } from './measured-manager.ts'
+import { forEach, phase } from './phases.ts'
 
 const { values, positionals: command } = parseArgs({
   allowPositionals: true,
@@ -27,8 +27,6 @@ const { server = '', token = '' } = values
 const count = Number(values.services)
 const changes = Number(values.changes)
 const NAMESPACE = `endpoints-${process.pid}`
-const WRITERS = 32
-const LIMIT_MS = 400_000
 
 const clock = new SystemClock()
 const { client } = directClient(server, token, clock)
@@ -58,14 +56,6 @@ function statusOf(index: number, ready: boolean): Pod['status'] {
     podIPs: [{ ip }],
     conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }],
   }
-}
-
-async function forEach(total: number, act: (index: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < total) await act(next++)
-  }
-  await Promise.all(Array.from({ length: WRITERS }, worker))
 }
 
 const setReady = (index: number, ready: boolean): Promise<unknown> =>
@@ -106,40 +96,8 @@ function watchEndpoints(signal: AbortSignal): Promise<unknown> {
   return factory.waitForCacheSync(signal)
 }
 
-async function until(isThere: () => boolean): Promise<void> {
-  const startMs = performance.now()
-  while (!isThere()) {
-    if (performance.now() - startMs > LIMIT_MS)
-      throw new Error(`only ${withReady.size} with addresses, ${present.size} in all`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-/** What is still under way when the state is reached is counted too, but not timed. */
-async function settledCost(of: MeasuredManager): Promise<Cost> {
-  let last = await of.cost()
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    const next = await of.cost()
-    if (JSON.stringify(next.requests) === JSON.stringify(last.requests)) return next
-    last = next
-  }
-}
-
-async function phase(
-  title: string,
-  manager: MeasuredManager,
-  act: () => Promise<unknown>,
-  isThere: () => boolean,
-): Promise<void> {
-  const before = await manager.cost()
-  const startMs = performance.now()
-  await act()
-  await until(isThere)
-  const seconds = (performance.now() - startMs) / 1000
-  const cost = describeCost(costBetween(before, await settledCost(manager)))
-  console.log(`${title.padEnd(34)} ${seconds.toFixed(1).padStart(6)} s   ${cost}`)
-}
+/** How far it has come. */
+const progress = (): string => `${withReady.size} with addresses, ${present.size} in all`
 
 const stopping = new AbortController()
 const metadata = { name: NAMESPACE }
@@ -163,18 +121,21 @@ try {
     manager,
     () => forEach(count, (index) => services.create(service(index))),
     () => withReady.size === count,
+    progress,
   )
   await phase(
     `${changes} pods no longer ready`,
     manager,
     () => forEach(changes, (index) => setReady(index, false)),
     () => withReady.size === count - changes,
+    progress,
   )
   await phase(
     `${count} Services deleted`,
     manager,
     () => forEach(count, (index) => services.delete(`s${index}`)),
     () => present.size === 0,
+    progress,
   )
 } finally {
   await manager.stop()
