@@ -401,6 +401,15 @@ test('after a restart a volume that only a VolumeAttachment tells of waits for t
   assert.deepEqual(world.attachments(), [])
 })
 
+test('what only a VolumeAttachment tells of is forced too, six minutes after the restart', async (t) => {
+  const objects = [node('a', { ready: 'Unknown' }), ...DATA, attachment('data', 'a')]
+  const world = await attaching(t, { objects })
+  await world.advance(6 * MINUTE_MS - 1_000, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+  await world.advance(3_000, 1_000)
+  assert.deepEqual(world.attachments(), [])
+})
+
 test('a volume of no plugin of ours stays where it was found', async (t) => {
   const volumesAttached = [{ name: 'example.com/plugin/v', devicePath: '' }]
   const found = node('a', { ready: 'False' })
