@@ -5,6 +5,7 @@
 import { test } from 'node:test'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Client, ResourceClient } from '@gyropilot/client'
+import type { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import { createCluster } from '@gyropilot/cluster'
 import type { SimulatedCluster, SimulationOptions } from '@gyropilot/cluster'
 import type { VirtualClock } from '@gyropilot/foundation'
@@ -29,6 +30,8 @@ export interface World {
   restartManager(): void
   /** A process ends as by `kill -9`, and is started again a second later: `storage`, `scheduler`, `node-1`. */
   crash(process: string): void
+  /** With the option of this name only. */
+  readonly cloud: InMemoryCloud
   /** Nothing of the node's process reaches the API server, or comes back, for so long. */
   partition(node: string, forMs: number): void
 }
@@ -37,6 +40,8 @@ export interface ScenarioOptions {
   readonly nodes?: number
   readonly controllers?: readonly string[]
   readonly seed?: string
+  /** There is a cloud. */
+  readonly cloud?: boolean
   /** Turned on beyond those that are on by default. */
   readonly featureGates?: readonly string[]
   /** Settings of controllers that differ from the defaults. */
@@ -60,12 +65,14 @@ export function scenario(
       featureGates,
       configuration,
       storage = true,
+      cloud,
     } = options
     const gates = featureGates && gateValues(new Map(featureGates.map((gate) => [gate, true])))
     const cluster = await createCluster({
       seed,
       nodes,
       storage,
+      cloud,
       ...(controllers && { controllers }),
       configuration: { ...configuration, ...(gates && { featureGates: gates }) },
     })
@@ -103,6 +110,10 @@ function worldOf(cluster: SimulatedCluster): World {
     advance: (ms) => clock.advance(ms),
     restartManager: () => cluster.process('controller-manager-1').crash(),
     crash: (process) => cluster.process(process).crash(),
+    get cloud() {
+      if (cluster.cloud === undefined) throw new Error('this scenario has no cloud')
+      return cluster.cloud
+    },
     partition: (node, forMs) => cluster.network.partition(node, undefined, forMs),
   }
 }

@@ -38,6 +38,9 @@ test('a port that is not given may be known to the data directory', () => {
 })
 
 const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--cloud', 'in-memroy'], /--cloud=in-memroy is not known: did you mean in-memory\?$/],
+  [['--cloud', 'aws'], /--cloud=aws is not known: use .*in-memory/],
+  [['--cloud-config', 'x'], /--cloud-config needs --cloud/],
   [['--managers', '10'], /--managers=10 is out of range: use 1 to 9/],
   [['--nodes', '-1'], /--nodes=-1 is out of range: use 0 to 5000/],
   [['--prot', '1'], /unknown flag --prot: did you mean --port\?$/],

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodeObject, nodeStatus } from './node-object.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 1)
+const plain = { name: 'n', hostIp: '192.168.0.11' }
+const addresses = [
+  { type: 'InternalIP', address: '192.168.0.11' },
+  { type: 'Hostname', address: 'n' },
+]
+
+test('a node without a cloud has no taint and keeps to its own addresses', () => {
+  const node = nodeObject(plain, NOW_MS)
+  assert.equal(node.spec?.taints, undefined)
+  assert.deepEqual(node.status?.addresses, addresses)
+  const stored = { addresses: [{ type: 'ExternalIP', address: '1.1.1.1' }] }
+  assert.deepEqual(nodeStatus(plain, stored, NOW_MS).addresses, addresses)
+})
+
+test('a node of a cloud waits for it, and leaves its addresses to it once there are any', () => {
+  const clouded = { ...plain, hasCloud: true, taints: [{ key: 'own', effect: 'NoExecute' }] }
+  const node = nodeObject(clouded, NOW_MS)
+  assert.deepEqual(node.spec?.taints, [
+    { key: 'own', effect: 'NoExecute' },
+    {
+      key: 'node.cloudprovider.kubernetes.io/uninitialized',
+      value: 'true',
+      effect: 'NoSchedule',
+    },
+  ])
+  assert.deepEqual(node.status?.addresses, addresses)
+  const stored = { addresses: [{ type: 'ExternalIP', address: '1.1.1.1' }] }
+  assert.ok(!('addresses' in nodeStatus(clouded, stored, NOW_MS)))
+  assert.deepEqual(nodeStatus(clouded, {}, NOW_MS).addresses, addresses)
+})
