@@ -102,8 +102,9 @@ scenario(
     await services.patch('web', { type: 'merge', value: { spec: { type: 'ClusterIP' } } })
     await world.until('it is given back', 5_000, async () => {
       const found = await world.find(resources.services, 'web')
-      assert.equal(found?.metadata?.finalizers?.[0], finalizers[0])
-      return found.metadata.finalizers.length === 1 ? true : undefined
+      const left = found?.metadata?.finalizers ?? []
+      assert.equal(left[0], finalizers[0])
+      return left.length === 1 ? true : undefined
     })
     assert.equal(await addressOf(world, 'web'), undefined)
     const foreign = await world.find(resources.services, 'foreign')

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Watchdog, createCluster, scaled, scenarios, simulate } from '@gyropilot/cluster'
 
-test('seed ci-cloud: whatever goes wrong here and in the cloud, both end at the specs and rest', async () => {
-  const outcome = await simulate({ seed: 'ci-cloud', minutes: 5, rates: scaled(1), cloud: true })
-  const replay = 'gyro simulate --seed ci-cloud --minutes 5 --cloud'
+test('seed ci-cloud-1: whatever goes wrong here and in the cloud, both end at the specs and rest', async () => {
+  const outcome = await simulate({ seed: 'ci-cloud-1', minutes: 5, rates: scaled(1), cloud: true })
+  const replay = 'gyro simulate --seed ci-cloud-1 --minutes 5 --cloud'
   assert.deepEqual(outcome.violations, [], `play it again: ${replay}`)
 })
 
