@@ -188,7 +188,9 @@ test('Given the set of names, then each follows the naming rule and matches its 
     assert.match(name, /^[a-z]+(-[a-z]+)*-controller$/)
     assert.deepEqual(enabled(alias!), [name])
     const descriptor = program.descriptors.find((built) => built.name === name)
-    assert.ok(descriptor === undefined || descriptor.aliases.includes(alias!), name)
+    if (descriptor === undefined) continue
+    assert.ok(descriptor.aliases.includes(alias!), name)
+    assert.equal(descriptor.enabledByDefault, true)
   }
 })
 

@@ -26,7 +26,7 @@ export function addressLoop(
     const world = { client, clock, signal, outside, recordEvent() {} }
     try {
       const error = await interpret(refreshAddresses(node, provider), world)
-      if (error === undefined) return
+      if (error === undefined || signal.aborted) return
       logger.error(error, 'The addresses of the node were left', { node: node.metadata?.name })
     } catch (error) {
       if (!(error instanceof InterruptedByShutdown)) throw error

@@ -94,9 +94,58 @@ test('what goes wrong with one node leaves the others their addresses', async ()
     context.client.requested('patch').map(({ path, options }) => [path, options['subresource']]),
     [['/api/v1/nodes/n', 'status']],
   )
-  assert.match(JSON.stringify(context.logger.lines), /were left/)
+  assert.deepEqual(
+    context.logger.lines
+      .filter(({ severity }) => severity === 'error')
+      .map(({ message, fields }) => [message, fields['node']]),
+    [['The addresses of the node were left', 'gone']],
+  )
   stop.abort()
   await end
+})
+
+test('a node with the taint is initialised by the loop, on a conflict from what the cache has by then', async () => {
+  const tainted = node('n', { taints, resourceVersion: '0' })
+  const { context, cloud, stop, ended } = await started([tainted, node('gone', { taints })])
+  cloud.addMachine('n', { zone: 'z' })
+  const newer = context.client.put(resources.nodes, {
+    ...tainted,
+    metadata: { name: 'n', labels: { newer: 'yes' } },
+  })
+  const end = ended()
+  await context.clock.advance(0)
+  context.informers.fill(newer)
+  await context.clock.advance(100)
+  const live = context.client.get(resources.nodes, undefined, 'n') as Node
+  assert.equal(live.spec?.taints, undefined)
+  assert.equal(live.spec?.providerID, 'in-memory://n')
+  assert.deepEqual(
+    [live.metadata?.labels?.['newer'], live.metadata?.labels?.['topology.kubernetes.io/zone']],
+    ['yes', 'z'],
+  )
+  assert.deepEqual(
+    context.events.map(({ component, reason, regarding }) => [
+      component,
+      reason,
+      regarding.metadata?.name,
+    ]),
+    [['cloud-node-controller', 'Synced', 'n']],
+  )
+  stop.abort()
+  await end
+})
+
+test('a loop that is stopped in the middle of a call ends without complaint', async () => {
+  const { context, cloud, stop, ended } = await started([node('n')])
+  cloud.faults.slow('*', 10_000)
+  const end = ended()
+  await context.clock.advance(0)
+  stop.abort()
+  await end
+  assert.deepEqual(
+    context.logger.lines.filter(({ severity }) => severity === 'error'),
+    [],
+  )
 })
 
 test('a cloud of nulls is survived', async () => {

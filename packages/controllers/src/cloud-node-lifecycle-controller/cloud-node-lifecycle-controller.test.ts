@@ -120,7 +120,8 @@ for (const [style, provider] of [
     for (const providerId of [undefined, 'fake://i']) {
       const other = { key: 'other', effect: 'NoSchedule' as const }
       const of = node('n', { ready: 'False', providerId, taints: [other] })
-      const { taints, writes } = judged(of, OFF, provider)
+      const { taints, writes, errors } = judged(of, OFF, provider)
+      assert.equal(errors, 0)
       assert.deepEqual(taints, [other, SHUTDOWN_TAINT])
       const value = patchValue<Node>(writes[0])
       assert.equal(value?.metadata?.resourceVersion, '7')
@@ -186,7 +187,7 @@ test('a Ready node loses the shutdown taint; the same key with another effect st
   const both = node('n', { ready: 'True', taints: [evicting, SHUTDOWN_TAINT] })
   assert.deepEqual(judged(both, {}).taints, [evicting])
   const only = node('n', { ready: 'True', taints: [SHUTDOWN_TAINT] })
-  assert.equal(judged(only, {}).taints, null)
+  assert.deepEqual([judged(only, {}).taints, judged(only, {}).errors], [null, 0])
   const other = node('n', { ready: 'True', taints: [evicting] })
   assert.deepEqual(judged(other, {}).effects, [])
   // The cache was late.
@@ -223,7 +224,9 @@ const ids: readonly (readonly [string, Node, Table, string | undefined])[] = [
 
 test('Given each provider style, then the provider ID is resolved as in the table', () => {
   for (const [what, of, table, expected] of ids) {
-    const { result } = drive(providerIdOf(of, OLD), { onOutside: answers(table) })
+    const { result, effects } = drive(providerIdOf(of, OLD), { onOutside: answers(table) })
+    for (const effect of effects)
+      assert.ok(effect.effect === 'outside' && effect.call.arguments[0] === 'n', what)
     assert.equal(result.ok ? result.object : undefined, expected, what)
   }
   const found = judged(node('n', { ready: 'False' }), THERE, V2)
