@@ -153,9 +153,17 @@ const cases: readonly Case[] = [
 
 test('Given Instances or InstancesV2 with and without provider IDs, then the metadata is as in the table', () => {
   for (const { what, provider, providerId, table, expected } of cases) {
-    const { result } = drive(instanceMetadataOf(node('n', { providerId }), provider), {
+    const { result, effects } = drive(instanceMetadataOf(node('n', { providerId }), provider), {
       onOutside: answers(table),
     })
+    for (const effect of effects) {
+      assert.ok(effect.effect === 'outside')
+      const [asked] = effect.call.arguments
+      if (/(nodeAddresses|instanceType|instanceId|ByNodeName)$/.test(effect.call.name))
+        assert.equal(asked, 'n', `${what}: ${effect.call.name}`)
+      if (effect.call.name.endsWith('ByProviderId') && providerId !== undefined)
+        assert.equal(asked, providerId, `${what}: ${effect.call.name}`)
+    }
     if (typeof expected === 'string')
       assert.ok(!result.ok && (result.error as Error).message === expected, what)
     else assert.deepEqual(result, { ok: true, object: expected }, what)
@@ -201,7 +209,12 @@ const addressCases: readonly Omit<Case, 'providerId'>[] = [
 
 for (const { what, provider, table, expected } of addressCases) {
   test(`addresses ${what}`, () => {
-    const { result } = drive(nodeAddressesOf(node('n'), provider), { onOutside: answers(table) })
+    const { result, effects } = drive(nodeAddressesOf(node('n'), provider), {
+      onOutside: answers(table),
+    })
+    for (const effect of effects)
+      if (effect.effect === 'outside' && /nodeAddresses$/.test(effect.call.name))
+        assert.deepEqual(effect.call.arguments, ['n'])
     if (typeof expected === 'string')
       assert.ok(!result.ok && (result.error as Error).message === expected)
     else assert.deepEqual(result, { ok: true, object: expected })

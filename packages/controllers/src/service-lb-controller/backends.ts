@@ -30,7 +30,6 @@ export function concernsBackends(previous: Node, current: Node): boolean {
 
 /** The same names with the same provider IDs. */
 export function sameBackends(some: readonly Node[], others: readonly Node[]): boolean {
-  if (some === others) return true
   if (some.length !== others.length) return false
   const ids = new Map(others.map((node) => [nameOf(node), node.spec?.providerID ?? '']))
   return some.every((node) => ids.get(nameOf(node)) === (node.spec?.providerID ?? ''))
