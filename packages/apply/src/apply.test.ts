@@ -296,3 +296,19 @@ test('kubectl does not overwrite what changed since its annotation', () => {
     'Apply failed with 1 conflict: conflict with "other" using v1: .data.b',
   )
 })
+
+test('an object that is applied empty stays, one that is no longer applied goes; empty lists go', () => {
+  const pod = new ObjectUnderTest('v1', 'PodTemplate')
+  const template = (spec: object) => ({ template: { spec } })
+  const left = (): unknown => pod.object?.['template'].spec
+  pod.apply(
+    'm',
+    template({ securityContext: { seLinuxOptions: { level: 'a' } }, hostAliases: [{ ip: '::1' }] }),
+  )
+  pod.apply('m', template({ securityContext: { seLinuxOptions: {} }, hostAliases: [] }))
+  assert.deepEqual(left(), { containers: null, securityContext: { seLinuxOptions: {} } })
+  pod.apply('m', template({ securityContext: {} }))
+  assert.deepEqual(left(), { containers: null, securityContext: {} })
+  pod.apply('m', template({ dnsPolicy: 'None' }))
+  assert.deepEqual(left(), { containers: null, dnsPolicy: 'None' })
+})

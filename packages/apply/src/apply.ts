@@ -251,5 +251,5 @@ function pruneVersion(
   const withOwned = removeFields(type, merged, difference(all, kept))
   // Only what the previous apply owned may go, however little of the rest has an owner.
   const gone = difference(all, withStructFields(type, fieldsOf(type, withOwned)))
-  return (removeFields(type, merged, intersection(gone, last)) ?? {}) as Stored
+  return (removeFields(type, merged, intersection(gone, last), owned) ?? {}) as Stored
 }

@@ -7,38 +7,60 @@ import type { ListShape, MapShape, MergeType } from './merge-type.ts'
 
 type Json = Record<string, unknown>
 
-/** The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. */
-export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
+/**
+ * The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. But a map
+ * that is itself in `owned` stays, empty.
+ */
+export function removeFields(
+  type: MergeType,
+  value: unknown,
+  fields: FieldSet,
+  owned: FieldSet = {},
+): unknown {
   if (isEmpty(fields) || value === null || value === undefined) return value
   const shape = shapeFor(type, value)
   if (shape.map !== undefined)
-    return asMap(value) ? removeFromMap(shape.map, value as Json, fields) : null
+    return asMap(value) ? removeFromMap(shape.map, value as Json, fields, owned) : null
   if (shape.list !== undefined && shape.scalar === undefined) {
-    return Array.isArray(value) ? removeFromList(shape.list, value, fields) : null
+    return Array.isArray(value) ? removeFromList(shape.list, value, fields, owned) : null
   }
   return value
 }
 
-function removeFromMap(map: MapShape, value: Json, fields: FieldSet): Json | null {
+function removeFromMap(map: MapShape, value: Json, fields: FieldSet, owned: FieldSet): Json | null {
   // Paths inside an atomic value date from a schema in which it was granular.
   if (map.atomic) return null
   const rest: Json = {}
   for (const name in value) {
     const field = map.fields.get(name)
-    const below = fields[field?.element ?? `f:${name}`]
+    const element = field?.element ?? `f:${name}`
+    const below = fields[element]
     if (below === undefined) rest[name] = value[name]
     else if (!isMember(below)) {
       const type = field?.type ?? map.values
-      rest[name] = type === undefined ? value[name] : removeFields(type, value[name], below)
+      rest[name] =
+        type === undefined ? value[name] : removed(type, value[name], below, owned[element])
     }
   }
   return isEmpty(rest as FieldSet) ? null : rest
+}
+
+function removed(
+  type: MergeType,
+  value: unknown,
+  fields: FieldSet,
+  owned: FieldSet | undefined,
+): unknown {
+  const rest = removeFields(type, value, fields, owned)
+  const isKept = rest === null && owned !== undefined && isMember(owned) && asMap(value)
+  return isKept ? {} : rest
 }
 
 function removeFromList(
   list: ListShape,
   items: readonly unknown[],
   fields: FieldSet,
+  owned: FieldSet,
 ): unknown[] | null {
   if (list.ownership === 'atomic') return null
   const rest: unknown[] = []
@@ -46,13 +68,14 @@ function removeFromList(
     const element = elementOfItem(list, item)
     const below = typeof element === 'string' ? fields[element] : undefined
     if (below === undefined) rest.push(item)
-    else if (!isMember(below)) rest.push(removeFields(list.items, item, below))
+    else if (!isMember(below))
+      rest.push(removeFields(list.items, item, below, owned[element as string]))
   }
   return rest.length === 0 ? null : rest
 }
 
 function asMap(value: unknown): boolean {
-  return typeof value === 'object' && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The set with the fields of structs between its paths added, so that what holds something removed can be removed too. */
