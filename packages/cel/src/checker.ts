@@ -214,6 +214,7 @@ class Checker implements Checked {
 
   #call(call: Call): CelType {
     if (call.function === '_?._') return this.#optionalSelect(call)
+    if (call.function === '_&&_' || call.function === '_||_') return this.#logic(call)
     const { target } = call
     if (target !== undefined) {
       const prefix = qualifiedName(target)
@@ -230,6 +231,13 @@ class Checker implements Checked {
     const overloads = this.#environment.overloads(call.function)
     if (overloads === undefined) return this.#undeclared(call, call.function)
     return this.#resolve(call, call.function, overloads, args, target !== undefined)
+  }
+
+  /** Each operand that is no bool is named, where other calls name all their arguments together. */
+  #logic(call: Call): CelType {
+    for (const operand of call.args) this.#expect(operand, this.#check(operand), BOOL)
+    this.#overloads.set(call, this.#environment.overloads(call.function) ?? [])
+    return BOOL
   }
 
   #optionalSelect(call: Call): CelType {
@@ -249,7 +257,6 @@ class Checker implements Checked {
     args: readonly CelType[],
     member: boolean,
   ): CelType {
-    if (args.some(({ kind }) => kind === 'error')) return ERROR
     const { candidates, result } = resolveOverloads(
       overloads,
       args,
@@ -295,7 +302,8 @@ class Checker implements Checked {
   }
 
   #joined(joined: CelType | undefined, type: CelType): CelType {
-    if (joined === undefined) return type
+    // What is broken says nothing of the others, but what comes after it does.
+    if (joined === undefined || joined.kind === 'error' || type.kind === 'error') return type
     if (assign(this.#substitution, type, joined)) return isDynamic(type) ? DYN : joined
     return assign(this.#substitution, joined, type) ? type : DYN
   }

@@ -248,3 +248,44 @@ describe('cost', () => {
     assert.equal(estimate('self.size() > 1'), 3)
   })
 })
+
+test('operands of && and || that are no bool are named one by one', () => {
+  const values = { n: 1 }
+  const types = { n: INT }
+  assert.match(String(result("n && 'a'", { values, types })), /1:1: .*'int'\n[^]*1:6: .*'string'/)
+  assert.equal(
+    problem('(n || true) == 1', { values, types }),
+    "1:2: expected type 'bool' but found 'int'",
+  )
+  assert.equal(problem("!(true && 'a')"), "1:11: expected type 'bool' but found 'string'")
+})
+
+test('what has an error may be anything to what is around it', () => {
+  const shown = String(result("nope + 1 == 'a'"))
+  assert.match(shown, /undeclared reference to 'nope'[^]*'_==_' applied to '\(int, string\)'/)
+  assert.doesNotMatch(String(result('nope.size() == 1')), /overload/)
+  assert.match(String(result("[nope, 1][0] == 'a'")), /'_==_' applied to '\(int, string\)'/)
+})
+
+test('types of libraries have no fields', () => {
+  assert.equal(
+    problem("quantity('1').x"),
+    "1:14: unexpected failed resolution of 'kubernetes.Quantity'",
+  )
+})
+
+test('of a mixed list the first that differs is named, of a map each', () => {
+  assert.equal(String(result("[1, 'a', 2.0] == []")).match(/expected type/g)?.length, 1)
+  assert.equal(
+    String(result("{'a': 1, 'b': 'x', 'c': 2.0} == {}")).match(/expected type/g)?.length,
+    2,
+  )
+})
+
+test('a hundred problems are shown, the others are counted', () => {
+  const nopes = (count: number): string => Array(count).fill('nope').join(' && ')
+  assert.doesNotMatch(String(result(nopes(100))), /more errors/)
+  const shown = String(result(nopes(103)))
+  assert.equal(shown.match(/ERROR/g)?.length, 100)
+  assert.match(shown, /\^\n3 more errors were truncated$/)
+})

@@ -41,7 +41,8 @@ function mixedLiterals(checked: Checked, expression: Expression): Problem[] {
   if (expression.kind === 'list')
     return [
       ...below,
-      ...mixed(checked, expression.elements, (index) => expression.optional.has(index)),
+      // Of a list the first that differs is named, of a map each.
+      ...mixed(checked, expression.elements, (index) => expression.optional.has(index)).slice(0, 1),
     ]
   if (expression.kind !== 'map') return below
   const { entries } = expression

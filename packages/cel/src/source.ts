@@ -6,7 +6,6 @@ export interface Problem {
   readonly message: string
 }
 
-/** Thrown for an expression that cannot be parsed or has no type. `message` is what the API shows. */
 /** An expression that compiles, but has a constant part that cannot be evaluated. */
 export class ProgramError extends Error {
   constructor(message: string) {
@@ -15,6 +14,7 @@ export class ProgramError extends Error {
   }
 }
 
+/** Thrown for an expression that cannot be parsed or has no type. `message` is what the API shows. */
 export class CompileError extends Error {
   readonly problems: readonly Problem[]
 
@@ -25,12 +25,17 @@ export class CompileError extends Error {
   }
 }
 
+const MOST_PROBLEMS = 100
+
 /** Each problem with the line it is on and a mark below, in the order of the text. */
 export function showProblems(text: string, problems: readonly Problem[]): string {
-  return problems
+  // What was found last is left out, wherever it stands.
+  const more = problems.length - MOST_PROBLEMS
+  const shown = problems
+    .slice(0, MOST_PROBLEMS)
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ offset, message }) => showProblem(text, offset, message))
-    .join('\n')
+  return [...shown, ...(more > 0 ? [`${more} more errors were truncated`] : [])].join('\n')
 }
 
 function showProblem(text: string, offset: number, message: string): string {
