@@ -5,42 +5,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { AuditEntry } from '@gyropilot/cluster'
 import { startCluster } from './in-process-cluster.ts'
 
-/** It needs the controller that checks the types of policies. */
-const NEEDS_ANOTHER: ReadonlySet<string> = new Set(['policy with a type error'])
-
-/** Scenarios of controllers that are built here. One that needs another controller is added with it. */
-const BUILT: Readonly<Record<string, (name: string) => boolean>> = {
-  daemonset: () => true,
-  'daemonset-edges': () => true,
-  deployment: () => true,
-  'pod-garbage-collector-edges': () => true,
-  statefulset: () => true,
-  'statefulset-edges': () => true,
-  replicaset: () => true,
-  volumes: () => true,
-  'attach-detach-edges': () => true,
-  'selinux-warning-edges': () => true,
-  'replicationcontroller-edges': () => true,
-  endpoints: () => true,
-  'endpoints-edges': () => true,
-  'endpointslice-mirroring-edges': () => true,
-  'disruption-edges': () => true,
-  'autoscaler-edges': () => true,
-  'cronjob-edges': () => true,
-  'resourcequota-edges': () => true,
-  'resourceclaim-edges': () => true,
-  'device-taint-edges': () => true,
-  job: () => true,
-  'job-edges': () => true,
-  lifecycle: (name) => !NEEDS_ANOTHER.has(name),
-}
+/** Every recorded file is played. */
+const GROUPS: readonly string[] = readdirSync(join(import.meta.dirname, 'scenarios')).map((name) =>
+  name.replace(/\.json$/, ''),
+)
 
 /** Each played beside the others: scenarios that go one after the other, or wait for scans. */
 const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges'])
@@ -76,8 +51,8 @@ test('the states and events of upstream are reached, with no more writes than it
   const tries = triesByNamespace(audited)
   const own: TriesByController[] = []
   const upstream: TriesByController[] = []
-  for (const [group, isBuilt] of Object.entries(BUILT)) {
-    for (const scenario of recorded(group).filter(({ name }) => isBuilt(name))) {
+  for (const group of GROUPS) {
+    for (const scenario of recorded(group)) {
       const recordedNow = recordedTries(scenario)
       const countsNodes = [...recordedNow.keys()].some(isOfNodes)
       const tried = [...(tries.get(namespaceOf(scenario.name)) ?? [])]
@@ -96,8 +71,8 @@ test('the states and events of upstream are reached, with no more writes than it
 /** What one player after the other plays, as `group/scenario`: each SLOW group has a player, all others share one. */
 function players(): Iterable<readonly string[]> {
   const parts = new Map<string, string[]>()
-  for (const [group, isBuilt] of Object.entries(BUILT)) {
-    for (const { name } of recorded(group).filter((scenario) => isBuilt(scenario.name))) {
+  for (const group of GROUPS) {
+    for (const { name } of recorded(group)) {
       const player = name === ONE_MORE_NODE ? 'daemonset' : SLOW.has(group) ? group : ''
       parts.set(player, [...(parts.get(player) ?? []), `${group}/${name}`])
     }

@@ -80,9 +80,15 @@ export function controllersConfiguration(
       concurrentRcSyncs: options.number('concurrent-rc-syncs'),
     },
     ttlAfterFinished: { concurrentTtlSyncs: options.number('concurrent-ttl-after-finished-syncs') },
-    validatingAdmissionPolicyStatus: {
-      concurrentPolicySyncs: options.number('concurrent-validating-admission-policy-status-syncs'),
-    },
+    validatingAdmissionPolicyStatus: policyStatusConfiguration(options),
+  }
+}
+
+function policyStatusConfiguration(
+  options: Options,
+): ControllersConfiguration['validatingAdmissionPolicyStatus'] {
+  return {
+    concurrentPolicySyncs: options.number('concurrent-validating-admission-policy-status-syncs'),
   }
 }
 
