@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { fnv1a, resources, safeEncode, newControllerRef } from '@gyropilot/api'
+import { fnv1a, keyOf, newControllerRef, resources, safeEncode } from '@gyropilot/api'
 import type { Job } from '@gyropilot/api'
 import type { IndexFunction, Lister } from '@gyropilot/runtime'
 
@@ -70,18 +70,17 @@ export interface GangListers {
   readonly podGroups: Lister<PodGroup>
 }
 
-/** Of one Job: its Workloads, and the PodGroups of the one Workload, if it is one. */
+/** Of one Job: the Workloads that name it. */
 export interface ObservedGang {
   readonly workloads: readonly Workload[]
-  readonly podGroups: readonly PodGroup[]
+  podGroupsOf(workload: Workload): readonly PodGroup[]
 }
 
 export function observeGang(key: string, { workloads, podGroups }: GangListers): ObservedGang {
-  const found = workloads.byIndex(WORKLOADS_BY_JOB, key)
-  const [workload] = found
-  if (workload === undefined) return { workloads: [], podGroups: [] }
-  const workloadKey = `${workload.metadata?.namespace}/${workload.metadata?.name}`
-  return { workloads: found, podGroups: podGroups.byIndex(POD_GROUPS_BY_WORKLOAD, workloadKey) }
+  return {
+    workloads: workloads.byIndex(WORKLOADS_BY_JOB, key),
+    podGroupsOf: (workload) => podGroups.byIndex(POD_GROUPS_BY_WORKLOAD, keyOf(workload)),
+  }
 }
 
 const encoder = new TextEncoder()

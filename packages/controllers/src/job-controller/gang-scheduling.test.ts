@@ -13,7 +13,7 @@ import { schedulingGroup } from './gang-scheduling.ts'
 import type { ObservedGang, PodGroup, Workload } from './gang-objects.ts'
 import { jobLogic } from './index.ts'
 
-const NONE: ObservedGang = { workloads: [], podGroups: [] }
+const NONE = gangOf([], [])
 // As kube-controller-manager 1.36.2 named them for a Job `gang` with this uid.
 const UID = '107a66be-36b7-45e9-b598-2b1c64e2c0a0'
 const WORKLOAD = 'gang-cd874d467'
@@ -25,6 +25,10 @@ const OF_JOB = {
   uid: UID,
   controller: true,
   blockOwnerDeletion: true,
+}
+
+function gangOf(workloads: readonly Workload[], podGroups: readonly PodGroup[]): ObservedGang {
+  return { workloads, podGroupsOf: () => podGroups }
 }
 
 function gangJob(given: JobOptions = {}): Job {
@@ -206,7 +210,7 @@ test('a Job that is being deleted gets no gang', () => {
 })
 
 test('the group that is there already is used, by a started Job too', () => {
-  const gang = { workloads: [workload()], podGroups: [podGroup()] }
+  const gang = gangOf([workload()], [podGroup()])
   const started = gangJob({ status: { startTime: '2026-11-22T13:00:00Z' } })
   assert.deepEqual(resultOf(gangJob(), gang), {
     made: [],
@@ -216,7 +220,7 @@ test('the group that is there already is used, by a started Job too', () => {
 })
 
 test('what is left of a half-done beginning is completed: a PodGroup after the template of the Workload', () => {
-  const { made, groups } = resultOf(gangJob(), { workloads: [workload()], podGroups: [] })
+  const { made, groups } = resultOf(gangJob(), gangOf([workload()], []))
   const [group] = made
   assert.deepEqual([group?.kind, group?.metadata?.name], ['PodGroup', groups[0]])
   assert.deepEqual((group as PodGroup).spec, {
@@ -224,7 +228,7 @@ test('what is left of a half-done beginning is completed: a PodGroup after the t
     schedulingPolicy: { gang: { minCount: 1 } },
   })
   const started = gangJob({ status: { startTime: '2026-11-22T13:00:00Z' } })
-  assert.deepEqual(resultOf(started, { workloads: [workload()], podGroups: [] }), {
+  assert.deepEqual(resultOf(started, gangOf([workload()], [])), {
     made: [],
     groups: [undefined, undefined, undefined],
   })
@@ -232,34 +236,49 @@ test('what is left of a half-done beginning is completed: a PodGroup after the t
 
 test('the name of a PodGroup is its Workload, its template and a hash of both', () => {
   const d1 = workload({ metadata: { ...workload().metadata, name: 'd1' } })
-  const [group] = resultOf(gangJob(), { workloads: [d1], podGroups: [] }).made
+  const [group] = resultOf(gangJob(), gangOf([d1], [])).made
   assert.equal(group?.metadata?.name, 'd1-mine-5f5f5f78b5')
+})
+
+test('the Workload of a namesake that is gone is none of this Job', () => {
+  const before = { ...OF_JOB, uid: 'an-earlier-uid' }
+  const theirs = workload({ metadata: { ...workload().metadata, ownerReferences: [before] } })
+  assert.equal(resultOf(gangJob(), gangOf([theirs], [podGroup()])).made.length, 2)
+  const both = gangOf([theirs, workload()], [podGroup()])
+  assert.deepEqual(resultOf(gangJob(), both), {
+    made: [],
+    groups: ['own-mine', 'own-mine', 'own-mine'],
+  })
+  for (const other of [
+    { ...before, kind: 'CronJob' },
+    { ...before, name: 'other' },
+  ]) {
+    const kept = workload({ metadata: { ...workload().metadata, ownerReferences: [other] } })
+    assert.deepEqual(resultOf(gangJob(), gangOf([kept], [podGroup()])).made, [])
+  }
 })
 
 const onesOwn = { ...OF_JOB, controller: false }
 const fallbacks: readonly (readonly [string, ObservedGang])[] = [
-  ['two Workloads', { workloads: [workload(), workload()], podGroups: [podGroup()] }],
-  ['two PodGroups', { workloads: [workload()], podGroups: [podGroup(), podGroup()] }],
+  ['two Workloads', gangOf([workload(), workload()], [podGroup()])],
+  ['two PodGroups', gangOf([workload()], [podGroup(), podGroup()])],
   [
     'a Workload that the Job does not control',
-    {
-      workloads: [workload({ metadata: { ...workload().metadata, ownerReferences: [onesOwn] } })],
-      podGroups: [podGroup()],
-    },
+    gangOf(
+      [workload({ metadata: { ...workload().metadata, ownerReferences: [onesOwn] } })],
+      [podGroup()],
+    ),
   ],
   [
     'a PodGroup that the Job does not control',
-    { workloads: [workload()], podGroups: [podGroup({ ownerReferences: [onesOwn] })] },
+    gangOf([workload()], [podGroup({ ownerReferences: [onesOwn] })]),
   ],
-  ['a Workload without templates', { workloads: [workload({ spec: {} })], podGroups: [] }],
-  [
-    'a Workload that says nothing',
-    { workloads: [{ metadata: workload().metadata }], podGroups: [] },
-  ],
+  ['a Workload without templates', gangOf([workload({ spec: {} })], [])],
+  ['a Workload that says nothing', gangOf([{ metadata: workload().metadata }], [])],
   [
     'a Workload with two templates',
-    {
-      workloads: [
+    gangOf(
+      [
         workload({
           spec: {
             podGroupTemplates: [
@@ -269,8 +288,8 @@ const fallbacks: readonly (readonly [string, ObservedGang])[] = [
           },
         }),
       ],
-      podGroups: [],
-    },
+      [],
+    ),
   ],
 ]
 for (const [title, gang] of fallbacks)
@@ -322,13 +341,13 @@ test('with the gate, Workloads are found by the Job in their spec and PodGroups 
     workload({ metadata: { name: 'd', namespace: 'other' } }),
   ]
   for (const other of others) informers.apply(WORKLOADS, other)
-  assert.deepEqual(logic.observe('ns/gang')?.gang, NONE)
+  assert.deepEqual(logic.observe('ns/gang')?.gang?.workloads, [])
   informers.apply(WORKLOADS, workload())
   informers.apply(POD_GROUPS, { metadata: { name: 'x', namespace: 'ns' }, spec: {} })
   informers.apply(POD_GROUPS, podGroup())
   const { gang } = logic.observe('ns/gang')!
   assert.deepEqual(
-    [gang?.workloads.map(nameOf), gang?.podGroups.map(nameOf)],
+    [gang?.workloads.map(nameOf), gang?.podGroupsOf(workload()).map(nameOf)],
     [['own'], ['own-mine']],
   )
   assert.deepEqual(

@@ -2,7 +2,7 @@
  * Which PodGroup the pods of a Job belong to; before the first pod it is made.
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
-import { isControlledBy, isTerminating } from '@gyropilot/api'
+import { controllerOf, isControlledBy, isTerminating, resources } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import { create, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
@@ -24,18 +24,29 @@ export function* schedulingGroup(
   gang: ObservedGang | undefined,
 ): Reconcile<SchedulingGroup> {
   if (gang === undefined || isTerminating(job) || !isGang(job)) return ONE_BY_ONE
-  const { workloads, podGroups } = gang
+  const workloads = gang.workloads.filter((workload) => !isOfNamesake(workload, job))
   // Whose is meant nobody can say.
-  if (workloads.length > 1 || podGroups.length > 1) return ONE_BY_ONE
+  if (workloads.length > 1) return ONE_BY_ONE
   const [workload] = workloads
   const mayCreate = !hasBegun(job, pods)
   if (workload === undefined) return mayCreate ? yield* makeBoth(job) : ONE_BY_ONE
   // Somebody else's: what is made of it is theirs to make.
   if (!isControlledBy(workload, job)) return ONE_BY_ONE
-  const [podGroup] = podGroups
+  const [podGroup, ...others] = gang.podGroupsOf(workload)
+  if (others.length > 0) return ONE_BY_ONE
   if (podGroup === undefined) return mayCreate ? yield* makePodGroup(job, workload) : ONE_BY_ONE
   if (!isControlledBy(podGroup, job)) return ONE_BY_ONE
   return { name: podGroup.metadata?.name ?? '' }
+}
+
+/** Of a Job that had the name before, and is gone: its Workload goes too, but later. */
+function isOfNamesake(workload: Workload, { metadata }: Job): boolean {
+  const owner = controllerOf(workload)
+  return (
+    owner?.kind === resources.jobs.kind &&
+    owner.name === metadata?.name &&
+    owner.uid !== metadata?.uid
+  )
 }
 
 /** All indexes run at once, and the template has no group of its own. */
