@@ -1,4 +1,5 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
+import { groupResourceOf, resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { anySignal, errorText, jitter, sleep } from '@gyropilot/foundation'
@@ -20,6 +21,7 @@ import type { ClientBuilder } from './client-builder.ts'
 import { isControllerEnabled, knownControllers } from './controller-names.ts'
 import type { KnownController } from './controller-names.ts'
 import { managerErrors } from './errors.ts'
+import { leanPod } from './lean-pod.ts'
 import { loggingRecorder } from './logging-recorder.ts'
 import type { Prepared } from './program.ts'
 import type { HealthChecks } from './serving/health.ts'
@@ -29,6 +31,7 @@ const HEALTH_WAIT_MS = 10_000
 const HEALTH_RETRY_MS = 1_000
 const DEFAULT_PROGRAM = 'kube-controller-manager'
 const EVENT_VERBOSITY = 3
+const PODS = groupResourceOf(resources.pods)
 
 export interface RunControllersOptions {
   /** Root credentials. */
@@ -250,6 +253,7 @@ function informerFactory(
     ...(metadataOnly
       ? {}
       : { metrics: { registry: metrics, name: options.program ?? DEFAULT_PROGRAM } }),
+    trimOf: (type) => (groupResourceOf(type) === PODS && !metadataOnly ? leanPod : undefined),
   })
 }
 

@@ -26,6 +26,10 @@ export interface InformerFactoryOptions {
   readonly resyncMs?: (type: ResourceType) => number
   /** In the place of dropping metadata.managedFields. */
   readonly transform?: Transform<KubernetesObject>
+  /** What takes off objects of a type what nobody in this process reads; undefined: nothing. Not together with a transform. */
+  readonly trimOf?: (
+    type: ResourceType,
+  ) => ((object: KubernetesObject) => KubernetesObject) | undefined
   readonly onWatchError?: (type: ResourceType, error: unknown) => void
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
@@ -93,14 +97,23 @@ export class SharedInformerFactory implements InformerFactory {
   }
 
   #build(type: ResourceType): SharedInformer<KubernetesObject> {
-    const { random, metrics, resyncMs, onWatchError, onAltered, fieldSelector, ...options } =
-      this.#options
+    const {
+      random,
+      metrics,
+      resyncMs,
+      onWatchError,
+      onAltered,
+      fieldSelector,
+      trimOf,
+      ...options
+    } = this.#options
     const name = groupResourceOf(type)
     const fields = typeof fieldSelector === 'function' ? fieldSelector(type) : fieldSelector
     return new SharedInformer<KubernetesObject>({
       ...options,
       ...(fields === undefined ? {} : { fieldSelector: fields }),
       type,
+      trim: trimOf?.(type),
       subtrees: this.#subtrees,
       random: random.fork(`reflector/${name}`),
       defaultResyncMs: resyncMs?.(type) ?? 0,

@@ -11,6 +11,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { refusalOf } from '../testing/list-option-rules.ts'
 import { keysOf, testClock } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
+import type { SharedInformerOptions } from './shared-informer.ts'
 
 // Beyond 2^53, where numbers would round: versions are texts.
 const version = (number: number): string => `90071992547409930${number}`
@@ -56,7 +57,10 @@ function stream(text: string, frameBytes = 16_384): { response: TransportRespons
 }
 
 /** Answers in turn; a request that no API server would take fails the test. */
-function setup(answers: readonly (() => TransportResponse)[]) {
+function setup(
+  answers: readonly (() => TransportResponse)[],
+  more: Partial<SharedInformerOptions<Pod>> = {},
+) {
   const asked: string[] = []
   const refused: string[] = []
   const transport = fakeTransport(
@@ -81,6 +85,7 @@ function setup(answers: readonly (() => TransportResponse)[]) {
     clock,
     random: new SeededRandom('bytes'),
     logger: new RecordingLogger(),
+    ...more,
   })
   const told: string[] = []
   const nameOf = (object: Pod): string =>
@@ -191,4 +196,48 @@ test('429 with Retry-After to a watch is waited for by the client, 429 without i
   await clock.advance(1_600)
   assert.deepEqual(asked.slice(2), [`watch ${version(2)}`, `watch ${version(2)}`])
   stop.abort()
+})
+
+const noted = (name: string, resourceVersion: string): Pod =>
+  pod(name, resourceVersion, 'read by nobody')
+const withoutNotes = (object: Pod): Pod => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: {} },
+})
+const notesIn = (informer: SharedInformer<Pod>): unknown[] =>
+  informer.lister.list().map(({ metadata }) => [metadata?.resourceVersion, metadata?.annotations])
+
+test('what was streamed and watched is kept as the trim leaves it, and the check of the list knows of it', async () => {
+  const watch = stream(
+    line('ADDED', noted('a', version(1))) +
+      initialEventsEnd(version(1)) +
+      line('MODIFIED', noted('a', version(3))),
+  )
+  const listed = { metadata: { resourceVersion: version(1) }, items: [noted('a', version(1))] }
+  const differences: Error[] = []
+  const { informer, clock, run, stop, asked } = setup(
+    [() => watch.response, () => jsonAnswer(listed)],
+    { trim: withoutNotes, onInconsistentList: (error) => void differences.push(error) },
+  )
+  run()
+  await clock.advance(0)
+  assert.deepEqual(notesIn(informer), [[version(3), {}]])
+  assert.deepEqual(differences, [])
+  assert.deepEqual(asked, ['watch stream -', `list ${version(1)}`])
+  stop.abort()
+  watch.end()
+})
+
+test('what was listed is kept as the trim leaves it', async () => {
+  const watch = stream('')
+  const listed = { metadata: { resourceVersion: version(1) }, items: [noted('a', version(1))] }
+  const { informer, clock, run, stop } = setup([() => jsonAnswer(listed), () => watch.response], {
+    trim: withoutNotes,
+    watchList: false,
+  })
+  run()
+  await clock.advance(0)
+  assert.deepEqual(notesIn(informer), [[version(1), {}]])
+  stop.abort()
+  watch.end()
 })

@@ -44,6 +44,11 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   readonly defaultResyncMs?: number
   /** Default: metadata.managedFields is dropped. */
   readonly transform?: Transform<T>
+  /**
+   * Takes what nobody reads off objects that were decoded for this informer: they are kept as this answers. Objects that are shared
+   * with a server in this process are kept as they are. Must accept its own results and must not change what it is given.
+   */
+  readonly trim?: (object: T) => T
   /** Told of errors that end a round of list and watch; default: logged. Must return fast. */
   readonly onWatchError?: (error: unknown) => void
   /** Stream the initial list. Default true. */
@@ -174,7 +179,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       return
     }
     this.#state = 'started'
-    const { defaultResyncMs: _, transform: __, mutationDetector, ...options } = this.#options
+    const {
+      defaultResyncMs: _,
+      transform: __,
+      trim: ___,
+      mutationDetector,
+      ...options
+    } = this.#options
     mutationDetector?.start(signal)
     const reflector = new Reflector<T>({
       ...options,
@@ -204,7 +215,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Objects of the server's own, in one process, are left alone: they are shared with its store as they are. */
   #shareSubtrees(): (object: T) => void {
-    const subtrees = this.#options.subtrees ?? new SharedSubtrees()
+    const { trim, subtrees = new SharedSubtrees() } = this.#options
     // A transform can make anything of an object: its results are not compared with.
     if (this.#hasTransform) return (object) => subtrees.take(object)
     return (object) => {
@@ -212,6 +223,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       // The cached one is kept in its place.
       if (known !== undefined && isSameState(known, object)) return
       dropManagedFields(object)
+      if (trim !== undefined) Object.assign(object, trim(object))
       subtrees.take(object, known)
     }
   }
@@ -245,8 +257,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
             else table.set(kept)
           },
           differenceTo: (listed) => {
+            const { trim = (object: T): T => object } = this.#options
             const other = new ObjectTable<T>()
-            for (const object of listed) other.set(this.#transform(object))
+            for (const object of listed) other.set(trim(this.#transform(object)))
             return differenceOf(table, other)
           },
           complete: (resourceVersion) => replaceAll(table, resourceVersion),

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { OwnerReference, Pod } from '@gyropilot/api'
+import { leanPod } from './lean-pod.ts'
+
+const token = {
+  name: 'kube-api-access-x7k2p',
+  projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
+}
+const tokenMount = {
+  name: token.name,
+  readOnly: true,
+  mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+}
+const data = { name: 'data', persistentVolumeClaim: { claimName: 'disk' } }
+const dataMount = { name: 'data', mountPath: '/data' }
+
+function owned(kind?: string): { ownerReferences?: OwnerReference[] } {
+  if (kind === undefined) return {}
+  return {
+    ownerReferences: [{ apiVersion: 'apps/v1', kind, name: 'o', uid: 'u', controller: true }],
+  }
+}
+
+function pod(spec: Partial<NonNullable<Pod['spec']>>, kind: string | undefined): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', ...owned(kind) },
+    spec: { containers: [], ...spec },
+    status: { phase: 'Running' },
+  }
+}
+
+test('pods of one template are alike but for their token volumes, which are left out with their mounts', () => {
+  const whole = pod(
+    {
+      volumes: [data, token],
+      initContainers: [{ name: 'i', volumeMounts: [tokenMount] }],
+      containers: [
+        { name: 'a', image: 'a', volumeMounts: [dataMount, tokenMount], tty: true },
+        { name: 'b' },
+      ],
+    },
+    'ReplicaSet',
+  )
+  const before = structuredClone(whole)
+  assert.deepEqual(leanPod(whole), {
+    ...whole,
+    spec: {
+      volumes: [data],
+      containers: [{ name: 'a', image: 'a', volumeMounts: [dataMount], tty: true }, { name: 'b' }],
+      initContainers: [{ name: 'i', volumeMounts: [] }],
+    },
+  })
+  assert.deepEqual(whole, before, 'what it is given stays as it is')
+  assert.deepEqual(Object.keys(leanPod(whole)), Object.keys(whole))
+})
+
+test('what is lean is returned as it is', () => {
+  const lean = leanPod(pod({ volumes: [token] }, 'Job'))
+  assert.equal(leanPod(lean), lean)
+  const without = pod({}, 'ReplicaSet')
+  assert.equal(leanPod(without), without)
+})
+
+test('pods that are written back whole are kept whole: of StatefulSets, and what a StatefulSet can adopt', () => {
+  for (const kind of ['StatefulSet', undefined]) {
+    const whole = pod({ volumes: [token] }, kind)
+    assert.equal(leanPod(whole), whole)
+  }
+})
+
+test('volumes that people named so, or tokens that they ask for themselves, are theirs', () => {
+  for (const volume of [
+    { name: 'kube-api-access-x7k2p', configMap: { name: 'c' } },
+    { name: 'kube-api-access-x7k2p', projected: { sources: [{ configMap: { name: 'c' } }] } },
+    { name: 'kube-api-access-x7k2p', projected: {} },
+    { name: 'my-kube-api-access-x7k2p', projected: token.projected },
+    { name: 'kube-api-access-x7k2p0', projected: token.projected },
+    { name: 'vault-token', projected: token.projected },
+  ]) {
+    const whole = pod({ volumes: [volume] }, 'ReplicaSet')
+    assert.equal(leanPod(whole), whole)
+  }
+})
+
+test('a mount of the token elsewhere, or of something else there, stays', () => {
+  const elsewhere = { ...tokenMount, mountPath: '/token' }
+  const other = { ...tokenMount, name: 'data' }
+  const volumeMounts = [elsewhere, tokenMount, other]
+  const whole = pod({ volumes: [token], containers: [{ name: 'a', volumeMounts }] }, 'DaemonSet')
+  assert.deepEqual(leanPod(whole).spec?.containers[0]?.volumeMounts, [elsewhere, other])
+})
