@@ -61,6 +61,8 @@ export interface AppWorld {
   readonly commit: string
   /** Of Node. */
   readonly runtimeVersion: string
+  /** Adds what the process itself tells: time, memory, files, how long turns are. Absent: several managers share a process. */
+  exposeProcess?(metrics: MetricsRegistry): void
   /** Opens the HTTPS port; returns how to close it. */
   serve(pages: ServedPages): Promise<() => void>
 }
@@ -161,6 +163,7 @@ class App {
     this.#slis = filteredMetrics(new PrometheusRegistry(), filters, silentMetrics)
     this.#health = new HealthChecks(this.#slis)
     this.#pool = new TransportPool({ host, clock, logger, metrics: this.#metrics })
+    world.exposeProcess?.(this.#metrics)
     registerBinaryMetrics(this.#metrics, world, options.gates(), compatibilityVersions(options))
   }
 

@@ -9,10 +9,12 @@ import {
   compareStrings,
   errorText,
   every,
+  exposeEventLoopMetrics,
+  exposeProcessMetrics,
   jsonLogger,
   klogLogger,
 } from '@gyropilot/foundation'
-import type { Logger } from '@gyropilot/foundation'
+import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
 import type { AppWorld, ServedPages } from './app.ts'
 import { gateWarnings } from './feature-gates.ts'
@@ -171,6 +173,10 @@ function worldFrom(
     version,
     commit: COMMIT,
     runtimeVersion: process.version,
+    exposeProcess(metrics: MetricsRegistry) {
+      exposeProcessMetrics(metrics)
+      exposeEventLoopMetrics(metrics)
+    },
   }
   return {
     ...world,
