@@ -20,6 +20,7 @@ import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
 import type { ClientBuilder, ClientRate } from './client-builder.ts'
 import { TOKEN_CONTROLLER, missingControllers, refuseMissing } from './controller-names.ts'
+import type { HostFolders } from './controllers-configuration.ts'
 import { createElection } from './election.ts'
 import type { Election, ElectionOptions } from './election.ts'
 import { managerErrors } from './errors.ts'
@@ -50,6 +51,8 @@ export interface AppWorld {
   readonly hostname: string
   /** Of this process; IANA name. */
   readonly localTimeZone: string
+  /** Of this machine. Absent: none may be made or removed. */
+  readonly hostFolders?: HostFolders
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger

@@ -28,6 +28,7 @@ import { namedCertificates, servingCertificate } from './serving-certificate.ts'
 import { tlsSettings } from './serving/tls-settings.ts'
 import { writeCertificateFiles } from './system/certificate-files.ts'
 import { startHttpsServer } from './system/https-server.ts'
+import { hostFolders } from './system/host-folders.ts'
 import { localTimeZone } from './system/local-time-zone.ts'
 import type { ServingMaterial } from './system/https-server.ts'
 import { Verbosity } from './verbosity.ts'
@@ -165,6 +166,7 @@ function worldFrom(
     host: new SystemHost(),
     hostname: hostname(),
     localTimeZone: localTimeZone(),
+    hostFolders,
     clock: new SystemClock(),
     random: new SystemRandom(),
     logger,

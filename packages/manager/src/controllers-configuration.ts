@@ -1,9 +1,14 @@
 /** Fills the controllers' configuration from flags. Pure. */
 import { defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
+import type { RecyclerTemplates } from './recycler-templates.ts'
 import { signingAuthorities } from './signing-authorities.ts'
 import { gateValues } from './feature-gates.ts'
 import type { Options } from './options.ts'
+
+export type HostFolders = NonNullable<
+  ControllersConfiguration['persistentVolumeBinder']['hostFolders']
+>
 
 /** What the process finds around it: files that flags name, read, and where it runs. */
 export interface Surroundings {
@@ -15,6 +20,10 @@ export interface Surroundings {
   readTextFile(path: string): Promise<string>
   /** IANA name. */
   readonly localTimeZone: string
+  /** --pv-recycler-pod-template-filepath-* */
+  readonly recyclerTemplates?: RecyclerTemplates
+  /** Of this machine. Absent: none may be made or removed. */
+  readonly hostFolders?: HostFolders | undefined
 }
 
 export function controllersConfiguration(
@@ -58,7 +67,7 @@ export function controllersConfiguration(
     },
     nodeIpam: nodeIpam(options),
     nodeLifecycle: nodeLifecycle(options),
-    persistentVolumeBinder: volumeBinderConfiguration(options),
+    persistentVolumeBinder: volumeBinderConfiguration(options, surroundings),
     podGarbageCollector: {
       ...defaultControllersConfiguration.podGarbageCollector,
       terminatedPodThreshold: options.number('terminated-pod-gc-threshold'),
@@ -127,10 +136,25 @@ function attachDetach(options: Options): ControllersConfiguration['attachDetach'
 
 function volumeBinderConfiguration(
   options: Options,
+  { recyclerTemplates, hostFolders }: Surroundings,
 ): ControllersConfiguration['persistentVolumeBinder'] {
   return {
     syncPeriodMs: options.number('pvclaimbinder-sync-period'),
     enableDynamicProvisioning: options.flag('enable-dynamic-provisioning'),
+    enableHostPathProvisioner: options.flag('enable-hostpath-provisioner'),
+    recyclers: {
+      nfs: {
+        minimumSeconds: options.number('pv-recycler-minimum-timeout-nfs'),
+        secondsPerGibibyte: options.number('pv-recycler-increment-timeout-nfs'),
+        ...(recyclerTemplates?.nfs && { podTemplate: recyclerTemplates.nfs }),
+      },
+      hostPath: {
+        minimumSeconds: options.number('pv-recycler-minimum-timeout-hostpath'),
+        secondsPerGibibyte: options.number('pv-recycler-timeout-increment-hostpath'),
+        ...(recyclerTemplates?.hostPath && { podTemplate: recyclerTemplates.hostPath }),
+      },
+    },
+    ...(hostFolders && { hostFolders }),
   }
 }
 

@@ -11,6 +11,7 @@ import { flagGroups } from './flags/kube-controller-manager-flags.ts'
 import { kubeControllerManagerProblems } from './options.ts'
 import type { Options } from './options.ts'
 import type { Program } from './program.ts'
+import { recyclerTemplates } from './recycler-templates.ts'
 
 const INTRODUCTION = `kube-controller-manager runs the control loops of Kubernetes: each watches the shared state of the cluster through the
 API server and makes changes that move it towards the desired state. This one is Gyropilot, the same loops in TypeScript.`
@@ -26,13 +27,16 @@ export const kubeControllerManager: Program = {
   startsOneByOne: false,
   problemsOf: kubeControllerManagerProblems,
   componentConfiguration,
-  async prepare(options, { host, localTimeZone }) {
+  async prepare(options, { host, localTimeZone, hostFolders }) {
+    const templates = await recyclerTemplates((flag) => textOfFile(options, host, flag))
     return {
       configuration: async (config) =>
         controllersConfiguration(options, {
           rootCaPem: await rootCa(options, host, config),
           readTextFile: (path) => host.readTextFile(path),
           localTimeZone,
+          hostFolders,
+          recyclerTemplates: templates,
           serviceAccountPrivateKeyPem: await textOfFile(
             options,
             host,

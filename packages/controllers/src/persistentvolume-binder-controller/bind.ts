@@ -52,7 +52,7 @@ export function take(
   return withAnnotation(taking, BIND_COMPLETED, YES)
 }
 
-function referenceTo({ metadata }: PersistentVolumeClaim): ObjectReference {
+export function referenceTo({ metadata }: PersistentVolumeClaim): ObjectReference {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',

@@ -1,10 +1,18 @@
 /** What the rules know and remember besides the object they look at. */
-import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@gyropilot/api'
+import type {
+  Event,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { update, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import type { PersistentVolumeBinderConfiguration } from './config.ts'
 import type { BinderMetrics } from './metrics.ts'
+import type { OperationTimes } from './operation-times.ts'
 import type { OwnCache } from './own-cache.ts'
 
 export interface Binder {
@@ -18,8 +26,26 @@ export interface Binder {
   enqueueClaim(key: string): void
   readonly settings: PersistentVolumeBinderConfiguration
   readonly metrics: BinderMetrics
-  /** Failures of deletions and recyclings, by `delete-<pv>[<uid>]`. */
+  /** Failures of provisionings, deletions and recyclings, by `delete-<pv>[<uid>]`. */
   readonly operations: Operations
+  readonly times: OperationTimes
+  /** Whether nothing was said of the volume yet about this event of its recycler. */
+  isNews(volume: PersistentVolume, event: Event): boolean
+  /** What was remembered of the volume of this name. */
+  forgetVolume(name: string): void
+  /** Volumes that were made and are not seen yet, by the key of their claim. */
+  readonly begun: Map<string, BegunVolume>
+  nodeNamed(name: string): Node | undefined
+  /** A new uuid. */
+  newId(): string
+}
+
+export interface BegunVolume {
+  readonly claimUid: string | undefined
+  readonly path: string
+  readonly tries: number
+  /** `given up`: its folder is to go. */
+  readonly state: 'unsaved' | 'given up' | 'saved'
 }
 
 /** Not again before its time. */

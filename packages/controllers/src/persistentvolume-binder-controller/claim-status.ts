@@ -2,7 +2,7 @@
  * The status of a claim, computed and written.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Status and conditions.
  */
-import { deepEqual } from '@gyropilot/api'
+import { deepEqual, keyOf } from '@gyropilot/api'
 import type {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -65,7 +65,9 @@ export function* writeClaimStatus(
 ): Reconcile<Outcome<PersistentVolumeClaim>> {
   const status = claimStatus(claim, phase, volume)
   if (deepEqual(status, claim.status ?? {})) return unchanged(claim)
-  return yield* saveClaim(binder, { ...claim, status }, 'status')
+  const saved = yield* saveClaim(binder, { ...claim, status }, 'status')
+  if (saved.ok && phase === 'Bound') binder.times.ended(keyOf(claim), 'provision')
+  return saved
 }
 
 /** Its volume is gone, and with it the data. Said once. */

@@ -10,6 +10,7 @@ import type {
   Pod,
   StorageClass,
 } from '@gyropilot/api'
+import { SeededRandom } from '@gyropilot/foundation'
 import type { Verdict, Write } from '@gyropilot/runtime'
 import { RecordingMetrics, drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
 import type { DriveOptions, Driven } from '@gyropilot/runtime/testing'
@@ -173,12 +174,17 @@ export function world(objects: readonly KubernetesObject[], options: SyncOptions
   const base = defaultControllersConfiguration
   const persistentVolumeBinder = { ...base.persistentVolumeBinder, ...options.settings }
   const configuration = { ...base, persistentVolumeBinder }
-  const binder = binderOf({ informers, configuration, metrics, clock }, (key) => {
+  const random = new SeededRandom('binder')
+  const binder = binderOf({ informers, configuration, metrics, clock, random }, (key) => {
     enqueued.push(key)
   })
   const logic = { claim: claimLogic({ informers }, binder), volume: volumeLogic(binder) }
   /** The API has what the caches have, unless the test says otherwise. */
   const onRead: NonNullable<DriveOptions['onRead']> = (read) => {
+    if (read.verb === 'list') {
+      const items = informers.informer(read.type).lister.list(read.namespace)
+      return { ok: true, object: { items } as KubernetesObject }
+    }
     if (read.verb !== 'get') return undefined
     const object = informers.informer(read.type).lister.get(read.namespace, read.name)
     return object === undefined ? refused(404, 'NotFound') : { ok: true, object }

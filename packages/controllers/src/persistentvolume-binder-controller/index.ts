@@ -4,6 +4,7 @@
  */
 import { keyOf, resources } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { uuid } from '@gyropilot/foundation'
 import { KeyedBackoff, runKeyedController, runPeriodicController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -25,7 +26,9 @@ import {
   WORKERS,
 } from './config.ts'
 import { ACCESS_MODE_INDEX, accessModeGroup } from './match-volume.ts'
+import { folderCalls } from './host-path.ts'
 import { binderMetrics } from './metrics.ts'
+import { operationTimes } from './operation-times.ts'
 import { OwnCache } from './own-cache.ts'
 import { reconcileClaim } from './reconcile-claim.ts'
 import { reconcileVolume } from './reconcile-volume.ts'
@@ -72,7 +75,8 @@ export function binderOf(
     configuration,
     metrics,
     clock,
-  }: Pick<Context, 'informers' | 'configuration' | 'metrics' | 'clock'>,
+    random,
+  }: Pick<Context, 'informers' | 'configuration' | 'metrics' | 'clock' | 'random'>,
   enqueueClaim: (key: string) => void,
 ): Binder {
   const volumes = informers.informer(resources.persistentvolumes)
@@ -82,6 +86,17 @@ export function binderOf(
   volumes.addIndex(ACCESS_MODE_INDEX, accessModeGroup)
   addPodClaimIndex(pods)
   const backoff = new KeyedBackoff(clock, MIN_OPERATION_RETRY_MS, MAX_OPERATION_RETRY_MS)
+  const settings = configuration.persistentVolumeBinder
+  // Of use for volumes on the manager's own machine only.
+  const nodes = settings.enableHostPathProvisioner
+    ? informers.informer(resources.nodes).lister
+    : undefined
+  const counts = binderMetrics(
+    metrics,
+    () => volumes.lister.list(),
+    () => claims.lister.list(),
+  )
+  const told = new Map<string, Set<string>>()
   return {
     volumes: new OwnCache(volumes.lister),
     claims: new OwnCache(claims.lister),
@@ -90,12 +105,21 @@ export function binderOf(
     podsUsing: ({ namespace, name }) => podsUsing(pods.lister, `${namespace}/${name}`),
     podNamed: (namespace, name) => pods.lister.get(namespace, name),
     enqueueClaim,
-    settings: configuration.persistentVolumeBinder,
-    metrics: binderMetrics(
-      metrics,
-      () => volumes.lister.list(),
-      () => claims.lister.list(),
-    ),
+    nodeNamed: (name) => nodes?.get(undefined, name),
+    newId: () => uuid(random),
+    settings,
+    metrics: counts,
+    times: operationTimes(() => clock.monotonicMs(), counts.operationTook),
+    begun: new Map(),
+    isNews(volume, event) {
+      const name = volume.metadata?.name ?? ''
+      const own = told.get(name) ?? new Set()
+      const id = `${event.metadata?.uid} ${event.count ?? 1}`
+      const isNew = !own.has(id)
+      told.set(name, own.add(id))
+      return isNew
+    },
+    forgetVolume: (name) => void told.delete(name),
     operations: {
       isInBackoff: (id) => backoff.isInBackoff(id),
       failed: (id) => backoff.next(id),
@@ -114,7 +138,12 @@ export function claimLogic(
     watches: claimWatches,
     observe: (key) => binder.claims.current(key),
     reconcile: (claim) => reconcileClaim(binder, claim),
-    forget: (key) => binder.claims.forget(key),
+    forget(key) {
+      binder.claims.forget(key)
+      binder.times.dropped(key, 'provision')
+      binder.begun.delete(key)
+    },
+    outside: folderCalls(binder.settings.hostFolders),
     // Without its class or its pods a claim would be told the wrong thing.
     alsoAwait: [
       informers.informer(resources.persistentvolumes),
@@ -132,6 +161,11 @@ export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
     watches: volumeWatches,
     observe: (key) => binder.volumes.current(key),
     reconcile: (volume) => reconcileVolume(binder, volume),
-    forget: (key) => binder.volumes.forget(key),
+    forget(key) {
+      binder.volumes.forget(key)
+      binder.forgetVolume(key)
+      binder.times.ended(key, 'delete')
+    },
+    outside: folderCalls(binder.settings.hostFolders),
   }
 }

@@ -2,12 +2,24 @@
 import { storageClassNameOf } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { Gauge, Labels, MetricsRegistry } from '@gyropilot/foundation'
+import { storageOperationMetrics } from '../volume-support/operation-metrics.ts'
 import { pluginOf } from './storage-plugin.ts'
+
+const SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600]
 
 export interface BinderMetrics {
   /** A default class was given to a claim afterwards, or the write failed. */
   classAssigned(ok: boolean): void
   operationFailed(plugin: string, operation: 'provision' | 'delete'): void
+  /** From the first try to success. */
+  operationTook(plugin: string, operation: 'provision' | 'delete', durationMs: number): void
+  /** One run of a plugin of this process. */
+  pluginRan(
+    plugin: string,
+    operation: 'provision' | 'delete',
+    ok: boolean,
+    durationMs: number,
+  ): void
 }
 
 export function binderMetrics(
@@ -29,7 +41,18 @@ export function binderMetrics(
     help: 'Total volume operation errors',
     labels: ['plugin_name', 'operation_name'],
   })
+  const took = metrics.histogram({
+    name: 'volume_operation_total_seconds',
+    help: 'Storage operation end to end duration in seconds',
+    labels: ['plugin_name', 'operation_name'],
+    buckets: SECONDS,
+  })
+  const ran = storageOperationMetrics(metrics)
   return {
+    operationTook: (plugin, operation, durationMs) =>
+      took.observe(durationMs / 1000, { plugin_name: plugin, operation_name: operation }),
+    pluginRan: (plugin, operation, ok, durationMs) =>
+      ran({ plugin, name: `volume_${operation}`, isMigrated: false }, ok, durationMs),
     classAssigned: (ok) => (ok ? assigned : failed).increment(),
     operationFailed: (plugin, operation) =>
       errors.increment({ plugin_name: plugin, operation_name: operation }),
@@ -90,23 +113,16 @@ function classesOfClaim(claim: PersistentVolumeClaim): Labels {
   }
 }
 
-/** How many objects have the same labels; labels that nobody has any more count 0. */
+/** How many objects have the same labels; labels that nobody has any more are gone. */
 class Count {
   readonly #gauge: Gauge
-  readonly #seen = new Map<string, Labels>()
 
   constructor(gauge: Gauge) {
     this.#gauge = gauge
   }
 
   show<T>(objects: readonly T[], labelsOf: (object: T) => Labels): void {
-    const counts = new Map<string, number>()
-    for (const object of objects) {
-      const labels = labelsOf(object)
-      const id = JSON.stringify(labels)
-      this.#seen.set(id, labels)
-      counts.set(id, (counts.get(id) ?? 0) + 1)
-    }
-    for (const [id, labels] of this.#seen) this.#gauge.set(counts.get(id) ?? 0, labels)
+    this.#gauge.clear()
+    for (const object of objects) this.#gauge.add(1, labelsOf(object))
   }
 }

@@ -4,6 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { PersistentVolume } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { CHOSEN, boundPair, claim, podUsing, volume, world } from './fixtures.ts'
+import { defaultPersistentVolumeBinderConfiguration } from './config.ts'
 import { recyclerPod } from './recycle.ts'
 import { claimWatches, volumeWatches } from './watches.ts'
 
@@ -56,7 +57,7 @@ test('a claim and a volume are looked at for every event, and when their partner
     [['v'], ['v'], ['v']],
   )
   assert.deepEqual([[...ofGone!.onDelete!(kept)], [...ofGone!.onDelete!(claim())]], [['v'], []])
-  const pod = recyclerPod(volume())
+  const pod = recyclerPod(volume(), defaultPersistentVolumeBinderConfiguration)
   assert.deepEqual(
     [
       [...ofPod!.onUpdate!(pod, pod)],
@@ -99,7 +100,7 @@ test('volumes and claims are counted by state, class and plugin', () => {
     1,
   )
   here.informers.remove(resources.persistentvolumes, bound)
-  assert.equal(value('bound_pv_count', { storage_class: '' }), 0)
+  assert.equal(value('bound_pv_count', { storage_class: '' }), undefined, 'as if it never was')
 })
 
 test('an own write is what the next claim sees', () => {

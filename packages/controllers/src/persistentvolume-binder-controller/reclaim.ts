@@ -3,8 +3,15 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim.
  */
 import { isNotFound } from '@gyropilot/client'
-import { hasFinalizer, isTerminating, resources, withoutFinalizer } from '@gyropilot/api'
+import {
+  hasFinalizer,
+  isTerminating,
+  resources,
+  storageClassNameOf,
+  withoutFinalizer,
+} from '@gyropilot/api'
 import type { PersistentVolume } from '@gyropilot/api'
+import { errorText } from '@gyropilot/foundation'
 import { remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { hasAnnotation } from './annotations.ts'
@@ -13,7 +20,9 @@ import type { Binder } from './binder.ts'
 import { IN_TREE_FINALIZER, MIGRATED_TO } from './config.ts'
 import { recycle } from './recycle.ts'
 import { liveReleased, operationId } from './released-volume.ts'
+import { removeFolder } from './host-path.ts'
 import { HOST_PATH_PLUGIN, deleterOf, hostPathRefusal } from './storage-plugin.ts'
+import type { Deleter } from './storage-plugin.ts'
 import { failVolume } from './volume-phase.ts'
 
 export function* reclaim(binder: Binder, volume: PersistentVolume): Reconcile {
@@ -36,6 +45,9 @@ export function* reclaim(binder: Binder, volume: PersistentVolume): Reconcile {
 
 function* deleteVolume(binder: Binder, volume: PersistentVolume): Reconcile {
   const deleter = deleterOf(volume)
+  binder.times.begun(volume.metadata?.name ?? '', 'delete', () =>
+    pluginNameOf(binder, volume, deleter),
+  )
   if (deleter.kind === 'external') return
   if (deleter.kind === 'none')
     return yield* failVolume(binder, volume, 'VolumeFailedDelete', deleter.message)
@@ -48,9 +60,24 @@ function* deleteVolume(binder: Binder, volume: PersistentVolume): Reconcile {
   if (refusal !== undefined) {
     binder.operations.failed(id)
     binder.metrics.operationFailed(HOST_PATH_PLUGIN, 'delete')
+    binder.metrics.pluginRan(HOST_PATH_PLUGIN, 'delete', false, 0)
     return yield* failVolume(binder, live.volume, 'VolumeFailedDelete', refusal)
   }
+  const removed = yield* removeFolder(binder, live.volume.spec?.hostPath?.path ?? '')
+  if (!removed.ok) {
+    binder.operations.failed(id)
+    binder.metrics.operationFailed(HOST_PATH_PLUGIN, 'delete')
+    binder.metrics.pluginRan(HOST_PATH_PLUGIN, 'delete', false, 0)
+    return yield* failVolume(binder, live.volume, 'VolumeFailedDelete', errorText(removed.error))
+  }
+  binder.metrics.pluginRan(HOST_PATH_PLUGIN, 'delete', true, 0)
   return yield* removeObject(binder, live.volume)
+}
+
+/** A volume that is deleted outside counts under its class's provisioner. */
+function pluginNameOf(binder: Binder, volume: PersistentVolume, deleter: Deleter): string {
+  if (deleter.kind === 'host-path') return HOST_PATH_PLUGIN
+  return binder.classNamed(storageClassNameOf(volume))?.provisioner ?? 'N/A'
 }
 
 /** The finalizer first: nobody else takes it away. */

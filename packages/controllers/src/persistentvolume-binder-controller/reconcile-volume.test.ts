@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PersistentVolume, Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import type { Event, PersistentVolume, Pod } from '@gyropilot/api'
 import { refused } from '../workload-support/fixtures.ts'
-import { CHOSEN, boundPair, checkVolumes, claim, podUsing, volume, world } from './fixtures.ts'
+import {
+  CHOSEN,
+  boundPair,
+  checkVolumes,
+  claim,
+  podUsing,
+  storageClass,
+  volume,
+  world,
+} from './fixtures.ts'
 import type { SyncOptions, VolumeOptions } from './fixtures.ts'
+import { defaultPersistentVolumeBinderConfiguration } from './config.ts'
 import { recyclerPod } from './recycle.ts'
 
 type Policy = NonNullable<PersistentVolume['spec']>['persistentVolumeReclaimPolicy']
@@ -278,7 +289,7 @@ function recycler(
   more: Partial<NonNullable<Pod['metadata']>> = {},
   message?: string,
 ): Pod {
-  const plain = recyclerPod(recycled())
+  const plain = recyclerPod(recycled(), defaultPersistentVolumeBinderConfiguration)
   return {
     ...plain,
     metadata: { ...plain.metadata, uid: 'pod-uid', ...more },
@@ -355,14 +366,132 @@ checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
 ])
 
 test('the recycler has time by the size of the volume', () => {
+  const settings = defaultPersistentVolumeBinderConfiguration
+  const sized = (size: string, source: object) =>
+    volume('v', { size, spec: { capacity: { storage: size }, ...source } })
   const seconds = (size: string, source: object) =>
-    recyclerPod(volume('v', { size, spec: { capacity: { storage: size }, ...source } })).spec
-      ?.activeDeadlineSeconds
+    recyclerPod(sized(size, source), settings).spec?.activeDeadlineSeconds
   const HOST = { hostPath: { path: '/d' } }
   assert.deepEqual(
     [seconds('1Gi', NFS), seconds('11Gi', NFS), seconds('500Mi', HOST), seconds('5Gi', HOST)],
     [300, 330, 60, 150],
   )
+  const asTold = { minimumSeconds: 7, secondsPerGibibyte: 2 }
+  const told = { ...settings, recyclers: { nfs: asTold, hostPath: settings.recyclers.hostPath } }
+  assert.equal(recyclerPod(sized('5Gi', NFS), told).spec?.activeDeadlineSeconds, 10)
+  assert.equal(recyclerPod(sized('5Gi', HOST), told).spec?.activeDeadlineSeconds, 150)
+})
+
+test('a template is the recycler, with the volume in the place of its first', () => {
+  const settings = defaultPersistentVolumeBinderConfiguration
+  const podTemplate: Pod = {
+    kind: 'Pod',
+    metadata: { name: 'mine', namespace: 'other', labels: { a: 'b' } },
+    spec: {
+      containers: [{ name: 'c', image: 'scrub:1' }],
+      volumes: [
+        { name: 'first', emptyDir: {} },
+        { name: 'second', emptyDir: {} },
+      ],
+    },
+  }
+  const nfs = { ...settings.recyclers.nfs, podTemplate }
+  const pod = recyclerPod(recycled(), { ...settings, recyclers: { ...settings.recyclers, nfs } })
+  assert.deepEqual(pod, {
+    kind: 'Pod',
+    metadata: { name: 'recycler-for-v', namespace: 'default', labels: { a: 'b' } },
+    spec: {
+      activeDeadlineSeconds: 300,
+      containers: [{ name: 'c', image: 'scrub:1' }],
+      volumes: [
+        { name: 'first', ...NFS },
+        { name: 'second', emptyDir: {} },
+      ],
+    },
+  })
+})
+
+test('what happens to the recycler is told of the volume, once each', () => {
+  const event = (name: string, type: string, message: string, time: string, count = 1): Event => ({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: 'default', uid: name },
+    involvedObject: { kind: 'Pod', name: 'recycler-for-v' },
+    type,
+    message,
+    lastTimestamp: time,
+    count,
+  })
+  const late = event('a', 'Warning', 'no image', '2026-01-01T00:00:02Z')
+  const here = world([
+    recycled(),
+    recycler('Pending'),
+    late,
+    event('b', 'Normal', 'pulling', '2026-01-01T00:00:01Z'),
+  ])
+  const told = () => here.syncVolume()?.events.map(({ type, message }) => `${type} ${message}`)
+  assert.deepEqual(told(), ['Normal Recycler pod: pulling', 'Warning Recycler pod: no image'])
+  assert.deepEqual(told(), [])
+  here.informers.apply(
+    resources.events,
+    event('a', 'Warning', 'no image', '2026-01-01T00:00:09Z', 2),
+  )
+  assert.deepEqual(told(), ['Warning Recycler pod: no image'])
+})
+
+test('deletions are timed from the first try until the object is gone', async () => {
+  const spec = { csi: { driver: 'd', volumeHandle: 'h' } }
+  const outside = held('Delete', spec, { phase: 'Released' })
+  const classed = { ...outside, spec: { ...outside.spec, storageClassName: 'fast' } }
+  for (const [objects, plugin_name] of [
+    [[classed, storageClass('fast', 'disk.example.com')], 'disk.example.com'],
+    [[outside], 'N/A'],
+    [[held('Delete', { hostPath: { path: '/tmp/d' } }, { phase: 'Released' })], HOST_PLUGIN],
+  ] as const) {
+    const here = world(objects)
+    here.syncVolume()
+    await here.clock.advance(1_500)
+    here.syncVolume()
+    here.logic.volume.forget?.('v')
+    here.logic.volume.forget?.('v')
+    const labels = { plugin_name, operation_name: 'delete' }
+    assert.deepEqual(here.metrics.observed('volume_operation_total_seconds', labels), [1.5])
+  }
+})
+
+const HOST_PLUGIN = 'kubernetes.io/host-path'
+const folderOf = (path: string) => held('Delete', { hostPath: { path } }, { phase: 'Released' })
+const folders = { hostFolders: { make: async () => {}, remove: async () => {} } }
+
+test('a host path goes with its folder, where folders may be removed', () => {
+  const calls: unknown[] = []
+  const here = world([folderOf('/tmp/d')], {
+    settings: folders,
+    onOutside: (call) => {
+      calls.push(call)
+      return { ok: true, object: undefined }
+    },
+  })
+  assert.deepEqual(here.syncVolume()?.done, ['delete PersistentVolume v'])
+  assert.deepEqual(calls, [{ name: 'removeFolder', arguments: ['/tmp/d'] }])
+  const labels = { volume_plugin: HOST_PLUGIN, operation_name: 'volume_delete', migrated: 'false' }
+  const ran = (status: string) =>
+    here.metrics.observed('storage_operation_duration_seconds', { ...labels, status }).length
+  assert.deepEqual([ran('success'), ran('fail-unknown')], [1, 0])
+})
+
+test('a folder that cannot be removed keeps its volume, and one that leads out is left alone', () => {
+  const refuses = world([folderOf('/tmp/d')], {
+    settings: folders,
+    onOutside: () => ({ ok: false, error: new Error('EACCES'), attempted: true }),
+  })
+  const { told, done } = refuses.syncVolume()!
+  assert.deepEqual([told, done], [['VolumeFailedDelete: EACCES'], ['volume v is Failed']])
+  const labels = { plugin_name: HOST_PLUGIN, operation_name: 'delete' }
+  assert.equal(refuses.metrics.value('volume_operation_errors_total', labels), 1)
+  assert.equal(refuses.syncVolume(), undefined, 'not before its own write is seen')
+  const out = world([folderOf('/tmp/a/../../etc')], { settings: folders })
+  assert.deepEqual(out.syncVolume()?.done, ['volume v is Failed'])
 })
 
 const FINALIZERS = [

@@ -10,11 +10,12 @@ import {
   resources,
   volumeCapacity,
 } from '@gyropilot/api'
-import type { PersistentVolume, Pod } from '@gyropilot/api'
+import type { Event, PersistentVolume, Pod } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
-import { create, recordEvent, remove, write } from '@gyropilot/runtime'
+import { create, listLive, recordEvent, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { Binder } from './binder.ts'
+import type { PersistentVolumeBinderConfiguration, RecyclerConfiguration } from './config.ts'
 import { liveReleased, operationId } from './released-volume.ts'
 import { recyclerOf } from './storage-plugin.ts'
 import { unbind } from './unbind.ts'
@@ -36,13 +37,14 @@ export function recycledVolume({ metadata }: Pod): string | undefined {
 
 /** Begun, or seen to its end: the pod's own events bring the volume back here. */
 export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
-  if (recyclerOf(cached) === undefined) {
+  if (recyclerOf(cached, binder.settings) === undefined) {
     const text = 'No recycler plugin found for the volume!'
     return yield* failVolume(binder, cached, 'VolumeFailedRecycle', text)
   }
   if (binder.operations.isInBackoff(operationId('recycle', cached))) return
   const pod = binder.podNamed(NAMESPACE, `${NAME_PREFIX}${cached.metadata?.name}`)
   const isRunning = pod !== undefined && !isTerminating(pod) && !hasEnded(pod)
+  if (pod !== undefined) yield* copyEvents(binder, cached, pod)
   if (isRunning) return
   const live = yield* liveReleased(binder, cached)
   if ('error' in live) return live
@@ -70,7 +72,7 @@ function* begin(binder: Binder, volume: PersistentVolume): Reconcile {
     const text = `Volume is used by pods: ${names}`
     return yield* recordEvent(volume, 'Normal', 'VolumeFailedRecycle', text)
   }
-  const created = yield* write(create(resources.pods, recyclerPod(volume)))
+  const created = yield* write(create(resources.pods, recyclerPod(volume, binder.settings)))
   // One of an earlier run, or of another manager: what it comes to is what counts.
   if (created.ok || isAlreadyExists(created.error)) return
   return { error: created.error }
@@ -90,15 +92,56 @@ function* conclude(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcil
   return yield* failVolume(binder, volume, 'VolumeFailedRecycle', `Recycle failed: ${why}`)
 }
 
-export function recyclerPod(volume: PersistentVolume): Pod {
+/** What happens to the pod is told of the volume too. */
+function* copyEvents(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcile<void> {
+  const { name, namespace, uid } = pod.metadata ?? {}
+  const fieldSelector = `involvedObject.name=${name},involvedObject.namespace=${namespace},involvedObject.uid=${uid}`
+  const listed = yield* listLive(resources.events, NAMESPACE, { fieldSelector })
+  // They are told the next time.
+  if (!listed.ok) return
+  const events = [...listed.object.items].sort((a, b) =>
+    compareStrings(timeOf(a) + a.metadata?.name, timeOf(b) + b.metadata?.name),
+  )
+  for (const event of events) {
+    if (!binder.isNews(volume, event)) continue
+    const type = event.type === 'Normal' ? 'Normal' : 'Warning'
+    yield* recordEvent(volume, type, 'RecyclerPod', `Recycler pod: ${event.message}`)
+  }
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: Event): string {
+  return lastTimestamp ?? eventTime ?? metadata?.creationTimestamp ?? ''
+}
+
+export function recyclerPod(
+  volume: PersistentVolume,
+  settings: PersistentVolumeBinderConfiguration,
+): Pod {
   const { hostPath, nfs } = volume.spec ?? {}
+  const recycler = recyclerOf(volume, settings)
+  const source = hostPath === undefined ? { nfs } : { hostPath }
+  const name = `${NAME_PREFIX}${volume.metadata?.name}`
+  const activeDeadlineSeconds = deadlineSeconds(volume, recycler)
+  const template = recycler?.podTemplate
+  if (template !== undefined) {
+    const [first, ...others] = template.spec?.volumes ?? []
+    return {
+      ...template,
+      metadata: { ...template.metadata, name, namespace: NAMESPACE },
+      spec: {
+        ...template.spec!,
+        activeDeadlineSeconds,
+        volumes: [{ name: first?.name ?? 'vol', ...source }, ...others],
+      },
+    }
+  }
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: `${NAME_PREFIX}${volume.metadata?.name}`, namespace: NAMESPACE },
+    metadata: { name, namespace: NAMESPACE },
     spec: {
       restartPolicy: 'Never',
-      activeDeadlineSeconds: deadlineSeconds(volume),
+      activeDeadlineSeconds,
       containers: [
         {
           name: 'pv-recycler',
@@ -108,13 +151,15 @@ export function recyclerPod(volume: PersistentVolume): Pod {
           volumeMounts: [{ name: 'vol', mountPath: '/scrub' }],
         },
       ],
-      volumes: [{ name: 'vol', ...(hostPath === undefined ? { nfs } : { hostPath }) }],
+      volumes: [{ name: 'vol', ...source }],
     },
   }
 }
 
-function deadlineSeconds(volume: PersistentVolume): number {
-  const { minimumSeconds = 0, secondsPerGibibyte = 0 } = recyclerOf(volume) ?? {}
+function deadlineSeconds(
+  volume: PersistentVolume,
+  { minimumSeconds = 0, secondsPerGibibyte = 0 }: Partial<RecyclerConfiguration> = {},
+): number {
   const capacity = volumeCapacity(volume)
   if (compareQuantities(capacity, GIBIBYTE) < 0) return minimumSeconds
   const gibibytes = Math.floor(quantityToInteger(capacity) / GIBIBYTE)

@@ -3,17 +3,17 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim, Released again.
  */
 import { isNotFound } from '@gyropilot/client'
-import { resources } from '@gyropilot/api'
-import type { PersistentVolume } from '@gyropilot/api'
+import { keyOf, resources } from '@gyropilot/api'
+import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import { getLive } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { Binder } from './binder.ts'
 
 export function operationId(
-  operation: 'delete' | 'recycle',
-  { metadata }: PersistentVolume,
+  operation: 'delete' | 'recycle' | 'provision',
+  object: PersistentVolume | PersistentVolumeClaim,
 ): string {
-  return `${operation}-${metadata?.name}[${metadata?.uid}]`
+  return `${operation}-${keyOf(object)}[${object.metadata?.uid}]`
 }
 
 /** As the server has it; without a volume: it is gone, or somebody has it again. */

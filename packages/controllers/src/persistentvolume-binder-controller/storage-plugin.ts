@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Reclaim.
  */
 import type { PersistentVolume } from '@gyropilot/api'
+import type { PersistentVolumeBinderConfiguration, RecyclerConfiguration } from './config.ts'
 import { driverOf } from '../volume-support/csi-migration.ts'
 import { annotation } from './annotations.ts'
 import { PROVISIONED_BY } from './config.ts'
@@ -42,19 +43,16 @@ export function pluginOf({ spec }: PersistentVolume): string | undefined {
 /** Why the folder may not be deleted; undefined: it may. */
 export function hostPathRefusal({ spec }: PersistentVolume): string | undefined {
   const path = spec?.hostPath?.path ?? ''
-  if (/^\/tmp\/.+/.test(path)) return undefined
+  const isInside = /^\/tmp\/.+/.test(path) && !path.split('/').includes('..')
+  if (isInside) return undefined
   return `host_path deleter only supports /tmp/.+ but received provided ${path}`
 }
 
-/** Timeout of the pod that empties the volume, in seconds: at least `minimum`, else by the size. */
-interface Recycler {
-  readonly minimumSeconds: number
-  readonly secondsPerGibibyte: number
-}
-
 /** Undefined: no plugin empties such a volume. */
-export function recyclerOf({ spec }: PersistentVolume): Recycler | undefined {
-  if (spec?.hostPath !== undefined) return { minimumSeconds: 60, secondsPerGibibyte: 30 }
-  if (spec?.nfs !== undefined) return { minimumSeconds: 300, secondsPerGibibyte: 30 }
-  return undefined
+export function recyclerOf(
+  { spec }: PersistentVolume,
+  { recyclers }: PersistentVolumeBinderConfiguration,
+): RecyclerConfiguration | undefined {
+  if (spec?.hostPath !== undefined) return recyclers.hostPath
+  return spec?.nfs === undefined ? undefined : recyclers.nfs
 }
