@@ -75,7 +75,8 @@ test('a StatefulSet is scaled, told of and deleted with its pods', () => {
 
 test('a claim that an earlier set has left is used again, and a new one is made beside it', () => {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
-  const bound = { ...spec, volumeName: 'left' }
+  // There is a default class: who wants a volume without one says so.
+  const bound = { ...spec, volumeName: 'left', storageClassName: '' }
   gyro.apply({
     apiVersion: 'v1',
     kind: 'PersistentVolume',
@@ -95,11 +96,53 @@ test('a claim that an earlier set has left is used again, and a new one is made 
   ])
   gyro.apply(statefulSet('disk', { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec }] }))
   gyro.ok('wait', '--for=condition=Ready', 'pod/disk-0', '--timeout=30s')
-  gyro.ok('wait', '--for=create', 'pvc/data-disk-1', '--timeout=30s')
+  gyro.ok('wait', '--for=create', 'pod/disk-1', '--timeout=30s')
+  gyro.ok('wait', '--for=condition=Ready', 'pod/disk-1', '--timeout=30s')
   const { volumes } = gyro.json('get', 'pod', 'disk-0').spec
   assert.deepEqual(volumes[0], {
     name: 'data',
     persistentVolumeClaim: { claimName: 'data-disk-0' },
   })
-  assert.equal(gyro.json('get', 'pod', 'disk-1').status.phase, 'Pending')
+  expectAll([
+    ['get pvc data-disk-1 --no-headers', /^data-disk-1 +Bound +pvc-\S+ +1Gi +RWO +standard /],
+  ])
+})
+
+test('a StatefulSet with claim templates comes up by itself, moves, and keeps its data', () => {
+  const data = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  }
+  const container = {
+    name: 'c',
+    image: 'postgres:18',
+    volumeMounts: [{ name: 'data', mountPath: '/data' }],
+  }
+  const spec = { replicas: 1, volumeClaimTemplates: [data] }
+  gyro.apply(statefulSet('db', spec, { containers: [container] }))
+  expectAll([
+    ['rollout status sts/db', /roll out complete: 1 new pods/],
+    ['get pvc data-db-0', /data-db-0 +Bound +pvc-\S+ +1Gi +RWO +standard /],
+    ['get sc', /standard \(default\) +sim\.storage +Delete +WaitForFirstConsumer +true /],
+    ['get csidrivers', /sim\.storage +true +false +false /],
+    ['get csinodes', /(node-\d +1 +\S+\n){3}/],
+    ['exec db-0 -- sh -c hostname>/data/name', ''],
+  ])
+  const home = gyro.json('get', 'pod', 'db-0').spec.nodeName
+  const { volumeName } = gyro.json('get', 'pvc', 'data-db-0').spec
+  expectAll([
+    [`get pv ${volumeName}`, /1Gi +RWO +Delete +Bound +default\/data-db-0 +standard /],
+    [`cordon ${home}`, /cordoned/],
+    ['delete pod db-0', /deleted/],
+    ['rollout status sts/db', /roll out complete: 1 new pods/],
+    ['exec db-0 -- cat /data/name', 'db-0\n'],
+    ['describe pvc data-db-0', /Used By: +db-0\n(.*\n)*.*Normal +ProvisioningSucceeded /],
+  ])
+  assert.notEqual(gyro.json('get', 'pod', 'db-0').spec.nodeName, home)
+  assert.equal(gyro.json('get', 'pvc', 'data-db-0').spec.volumeName, volumeName)
+  expectAll([
+    ['delete sts db', /deleted/],
+    ['delete pvc data-db-0', /deleted/],
+    [`wait --for=delete pv/${volumeName} --timeout=10s`, ''],
+  ])
 })
