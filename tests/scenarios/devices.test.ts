@@ -63,8 +63,11 @@ scenario(
     assert.equal(first.spec?.nodeName, 'node-1')
     const claim = await claimOf(world, first)
     assert.deepEqual(claim?.metadata?.finalizers, ['resource.kubernetes.io/delete-protection'])
+    const since = claim?.status?.allocation?.allocationTimestamp
+    assert.ok(since)
     assert.deepEqual(claim?.status, {
       allocation: {
+        allocationTimestamp: since,
         devices: {
           results: [{ request: 'gpu', driver: DRIVER, pool: 'node-1', device: 'gpu-0' }],
         },
@@ -83,7 +86,7 @@ scenario(
     })
     assert.equal(
       waiting.message,
-      '0/2 nodes are available: 2 cannot allocate all claims. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.',
+      '0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
     )
     await world.of(resources.pods).delete('first')
     await world.until('second runs', 30_000, running(world, 'second'))
@@ -174,6 +177,68 @@ scenario(
       const found = await world.find(resources.pods, 'lost')
       return findCondition(found?.status?.conditions, 'PodScheduled')
     })
-    assert.match(condition.message ?? '', /: request gpu: device class nosuch does not exist\. /)
+    assert.equal(
+      condition.message,
+      '0/2 nodes are available: request gpu: device class nosuch does not exist. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    )
+  },
+)
+
+scenario(
+  'devices that nobody uses are given back where they hold a pod elsewhere; an expression that fails is told of',
+  async (world) => {
+    await annotate(world, 'node-1', `${DRIVER}=1`)
+    await annotate(world, 'node-2', `${DRIVER}=1`)
+    await world.advance(2_000)
+    const requests = [{ name: 'gpu', exactly: { deviceClassName: DRIVER } }]
+    const claims = world.of(resources.resourceclaims)
+    await claims.create({
+      metadata: { name: 'kept', namespace: 'default' },
+      spec: { devices: { requests } },
+    })
+    const values = ['node-1']
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values }] as const
+    const results = [{ request: 'gpu', driver: DRIVER, pool: 'node-1', device: 'gpu-0' }]
+    const allocation = {
+      devices: { results },
+      nodeSelector: { nodeSelectorTerms: [{ matchFields }] },
+    }
+    const value = { status: { allocation } }
+    await claims.patch('kept', { type: 'merge', value }, { subresource: 'status' })
+    const spec = {
+      nodeSelector: { 'kubernetes.io/hostname': 'node-2' },
+      resourceClaims: [{ name: 'gpu', resourceClaimName: 'kept' }],
+    }
+    await world.of(resources.pods).create(podOf('moved', spec))
+    const moved = await world.until('moved runs', 20_000, running(world, 'moved'))
+    assert.equal(moved.spec?.nodeName, 'node-2')
+    await withTemplate(world, {
+      requests: [
+        {
+          name: 'gpu',
+          exactly: {
+            deviceClassName: DRIVER,
+            selectors: [{ cel: { expression: 'device.attributes["other"].x == 1' } }],
+          },
+        },
+      ],
+    })
+    await world.of(resources.pods).create(podOf('lost'))
+    const scheduled = await world.until('lost waits', 5_000, async () => {
+      const found = await world.find(resources.pods, 'lost')
+      return findCondition(found?.status?.conditions, 'PodScheduled')
+    })
+    assert.equal(scheduled.reason, 'SchedulerError')
+    assert.match(
+      scheduled.message ?? '',
+      /^running "DynamicResources" filter plugin: claim default\/lost-gpu-\w{5}: selector #0: CEL runtime error: no such key: x$/,
+    )
+    const told = (await world.list(resources.events)).map(({ message }) => message)
+    assert.ok(
+      told.includes(
+        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 resourceclaim not available on the node. deallocation of ResourceClaim completed, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+      ),
+      told.join('\n'),
+    )
   },
 )

@@ -14,13 +14,16 @@ export type PreemptionOutcome =
   | { readonly kind: 'none'; readonly reasons: readonly string[] }
 
 export const NO_VICTIMS = 'No preemption victims found for incoming pod'
-/** What the plugin for device claims, which is asked before preemption, says of a pod that has none. */
-const NO_CLAIMS = 'no new claims to deallocate,'
+/** What the plugin for device claims says, which is asked before preemption. */
+export const NO_CLAIMS = 'no new claims to deallocate'
+export const CLAIMS_STAY = 'still not schedulable'
+export const CLAIM_GIVEN_BACK = 'deallocation of ResourceClaim completed'
 export const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
 
 export function unschedulableMessage(
   verdicts: readonly NodeVerdict[],
   preemption: PreemptionOutcome,
+  claims: string = NO_CLAIMS,
 ): string {
   if (verdicts.length === 0) return 'no nodes available to schedule pods'
   const available = `0/${verdicts.length} nodes are available`
@@ -29,9 +32,9 @@ export function unschedulableMessage(
     case 'victims':
       return message
     case 'not eligible':
-      return `${message} ${NO_CLAIMS} preemption: ${preemption.text}`
+      return `${message} ${claims}, preemption: ${preemption.text}`
     case 'none':
-      return `${message} ${NO_CLAIMS} preemption: ${available}: ${counted(preemption.reasons)}.`
+      return `${message} ${claims}, preemption: ${available}: ${counted(preemption.reasons)}.`
   }
 }
 
@@ -40,6 +43,12 @@ export function preFilterMessage(problem: string, nodes: number): string {
   const available = `0/${nodes} nodes are available`
   // What the plugin for device claims says of a pod that no plugin has looked at in full.
   return `${available}: ${problem}. not found`
+}
+
+/** Of a pod that no node can take because of the devices it asks for. */
+export function deviceProblemMessage(problem: string, nodes: number): string {
+  const available = `0/${nodes} nodes are available`
+  return `${available}: ${problem}. ${NO_CLAIMS}, preemption: ${available}: ${nodes} ${NOT_HELPFUL}.`
 }
 
 /** `1 a, 10 b, 2 c`: each reason with its count, sorted as text. */

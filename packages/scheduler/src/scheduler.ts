@@ -15,7 +15,13 @@ import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes
 import type { Search } from './feasible-nodes.ts'
 import { filtersWith, prepared } from './filters/index.ts'
 import type { NamedFilter } from './filters/index.ts'
-import { NOT_HELPFUL, NO_VICTIMS, preFilterMessage, unschedulableMessage } from './message.ts'
+import {
+  NOT_HELPFUL,
+  NO_VICTIMS,
+  deviceProblemMessage,
+  preFilterMessage,
+  unschedulableMessage,
+} from './message.ts'
 import type { NodeVerdict, PreemptionOutcome } from './message.ts'
 import { NodeIndex } from './node-index.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -183,14 +189,20 @@ export class Scheduler {
   #try(pod: Pod): void {
     const all = this.#nodes.nodes
     if (this.#devices.isWaiting(pod)) return this.#queue.failed(pod.metadata?.uid ?? '')
-    const problem = claimProblem(pod, this.#volumes.listers) ?? this.#devices.problem(pod)
+    const problem = claimProblem(pod, this.#volumes.listers)
     if (problem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
+    const deviceProblem = this.#devices.problem(pod)
+    if (deviceProblem !== undefined && all.length > 0)
+      return this.#fail(pod, 'Unschedulable', deviceProblemMessage(deviceProblem, all.length), '')
     const { feasible, verdicts } = this.#search(pod)
+    const failed = this.#devices.selectorProblem(pod)
+    if (failed !== undefined && feasible.length === 0)
+      return this.#fail(pod, 'SchedulerError', failed)
     if (feasible.length === 0) {
-      this.#devices.reconsider(pod, verdicts)
+      const claims = this.#devices.reconsider(pod, verdicts)
       const { outcome, nomination } = this.#preempt(pod, verdicts)
-      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome), nomination)
+      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome, claims), nomination)
       return
     }
     const chosen = this.#choose(pod, feasible)

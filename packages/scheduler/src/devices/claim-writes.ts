@@ -11,7 +11,7 @@ import {
 import type { AllocationResult, Pod, ResourceClaim, ResourceClaimStatus } from '@gyropilot/api'
 import { isConflict } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { sleep } from '@gyropilot/foundation'
+import { formatTime, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 
 export const FINALIZER = 'resource.kubernetes.io/delete-protection'
@@ -56,9 +56,10 @@ export class ClaimWrites {
     const known = held === claim ? claim : await claims.update(held)
     const { name = '', uid = '' } = pod.metadata ?? {}
     const consumer = { resource: 'pods', name, uid }
+    const allocationTimestamp = formatTime(this.#clock.nowMs())
     const status: ResourceClaimStatus = {
       ...known.status,
-      ...(allocation && { allocation }),
+      ...(allocation && { allocation: { ...allocation, allocationTimestamp } }),
       reservedFor: [...(known.status?.reservedFor ?? []), consumer],
     }
     return await claims.update({ ...known, status }, { subresource: 'status' })

@@ -9,6 +9,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
 import type { NamedFilter, NodeFilter } from '../filters/index.ts'
+import { CLAIMS_STAY, CLAIM_GIVEN_BACK, NO_CLAIMS } from '../message.ts'
 import type { NodeVerdict } from '../message.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
@@ -17,7 +18,7 @@ import { deviceKey, isUsableOn, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
-import { Selectors } from './selectors.ts'
+import { SelectorError, Selectors } from './selectors.ts'
 
 export interface DeviceClaimsOptions {
   readonly client: Client
@@ -34,6 +35,7 @@ interface Promised {
   isWritten: boolean
 }
 
+const CANNOT_ALLOCATE = 'cannot allocate all claims'
 const NOT_ON_NODE = 'resourceclaim not available on the node'
 const NONE: readonly string[] = []
 
@@ -41,7 +43,7 @@ export class DeviceClaims {
   readonly filter: NamedFilter = {
     name: 'DynamicResources',
     filter: (pod) => this.#nodeFilter(pod),
-    curable: true,
+    curable: false,
   }
   readonly #listers: DeviceListers
   readonly #claims: Lister<ResourceClaim>
@@ -53,6 +55,7 @@ export class DeviceClaims {
   readonly #promised = new Map<string, Promised>()
   #published: readonly PublishedDevice[] | undefined
   #allocated: ReadonlySet<string> | undefined
+  #failedSelector: { readonly podUid: string; readonly text: string } | undefined
 
   /** `onChange`: something came that may help a pod that waits. */
   constructor({ client, informers, clock, logger }: DeviceClaimsOptions, onChange: () => void) {
@@ -115,8 +118,27 @@ export class DeviceClaims {
         ({ status }) => status?.allocation && !isAvailableOn(status.allocation, info.node!),
       )
       if (isElsewhere) return [NOT_ON_NODE]
-      return this.#allocate(claims, info) === undefined ? ['cannot allocate all claims'] : NONE
+      return this.#canServe(pod, claims, info) ? NONE : [CANNOT_ALLOCATE]
     }
+  }
+
+  #canServe(pod: Pod, claims: readonly ResourceClaim[], info: NodeInfo): boolean {
+    try {
+      return this.#allocate(claims, info) !== undefined
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      const claim = claims.find(({ status }) => status?.allocation === undefined)
+      const text = `running "DynamicResources" filter plugin: claim ${claim && keyOf(claim)}: ${error.message}`
+      this.#failedSelector = { podUid: pod.metadata?.uid ?? '', text }
+      return false
+    }
+  }
+
+  /** An expression that made no sense in the last search for this pod. */
+  selectorProblem(pod: Pod): string | undefined {
+    const failed = this.#failedSelector
+    this.#failedSelector = undefined
+    return failed?.podUid === pod.metadata?.uid ? failed?.text : undefined
   }
 
   /** Of the claims that have none yet. */
@@ -171,9 +193,10 @@ export class DeviceClaims {
       if (podUid === pod.metadata?.uid && !isWritten) this.#promised.delete(key)
   }
 
-  /** No node fits, and devices that nobody else uses hold the pod elsewhere: they are given back. */
-  reconsider(pod: Pod, verdicts: readonly NodeVerdict[]): void {
-    if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return
+  /** No node fits. Devices that nobody else uses and that hold the pod elsewhere are given back. Answers what to say of it. */
+  reconsider(pod: Pod, verdicts: readonly NodeVerdict[]): string {
+    if (!usesDevices(pod)) return NO_CLAIMS
+    if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return CLAIMS_STAY
     for (const claim of this.#claimsOf(pod)) {
       const { allocation, reservedFor = [] } = claim.status ?? {}
       const isOnlyOurs =
@@ -183,8 +206,9 @@ export class DeviceClaims {
         const text = errorText(error)
         this.#logger.info('Devices could not be given back', { claim: keyOf(claim), error: text })
       })
-      return
+      return CLAIM_GIVEN_BACK
     }
+    return CLAIMS_STAY
   }
 }
 

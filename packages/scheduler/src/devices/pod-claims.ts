@@ -21,7 +21,7 @@ export function usesDevices({ spec }: Pod): boolean {
   return (spec?.resourceClaims ?? []).length > 0
 }
 
-/** Its claims; or that one of them has yet to be made, so that trying the pod is of no use. */
+/** Its claims; or that one of them has yet to be made, or is on its way out, so that trying the pod is of no use. */
 export function claimsOfPod(
   pod: Pod,
   { claims }: DeviceListers,
@@ -32,7 +32,8 @@ export function claimsOfPod(
     if (resolved.state === 'unresolved') return 'waiting'
     if (resolved.state === 'not-needed') continue
     const claim = claims.get(pod.metadata?.namespace, resolved.name)
-    if (claim === undefined || (resolved.isGenerated && !isClaimFor(claim, pod))) return 'waiting'
+    if (claim === undefined || isTerminating(claim)) return 'waiting'
+    if (resolved.isGenerated && !isClaimFor(claim, pod)) return 'waiting'
     // Two entries may name one claim.
     if (!found.includes(claim)) found.push(claim)
   }
@@ -46,7 +47,6 @@ export function deviceProblem(
   { classes }: DeviceListers,
 ): string | undefined {
   for (const claim of claims) {
-    if (isTerminating(claim)) return 'resourceclaim is being deleted'
     if (claim.status?.allocation !== undefined) {
       const users = claim.status.reservedFor?.length ?? 0
       if (users >= RESERVED_FOR_MAX && !isReservedFor(claim, pod)) return 'resourceclaim in use'

@@ -1,20 +1,21 @@
 /** Whether devices are what classes and requests ask for. Expressions are compiled once. */
 import type { DeviceSelector as SelectorText } from '@gyropilot/api'
 import { deviceSelectors } from '@gyropilot/cel/load'
+import { errorText } from '@gyropilot/foundation'
 import type { DeviceSelector } from '@gyropilot/cel/device-selector'
 import type { PublishedDevice } from './device-pools.ts'
 
-/** An expression that cannot be compiled or evaluated selects nothing. */
 export class Selectors {
   readonly #compiled = new Map<string, DeviceSelector | undefined>()
 
+  /** Throws SelectorError for an expression that cannot be evaluated. One that cannot be compiled selects nothing. */
   select(texts: readonly SelectorText[], { driver, device }: PublishedDevice): boolean {
-    return texts.every(({ cel }) => {
-      if (cel === undefined) return true
+    return texts.every(({ cel: found }, index) => {
+      if (found === undefined) return true
       try {
-        return this.#selector(cel.expression)?.selects(driver, device) ?? false
-      } catch {
-        return false
+        return this.#selector(found.expression)?.selects(driver, device) ?? false
+      } catch (error) {
+        throw new SelectorError(`selector #${index}: CEL runtime error: ${errorText(error)}`)
       }
     })
   }
@@ -24,6 +25,9 @@ export class Selectors {
     return this.#compiled.get(expression)
   }
 }
+
+/** What is asked of devices makes no sense of one of them. */
+export class SelectorError extends Error {}
 
 function compiled(expression: string): DeviceSelector | undefined {
   try {
