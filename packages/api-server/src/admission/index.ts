@@ -4,6 +4,7 @@ import {
   certificateSigning,
   certificateSubjectRestriction,
 } from './certificates.ts'
+import { claimStatusAuthorization } from './claim-status-authorization.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
@@ -68,6 +69,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     validatingAdmissionPolicies(world),
     validatingWebhooks(world),
     rbacEscalation(world),
+    claimStatusAuthorization(world),
     resourceQuota(world),
   ]
 }

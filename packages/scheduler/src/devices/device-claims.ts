@@ -7,6 +7,7 @@ import type { AllocationResult, Pod, ResourceClaim, ResourceSlice } from '@gyrop
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
 import type { NamedFilter, NodeFilter } from '../filters/index.ts'
 import { CLAIMS_STAY, CLAIM_GIVEN_BACK, NO_CLAIMS } from '../message.ts'
@@ -80,8 +81,9 @@ export class DeviceClaims {
     claims.addHandler({
       onAdd: claimChanged,
       onUpdate: (_, claim) => claimChanged(claim),
-      onDelete: () => {
+      onDelete: (gone) => {
         this.#allocated = undefined
+        this.#promised.delete(gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone))
         onChange()
       },
     })
