@@ -72,7 +72,7 @@ export class TestNetwork implements Network {
       bytes: Buffer.from(text),
       reply: (bytes) => (answer = Buffer.from(bytes).toString()),
     })
-    await new Promise((resolve) => setImmediate(resolve))
+    for (let turns = 0; turns < 8; turns++) await Promise.resolve()
     return answer
   }
 
