@@ -37,12 +37,15 @@ export function seenBy(life: Incarnation, provider: CloudProvider): CloudProvide
   }
 }
 
+/** Methods of classes and of plain objects alike. */
 function heardBy<T extends object>(life: Incarnation, part: T): T {
-  const methods = Object.entries(part).map(([name, method]) => {
-    const call = method as (...all: unknown[]) => unknown
-    return [name, (...all: unknown[]) => passed(life, call.apply(part, all))] as const
+  return new Proxy(part, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...all: unknown[]) => passed(life, member.apply(target, all))
+    },
   })
-  return Object.fromEntries(methods) as T
 }
 
 /** What is answered at once needs no way. */

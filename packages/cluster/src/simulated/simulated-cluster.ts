@@ -139,8 +139,9 @@ export class SimulatedCluster {
         managerProgram(world, controllers, coordinatedElection?.[i - 1]),
       )
     if (nodes > 0) this.run('scheduler', schedulerProgram(world))
-    if (this.cloud !== undefined)
-      this.run('cloud-controller-manager', cloudManagerProgram(world, this.cloud))
+    const provider = this.#options.cloudProvider?.(this.clock) ?? this.cloud
+    if (provider !== undefined)
+      this.run('cloud-controller-manager', cloudManagerProgram(world, provider))
     const hasStorage = nodes > 0 && storage
     if (hasStorage)
       this.run(
@@ -150,7 +151,7 @@ export class SimulatedCluster {
     const withPodRanges = managers === 0 || !givesPodRanges(controllers)
     const configurations = simulatedNodes(nodes, {
       withPodRanges,
-      hasCloud: this.cloud !== undefined,
+      hasCloud: provider !== undefined,
     })
     const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
     for (let i = 0; i < nodes; i += share) {

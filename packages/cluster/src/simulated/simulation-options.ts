@@ -1,7 +1,8 @@
 /** What a simulated cluster is made of. */
 import type { RuntimeConfig } from '@gyropilot/api-server'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
-import type { Logger } from '@gyropilot/foundation'
+import type { CloudProvider } from '@gyropilot/cloud-provider'
+import type { Clock, Logger } from '@gyropilot/foundation'
 import type { FaultInjector } from '../faults/injector.ts'
 import type { Latency } from './network.ts'
 import type { ManagerVersions } from './programs.ts'
@@ -23,6 +24,8 @@ export interface SimulationOptions {
   readonly runtimeConfig?: RuntimeConfig
   /** There is a cloud, and a cloud-controller-manager: nodes wait to be initialised. Default false. */
   readonly cloud?: boolean
+  /** The same with a cloud of your own, which is made here: on the cluster's clock. */
+  readonly cloudProvider?: (clock: Clock) => CloudProvider
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
   /** Of the server and of controllers, where they differ from the defaults of 1.36. */
