@@ -84,21 +84,23 @@ test('Given a node registered with the uninitialized taint, then a running cloud
   )
   await running.logged('Successfully acquired lease')
   gyro.apply(node('n1'))
-  const [ready] = await gyro.until('the node is initialised', 10_000, '/api/v1/nodes', (nodes) => {
+  const [ready] = await gyro.until('the node is initialised', 20_000, '/api/v1/nodes', (nodes) => {
     const found = nodes.find(({ metadata }) => metadata.name === 'n1')
     const available = found?.status?.conditions?.some(
       (condition: { type: string; status: string }) =>
         condition.type === 'NetworkUnavailable' && condition.status === 'False',
     )
     const waits = found?.spec.taints?.some(({ key }: { key: string }) => key === TAINT) ?? true
-    return !waits && available ? [found] : undefined
+    // Addresses come in a write of their own.
+    const isAddressed = found?.status?.addresses !== undefined
+    return !waits && available && isAddressed ? [found] : undefined
   })
   assert.equal(ready.spec.providerID, 'fake://n1')
   assert.equal(ready.metadata.labels['topology.kubernetes.io/zone'], 'zone-a')
   assert.deepEqual(ready.status.addresses, [{ type: 'ExternalIP', address: '203.0.113.200' }])
 
   gyro.ok('create', 'service', 'loadbalancer', 'web', '--tcp=80')
-  const service = await gyro.until('the balancer', 10_000, '/api/v1/services', (services) =>
+  const service = await gyro.until('the balancer', 20_000, '/api/v1/services', (services) =>
     services.find((found) => found.status.loadBalancer.ingress !== undefined),
   )
   assert.deepEqual(service.status.loadBalancer.ingress, [{ ip: '203.0.113.1', ipMode: 'VIP' }])
@@ -106,7 +108,7 @@ test('Given a node registered with the uninitialized taint, then a running cloud
   gyro.ok('delete', 'service', 'web')
 
   gyro.apply(node('gone-1'))
-  await gyro.until('the node without a machine is deleted', 10_000, '/api/v1/nodes', (nodes) =>
+  await gyro.until('the node without a machine is deleted', 20_000, '/api/v1/nodes', (nodes) =>
     nodes.every(({ metadata }) => metadata.name !== 'gone-1') ? true : undefined,
   )
   assert.deepEqual(await running.get('/healthz'), { status: 200, body: 'ok' })

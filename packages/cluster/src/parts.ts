@@ -159,7 +159,8 @@ export class Parts {
       ...this.#managerOptions('cloud-controller-manager', { kind: 'administrator' }),
       descriptors: cloudDescriptors,
       knownControllers: knownCloudControllers,
-      items: ['*'],
+      // The other manager hands out ranges.
+      items: ['*', '-node-ipam-controller'],
       beforeControllers: (surroundings) =>
         initializeProvider(provider, surroundings, this.#options),
       configuration: {

@@ -133,10 +133,12 @@ test('Given every flag set, then the parsed configuration equals the input', asy
     '--concurrent-node-syncs=2',
     '--concurrent-node-status-updates=3',
     '--concurrent-service-syncs=4',
+    '--allocate-node-cidrs',
+    '--node-cidr-mask-size=25',
     '--feature-gates=CloudControllerManagerWatchBasedRoutesReconciliation=true',
   )
   const prepared = await program.prepare(options, world().of)
-  const { cloud, cloudNode, cloudNodeLifecycle, nodeRoute, serviceLb, featureGates } =
+  const { cloud, cloudNode, cloudNodeLifecycle, nodeIpam, nodeRoute, serviceLb, featureGates } =
     await prepared.configuration({} as never)
   assert.deepEqual([cloud.provider?.name, cloud.clusterName], ['fake', 'c'])
   assert.deepEqual(cloudNode, {
@@ -151,6 +153,10 @@ test('Given every flag set, then the parsed configuration equals the input', asy
     routeReconciliationPeriodMs: 11_000,
   })
   assert.deepEqual(serviceLb, { concurrentServiceSyncs: 4 })
+  assert.deepEqual(
+    [nodeIpam.allocateNodeCidrs, nodeIpam.clusterCidr, nodeIpam.nodeCidrMaskSize],
+    [true, '10.0.0.0/8', 25],
+  )
   assert.equal(featureGates['CloudControllerManagerWatchBasedRoutesReconciliation'], true)
   const shown = program.componentConfiguration(options) as Record<string, unknown>
   assert.equal(shown['kind'], 'CloudControllerManagerConfiguration')
@@ -188,7 +194,7 @@ test('Given the set of names, then each follows the naming rule and matches its 
     assert.match(name, /^[a-z]+(-[a-z]+)*-controller$/)
     assert.deepEqual(enabled(alias!), [name])
     const descriptor = program.descriptors.find((built) => built.name === name)
-    if (descriptor === undefined) continue
+    assert.ok(descriptor !== undefined, name)
     assert.ok(descriptor.aliases.includes(alias!), name)
     assert.equal(descriptor.enabledByDefault, true)
   }

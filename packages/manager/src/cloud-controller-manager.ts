@@ -7,6 +7,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { AppWorld } from './app.ts'
 import { cloudComponentConfiguration } from './cloud-component-configuration.ts'
 import { cloudDescriptors, knownCloudControllers } from './cloud-controller-names.ts'
+import { nodeIpam } from './controllers-configuration.ts'
 import { cloudProblems, servesWebhooks } from './cloud-options.ts'
 import { managerErrors } from './errors.ts'
 import { gateValues } from './feature-gates.ts'
@@ -106,6 +107,7 @@ function cloudConfiguration(options: Options, provider: CloudProvider): Controll
       nodeStatusUpdateFrequencyMs: options.number('node-status-update-frequency'),
     },
     cloudNodeLifecycle: { nodeMonitorPeriodMs: options.number('node-monitor-period') },
+    nodeIpam: nodeIpam(options),
     nodeRoute: {
       configureCloudRoutes: options.flag('configure-cloud-routes'),
       clusterCidr: options.text('cluster-cidr'),

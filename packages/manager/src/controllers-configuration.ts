@@ -204,7 +204,8 @@ function keysConfiguration(
   }
 }
 
-function nodeIpam(options: Options): ControllersConfiguration['nodeIpam'] {
+/** Of both managers. */
+export function nodeIpam(options: Options): ControllersConfiguration['nodeIpam'] {
   return {
     allocateNodeCidrs: options.flag('allocate-node-cidrs'),
     clusterCidr: options.text('cluster-cidr'),

@@ -47,7 +47,8 @@ test('a conflict is tried again five times, another refusal is not', () => {
   const conflict = run(409, 'Conflict')
   assert.equal(conflict.writes.length, 5)
   assert.match(String(conflict.result), /Conflict|conflict/)
-  assert.equal(conflict.effects.filter(({ effect }) => effect === 'wait').length, 4)
+  const waits = conflict.effects.flatMap((e) => (e.effect === 'wait' ? [e.waitMs] : []))
+  assert.deepEqual(waits, [100, 100, 100, 100])
   assert.equal(run(403, 'Forbidden').writes.length, 1)
 })
 

@@ -41,6 +41,11 @@ test('differently written IPv6 addresses match, host names never', () => {
   assert.throws(() => addressesForProvidedIp('10.1.1.1', [hostName('10.1.1')]))
 })
 
+test('leading zeros are read as the kubelet reads them', () => {
+  const padded = [internalIp('010.0.0.1')]
+  assert.deepEqual(addressesForProvidedIp('10.0.0.01', padded), padded)
+})
+
 test('an address of several types is taken with each of them', () => {
   const both = [internalIp('10.0.0.1'), externalIp('10.0.0.1'), externalIp('1.1.1.1')]
   assert.deepEqual(addressesForProvidedIp('10.0.0.1', both), both.slice(0, 2))

@@ -140,8 +140,11 @@ test('a failed update is none where the balancer is gone or somebody else sees t
   const { apply, cloud, reasons, stopped } = await started([service()])
   cloud.balancers.clear()
   await apply(node('b'))
+  assert.equal(cloud.faults.countOf('getLoadBalancer'), 1)
   cloud.faults.fail('updateLoadBalancer', new ImplementedElsewhere(), 1)
   await apply(node('c'))
+  // It is not even asked whether the balancer is there.
+  assert.equal(cloud.faults.countOf('getLoadBalancer'), 1)
   assert.equal(cloud.faults.countOf('ensureLoadBalancer'), 1)
   assert.ok(!reasons().some((reason) => reason.includes('Failed')))
   await stopped()
