@@ -133,6 +133,12 @@ test('nodes that a balancer did not take are healed by its Service at once, not 
     'Error updating load balancer with new hosts [a b] [node names limited, total number of nodes: 2], error: no',
   )
   assert.equal(context.metrics.value('service_controller_nodesync_error_total'), 1)
+  assert.deepEqual(
+    context.logger.lines
+      .filter(({ severity }) => severity === 'error')
+      .map(({ fields }) => fields['service']),
+    ['ns/s'],
+  )
   await stopped()
 })
 
