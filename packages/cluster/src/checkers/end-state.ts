@@ -31,6 +31,7 @@ import { podsOnNodes } from './pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
+import { checkedPolicies } from './policy-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { claims, volumes, volumesOfNodes, waitingPods } from './volume-rules.ts'
 import {
@@ -71,6 +72,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'pods have the claims of their templates': deviceClaimsOfPods,
   'claims for devices are reserved for who uses them': deviceClaims,
   'devices are in one claim at most': devicesTaken,
+  'policies have been checked as they are': checkedPolicies,
   'namespaces have what every namespace has': namespaces,
 }
 

@@ -12,6 +12,7 @@ import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } fr
 import type { Hand, Operation } from './operation.ts'
 import { nodeOperations } from './node-operations.ts'
 import { podOperations } from './pod-operations.ts'
+import { policyOperations } from './policy-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
 import { serviceOperations } from './service-operations.ts'
 import { volumeOperations } from './volume-operations.ts'
@@ -255,6 +256,7 @@ export const operations: readonly Operation[] = [
   ...volumeOperations,
   ...diskOperations,
   ...deviceOperations,
+  ...policyOperations,
   ...surroundings,
   ...owners,
 ]

@@ -9,6 +9,7 @@ import { jobScenarios } from './jobs.ts'
 import { nodeLossScenarios } from './node-loss.ts'
 import { nodeRangeScenarios } from './node-ranges.ts'
 import { placementScenarios } from './placement.ts'
+import { policyScenarios } from './policies.ts'
 import type { Scenario } from './scenario.ts'
 import { statefulSetScenarios } from './stateful-sets.ts'
 import { serviceScenarios } from './services.ts'
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   ...nodeLossScenarios,
   ...nodeRangeScenarios,
   ...placementScenarios,
+  ...policyScenarios,
   ...statefulSetScenarios,
   ...volumeScenarios,
   ...diskScenarios,

@@ -21,6 +21,7 @@ import type {
   ReplicationController,
   Service,
   StatefulSet,
+  ValidatingAdmissionPolicy,
 } from '@gyropilot/api'
 
 interface Workload {
@@ -275,5 +276,21 @@ export function configMap(
             })),
           }),
     },
+  }
+}
+
+/** Over Deployments, with one expression. */
+export function policy(name: string, expression: string): ValidatingAdmissionPolicy {
+  const rule = {
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    operations: ['CREATE'],
+    resources: ['deployments'],
+  } as const
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression }] },
   }
 }

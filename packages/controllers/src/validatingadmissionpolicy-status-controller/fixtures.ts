@@ -41,10 +41,7 @@ export interface Answers {
 }
 
 export const SERVED: Readonly<Record<string, object>> = {
-  '/openapi/v3': {
-    paths: { 'apis/house.example.com/v1': { serverRelativeURL: '/openapi/v3/house?hash=A' } },
-  },
-  '/openapi/v3/house?hash=A': recordedDocument,
+  '/openapi/v3/apis/house.example.com/v1': recordedDocument,
 }
 
 const failed = (error: unknown) => ({ ok: false, error, attempted: true }) as const

@@ -7,11 +7,6 @@ import { getLivePath } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { Kind } from './matched-kinds.ts'
 
-/** `GET /openapi/v3`. */
-export interface OpenApiIndex {
-  readonly paths?: Readonly<Record<string, { readonly serverRelativeURL?: string }>>
-}
-
 export interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, OpenApiSchema>> }
 }
@@ -30,16 +25,12 @@ export function* servedSchema(
 ): Reconcile<JSONSchemaProps | undefined> {
   const { group, version } = kind
   const name = group === '' ? `api/${version}` : `apis/${group}/${version}`
-  if (!documents.has(name)) documents.set(name, yield* readDocument(name))
+  if (!documents.has(name)) {
+    // Without the hash that the index tells: an outdated one is answered with a redirection.
+    const document = yield* getLivePath<OpenApiDocument>(`/openapi/v3/${name}`)
+    documents.set(name, document.ok ? document.object : undefined)
+  }
   return schemaIn(documents.get(name), kind)
-}
-
-function* readDocument(name: string): Reconcile<OpenApiDocument | undefined> {
-  const index = yield* getLivePath<OpenApiIndex>('/openapi/v3')
-  const path = index.ok ? index.object.paths?.[name]?.serverRelativeURL : undefined
-  if (path === undefined) return undefined
-  const document = yield* getLivePath<OpenApiDocument>(path)
-  return document.ok ? document.object : undefined
 }
 
 /** The schema of a kind with everything it refers to put in its place. */
