@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Plugin } from 'esbuild'
 import { root } from '../source-files.ts'
-import { PUBLISHED_ENGINES } from './publishable.ts'
+import { LATE_MODULES, PUBLISHED_ENGINES } from './publishable.ts'
 
 const ENTRIES: Readonly<Record<string, string>> = {
   gyro: 'packages/gyro/src/main.ts',
@@ -54,16 +54,13 @@ export async function bundleCommands(folder: string): Promise<void> {
 const lateModules: Plugin = {
   name: 'late-modules',
   setup({ onLoad }) {
-    onLoad(
-      { filter: /\/(?:cel\/src\/load|admissionregistration\/expressions)\.ts$/ },
-      ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replaceAll(
-          'createRequire(import.meta.url)(',
-          'require(',
-        ),
-        loader: 'ts',
-      }),
-    )
+    onLoad({ filter: LATE_MODULES }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(
+        'createRequire(import.meta.url)(',
+        'require(',
+      ),
+      loader: 'ts',
+    }))
   },
 }
 

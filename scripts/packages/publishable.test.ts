@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { publishableManifest, withPublishedNames } from './publishable.ts'
+import { sourceFiles } from '../source-files.ts'
+import { LATE_MODULES, publishableManifest, withPublishedNames } from './publishable.ts'
 
 test('a manifest names what is published, with types, and no entry for tests of the repository', () => {
   const manifest = publishableManifest({
@@ -57,4 +58,12 @@ test('names of sources become names of what is published', () => {
     ["const name = './a.ts'", "const name = './a.ts'"],
   ] as const)
     assert.equal(withPublishedNames(before), after)
+})
+
+test('every source that requires another of its own is known to the bundler', () => {
+  const late = sourceFiles('packages').filter(({ text }) =>
+    /createRequire\(import\.meta\.url\)\(\s*'\./.test(text),
+  )
+  assert.ok(late.length >= 3)
+  for (const { path } of late) assert.match(`/${path}`, LATE_MODULES)
 })

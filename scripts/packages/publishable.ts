@@ -66,3 +66,7 @@ export function withPublishedNames(text: string): string {
     .replaceAll(/((?:from|import)\s*\(?\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
     .replaceAll(/(createRequire\(import\.meta\.url\)\('\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
 }
+
+/** Sources that load others of their own when they are first needed, by a require that a bundler cannot see. */
+export const LATE_MODULES =
+  /\/(?:cel\/src\/load|admissionregistration\/expressions|validatingadmissionpolicy-status-controller\/load)\.ts$/
