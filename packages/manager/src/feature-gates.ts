@@ -19,6 +19,42 @@ export function gateProblems(settings: ReadonlyMap<string, boolean>): readonly s
   return problems
 }
 
+/** A gate that is on needs these on. As kube-controller-manager 1.36.2 tells when it is started with one gate changed. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  ClusterTrustBundleProjection: ['ClusterTrustBundle'],
+  DRADeviceBindingConditions: ['DRAResourceClaimDeviceStatus'],
+  DRAResourceClaimGranularStatusAuthorization: ['DRAResourceClaimDeviceStatus'],
+  DRAWorkloadResourceClaims: ['GenericWorkload'],
+  ExtendWebSocketsToKubelet: ['NodeDeclaredFeatures'],
+  GangScheduling: ['GenericWorkload'],
+  GracefulNodeShutdownBasedOnPodPriority: ['GracefulNodeShutdown'],
+  InPlacePodLevelResourcesVerticalScaling: ['NodeDeclaredFeatures', 'PodLevelResources'],
+  InPlacePodVerticalScalingInitContainers: ['NodeDeclaredFeatures'],
+  MatchLabelKeysInPodTopologySpreadSelectorMerge: ['MatchLabelKeysInPodTopologySpread'],
+  ResourceHealthStatusMessage: ['ResourceHealthStatus'],
+  RestartAllContainersOnContainerExits: ['ContainerRestartRules', 'NodeDeclaredFeatures'],
+  StaleControllerConsistencyDaemonSet: ['AtomicFIFO'],
+  StaleControllerConsistencyJob: ['AtomicFIFO'],
+  StaleControllerConsistencyReplicaSet: ['AtomicFIFO'],
+  StaleControllerConsistencyStatefulSet: ['AtomicFIFO'],
+  TopologyAwareWorkloadScheduling: ['GenericWorkload'],
+  UnknownVersionInteroperabilityProxy: ['APIServerIdentity'],
+  WindowsGracefulNodeShutdown: ['GracefulNodeShutdown'],
+  WorkloadAwarePreemption: ['GangScheduling'],
+  WorkloadWithJob: ['GenericWorkload'],
+}
+
+/** Gates that would be on without what they build on. Of settings that have no other problem. */
+export function dependencyProblems(settings: ReadonlyMap<string, boolean>): readonly string[] {
+  const values = gateValues(settings)
+  return Object.entries(NEEDS).flatMap(([gate, needed]) => {
+    const missing = values[gate] ? needed.filter((name) => !values[name]) : []
+    return missing.length === 0
+      ? []
+      : [`${gate} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`]
+  })
+}
+
 /** One line for each gate that is set and will not exist for long. */
 export function gateWarnings(settings: ReadonlyMap<string, boolean>): readonly string[] {
   return [...settings].flatMap(([name, value]) => {

@@ -125,9 +125,32 @@ test('an unknown feature gate, and locked ones set otherwise, are refused in one
 test('gates of other components are accepted: one value is often given to a whole control plane', () => {
   assert.doesNotThrow(() =>
     checkGates(
-      '--feature-gates=KubeletTracing=true,kube:MemoryQoS=true,:GracefulNodeShutdown=false,KMSv1=true',
+      '--feature-gates=KubeletTracing=true,kube:MemoryQoS=true,:KubeletSeparateDiskGC=false,KMSv1=true',
     ),
   )
+})
+
+test('a gate that is on without what it builds on is refused, as kube-controller-manager says it', () => {
+  const refused = {
+    'WorkloadWithJob=true':
+      'WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]',
+    'PodLevelResources=false':
+      'InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]',
+    'GangScheduling=true,WorkloadAwarePreemption=true':
+      'GangScheduling is enabled, but depends on features that are disabled: [GenericWorkload]',
+    'ContainerRestartRules=false,NodeDeclaredFeatures=false,InPlacePodLevelResourcesVerticalScaling=false,InPlacePodVerticalScalingInitContainers=false,ExtendWebSocketsToKubelet=false':
+      'RestartAllContainersOnContainerExits is enabled, but depends on features that are disabled: [ContainerRestartRules NodeDeclaredFeatures]',
+    'WorkloadWithJob=true,ResourceHealthStatus=false':
+      '[ResourceHealthStatusMessage is enabled, but depends on features that are disabled: [ResourceHealthStatus], WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]]',
+  }
+  for (const [gates, message] of Object.entries(refused))
+    assert.throws(() => checkGates(`--feature-gates=${gates}`), { exitCode: 1, message }, gates)
+  for (const gates of [
+    'WorkloadWithJob=true,GenericWorkload=true',
+    'AllAlpha=true',
+    'AllBeta=false',
+  ])
+    assert.doesNotThrow(() => checkGates(`--feature-gates=${gates}`), gates)
 })
 
 test('gates that are settled or on their way out are told', () => {

@@ -4,7 +4,7 @@ import type { FlagValue, ParsedFlags } from './flags/pflag.ts'
 import type { CompatibilityVersions } from './binary-metrics.ts'
 import { managerErrors } from './errors.ts'
 import { unknownItems } from './controller-names.ts'
-import { gateProblems, gateValues } from './feature-gates.ts'
+import { dependencyProblems, gateProblems, gateValues } from './feature-gates.ts'
 import { allowedLabelsProblem } from './metric-filters.ts'
 import { tlsProblems } from './serving/tls-settings.ts'
 import { moduleProblems } from './verbosity.ts'
@@ -89,7 +89,8 @@ const RANGES: readonly (readonly [string, number, number])[] = [
 export function validateGates(options: Options): void {
   const versions = VERSION_FLAGS.flatMap((flag) => versionsOf(options, flag).problem ?? [])
   if (versions.length > 0) throw managerErrors.make('OPTIONS_INVALID', versions[0]!)
-  const gates = gateProblems(options.gates())
+  const unsettable = gateProblems(options.gates())
+  const gates = unsettable.length > 0 ? unsettable : dependencyProblems(options.gates())
   if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregateText(gates))
 }
 
