@@ -74,6 +74,11 @@ export interface ListOptions extends RequestOptions {
   readonly continue?: string
   /** Ask for PartialObjectMetadata only. */
   readonly metadataOnly?: boolean
+  /**
+   * A uid or the like. Who is interested only in objects in which it stands says so: objects of a list in which it stands nowhere are
+   * not decoded, and then there are none. What else a list has is not left out.
+   */
+  readonly mentioning?: string
 }
 
 /**

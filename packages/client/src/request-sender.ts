@@ -64,7 +64,8 @@ export class RequestSender {
     const startedMs = clock.monotonicMs()
     try {
       const response = await this.#exchange(bounded, path, isConnectionLostOnRead)
-      const body = await readBody(response, `${request.method} ${request.path}`)
+      const what = `${request.method} ${request.path}`
+      const body = await readBody(response, what, request.mentioning)
       if (response.status < 200 || response.status > 206 || isFailure(body)) {
         throw this.#refusal(request, response, body)
       }

@@ -25,6 +25,8 @@ export interface ApiRequest {
   /** A watch: never rate limited, no deadline, other retry rules. */
   readonly watch?: boolean
   readonly signal?: AbortSignal
+  /** Of a list: see ListOptions. */
+  readonly mentioning?: string
   /** For the Status made up for an answer that is none. */
   readonly about?: { readonly group: string; readonly resource: string; readonly name?: string }
 }
@@ -136,6 +138,7 @@ export function listRequest(target: Target, options: ListOptions = {}): ApiReque
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadataList') },
     signal: options.signal,
     about: about(target),
+    ...(options.mentioning === undefined ? {} : { mentioning: options.mentioning }),
   }
 }
 

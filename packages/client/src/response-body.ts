@@ -22,8 +22,15 @@ export function retryAfterSecondsOf(
   return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. */
-export async function readBody(response: TransportResponse, what: string): Promise<unknown> {
+/**
+ * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
+ * in which that stands nowhere has no items.
+ */
+export async function readBody(
+  response: TransportResponse,
+  what: string,
+  mentioning?: string,
+): Promise<unknown> {
   const { body } = response
   if (body.kind === 'value') return body.value
   if (body.kind === 'events') {
@@ -40,6 +47,8 @@ export async function readBody(response: TransportResponse, what: string): Promi
     return contentType === '' || contentType.startsWith('text/')
       ? buffer.toString('utf8')
       : { undecoded: contentType }
+  const withoutItems = mentioning === undefined ? undefined : listWithout(mentioning, buffer)
+  if (withoutItems !== undefined) return withoutItems
   try {
     if (buffer.length > LONGEST_TEXT_BYTES)
       return markDecoded((await import('./large-list.ts')).parseLargeList(buffer))
@@ -51,6 +60,23 @@ export async function readBody(response: TransportResponse, what: string): Promi
       `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
       { cause: error },
     )
+  }
+}
+
+/** JSON has but one way to write these. */
+const WRITTEN_ONE_WAY = /^[\w.-]+$/
+const ITEMS = '"items":['
+
+/** What comes before the items of a list in which the text stands nowhere; undefined: it must be read in full. */
+function listWithout(text: string, bytes: Buffer): unknown {
+  if (!WRITTEN_ONE_WAY.test(text) || bytes.includes(text)) return undefined
+  const itemsAt = bytes.indexOf(ITEMS)
+  if (itemsAt === -1) return undefined
+  try {
+    const list = JSON.parse(`${bytes.toString('utf8', 0, itemsAt)}${ITEMS}]}`)
+    return typeof list.metadata === 'object' && list.metadata !== null ? list : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -214,11 +214,15 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
     return resource.get(read.name, { ...options, ...subresourceOption(read.subresource) })
   const items: KubernetesObject[] = []
   let metadata: object = {}
-  const { labelSelector, fieldSelector, limit } = read
-  if (limit !== undefined) {
-    return (await resource.list({ ...options, labelSelector, fieldSelector, limit })) as object
+  const { labelSelector, fieldSelector, mentioning, limit } = read
+  const selected = {
+    ...options,
+    labelSelector,
+    fieldSelector,
+    ...(mentioning === undefined ? {} : { mentioning }),
   }
-  for await (const page of resource.pages({ ...options, labelSelector, fieldSelector })) {
+  if (limit !== undefined) return (await resource.list({ ...selected, limit })) as object
+  for await (const page of resource.pages(selected)) {
     items.push(...page.items)
     metadata = page.metadata
   }

@@ -84,6 +84,8 @@ export type Read =
       readonly labelSelector?: string
       readonly fieldSelector?: string
       readonly metadataOnly?: boolean
+      /** See ListOptions: what does not mention it need not be in the list. */
+      readonly mentioning?: string
       /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
       readonly limit?: number
     }
@@ -207,6 +209,7 @@ export function* listLive<T extends KubernetesObject>(
     labelSelector?: string
     fieldSelector?: string
     metadataOnly?: boolean
+    mentioning?: string
     limit?: number
   } = {},
 ): Reconcile<Outcome<KubernetesObject & { readonly items: readonly T[] }>> {

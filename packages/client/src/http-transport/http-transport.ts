@@ -18,6 +18,8 @@ const PING_AFTER_IDLE_MS = 30_000
 const PING_TIMEOUT_MS = 15_000
 const TLS_RECHECK_MS = 5 * 60_000
 const MOST_RESENDS = 3
+/** Servers compress what is larger than 128 KiB; Node's pieces of 16 KiB cost more than the inflating, each a visit of another thread. */
+const GUNZIPPED_CHUNK_BYTES = 256 << 10
 
 /** Only server and clock are needed; times of connections run on that clock. */
 export interface HttpTransportOptions {
@@ -298,7 +300,7 @@ function gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { createGunzip } = await import('node:zlib')
   const { Readable, pipeline } = await import('node:stream')
-  const gunzip = createGunzip()
+  const gunzip = createGunzip({ chunkSize: GUNZIPPED_CHUNK_BYTES })
   pipeline(Readable.from(chunks, { objectMode: false }), gunzip, () => {})
   yield* gunzip as AsyncIterable<Uint8Array>
 }
