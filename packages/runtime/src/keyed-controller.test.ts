@@ -497,6 +497,7 @@ test('Given remembered RV 10 and processed RV 5, when checking readiness, then t
   await context.clock.advance(5)
   assert.equal(runs, 2, 'retried with backoff')
   assert.equal(context.metrics.value('test_stale_sync_skips_total', labels), 1)
+  assert.ok(!context.logger.lines.some(({ severity }) => severity === 'error'), 'no alarm')
   stop.abort()
 })
 
