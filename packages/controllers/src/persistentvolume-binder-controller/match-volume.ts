@@ -3,13 +3,13 @@
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Sync, Search.
  */
 import {
-  canVolumeHold,
   compareQuantities,
   haveSameAttributesClass,
   haveSameVolumeMode,
   isTerminating,
   isVolumeFor,
   isVolumeLargeEnough,
+  requestedStorage,
   storageClassNameOf,
   volumeCapacity,
 } from '@gyropilot/api'
@@ -56,19 +56,39 @@ export function findVolume(
   delayed: boolean,
   volumesOfGroup: (group: string) => readonly PersistentVolume[],
 ): PersistentVolume | undefined {
+  const compare = rememberingComparison()
   for (const group of accessModeGroups(claim.spec?.accessModes ?? [])) {
-    const found = findInGroup(claim, delayed, volumesOfGroup(group))
+    const found = findInGroup(claim, delayed, volumesOfGroup(group), compare)
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Many volumes have few sizes: each pair of them is read and compared once. */
+function rememberingComparison(): typeof compareQuantities {
+  const known = new Map<string, number>()
+  return (a, b) => {
+    if (a === b) return 0
+    const pair = `${a} ${b}`
+    let result = known.get(pair)
+    if (result === undefined) known.set(pair, (result = compareQuantities(a, b)))
+    return result
+  }
 }
 
 function findInGroup(
   claim: PersistentVolumeClaim,
   delayed: boolean,
   volumes: readonly PersistentVolume[],
+  compare: typeof compareQuantities,
 ): PersistentVolume | undefined {
   const className = storageClassNameOf(claim)
+  const requested = requestedStorage(claim)
+  const canHold = (volume: PersistentVolume): boolean =>
+    !isTerminating(volume) &&
+    compare(volumeCapacity(volume), requested) >= 0 &&
+    haveSameVolumeMode(volume, claim) &&
+    haveSameAttributesClass(volume, claim)
   const { selector } = claim.spec ?? {}
   // An absent selector takes every volume; as a query it would take none.
   const selects = (volume: PersistentVolume): boolean =>
@@ -77,18 +97,22 @@ function findInGroup(
   for (const volume of volumes) {
     const isReserved = volume.spec?.claimRef !== undefined
     if (isReserved && !isVolumeFor(volume, claim)) continue
-    if (!canVolumeHold(volume, claim)) continue
+    if (!canHold(volume)) continue
     if (isReserved) return volume
     if (delayed || volume.status?.phase !== 'Available') continue
     if (storageClassNameOf(volume) !== className || !selects(volume)) continue
-    if (best === undefined || isBetter(volume, best)) best = volume
+    if (best === undefined || isBetter(volume, best, compare)) best = volume
   }
   return best
 }
 
 /** The smaller one; the order of a cache means nothing, so ties go by name. */
-function isBetter(volume: PersistentVolume, best: PersistentVolume): boolean {
-  const bySize = compareQuantities(volumeCapacity(volume), volumeCapacity(best))
+function isBetter(
+  volume: PersistentVolume,
+  best: PersistentVolume,
+  compare: typeof compareQuantities,
+): boolean {
+  const bySize = compare(volumeCapacity(volume), volumeCapacity(best))
   if (bySize !== 0) return bySize < 0
   return compareStrings(volume.metadata?.name ?? '', best.metadata?.name ?? '') < 0
 }
