@@ -31,7 +31,7 @@ test('devices by driver, and what cannot be read', () => {
       Object.fromEntries(devicesOf(node(text), (each) => problems.push(each))),
       devices,
     )
-    assert.equal(problems.length, count, text)
+    assert.equal(problems.length, count, text ?? 'none')
   }
 })
 
