@@ -129,20 +129,15 @@ function capitalised(text: string): string {
 }
 
 function controllersPage(): string {
-  const rows = knownControllers.map((known) => {
-    const built = controllers.find(({ name }) => name === known.name)
-    const state =
-      built === undefined
-        ? known.cloud
-          ? 'cloud loop, run by cloud-controller-manager'
-          : 'not built yet'
-        : 'built'
-    return `| ${known.name} | ${known.alias ?? ''} | ${known.enabledByDefault ? 'on' : 'off'} | ${built?.serviceAccount ?? ''} | ${state} |`
+  const rows = knownControllers.map(({ name, alias = '', enabledByDefault, cloud }) => {
+    const account = controllers.find((descriptor) => descriptor.name === name)?.serviceAccount
+    const runs = cloud ? 'cloud-controller-manager' : 'kube-controller-manager'
+    return `| ${name} | ${alias} | ${enabledByDefault ? 'on' : 'off'} | ${account ?? ''} | ${runs} |`
   })
   return page(
     'Controllers',
-    'Names for `--controllers`. One that is not built is told at start when `*` turns it on, and an error when it is asked for by name.',
-    ['| name | alias | by default | service account | state |', '|---|---|---|---|---|', ...rows],
+    'Names for `--controllers`; kube-controller-manager knows those of the cloud and leaves them to cloud-controller-manager, which has cloud-node-controller besides.',
+    ['| name | alias | by default | service account | runs in |', '|---|---|---|---|---|', ...rows],
   )
 }
 

@@ -13,8 +13,6 @@ import {
   issueCertificate,
   privateKeyPem,
 } from '../../packages/foundation/src/x509/index.ts'
-import { controllers } from '../../packages/controllers/src/index.ts'
-import { missingControllers } from '../../packages/manager/src/index.ts'
 import { eventually, finished, repository, startGyro } from './gyro-process.ts'
 import type { GyroProcess } from './gyro-process.ts'
 import { startManager } from './manager-process.ts'
@@ -88,7 +86,7 @@ test("kubeadm's arguments are accepted, and RBAC decides who sees what", async (
     '--cluster-name=kubernetes',
     `--cluster-signing-cert-file=${caFile}`,
     `--cluster-signing-key-file=${caKeyFile}`,
-    `--controllers=*${kubeadmControllers()}`,
+    `--controllers=*,bootstrapsigner,tokencleaner`,
     '--leader-elect=true',
     `--requestheader-client-ca-file=${caFile}`,
     `--root-ca-file=${caFile}`,
@@ -335,43 +333,6 @@ test('a client is shown the certificate of the name it asks for, and the metric 
   assert.match(body, /^disabled_metrics_total 1$/m)
   assert.match(body, /^kubernetes_feature_enabled\{name="PodDeletionCost",stage="BETA"\} 1$/m)
   assert.match(body, /^kubernetes_feature_enabled\{name="NodeSwap",stage="unexpected"\} 1$/m)
-  running.process.kill('SIGKILL')
-})
-
-/** What kubeadm turns on beside `*`. Naming one that is not built is an error: until both are, the rest of the line is tried. */
-function kubeadmControllers(): string {
-  const names = ['bootstrapsigner', 'tokencleaner']
-  return names
-    .filter((name) => missingControllers([name], controllers).named.length === 0)
-    .map((name) => `,${name}`)
-    .join('')
-}
-
-/** Known and not built, if there is any. */
-function missing(): string | undefined {
-  return missingControllers(['*', 'selinux-warning-controller'], controllers).enabled[0]
-}
-
-test('a controller that is asked for by name and not built ends the process before it starts anything', async (t) => {
-  const name = missing()
-  if (name === undefined) return t.skip('all are built')
-  const running = await manager(`--controllers=namespace,${name}`)
-  assert.equal(await running.ended, 1)
-  const [line, ...more] = running.log.slice(1)
-  assert.match(line!, new RegExp(`command failed.*names what is not built here: ${name}"`))
-  assert.deepEqual(more, [])
-})
-
-test('what * turns on and is not built is told in one line, without any verbosity, before the lease is held', async (t) => {
-  const name = missing()
-  if (name === undefined) return t.skip('all are built')
-  const running = await manager('--controllers=*')
-  await leading(running)
-  const lines = running.log.flatMap((line, at) => (line.includes('not built here') ? [at] : []))
-  assert.equal(lines.length, 1)
-  const told = running.log[lines[0]!]!
-  assert.ok(told.includes(`"${name}"`) && told.includes(`lease="manager-${leases}"`), told)
-  assert.ok(lines[0]! < running.log.findIndex((line) => line.includes('acquired')))
   running.process.kill('SIGKILL')
 })
 

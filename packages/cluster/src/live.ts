@@ -1,7 +1,6 @@
 /** What a cluster in real time needs, without the simulation: `gyro up` is ready sooner for it. */
 export { Cluster } from './cluster.ts'
 export type { ClusterOptions, ServerSettings } from './cluster.ts'
-export { missingControllers } from './missing-controllers.ts'
 export { Parts } from './parts.ts'
 export type { Connection, RunningPart } from './parts.ts'
 export { CLUSTER_CIDR, givesPodRanges, nodeIpamHere, simulatedNodes } from './pod-ranges.ts'

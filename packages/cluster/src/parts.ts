@@ -15,7 +15,6 @@ import {
   cloudDescriptors,
   initializeProvider,
   knownCloudControllers,
-  refuseMissing,
   runControllers,
 } from '@gyropilot/manager'
 import type { RunControllersOptions } from '@gyropilot/manager'
@@ -126,7 +125,6 @@ export class Parts {
 
   /** The controllers of kube-controller-manager, each under its own service account. `items` as of --controllers. */
   startControllerManager(items: readonly string[] = ['*']): RunningPart {
-    refuseMissing(items, controllers)
     const { connection } = this.#options
     const options = {
       ...this.#managerOptions('kube-controller-manager', { kind: 'controller-manager' }),

@@ -19,7 +19,7 @@ import type { InformerSwitches } from '@gyropilot/runtime'
 import { registerBinaryMetrics } from './binary-metrics.ts'
 import { clientBuilder } from './client-builder.ts'
 import type { ClientBuilder, ClientRate } from './client-builder.ts'
-import { TOKEN_CONTROLLER, missingControllers, refuseMissing } from './controller-names.ts'
+import { TOKEN_CONTROLLER } from './controller-names.ts'
 import type { HostFolders } from './controllers-configuration.ts'
 import { createElection } from './election.ts'
 import type { Election, ElectionOptions } from './election.ts'
@@ -84,15 +84,6 @@ export async function runApp(
   signal: AbortSignal,
 ): Promise<void> {
   const { host, logger } = world
-  const items = options.list('controllers')
-  const { descriptors, knownControllers } = program
-  refuseMissing(items, descriptors, knownControllers)
-  const missing = missingControllers(items, descriptors, knownControllers).enabled
-  if (missing.length > 0) {
-    const text =
-      'Warning: enabled controllers are not built here, and a manager with the same lease name cannot run them meanwhile'
-    logger.info(text, { controllers: missing, lease: options.text('leader-elect-resource-name') })
-  }
   const prepared = await program.prepare(options, world)
   const config = await loadManagerConfig(
     { kubeconfig: options.text('kubeconfig'), master: options.text('master') },

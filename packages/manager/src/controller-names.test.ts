@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { controllers } from '@gyropilot/controllers'
+import { cloudDescriptors } from './cloud-controller-names.ts'
 import { featureGates } from './feature-gates.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { Options, validate, validateGates } from './options.ts'
-import {
-  isControllerEnabled,
-  knownControllers,
-  missingControllers,
-  refuseMissing,
-  unknownItems,
-} from './controller-names.ts'
+import { isControllerEnabled, knownControllers, unknownItems } from './controller-names.ts'
 
 const names = knownControllers.map(({ name }) => name)
 
@@ -65,28 +61,10 @@ test('Given every gate off or on, when names are listed, then the list is identi
   assert.equal(names.length, 52)
 })
 
-const built = knownControllers.filter(({ name }) => !/^(job|ttl|service-lb)-controller$/.test(name))
-
-const missingCases: readonly [items: string[], enabled: string[], named: string[]][] = [
-  [['*'], ['job-controller', 'ttl-controller'], []],
-  [['*', '-ttl'], ['job-controller'], []],
-  [['*', '-job', 'job'], ['ttl-controller'], []],
-  [['*', 'job'], ['job-controller', 'ttl-controller'], ['job-controller']],
-  [['job-controller', 'deployment'], ['job-controller'], ['job-controller']],
-  [['deployment'], [], []],
-  // Loops of cloud providers are known and never run here.
-  [['service'], [], []],
-]
-
-for (const [items, enabled, named] of missingCases) {
-  test(`what is turned on and not built: ${items.join(',')}`, () => {
-    assert.deepEqual(missingControllers(items, built), { enabled, named })
-    const refused = {
-      code: 'CONTROLLER_NOT_BUILT',
-      exitCode: 1,
-      message: `--controllers names what is not built here: ${named.join(', ')}`,
-    }
-    if (named.length > 0) assert.throws(() => refuseMissing(items, built), refused)
-    else refuseMissing(items, built)
-  })
-}
+test('every controller of kube-controller-manager is built; those of a cloud run in cloud-controller-manager', () => {
+  const built = new Set([...controllers, ...cloudDescriptors].map(({ name }) => name))
+  assert.deepEqual(
+    names.filter((name) => !built.has(name)),
+    [],
+  )
+})

@@ -2,7 +2,6 @@
  * The names of kube-controller-manager 1.36, treated as identifiers: flags, logs, health checks, migration files. The list is
  * the same whatever gates are set and whatever is built here. Contract: docs/behaviour/runtime/manager.md, Controllers.
  */
-import { managerErrors } from './errors.ts'
 
 export interface KnownController {
   readonly name: string
@@ -120,39 +119,4 @@ export function isControllerEnabled(
     if (item === `-${controller.name}`) return false
   }
   return items.includes('*') && controller.enabledByDefault
-}
-
-export interface MissingControllers {
-  /** Asked for by an item of their own. */
-  readonly named: readonly string[]
-  /** All that --controllers turns on, the named ones included. */
-  readonly enabled: readonly string[]
-}
-
-/** What --controllers turns on and is not among `built`. Loops of cloud providers are never run here, so they are not missing. */
-export function missingControllers(
-  items: readonly string[],
-  built: readonly { readonly name: string }[],
-  known: readonly KnownController[] = knownControllers,
-): MissingControllers {
-  const resolved = canonicalItems(items, known)
-  const enabled = known
-    .filter((controller) => controller.cloud !== true && isControllerEnabled(controller, resolved))
-    .map(({ name }) => name)
-    .filter((name) => !built.some((descriptor) => descriptor.name === name))
-  return { named: enabled.filter((name) => resolved.includes(name)), enabled }
-}
-
-/** Throws CONTROLLER_NOT_BUILT for controllers that are asked for by name and not among `built`. */
-export function refuseMissing(
-  items: readonly string[],
-  built: readonly { readonly name: string }[],
-  known: readonly KnownController[] = knownControllers,
-): void {
-  const { named } = missingControllers(items, built, known)
-  if (named.length === 0) return
-  throw managerErrors.make(
-    'CONTROLLER_NOT_BUILT',
-    `--controllers names what is not built here: ${named.join(', ')}`,
-  )
 }

@@ -17,13 +17,6 @@ export const managerErrors = defineErrors({
     meaning: 'The flags are well-formed, but their values cannot be used, alone or together.',
     remedy: 'Correct the values named in the message.',
   },
-  CONTROLLER_NOT_BUILT: {
-    exitCode: 1,
-    meaning:
-      'A controller that --controllers asks for by name is one of kube-controller-manager that is not built here.',
-    remedy:
-      'Leave it out, and run it in a kube-controller-manager beside this one, as docs/guides/run-the-manager.md shows.',
-  },
   FEATURE_GATE_INVALID: {
     exitCode: 1,
     meaning: 'A feature gate is unknown, or locked to another value in this release.',

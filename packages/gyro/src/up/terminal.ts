@@ -1,5 +1,4 @@
 /** What `gyro up` says: lines for people, or one JSON object per line for programs. */
-import { wrapped } from '../flag-help.ts'
 import type { Line } from './narrator.ts'
 
 export interface Terminal {
@@ -17,8 +16,6 @@ export interface BannerFacts {
   /** Empty: in memory. Undefined: the cluster is another's. */
   readonly dataDir: string | undefined
   readonly managerPids: readonly number[]
-  /** Names of controllers that the cluster would have and that are not built. */
-  readonly missingControllers: readonly string[]
   /** Lines that somebody should read once. */
   readonly notes: readonly string[]
 }
@@ -29,23 +26,13 @@ export interface TerminalOptions {
   nowMs(): number
 }
 
-const COLUMNS = 100
 const STYLE = { bold: '1', dim: '2', yellow: '33', green: '32' } as const
 
 export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal {
   const style = (name: keyof typeof STYLE, text: string): string =>
     color ? `\x1b[${STYLE[name]}m${text}\x1b[0m` : text
   return {
-    banner({
-      readyMs,
-      server,
-      kubeconfig,
-      parts,
-      dataDir,
-      managerPids,
-      missingControllers,
-      notes,
-    }) {
+    banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids, notes }) {
       const seconds = (readyMs / 1000).toFixed(2)
       write(
         `${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`,
@@ -54,11 +41,6 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
       if (managerPids.length > 0) write(`  managers  processes ${managerPids.join(', ')}\n`)
       if (dataDir !== undefined) {
         write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n`)
-      }
-      if (missingControllers.length > 0) {
-        const names = missingControllers.map((name) => name.replace(/-controller$/, ''))
-        const text = `${names.join(', ')}: what needs these controllers waits, they are not built yet`
-        write(`  missing   ${wrapped(text, ' '.repeat(12), COLUMNS)}\n`)
       }
       for (const note of notes) write(`  ${style('yellow', 'note')}      ${note}\n`)
       if (kubeconfig !== '') {

@@ -2,13 +2,7 @@
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
-import {
-  CLUSTER_CIDR,
-  Cluster,
-  givesPodRanges,
-  missingControllers,
-  simulatedNodes,
-} from '@gyropilot/cluster/live'
+import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
 import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
@@ -166,9 +160,6 @@ function bannerFacts(
     parts: partsText(options),
     dataDir: options.components.has('api-server') ? options.dataDir : undefined,
     managerPids: managers?.pids ?? [],
-    missingControllers: options.components.has('controller-manager')
-      ? missingControllers(options.controllers)
-      : [],
     notes: [],
   }
 }
