@@ -58,6 +58,8 @@ test('nodes without a range get one each, and are left alone afterwards', async 
   for (const name of ['a', 'b', 'c']) world.see(name)
   await world.clock.advance(60_000)
   assert.equal(world.patches(), 2)
+  // What was proposed is what is seen: nothing is given back and taken again.
+  assert.doesNotMatch(world.metrics.expose(), /cidrs_releases_total/)
   assert.equal(
     world.metrics.value('node_ipam_controller_cidrset_usage_cidrs', {
       clusterCIDR: '10.244.0.0/16',
