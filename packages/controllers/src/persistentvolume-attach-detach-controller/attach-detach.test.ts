@@ -245,6 +245,8 @@ test('Given RWX on two nodes, then two attaches; RWO: one until the first detach
     'two: AttachVolume.Attach succeeded for volume "shared" ',
   ])
   await world.advance(MINUTE_MS, 1_000)
+  world.put(node('a', { attached: ['data', 'shared'] }))
+  await world.advance(1_000)
   assert.equal(world.told().length, 4, 'told once')
   world.remove(one)
   await world.advance(3_000)
@@ -647,4 +649,75 @@ test('a handle with a caret cannot be detached', async (t) => {
   assert.deepEqual(world.attachments(), ['data@a'])
   assert.equal(world.count('delete volumeattachments'), 0)
   assert.deepEqual(world.reported('a'), [])
+})
+
+test('a pod that returns while its node is told keeps the volume, and the node is told of it again', async (t) => {
+  let patches = 0
+  const world = await attaching(t, {
+    objects: [node('a'), ...DATA, pod('p')],
+    onRequest: ({ verb }) => {
+      if (verb !== 'patch' || ++patches !== 2) return
+      world.put(pod('again'))
+      world.informers.apply(resources.pods, pod('again'))
+    },
+  })
+  await world.advance(1_000)
+  world.remove(pod('p'))
+  await world.advance(5_000)
+  assert.equal(world.count('delete volumeattachments'), 0)
+  assert.deepEqual(world.reported('a'), [uniqueName('data')])
+})
+
+test('while a volume leaves a node nobody is told that it is there', async (t) => {
+  const world = await attaching(t, { objects: [node('a'), node('b'), ...DATA, pod('p')] })
+  await world.advance(1_000)
+  world.state.frozen.add('VolumeAttachment')
+  world.remove(pod('p'))
+  await world.advance(500)
+  world.put(pod('q', { node: 'b' }))
+  await world.advance(3_000)
+  assert.equal(world.told().length, 1)
+  world.state.frozen.delete('VolumeAttachment')
+  await world.advance(5_000)
+  assert.deepEqual(world.attachments(), ['data@b'])
+})
+
+test('a status that could not be written is written later, though nothing else happens', async (t) => {
+  let failures = 0
+  const world = await attaching(t, {
+    objects: [node('a'), ...DATA, pod('p')],
+    onRequest: ({ verb }) => {
+      if (verb === 'patch' && failures++ === 0) throw statusError(500, 'InternalError', 'no')
+    },
+  })
+  await world.advance(3_000)
+  assert.deepEqual(world.reported('a'), [uniqueName('data')])
+})
+
+test('what may be attached is not verified: it stays known until it is detached', async (t) => {
+  const attachError = { time: '2026-01-01T00:00:00Z', message: 'broken' }
+  const world = await attaching(t, {
+    objects: [node('a'), ...DATA, pod('p')],
+    driver: () => ({ attached: false, attachError }),
+  })
+  await world.advance(1_000)
+  world.remove(pod('p'))
+  await world.advance(2 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a?'])
+  world.put(node('a'))
+  await world.advance(2_000)
+  assert.deepEqual(world.attachments(), [])
+})
+
+test('operations at volumes that no pod explains are counted for their driver', async (t) => {
+  const objects = [node('a', { attached: ['data'] }), attachment('data', 'a')]
+  const world = await attaching(t, { objects })
+  await world.advance(2_000)
+  const labels = {
+    volume_plugin: 'kubernetes.io/csi:example.com',
+    operation_name: 'volume_detach',
+    status: 'success',
+    migrated: 'false',
+  }
+  assert.equal(world.metrics.observed('storage_operation_duration_seconds', labels).length, 1)
 })

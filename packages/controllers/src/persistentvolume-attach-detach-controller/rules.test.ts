@@ -14,7 +14,7 @@ import { attachment, node, pod, spec, uniqueName } from './fixtures.ts'
 import { attachStep, detachStep } from './next-step.ts'
 import { attachVolume, detachVolume, missingAttachments } from './operations.ts'
 import { PendingOperations } from './pending-operations.ts'
-import { hasLetGo } from './populator.ts'
+import { Populator, hasLetGo } from './populator.ts'
 
 const SIX_MINUTES_MS = 360_000
 const ERROR = { time: '2026-01-01T00:00:00Z', message: 'broken' }
@@ -379,4 +379,26 @@ test('a node that was told can be untold once, and told again', () => {
   assert.deepEqual(actual.takeReport('a'), ['v'])
   actual.statusNeeded('never')
   assert.deepEqual(actual.changedNodes(), [])
+})
+
+test('pods that are gone, are others now, or have let go are found, whatever events said', () => {
+  const desired = new DesiredWorld(() => {})
+  desired.manage('a')
+  const current = new Map<string, ReturnType<typeof pod>>()
+  const populator = new Populator({
+    desired,
+    claimNamed: () => undefined,
+    volumeNamed: () => undefined,
+    driverNamed: () => undefined,
+    podNamed: (_, name) => current.get(name),
+  })
+  for (const name of ['stays', 'gone', 'another', 'over']) {
+    desired.add(pod(name), spec(name))
+    current.set(name, pod(name))
+  }
+  current.delete('gone')
+  current.set('another', pod('another', { uid: 'other-uid' }))
+  current.set('over', pod('over', { phase: 'Failed' }))
+  populator.removeStale()
+  assert.deepEqual(desired.volumeNames(), [uniqueName('stays')])
 })

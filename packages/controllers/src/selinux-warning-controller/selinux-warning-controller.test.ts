@@ -439,3 +439,22 @@ test('it runs when it is asked for by name only', () => {
   assert.equal(selinuxWarningController.enabledByDefault, false)
   assert.deepEqual(selinuxWarningController.featureGates, ['SELinuxChangePolicy'])
 })
+
+test('volumes of other plugins are nobody’s matter', () => {
+  const scratch: Volume = { name: 'scratch', emptyDir: {} }
+  const user = pod('p', { claims: [], volumes: [scratch], options: level('s0') })
+  assert.deepEqual(warning([user]).sync('p'), { told: [], error: undefined, uses: [] })
+})
+
+test('nothing more of a volume is told after a pod that is gone from the cache', () => {
+  const pods = ['one', 'two', 'three'].map((name) => pod(name, { options: level(`s0:${name}`) }))
+  const world = warning([driver(true), ...DATA, ...pods])
+  world.sync('one')
+  world.sync('two')
+  world.informers.remove(resources.pods, pods[0]!)
+  const { told } = world.sync('three')
+  assert.deepEqual(
+    told.map((text) => text.split(' ')[2]),
+    ['three'],
+  )
+})
