@@ -721,3 +721,12 @@ test('operations at volumes that no pod explains are counted for their driver', 
   }
   assert.equal(world.metrics.observed('storage_operation_duration_seconds', labels).length, 1)
 })
+
+test('after a restart what is attached is verified too', async (t) => {
+  const objects = [node('a', { attached: ['data'] }), ...DATA, attachment('data', 'a'), pod('p')]
+  const world = await attaching(t, { objects })
+  await world.advance(1_000)
+  world.remove(attachment('data', 'a'))
+  await world.advance(MINUTE_MS + 2_000, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+})

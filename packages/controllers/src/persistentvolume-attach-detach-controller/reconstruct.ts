@@ -35,8 +35,6 @@ export function reconstruct(worlds: Worlds, found: Found, populator: Populator):
     const nodeName = node.metadata?.name ?? ''
     for (const { name } of node.status?.volumesAttached ?? []) actual.attached(name, nodeName)
     nodeSeen(worlds, node)
-    // What a node says of itself need not be told to it.
-    actual.takeReport(nodeName)
   }
   // 2.
   for (const { spec } of found.attachments) {

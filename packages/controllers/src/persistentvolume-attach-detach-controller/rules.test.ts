@@ -161,6 +161,9 @@ test('what failed waits twice as long each time, at most two minutes and two sec
   assert.equal(pending.isRunning(key), false)
   assert.equal(pending.retryAtMs(key, 'volume_attach', 123_000), 123_001)
   assert.equal(pending.retryAtMs(key, 'volume_attach', 123_001), undefined)
+  pending.start(key, 'volume_attach')
+  assert.equal(pending.isRunning(key), true)
+  pending.failed(key, 1_000)
   // A detach does not wait for it, and begins anew.
   assert.equal(pending.retryAtMs(key, 'volume_detach', 1_000), undefined)
   pending.start(key, 'volume_detach')
