@@ -29,7 +29,10 @@ test('Given mirrored labels missing, equal, different, then they are patched or 
   for (const [what, labels, mirrored] of cases) {
     assert.deepEqual(labelsToMirror(node('n', { labels })), mirrored, what)
     const { writes } = drive(mirrorLabels(node('n', { labels })), {
-      onRead: () => ({ ok: true, object: node('n', { labels, resourceVersion: '7' }) }),
+      onRead(read) {
+        assert.ok(read.verb === 'get' && read.name === 'n')
+        return { ok: true, object: node('n', { labels, resourceVersion: '7' }) }
+      },
     })
     const patches = writes.map((write) => write.verb === 'patch' && write.patch)
     const expected = mirrored && { type: 'strategic', value: { metadata: { labels: mirrored } } }
