@@ -218,6 +218,7 @@ function enabledInOrder(
     }
     if (known.cloud) {
       logger.verbosity(2).info('Skipping a cloud provider controller', { controller })
+      logger.info('Warning: skipping controller', { controller })
       continue
     }
     if (descriptor === undefined) continue
