@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { NamedRuleWithOperations } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
 import { rule } from './fixtures.ts'
-import { matchedKinds } from './matched-kinds.ts'
+import { kindsFor, matchedKinds } from './matched-kinds.ts'
 import { discovered } from './testing/recorded.ts'
 
 function kindsOf(...rules: readonly NamedRuleWithOperations[]): readonly string[] {
@@ -111,6 +111,21 @@ for (const [title, rules, kinds] of CASES)
   test(`kinds: ${title}`, () => assert.deepEqual(kindsOf(...rules), kinds))
 
 test('rules that name nothing ask nothing', () => {
-  const { effects, result } = drive(matchedKinds([rule(['*'], ['v1'], ['pods'])]))
+  const rules = [rule(['*'], ['v1'], ['pods']), rule([''], ['v1'], ['pods/status'])]
+  const { effects, result } = drive(matchedKinds(rules))
   assert.deepEqual([effects, result], [[], { kinds: [] }])
+})
+
+test('versions are sorted whatever the order of the rules', () => {
+  const scaler = (version: string) => rule(['autoscaling'], [version], ['horizontalpodautoscalers'])
+  assert.deepEqual(kindsOf(scaler('v2'), scaler('v1')), [
+    'autoscaling/v1 HorizontalPodAutoscaler',
+    'autoscaling/v2 HorizontalPodAutoscaler',
+  ])
+})
+
+test('a server that tells no singular has the kind in small letters', () => {
+  const resources = discovered.resources.map((one) => ({ ...one, singular: '' }))
+  const lookup = { group: 'apps', version: 'v1', resource: 'Deployment' }
+  assert.equal(kindsFor({ ...discovered, resources }, lookup).length, 1)
 })

@@ -197,3 +197,8 @@ test('object and parameters of one kind are of two types', () => {
   )
   assert.deepEqual(found?.slice(1), ['123000000', '123000001'])
 })
+
+test('without parameters there is no such name', () => {
+  const [warning] = warningsOf(policy([{ expression: 'params.a == 1' }]))
+  assert.match(warning!.warning, /undeclared reference to 'params'/)
+})
