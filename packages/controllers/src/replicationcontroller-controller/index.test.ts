@@ -119,3 +119,20 @@ test('Ranking without co-location: two doubled-up ready pods are ordered by read
     ['single'],
   )
 })
+
+test('a ReplicationController without a selector, or without anything, selects nothing', () => {
+  for (const spec of [undefined, {}, { selector: null }])
+    assert.equal(replicationControllers.selectorOf({ spec } as ReplicationController), undefined)
+})
+
+test('what is built runs the loop', () => {
+  const context = {
+    informers: fakeInformers([]),
+    clock: testClock(),
+    metrics: new PrometheusRegistry(),
+    recorder: () => ({ event() {} }),
+    logger: silentLogger,
+    configuration: defaultControllersConfiguration,
+  } as unknown as ControllerContext<ControllersConfiguration>
+  assert.equal(typeof replicationControllerController.build(context)?.run, 'function')
+})

@@ -259,3 +259,28 @@ test('the metric is there from the start, in buckets doubled from 0.1 s, and cou
   assert.match(text, new RegExp(`${name}_bucket{le="819.2"} 1\n${name}_bucket{le="\\+Inf"}`))
   assert.match(text, new RegExp(`${name}_sum 3\n`))
 })
+
+test('Jobs are watched by five workers, and the histogram is there before anything was deleted', () => {
+  const metrics = new PrometheusRegistry()
+  const context = {
+    informers: fakeInformers([]),
+    clock: testClock(),
+    metrics,
+    recorder: () => ({ event() {} }),
+    logger: silentLogger,
+    configuration: defaultControllersConfiguration,
+  } as unknown as ControllerContext<ControllersConfiguration>
+  const { watches, workers } = ttlAfterFinishedLogic(context)
+  assert.deepEqual([watches.map(({ type }) => type.resource), workers], [['jobs'], 5])
+  assert.equal(defaultControllersConfiguration.ttlAfterFinished.concurrentTtlSyncs, 5)
+  assert.match(
+    metrics.expose(),
+    /^ttl_after_finished_controller_job_deletion_duration_seconds_count 0$/m,
+  )
+  assert.equal(typeof ttlAfterFinishedController.build(context)?.run, 'function')
+})
+
+test('a Job that says nothing is not to be cleaned up', () => {
+  assert.equal(needsCleanup({}), false)
+  assert.throws(() => expiryMs({}), { message: 'job undefined/undefined should not be cleaned up' })
+})
