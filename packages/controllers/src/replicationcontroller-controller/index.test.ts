@@ -125,7 +125,7 @@ test('a ReplicationController without a selector, or without anything, selects n
     assert.equal(replicationControllers.selectorOf({ spec } as ReplicationController), undefined)
 })
 
-test('what is built runs the loop', () => {
+test('what is built runs the loop', async () => {
   const context = {
     informers: fakeInformers([]),
     clock: testClock(),
@@ -134,5 +134,6 @@ test('what is built runs the loop', () => {
     logger: silentLogger,
     configuration: defaultControllersConfiguration,
   } as unknown as ControllerContext<ControllersConfiguration>
-  assert.equal(typeof replicationControllerController.build(context)?.run, 'function')
+  const built = await replicationControllerController.build(context)
+  assert.equal(typeof built?.run, 'function')
 })

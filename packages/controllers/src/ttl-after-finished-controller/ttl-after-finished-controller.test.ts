@@ -260,7 +260,7 @@ test('the metric is there from the start, in buckets doubled from 0.1 s, and cou
   assert.match(text, new RegExp(`${name}_sum 3\n`))
 })
 
-test('Jobs are watched by five workers, and the histogram is there before anything was deleted', () => {
+test('Jobs are watched by five workers, and the histogram is there before anything was deleted', async () => {
   const metrics = new PrometheusRegistry()
   const context = {
     informers: fakeInformers([]),
@@ -277,7 +277,8 @@ test('Jobs are watched by five workers, and the histogram is there before anythi
     metrics.expose(),
     /^ttl_after_finished_controller_job_deletion_duration_seconds_count 0$/m,
   )
-  assert.equal(typeof ttlAfterFinishedController.build(context)?.run, 'function')
+  const built = await ttlAfterFinishedController.build(context)
+  assert.equal(typeof built?.run, 'function')
 })
 
 test('a Job that says nothing is not to be cleaned up', () => {
