@@ -181,3 +181,11 @@ test('metadata only is asked for by the media type', () => {
   )
   assert.equal(requests.getRequest(pods, 'x').headers['accept'], 'application/json')
 })
+
+test('what a list or the deletion of a collection should mention is no part of the request', () => {
+  const plain = requests.listRequest(pods)
+  const asked = requests.listRequest(pods, { mentioning: 'uid' })
+  assert.deepEqual(asked, { ...plain, mentioning: 'uid' })
+  const deletion = requests.deleteCollectionRequest(pods, { mentioning: 'uid' })
+  assert.deepEqual(deletion, { ...requests.deleteCollectionRequest(pods), mentioning: 'uid' })
+})

@@ -314,6 +314,7 @@ export function deleteCollectionRequest(
     json: deleteBody(options),
     signal: options.signal,
     about: about(target),
+    ...(options.mentioning === undefined ? {} : { mentioning: options.mentioning }),
   }
 }
 

@@ -89,7 +89,12 @@ test('each verb is one request', async () => {
       },
       { verb: 'create binding', path: `${path}/a`, options: {} },
       { verb: 'delete', path: `${path}/a`, options: { preconditions: { uid: 'u' } } },
-      { verb: 'deleteCollection', path, options: {} },
+      // What was in it is not decoded.
+      {
+        verb: 'deleteCollection',
+        path,
+        options: { mentioning: '00000000-0000-0000-0000-000000000000' },
+      },
     ],
   )
 })
