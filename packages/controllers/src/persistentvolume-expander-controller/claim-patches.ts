@@ -36,6 +36,7 @@ export function begunPatch(
     claim,
     { annotations: { [RESIZER]: resizer } },
     {
+      ...order(claim, 'Resizing', (type) => !RESIZE_CONDITIONS.includes(type)),
       conditions: [condition(claim, 'Resizing', now), ...withoutOthers(claim, 'Resizing')],
       allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' },
       allocatedResources: { storage: size },
@@ -49,6 +50,7 @@ export function nodePartPatch(claim: PersistentVolumeClaim, now: string): Patch 
     claim,
     {},
     {
+      ...order(claim, 'FileSystemResizePending', () => true),
       conditions: [condition(claim, 'FileSystemResizePending', now, NODE_PART)],
       allocatedResourceStatuses: { storage: 'NodeResizePending' },
     },
@@ -87,6 +89,19 @@ function condition(
     lastTransitionTime: since ?? now,
     ...(message !== undefined && { message }),
   }
+}
+
+/** What is there keeps its place, what is new goes to the end: without it a merge puts the new before the old. */
+function order(
+  { status }: PersistentVolumeClaim,
+  added: string,
+  stays: (type: string) => boolean,
+): Readonly<Record<string, readonly { readonly type: string }[]>> {
+  const types = (status?.conditions ?? [])
+    .map(({ type }) => type)
+    .filter((type) => type === added || stays(type))
+  const all = types.includes(added) ? types : [...types, added]
+  return { '$setElementOrder/conditions': all.map((type) => ({ type })) }
 }
 
 function withoutOthers({ status }: PersistentVolumeClaim, kept?: string): ConditionPatch[] {

@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { Patch } from '@gyropilot/client'
 import { RecordingMetrics, drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { PRE_RESIZE_CAPACITY, RESIZER } from './config.ts'
+import { begunPatch, nodePartPatch } from './claim-patches.ts'
 import { volumeExpanderLogic } from './index.ts'
 import { nextStep } from './next-step.ts'
 import { claimWatch } from './watches.ts'
@@ -174,6 +176,7 @@ test('a flex volume: resizing is said, the volume is larger, the node does the r
       value: {
         metadata: { resourceVersion: '7', annotations: { [RESIZER]: 'example.com/flex' } },
         status: {
+          '$setElementOrder/conditions': [{ type: 'Strange' }, { type: 'Resizing' }],
           conditions: [
             { type: 'Resizing', status: 'True', lastTransitionTime: NOW },
             { $patch: 'delete', type: 'ControllerResizeError' },
@@ -189,6 +192,12 @@ test('a flex volume: resizing is said, the volume is larger, the node does the r
       value: {
         metadata: { resourceVersion: '8' },
         status: {
+          // Of what the answer to the first patch has: here it is as before.
+          '$setElementOrder/conditions': [
+            { type: 'Strange' },
+            { type: 'ControllerResizeError' },
+            { type: 'FileSystemResizePending' },
+          ],
           conditions: [
             {
               type: 'FileSystemResizePending',
@@ -314,4 +323,29 @@ test('a claim that is gone needs nothing', () => {
   })
   assert.equal(logic.observe('ns/data'), undefined)
   assert.equal(logic.watches[0]?.type, resources.persistentvolumeclaims)
+})
+
+test('conditions keep their places, a new one is the last', () => {
+  const conditions = ['FileSystemResizePending', 'Strange', 'Resizing'].map((type) => ({
+    type,
+    status: 'True',
+  }))
+  const orderOf = (patch: Patch) =>
+    (
+      patch as unknown as {
+        value: { status: Record<string, readonly { readonly type: string }[]> }
+      }
+    ).value.status['$setElementOrder/conditions']?.map(({ type }) => type)
+  const resized = (...from: readonly number[]) =>
+    claim({ conditions: from.map((index) => conditions[index]!) })
+  assert.deepEqual(orderOf(nodePartPatch(resized(2, 1), NOW)), [
+    'Resizing',
+    'Strange',
+    'FileSystemResizePending',
+  ])
+  assert.deepEqual(orderOf(nodePartPatch(resized(0, 2), NOW)), [
+    'FileSystemResizePending',
+    'Resizing',
+  ])
+  assert.deepEqual(orderOf(begunPatch(resized(2, 0, 1), 'r', '2Gi', NOW)), ['Resizing', 'Strange'])
 })
