@@ -82,6 +82,13 @@ for (const [title, wanted, pod, present, given] of [
   ['full', TOO_MANY, podWith('a'), [neighbour('b')], { csiNodes: limit(1) }],
   ['two at once', TOO_MANY, podWith('a', 'b'), [], { csiNodes: limit(1) }],
   ['there already', [], podWith('b'), [neighbour('b')], { csiNodes: limit(1) }],
+  [
+    'full beyond measure, with nothing new',
+    [],
+    podWith('b'),
+    [neighbour('b')],
+    { csiNodes: limit(0) },
+  ],
   ['to be made', TOO_MANY, podWith('c'), [neighbour('b')], { csiNodes: limit(1) }],
   ['to be made for another', TOO_MANY, podWith('c'), [neighbour('d')], { csiNodes: limit(1) }],
   ['to be made for both', [], podWith('c'), [neighbour('c')], { csiNodes: limit(1) }],

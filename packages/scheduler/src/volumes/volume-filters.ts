@@ -1,5 +1,4 @@
 /** The filters that look at volumes, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
-import { isClaimBound } from '@gyropilot/api'
 import type { CSINode, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import type { NamedFilter, NodeFilter } from '../filters/index.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -89,7 +88,7 @@ function driverVolume(
     return { volume: `${csi.driver}/${csi.volumeHandle}`, driver: csi.driver }
   }
   const driver = classOf(claim, listers)?.provisioner
-  if (driver === undefined || isClaimBound(claim)) return undefined
+  if (driver === undefined) return undefined
   return { volume: `${driver}/claim ${namespace}/${name}`, driver }
 }
 

@@ -60,6 +60,24 @@ test('each node is judged by its own labels, and a pod without claims goes anywh
   assert.equal(volumeBindingFilter(podWith(), listers), undefined)
 })
 
+test('one term of the affinity is enough', () => {
+  const terms = ['b', 'a'].map((zone) => ({
+    matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] as const,
+  }))
+  const both = { nodeAffinity: { required: { nodeSelectorTerms: terms } } }
+  const given = { claims: [boundClaim('data', 'disk')], volumes: [volume('disk', both)] }
+  assert.deepEqual(plan(given, 'data').reasons, [])
+})
+
+test('a volume has all modes that are asked for', () => {
+  const accessModes = ['ReadWriteOnce', 'ReadOnlyMany'] as const
+  const given = { claims: [claim('data', { accessModes })], classes: [later()] }
+  const bindings = (modes: typeof accessModes | readonly ['ReadWriteOnce']) =>
+    plan({ ...given, volumes: [volume('v', { accessModes: modes })] }, 'data').bindings
+  assert.deepEqual(bindings(['ReadWriteOnce']), [])
+  assert.deepEqual(bindings(accessModes), ['data v'])
+})
+
 const STATIC: readonly (readonly [string, readonly PersistentVolume[], string | undefined])[] = [
   [
     'the smallest that fits',
