@@ -53,6 +53,15 @@ for (const [title, present, given, wanted] of [
     assert.deepEqual(reasons('VolumeRestrictions', pod, nodeWith(present), given), wanted)
   })
 
+test('ReadWriteOncePod: one user on one node is enough, whatever else it uses', () => {
+  const empty = new NodeInfo('n2')
+  empty.setNode(node({ name: 'n2' }))
+  const user = { ...podWith('other', 'data'), metadata: { ...other('uid-2').metadata } }
+  const [restrictions] = volumeFilters(listersOf({ claims: [...exclusive.claims, claim('other')] }))
+  const snapshot = snapshotOf([empty, nodeWith([user])])
+  assert.deepEqual(restrictions?.filter(podWith('data'), snapshot)?.(empty), IN_USE)
+})
+
 const DRIVER = 'disk.example.com'
 const csiVolume = (name: string, driver = DRIVER): PersistentVolume =>
   volume(name, { csi: { driver, volumeHandle: `handle-${name}` } })
