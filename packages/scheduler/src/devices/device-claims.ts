@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/simulation/scheduler.md, Devices.
  */
 import { isReservedFor, keyOf, resources } from '@gyropilot/api'
-import type { AllocationResult, Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type { AllocationResult, Node, Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
@@ -15,7 +15,7 @@ import type { NodeVerdict } from '../message.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
 import { ClaimWrites } from './claim-writes.ts'
-import { deviceKey, isUsableOn, publishedDevices } from './device-pools.ts'
+import { deviceKey, devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
@@ -54,7 +54,7 @@ export class DeviceClaims {
   readonly #selectors = new Selectors()
   /** By `namespace/name` of the claim. */
   readonly #promised = new Map<string, Promised>()
-  #published: readonly PublishedDevice[] | undefined
+  #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
   #allocated: ReadonlySet<string> | undefined
   #failedSelector: { readonly podUid: string; readonly text: string } | undefined
 
@@ -75,7 +75,7 @@ export class DeviceClaims {
       onChange()
     }
     const slicesChanged = (): void => {
-      this.#published = undefined
+      this.#devicesOf = undefined
       onChange()
     }
     claims.addHandler({
@@ -150,9 +150,9 @@ export class DeviceClaims {
   ): ReadonlyMap<ResourceClaim, AllocationResult> | undefined {
     const open = claims.filter(({ status }) => status?.allocation === undefined)
     if (open.length === 0) return new Map()
-    this.#published ??= publishedDevices(this.#slices.list())
+    this.#devicesOf ??= devicesByNode(publishedDevices(this.#slices.list()))
     const results = allocate(open, {
-      devices: this.#published.filter((device) => isUsableOn(device, node!)),
+      devices: this.#devicesOf(node!),
       taken: this.#taken(),
       classes: (name) => this.#listers.classes.get(undefined, name),
       selectors: this.#selectors,

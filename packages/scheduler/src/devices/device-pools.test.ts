@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, ResourceSlice } from '@gyropilot/api'
-import { isUsableOn, nodesOf, publishedDevices } from './device-pools.ts'
+import { devicesByNode, isUsableOn, nodesOf, publishedDevices } from './device-pools.ts'
 import { slice } from './fixtures.ts'
 
 const node = (name: string, labels = {}): Node => ({ metadata: { name, labels } })
@@ -69,4 +69,17 @@ test('an allocation is for the nodes that can use all of its devices', () => {
   })
   const anywhere = slice('s', [{ name: 'x' }], { nodeName: undefined, allNodes: true })
   assert.deepEqual([of(anywhere), of()], [undefined, undefined])
+})
+
+test('a node sees its own devices and those of all nodes, in their order', () => {
+  const of = devicesByNode(
+    publishedDevices([
+      slice('a', [{ name: 'x' }], { pool: pool(1, 1, 'a') }),
+      slice('b', [{ name: 'y' }], { nodeName: undefined, allNodes: true, pool: pool(1, 1, 'b') }),
+      slice('c', [{ name: 'z' }], { pool: pool(1, 1, 'c') }),
+      slice('d', [{ name: 'w' }], { nodeName: 'm', pool: pool(1, 1, 'd') }),
+    ]),
+  )
+  const seen = (name: string) => of(node(name)).map(({ device }) => device.name)
+  assert.deepEqual([seen('n'), seen('m'), seen('other')], [['x', 'y', 'z'], ['y', 'w'], ['y']])
 })

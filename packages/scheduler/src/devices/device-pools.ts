@@ -69,6 +69,21 @@ export function isUsableOn({ place }: PublishedDevice, node: Node): boolean {
   return place.nodeSelector !== undefined && nodeSelectorMatches(place.nodeSelector, node)
 }
 
+/** The devices that a node can use, in their order. Those of other nodes are not looked at. */
+export function devicesByNode(
+  devices: readonly PublishedDevice[],
+): (node: Node) => readonly PublishedDevice[] {
+  const positions = new Map(devices.map((device, at) => [device, at]))
+  const local = Map.groupBy(devices, ({ place }) => place.nodeName)
+  const shared = local.get(undefined) ?? []
+  return (node) => {
+    const own = local.get(node.metadata?.name) ?? []
+    const usable = shared.filter((device) => isUsableOn(device, node))
+    if (usable.length === 0) return own
+    return [...own, ...usable].sort((a, b) => positions.get(a)! - positions.get(b)!)
+  }
+}
+
 /** The nodes that can use all of these devices; undefined: any node. */
 export function nodesOf(devices: readonly PublishedDevice[]): NodeSelector | undefined {
   for (const { place } of devices)
