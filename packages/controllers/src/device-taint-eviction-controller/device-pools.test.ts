@@ -71,3 +71,11 @@ test('only devices whose taints are others now are told of', () => {
     ['gpu-1'],
   )
 })
+
+test('a slice may have no devices', () => {
+  const pools = new DevicePools()
+  const { spec, ...rest } = slice('a', {})
+  const { devices: _, ...bare } = spec
+  assert.deepEqual(pools.replace(undefined, { ...rest, spec: bare }), [])
+  assert.deepEqual([names(pools), keys(pools, 'gpu-0')], [[], []])
+})

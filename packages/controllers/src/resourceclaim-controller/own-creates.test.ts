@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { claim, pod } from './fixtures.ts'
+import { OwnCreates } from './own-creates.ts'
+
+test('doubts are of one entry each, and end with their pod', () => {
+  const own = new OwnCreates()
+  own.doubt('p-uid', 'gpu')
+  own.doubt('p-uid', 'nic')
+  own.resolveDoubt('p-uid', 'gpu')
+  assert.deepEqual([own.isDoubted('p-uid', 'gpu'), own.isDoubted('p-uid', 'nic')], [false, true])
+  assert.equal(own.isDoubted('q-uid', 'nic'), false)
+  own.podGone('p-uid')
+  assert.equal(own.isDoubted('p-uid', 'nic'), false)
+  own.resolveDoubt('p-uid', 'nic')
+})
+
+test('what is over does not come back when another claim is remembered', () => {
+  const own = new OwnCreates()
+  own.remember(claim('old', { owner: pod() }), 0)
+  own.remember(claim('new', { owner: pod(), entry: 'nic' }), 3_600_000)
+  assert.equal(own.find(pod(), 'gpu', 0), undefined)
+  assert.equal(own.find(pod(), 'nic', 7_199_999)?.metadata?.name, 'new')
+  assert.equal(own.find(pod(), 'nic', 7_200_000), undefined)
+  own.remember(claim('third', { owner: pod({ uid: 'other' }) }), 7_199_999)
+  assert.equal(own.find(pod(), 'nic', 7_199_999)?.metadata?.name, 'new')
+})
