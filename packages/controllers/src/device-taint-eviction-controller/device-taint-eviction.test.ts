@@ -505,6 +505,19 @@ test('Given a failing delete, then it is retried until success.', async (t) => {
   assert.equal(world.metrics.value(`${PREFIX}s_total`), 1)
 })
 
+test('a pod that cannot be marked is not deleted until it is', async (t) => {
+  const world = await evicting(t, [user, used])
+  let refusals = 0
+  world.client.onRequest = ({ verb }) => {
+    if (verb === 'patch' && refusals++ < 2) throw statusError(500, 'InternalError', 'no')
+    if (verb === 'delete') assert.equal(refusals, 3)
+    return undefined
+  }
+  await world.setSlice(bad)
+  await world.clock.advance(1_000)
+  assert.deepEqual([refusals, world.deleted()], [3, ['p']])
+})
+
 test('a pod that is gone, replaced or going already is done with', async (t) => {
   const gone = await evicting(t, [user, used])
   gone.client.remove(resources.pods, user)

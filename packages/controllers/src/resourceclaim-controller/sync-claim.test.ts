@@ -163,6 +163,18 @@ test('a pod that was seen to go needs no live look', () => {
   assert.deepEqual(syncBy(logic).story[0], 'free for ')
 })
 
+test('pods without claims take no room among those that are remembered', () => {
+  const used = claim('c', { allocated: true, finalizer: true, reservedFor })
+  const logic = controller([used])
+  const watch = logic.watches.find(({ type }) => type.resource === resources.pods.resource)
+  watch?.onDelete?.(pod({ entries: [] }))
+  assert.throws(() => syncBy(logic), /no answer for the live read/)
+  watch?.onDelete?.(user)
+  for (let count = 0; count < 600; count++)
+    watch?.onDelete?.(pod({ entries: [], uid: `other-${count}` }))
+  assert.equal(syncBy(logic).story[0], 'free for ')
+})
+
 test('what cannot be read or written is an error, and nothing follows it', () => {
   const refusal = refused(409, 'Conflict', 'changed')
   const used = { allocated: true, finalizer: true, reservedFor }
