@@ -88,6 +88,14 @@ scenario(
       waiting.message,
       '0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
     )
+    const device = { driver: DRIVER, pool: 'node-1', device: 'gpu-0', data: { told: true } }
+    await world
+      .of(resources.resourceclaims)
+      .patch(
+        claim!.metadata!.name!,
+        { type: 'merge', value: { status: { devices: [device] } } },
+        { subresource: 'status' },
+      )
     await world.of(resources.pods).delete('first')
     await world.until('second runs', 30_000, running(world, 'second'))
     assert.equal(await world.find(resources.resourceclaims, claim!.metadata!.name!), undefined)

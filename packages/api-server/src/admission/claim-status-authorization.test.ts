@@ -105,3 +105,15 @@ test('telling of devices needs the verb on their driver', async () => {
     await server.stop()
   }
 })
+
+test('who gives devices back needs nothing of their drivers', async () => {
+  const { put, server } = await withJane([rule('binding', 'update')])
+  await put('admin', { allocation, ...told(1) })
+  assert.deepEqual(await put('jane', { allocation: undefined, devices: undefined }), [200])
+  await put('admin', { allocation, ...told(1) })
+  assert.deepEqual(await put('jane', { allocation: undefined }), [200])
+  await put('admin', { allocation, ...told(1) })
+  const [code, why] = await put('jane', { devices: undefined })
+  assert.deepEqual([code, why?.slice(0, 15)], [422, 'status.devices:'])
+  await server.stop()
+})

@@ -52,7 +52,8 @@ function checkDrivers(world: AdmissionWorld, request: AdmissionRequest, errors: 
     ...(isOfClaimsNode(request) ? [`associated-node:${verbOf(request)}`] : []),
     `arbitrary-node:${verbOf(request)}`,
   ]
-  for (const driver of changedDrivers(before.devices ?? [], after.devices ?? [])) {
+  const left = (before.devices ?? []).filter((device: Stored) => isAllocated(device, after))
+  for (const driver of changedDrivers(left, after.devices ?? [])) {
     const refusals = verbs.map((verb) =>
       refusalOf(world, attributes(request, verb, 'driver', request.namespace, driver)),
     )
@@ -64,7 +65,15 @@ function checkDrivers(world: AdmissionWorld, request: AdmissionRequest, errors: 
   }
 }
 
-/** Sorted. What goes with its allocation was nobody's change. */
+/** What goes with its allocation is not the driver's doing. */
+function isAllocated({ driver, pool, device }: Stored, { allocation }: Stored): boolean {
+  const results: readonly Stored[] = allocation?.devices?.results ?? []
+  return results.some(
+    (result) => result.driver === driver && result.pool === pool && result.device === device,
+  )
+}
+
+/** Sorted. */
 function changedDrivers(before: readonly Stored[], after: readonly Stored[]): readonly string[] {
   const of = (devices: readonly Stored[], driver: string) =>
     devices.filter((device) => device.driver === driver)
