@@ -51,10 +51,9 @@ scenario(
     const types = node.status?.addresses?.map(({ type }) => type)
     assert.deepEqual(types, ['ExternalIP', 'Hostname'])
     assert.deepEqual(
-      world.cloud.routeTable.map(({ targetNode, destinationCidr }) => [
-        targetNode,
-        destinationCidr,
-      ]),
+      world
+        .cloud()
+        .routeTable.map(({ targetNode, destinationCidr }) => [targetNode, destinationCidr]),
       [['node-1', node.spec?.podCIDR]],
     )
     // The kubelet leaves them alone.
@@ -78,7 +77,7 @@ scenario(
     await world.until('it is gone', 5_000, async () =>
       (await world.find(resources.services, 'web')) === undefined ? true : undefined,
     )
-    assert.equal(world.cloud.balancers.size, 0)
+    assert.equal(world.cloud().balancers.size, 0)
     const told = await reasons(world, 'web')
     for (const reason of [
       'EnsuringLoadBalancer',
@@ -108,7 +107,7 @@ scenario(
     })
     assert.equal(await addressOf(world, 'web'), undefined)
     const foreign = await world.find(resources.services, 'foreign')
-    assert.deepEqual([foreign?.metadata?.finalizers, world.cloud.balancers.size], [undefined, 0])
+    assert.deepEqual([foreign?.metadata?.finalizers, world.cloud().balancers.size], [undefined, 0])
   },
   CLOUD,
 )
@@ -119,18 +118,18 @@ scenario(
     const services = world.of(resources.services)
     await services.create(service('web'))
     await untilAddressed(world, 'web')
-    world.cloud.faults.fail('ensureLoadBalancerDeleted', new Error('quota'))
+    world.cloud().faults.fail('ensureLoadBalancerDeleted', new Error('quota'))
     await services.delete('web')
     await world.advance(10_000)
     world.crash('cloud-controller-manager')
     await world.advance(60_000)
     assert.ok((await world.find(resources.services, 'web')) !== undefined)
     assert.ok((await reasons(world, 'web')).includes('SyncLoadBalancerFailed'))
-    world.cloud.faults.clear()
+    world.cloud().faults.clear()
     await world.until('it is gone', 300_000, async () =>
       (await world.find(resources.services, 'web')) === undefined ? true : undefined,
     )
-    assert.equal(world.cloud.balancers.size, 0)
+    assert.equal(world.cloud().balancers.size, 0)
   },
   CLOUD,
 )
@@ -140,12 +139,12 @@ scenario(
   async (world) => {
     const services = world.of(resources.services)
     const busy = new Error('asking', { cause: new RetryLater('busy', 42_000) })
-    world.cloud.faults.fail('ensureLoadBalancer', busy, 1)
+    world.cloud().faults.fail('ensureLoadBalancer', busy, 1)
     await services.create(service('web'))
     await world.advance(41_000)
     assert.equal(await addressOf(world, 'web'), undefined)
     await untilAddressed(world, 'web', 2_000)
-    world.cloud.faults.fail('ensureLoadBalancer', new ImplementedElsewhere())
+    world.cloud().faults.fail('ensureLoadBalancer', new ImplementedElsewhere())
     await services.create(service('elsewhere'))
     await world.advance(60_000)
     const found = await world.find(resources.services, 'elsewhere')
@@ -160,7 +159,7 @@ scenario(
   async (world) => {
     await world.of(resources.services).create(service('web'))
     await untilAddressed(world, 'web')
-    const nodes = () => [...world.cloud.balancers.values()][0]?.nodes.join()
+    const nodes = () => [...world.cloud().balancers.values()][0]?.nodes.join()
     const untilNodes = (wanted: string) =>
       world.until(`backends ${wanted}`, 10_000, async () => (nodes() === wanted ? true : undefined))
     await untilNodes('node-1')
@@ -177,7 +176,7 @@ scenario(
     await untilNodes('node-1')
     await exclude('false')
     await untilNodes('node-1,node-5')
-    world.cloud.faults.fail('updateLoadBalancer', new Error('no'), 1)
+    world.cloud().faults.fail('updateLoadBalancer', new Error('no'), 1)
     await world.of(resources.nodes).delete('node-5')
     await untilNodes('node-1')
     assert.ok((await reasons(world, 'web')).includes('UpdateLoadBalancerFailed'))
@@ -191,19 +190,19 @@ scenario(
     await world.until('initialised', 20_000, async () =>
       hasTaint(await world.find(resources.nodes, 'node-1'), TAINT) ? undefined : true,
     )
-    world.cloud.terminate('node-1')
+    world.cloud().terminate('node-1')
     await world.advance(60_000)
     assert.ok(await world.find(resources.nodes, 'node-1'), 'a ready node is never deleted')
-    world.cloud.faults.fail('instanceExists', new Error('down'))
+    world.cloud().faults.fail('instanceExists', new Error('down'))
     world.partition('node-1', 600_000)
     await world.advance(70_000)
     assert.ok(await world.find(resources.nodes, 'node-1'), 'an error never deletes')
-    world.cloud.faults.clear()
+    world.cloud().faults.clear()
     await world.until('the node is deleted', 10_000, async () =>
       (await world.find(resources.nodes, 'node-1')) === undefined ? true : undefined,
     )
     await world.until('its route is gone', 15_000, async () =>
-      world.cloud.routeTable.length === 0 ? true : undefined,
+      world.cloud().routeTable.length === 0 ? true : undefined,
     )
   },
   CLOUD,
@@ -214,7 +213,7 @@ scenario(
   async (world) => {
     const SHUTDOWN = 'node.cloudprovider.kubernetes.io/shutdown'
     const off = { instanceId: 'i-1', isShutDown: true }
-    world.cloud.addMachine('node-1', off)
+    world.cloud().addMachine('node-1', off)
     world.partition('node-1', 120_000)
     await world.until('it is marked', 90_000, async () =>
       hasTaint(await world.find(resources.nodes, 'node-1'), SHUTDOWN) ? true : undefined,
@@ -231,8 +230,9 @@ scenario(
   'routes that somebody spoiled are mended: too many go, missing ones come, those of others stay',
   async (world) => {
     const listed = () =>
-      world.cloud.routeTable
-        .map(({ targetNode, destinationCidr }) => `${targetNode} ${destinationCidr}`)
+      world
+        .cloud()
+        .routeTable.map(({ targetNode, destinationCidr }) => `${targetNode} ${destinationCidr}`)
         .toSorted()
         .join()
     await world.until('its route', 30_000, async () =>
@@ -241,11 +241,11 @@ scenario(
     const own = listed()
     const foreign = { name: 'foreign', targetNode: '', destinationCidr: '172.16.0.0/24' }
     const stale = { name: 'stale', targetNode: 'gone', destinationCidr: '10.245.0.0/24' }
-    world.cloud.routeTable.splice(0, 1, foreign, stale)
+    world.cloud().routeTable.splice(0, 1, foreign, stale)
     await world.until('mended', 12_000, async () =>
       listed() === ` 172.16.0.0/24,${own}` ? true : undefined,
     )
-    world.cloud.faults.fail('createRoute', new Error('quota'), 3)
+    world.cloud().faults.fail('createRoute', new Error('quota'), 3)
     await world
       .of(resources.nodes)
       .create(bareNode('node-4', { podCIDR: '10.246.0.0/24', podCIDRs: ['10.246.0.0/24'] }))

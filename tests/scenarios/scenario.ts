@@ -31,7 +31,7 @@ export interface World {
   /** A process ends as by `kill -9`, and is started again a second later: `storage`, `scheduler`, `node-1`. */
   crash(process: string): void
   /** With the option of this name only. */
-  readonly cloud: InMemoryCloud
+  cloud(): InMemoryCloud
   /** Nothing of the node's process reaches the API server, or comes back, for so long. */
   partition(node: string, forMs: number): void
 }
@@ -110,7 +110,7 @@ function worldOf(cluster: SimulatedCluster): World {
     advance: (ms) => clock.advance(ms),
     restartManager: () => cluster.process('controller-manager-1').crash(),
     crash: (process) => cluster.process(process).crash(),
-    get cloud() {
+    cloud() {
       if (cluster.cloud === undefined) throw new Error('this scenario has no cloud')
       return cluster.cloud
     },

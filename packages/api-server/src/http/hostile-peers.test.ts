@@ -118,14 +118,30 @@ async function untilClosed(socket: TLSSocket): Promise<string> {
   return text
 }
 
-/** A well-behaved client on a connection of its own. */
+const MOST_TRIES = 20
+
+/**
+ * A well-behaved client on a connection of its own. On a machine so busy that its own handshake outlasts the deadlines above it is
+ * cut off as well, and tries again.
+ */
 async function serves(): Promise<void> {
+  let answer: string | undefined
+  for (let tries = 0; answer === undefined && tries < MOST_TRIES; tries++)
+    answer = await asked().catch(() => undefined)
+  assert.equal(answer, '{"path":"/ok"}\n')
+}
+
+async function asked(): Promise<string> {
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
   const stream = session.request({ ':path': '/ok' })
   let text = ''
-  for await (const chunk of stream) text += String(chunk)
-  session.close()
-  assert.equal(text, '{"path":"/ok"}\n')
+  try {
+    for await (const chunk of stream) text += String(chunk)
+  } finally {
+    session.close()
+  }
+  return text
 }
 
 test('a connection without a request is closed, of either protocol', async () => {

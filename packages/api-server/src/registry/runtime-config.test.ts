@@ -18,9 +18,20 @@ test('items turn versions on and off, and the last one holds', () => {
   })
 })
 
+test('a stage stands for the versions of that stage that are not served by default', () => {
+  for (const [item, wanted] of [
+    ['api/all=true', { [V1BETA1]: true }],
+    ['api/beta=true', { [V1BETA1]: true }],
+    ['api/beta=false', { [V1BETA1]: false }],
+    ['api/alpha=true', {}],
+    ['api/ga=true', {}],
+  ] as const)
+    assert.deepEqual(parseRuntimeConfig([item]), wanted, item)
+})
+
 for (const [item, wanted] of [
   ['coordination.k8s.io/v1alpha2=true', /^"coordination.k8s.io\/v1alpha2" is not known: use coord/],
-  ['api/all=true', /^"api\/all" is not known/],
+  ['api/most=true', /^"api\/most" is not known/],
   ['constructor', /^"constructor" is not known/],
   ['apps/v1=false', /^apps\/v1 cannot be turned off$/],
   [`${V1BETA1}=yes`, /^coordination.k8s.io\/v1beta1=yes: use true or false$/],
