@@ -43,5 +43,5 @@ export const LONGEST_BACKOFF_MS = 122_000
 /** A node status that cannot be written is tried again, less and less often. */
 export const FIRST_STATUS_RETRY_MS = 100
 export const LONGEST_STATUS_RETRY_MS = 10_000
-/** Node statuses that are written beside each other. */
+/** Node statuses that are written beside each other before volumes leave. */
 export const STATUSES_AT_ONCE = 16

@@ -146,7 +146,8 @@ export class Reconciler {
       for (const wanted of this.desired.attachmentsOf(volumeName)) this.#attach(volumeName, wanted)
       await this.#turn.yieldIfLong()
     }
-    await this.#writeStatuses(this.actual.changedNodes())
+    // One after the other: what is attached meanwhile needs no write of its own.
+    await this.#writeStatuses(this.actual.changedNodes(), 1)
     if (this.actual.changedNodes().length > 0) this.#queue.addAfter(STATUSES, PASS_PERIOD_MS)
   }
 
@@ -177,7 +178,7 @@ export class Reconciler {
       leaving.filter(({ volumeName, nodeName }) => this.actual.unreport(volumeName, nodeName)),
     )
     const nodeNames = [...new Set(leaving.map(({ nodeName }) => nodeName))]
-    const failed = await this.#writeStatuses(nodeNames)
+    const failed = await this.#writeStatuses(nodeNames, STATUSES_AT_ONCE)
     for (const each of leaving) {
       const { volumeName, nodeName } = each
       const key = this.#lockOf(volumeName, nodeName, this.actual.specOf(volumeName))
@@ -319,9 +320,9 @@ export class Reconciler {
   }
 
   /** Answers those that could not be written. */
-  async #writeStatuses(nodeNames: readonly string[]): Promise<ReadonlySet<string>> {
+  async #writeStatuses(nodeNames: readonly string[], atOnce: number): Promise<ReadonlySet<string>> {
     const failed = new Set<string>()
-    await parallelize(STATUSES_AT_ONCE, nodeNames.length, async (index) => {
+    await parallelize(atOnce, nodeNames.length, async (index) => {
       const nodeName = nodeNames[index]!
       if (!(await this.#statuses.write(nodeName))) failed.add(nodeName)
     })
