@@ -8,7 +8,7 @@ import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import { nodeObject, nodeStatus } from './node-object.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
-import { csiNode } from '../storage/driver-objects.ts'
+import { csiNode, registeredAgain } from '../storage/driver-objects.ts'
 
 const LEASE_NAMESPACE = 'kube-node-lease'
 const LEASE_DURATION_SECONDS = 40
@@ -90,16 +90,8 @@ export class NodeHeartbeat {
         const stored = await csiNodes.create(wanted).catch(nothingWhenItExists)
         if (stored !== undefined) return
         const known = await csiNodes.get(node.metadata?.name ?? '')
-        const { ownerReferences } = wanted.metadata ?? {}
-        const isSame =
-          deepEqual(known.spec, wanted.spec) &&
-          deepEqual(known.metadata?.ownerReferences, ownerReferences)
-        if (!isSame)
-          await csiNodes.update({
-            ...known,
-            metadata: { ...known.metadata, ownerReferences },
-            spec: wanted.spec,
-          })
+        const again = registeredAgain(known, wanted)
+        if (!deepEqual(known, again)) await csiNodes.update(again)
         return
       } catch (error) {
         if (signal.aborted) throw error

@@ -35,6 +35,19 @@ export function topologyKeysOf({ metadata }: Node): readonly string[] {
   return metadata?.labels?.[ZONE] === undefined ? [HOSTNAME] : [HOSTNAME, ZONE]
 }
 
+/**
+ * A registration over an earlier one. Topology keys are those of the first: they cannot be changed, and labels that a cloud gave
+ * the node since would add to them.
+ */
+export function registeredAgain(known: CSINode, wanted: CSINode): CSINode {
+  const drivers = wanted.spec.drivers.map((driver) => {
+    const before = known.spec.drivers.find(({ name }) => name === driver.name)
+    return before === undefined ? driver : { ...driver, topologyKeys: before.topologyKeys }
+  })
+  const { ownerReferences } = wanted.metadata ?? {}
+  return { ...known, metadata: { ...known.metadata, ownerReferences }, spec: { drivers } }
+}
+
 /** As the node registers its part of the driver. */
 export function csiNode(node: Node, volumeLimit = MOST_VOLUMES): CSINode {
   const { name = '', uid = '' } = node.metadata ?? {}
