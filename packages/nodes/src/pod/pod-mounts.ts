@@ -22,11 +22,16 @@ export interface PodMountsOptions {
   readonly references: PodReferences
   readonly volumes: NodeVolumes
   readonly storage: PodStorage
+  /** Of the pod on its node. */
   readonly signal: AbortSignal
+  /** Of the node's process. */
+  readonly lifetime: AbortSignal
   /** As stored now. */
   pod(): Pod
   /** The pod is to end: nothing more is mounted for it. */
   isEnding(): boolean
+  /** It has ended, and its volumes were released. */
+  isDone(): boolean
 }
 
 interface Unmounted {
@@ -44,6 +49,17 @@ export class PodMounts {
 
   /** Resolves when all are mounted, or the pod is to end. */
   async mountAll(): Promise<void> {
+    await this.#untilMounted()
+    // What was asked for while the pod was ended is not kept: none of its containers has begun.
+    if (this.#options.isEnding()) this.#release()
+  }
+
+  #release(): void {
+    const { volumes, pod, lifetime } = this.#options
+    volumes.release(pod().metadata?.uid ?? '', lifetime)
+  }
+
+  async #untilMounted(): Promise<void> {
     const { clock, signal, isEnding } = this.#options
     let failedMs = FAILED_RETRY_MS
     let waitingMs = WAITING_RETRY_MS
@@ -67,9 +83,10 @@ export class PodMounts {
     const { clock, signal, isEnding } = this.#options
     for (let waitMs = WAITING_RETRY_MS; !isEnding(); waitMs *= 2) {
       const unmounted = await this.#mountSome(true)
-      if (unmounted.length === 0) return
+      if (unmounted.length === 0) break
       await sleep(clock, Math.min(waitMs, FAILED_RETRY_LIMIT_MS), signal)
     }
+    if (this.#options.isDone()) this.#release()
   }
 
   async #mountSome(quiet = false): Promise<readonly Unmounted[]> {

@@ -99,8 +99,10 @@ export class PodWorker {
       volumes,
       storage: this.#storage,
       signal: this.#life.signal,
+      lifetime: node.lifetime,
       pod: () => this.#writer.stored,
       isEnding: () => this.#terminating || this.#done,
+      isDone: () => this.#done,
     })
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,

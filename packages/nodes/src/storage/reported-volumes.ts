@@ -29,11 +29,12 @@ export class ReportedVolumes {
     this.#options = options
   }
 
-  /** Resolves when the server knows that the volume is in use. */
+  /** Resolves when the server knows that the volume is in use, or the user has released it meanwhile. */
   async use(name: string, user: string, signal: AbortSignal): Promise<void> {
     const users = this.#users.get(name) ?? new Set()
     this.#users.set(name, users.add(user))
-    while (this.#written?.includes(name) !== true) await this.#write(signal)
+    const isUsed = (): boolean => this.#users.get(name)?.has(user) === true
+    while (isUsed() && this.#written?.includes(name) !== true) await this.#write(signal)
   }
 
   /** All that this one needed. */
