@@ -104,6 +104,29 @@ test('without a chosen node, claims of one set are spread over the allowed place
   assert.equal(segmentFor(claim(), standardClass, undefined, [nodes[3]!]), undefined)
 })
 
+test('one of the terms of a class is enough, all that a term says must hold', () => {
+  const place = (...terms: readonly (readonly (readonly [string, string])[])[]) =>
+    segmentFor(
+      claim(),
+      {
+        ...standardClass,
+        allowedTopologies: terms.map((term) => ({
+          matchLabelExpressions: term.map(([key, value]) => ({ key, values: [value] })),
+        })),
+      },
+      undefined,
+      nodes,
+    )?.value
+  assert.equal(place([[ZONE, 'c']], [[ZONE, 'b']]), 'b')
+  assert.equal(
+    place([
+      [ZONE, 'b'],
+      ['rack', '1'],
+    ]),
+    undefined,
+  )
+})
+
 test('a node tells what it has of the driver', () => {
   const plain = node({ name: 'n' })
   const drivers = (labels: Record<string, string>) =>
