@@ -1,5 +1,5 @@
 /** Volumes and nodes at rest. Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md. */
-import { isPodActive, isTerminating, resources } from '@gyropilot/api'
+import { claimNameOf, isPodActive, isTerminating, resources } from '@gyropilot/api'
 import type { PersistentVolume, VolumeAttachment } from '@gyropilot/api'
 import type { Objects } from '../simulated/objects.ts'
 
@@ -37,9 +37,7 @@ function nodesThatNeed(objects: Objects, { spec }: PersistentVolume): ReadonlySe
   const nodes = objects
     .all(resources.pods, namespace)
     .filter(isPodActive)
-    .filter((pod) =>
-      pod.spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === name),
-    )
+    .filter((pod) => pod.spec?.volumes?.some((volume) => claimNameOf(pod, volume) === name))
     .map((pod) => pod.spec?.nodeName ?? '')
     .filter((node) => objects.find(resources.nodes, undefined, node) !== undefined)
   return new Set(nodes)
