@@ -168,6 +168,32 @@ test('without the namespace-controller a namespace is left half deleted', async 
   assert.deepEqual(found, ['nothing is left half deleted'])
 })
 
+test('a claim that is deleted under a running pod waits for it, and without its controller for ever', async () => {
+  const play = async (cluster: SimulatedCluster, takePodToo: boolean): Promise<void> => {
+    const metadata = { name: 'data', namespace: 'default' }
+    const resourcesOfClaim = { requests: { storage: '1Gi' } }
+    const spec = { accessModes: ['ReadWriteOnce'], resources: resourcesOfClaim } as const
+    await cluster.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata,
+      spec,
+    } as object)
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    const containers = [{ name: 'c', image: 'nginx' }]
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'user', namespace: 'default' } }
+    await cluster.create({ ...pod, spec: { containers, volumes } } as object)
+    await cluster.advance(60_000)
+    await cluster.delete(resources.persistentvolumeclaims, 'default', 'data')
+    await cluster.advance(5_000)
+    if (takePodToo) await cluster.delete(resources.pods, 'default', 'user')
+  }
+  assert.deepEqual(await checkersOf(['*'], (cluster) => play(cluster, false)), [])
+  const off = ['*', '-persistentvolumeclaim-protection-controller']
+  const found = await checkersOf(off, (cluster) => play(cluster, true))
+  assert.ok(found.includes('nothing is left half deleted'))
+})
+
 test('without endpointslice-, serviceaccount- and root-ca-controllers their objects are missing', async () => {
   const off = [
     '*',

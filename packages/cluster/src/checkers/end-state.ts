@@ -12,6 +12,7 @@ import type {
   Service,
 } from '@gyropilot/api'
 import {
+  claimNameOf,
   controllerOf,
   deepEqual,
   isPodActive,
@@ -87,9 +88,20 @@ function* halfDeleted(objects: Objects): Iterable<string> {
     if (deletionTimestamp === undefined) continue
     // A finalizer of the user's own is the user's matter.
     const foreign = finalizers.some((text) => text.startsWith('example.com/'))
-    if (!foreign)
+    if (!foreign && !isClaimInUse(object, objects))
       yield `${nameOf(object)} is being deleted since ${deletionTimestamp} (${finalizers.join(', ') || 'no finalizers'})`
   }
+}
+
+/** Such a claim goes with its last pod. */
+function isClaimInUse({ kind, metadata }: KubernetesObject, objects: Objects): boolean {
+  if (kind !== 'PersistentVolumeClaim') return false
+  return objects
+    .all(resources.pods, metadata?.namespace)
+    .filter((pod) => isPodActive(pod) && pod.spec?.nodeName !== undefined)
+    .some((pod) =>
+      (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === metadata?.name),
+    )
 }
 
 function* ownersExist(objects: Objects): Iterable<string> {
