@@ -138,7 +138,7 @@ function outcome(step: Step, beside: boolean): Promise<Outcome> {
   const [command = '', ...args] = step.command
   const child = spawn(command, args, { cwd: root, env, stdio: ['inherit', 'pipe', 'pipe'] })
   if (beside && step.lane === 'computing' && child.pid !== undefined)
-    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    setPriority(child.pid, constants.priority.PRIORITY_LOW)
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => void chunks.push(chunk))

@@ -71,7 +71,7 @@ test('a Deployment of three comes up within two seconds', async () => {
   gyro.apply(MANIFEST)
   const running = await allReady('3/3 Running', 2_000, 3)
   assert.equal(new Set(running.map(({ spec }) => spec.nodeName)).size, 3, 'spread over the nodes')
-  for (const { status } of running) assert.match(status.podIP ?? '', /^10\.244\./)
+  for (const { status } of running) assert.match(status.podIP ?? '', /^10\.224\./)
   assert.match(gyro.ok('get', 'deploy', NAME), new RegExp(`${NAME}\\s+3/3\\s+3\\s+3`))
   assert.match(gyro.ok('get', 'pods'), /1\/1\s+Running\s+0/)
 })

@@ -62,6 +62,8 @@ scenario(
   'Given a pod without ref but matching labels, when the RC syncs, then the pod gets a controller ref to the RC',
   async (world) => {
     await world.of(resources.pods).create(pod('orphan', { labels: { app: 'web' } }))
+    // Until it is known: a controller that has not seen it makes a pod of its own, and may keep that one.
+    await world.advance(1_000)
     const { metadata } = await world.of(TYPE).create(replicationController('web'))
     await untilController(world, 'orphan', metadata?.uid)
     const adopted = await world.find(resources.pods, 'orphan')

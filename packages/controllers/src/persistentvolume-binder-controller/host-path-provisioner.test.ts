@@ -110,6 +110,14 @@ test('a claim is told why there is no volume, and only what may pass is tried ag
   assert.equal(block.metrics.value('volume_operation_errors_total', labels), 2)
 })
 
+test('what a claim is told of is not told again when the claim comes back at once with its annotations', async () => {
+  const here = local({}, [asking({ annotations: { ...ASKED, [SELECTED]: 'nowhere' } })])
+  assert.equal(here.syncClaim()!.told.length, 1)
+  assert.deepEqual(here.syncClaim()!.told, [])
+  await here.clock.advance(60_000)
+  assert.equal(here.syncClaim()!.told.length, 1)
+})
+
 test('a folder that cannot be made lets the scheduler choose another node', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
   const annotations = { ...ASKED, [SELECTED]: 'n' }

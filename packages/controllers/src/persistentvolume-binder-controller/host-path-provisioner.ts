@@ -52,6 +52,8 @@ export function* provisionHostPath(
   const problem = problemOf(binder, claim, storageClass)
   if (problem !== undefined) {
     binder.metrics.operationFailed(HOST_PATH_PLUGIN, 'provision')
+    // The claim comes again at once, with the annotations that were just set.
+    binder.operations.failed(operationId('provision', claim))
     return yield* refuse(claim, problem)
   }
   return yield* make(binder, claim, storageClass)
