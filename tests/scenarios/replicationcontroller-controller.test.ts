@@ -84,6 +84,7 @@ scenario(
   'Given a matching orphan, when the RC is created, then it is adopted; given a label change, it is released',
   async (world) => {
     await world.of(resources.pods).create(pod('orphan', { labels: { app: 'web' } }))
+    await world.advance(1_000)
     const { metadata } = await world.of(TYPE).create(replicationController('web'))
     await untilController(world, 'orphan', metadata?.uid)
     await relabel(world, 'orphan', 'free')
