@@ -49,12 +49,12 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'examples',
-    lane: 'waiting',
+    lane: 'computing',
     command: [node, ...testRun, 'examples/**/*.test.ts', 'tests/guides/*.test.ts'],
   },
   {
     name: 'robustness',
-    lane: 'waiting',
+    lane: 'computing',
     command: [node, ...testRun, 'tests/robustness/*.test.ts', 'tests/faults/*.test.ts'],
   },
   {
@@ -69,7 +69,7 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'packages',
-    lane: 'waiting',
+    lane: 'computing',
     command: [node, ...testRun, 'tests/packages/*.test.ts', 'scripts/packages/*.test.ts'],
   },
   {

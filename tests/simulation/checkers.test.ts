@@ -194,6 +194,31 @@ test('a claim that is deleted under a running pod waits for it, and without its 
   assert.ok(found.includes('nothing is left half deleted'))
 })
 
+test('a volume that is deleted under its claim waits for it', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    const metadata = { name: 'data', namespace: 'default' }
+    const resourcesOfClaim = { requests: { storage: '1Gi' } }
+    const spec = { accessModes: ['ReadWriteOnce'], resources: resourcesOfClaim } as const
+    await cluster.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata,
+      spec,
+    } as object)
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    const containers = [{ name: 'c', image: 'nginx' }]
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'user', namespace: 'default' } }
+    await cluster.create({ ...pod, spec: { containers, volumes } } as object)
+    await cluster.advance(60_000)
+    const [volume] = cluster.objects.all(resources.persistentvolumes)
+    await cluster.delete(resources.persistentvolumes, undefined, volume!.metadata!.name!)
+    await cluster.advance(5_000)
+    const [held] = cluster.objects.all(resources.persistentvolumes)
+    assert.notEqual(held?.metadata?.deletionTimestamp, undefined)
+  })
+  assert.deepEqual(found, [])
+})
+
 test('without endpointslice-, serviceaccount- and root-ca-controllers their objects are missing', async () => {
   const off = [
     '*',

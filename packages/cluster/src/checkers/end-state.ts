@@ -7,6 +7,7 @@ import type {
   EndpointSlice,
   KubernetesObject,
   Namespace,
+  PersistentVolume,
   Pod,
   ReplicaSet,
   Service,
@@ -88,7 +89,7 @@ function* halfDeleted(objects: Objects): Iterable<string> {
     if (deletionTimestamp === undefined) continue
     // A finalizer of the user's own is the user's matter.
     const foreign = finalizers.some((text) => text.startsWith('example.com/'))
-    if (!foreign && !isClaimInUse(object, objects))
+    if (!foreign && !isClaimInUse(object, objects) && !isVolumeBound(object, objects))
       yield `${nameOf(object)} is being deleted since ${deletionTimestamp} (${finalizers.join(', ') || 'no finalizers'})`
   }
 }
@@ -102,6 +103,17 @@ function isClaimInUse({ kind, metadata }: KubernetesObject, objects: Objects): b
     .some((pod) =>
       (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === metadata?.name),
     )
+}
+
+/** Such a volume goes with its claim. */
+function isVolumeBound(object: KubernetesObject, objects: Objects): boolean {
+  if (object.kind !== 'PersistentVolume') return false
+  const { claimRef } = (object as PersistentVolume).spec ?? {}
+  return objects
+    .all(resources.persistentvolumeclaims, claimRef?.namespace)
+    .some(({ metadata, spec }) => {
+      return metadata?.uid === claimRef?.uid && spec?.volumeName === object.metadata?.name
+    })
 }
 
 function* ownersExist(objects: Objects): Iterable<string> {

@@ -122,8 +122,11 @@ export class Watchdog {
 
 /** `.../namespaces/a/events/b.187`: a change of an event that is there. */
 const OF_ONE_EVENT = /\/events\/[^/?]+/
-/** A pod for which there is no room is tried again every five minutes, and its event counts that: nobody has to come to rest. */
-const REMINDER_PAUSE_MS = 240_000
+/**
+ * A pod for which there is no room is tried again every five minutes, one whose volume does not come every two, and their events count
+ * that: nobody has to come to rest.
+ */
+const REMINDER_PAUSE_MS = 100_000
 
 function describe({ process, user, method, path }: RequestFacts, status: number): string {
   return `${process} as ${user} ${method} ${path} ${status}`

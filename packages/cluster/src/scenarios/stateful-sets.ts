@@ -131,11 +131,7 @@ export const statefulSetScenarios: readonly Scenario[] = [
           },
         ],
       }
-      const set = statefulSet('db', { replicas: 2, spec: spec as object })
-      const { template } = set.spec!
-      // Nothing binds the claims yet, and a scheduler would tell so for ever.
-      const unscheduled = { ...template, spec: { ...template.spec!, schedulerName: 'nobody' } }
-      await cluster.create({ ...set, spec: { ...set.spec!, template: unscheduled } })
+      await cluster.create(statefulSet('db', { replicas: 2, spec: spec as object }))
       await cluster.advance(STEP_MS)
       const persistentVolumeClaimRetentionPolicy = { whenScaled: 'Delete', whenDeleted: 'Delete' }
       await change(cluster, { persistentVolumeClaimRetentionPolicy })
