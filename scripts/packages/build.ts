@@ -37,7 +37,10 @@ export async function buildPackages(target: string): Promise<readonly string[]> 
   return [...folders, commands]
 }
 
-/** What the entries reach: tests and what only they use stay behind. */
+/**
+ * Every source is a root: the compiler leaves out what it happens to reach through a link in node_modules first, a little else every
+ * time.
+ */
 function compile(outDir: string, names: readonly string[]): void {
   mkdirSync(outDir, { recursive: true })
   const config = join(outDir, 'tsconfig.json')
@@ -54,7 +57,7 @@ function compile(outDir: string, names: readonly string[]): void {
         typeRoots: [join(root, 'node_modules/@types')],
       },
       include: [],
-      files: names.flatMap(entryFiles),
+      files: names.flatMap(sourceFiles),
     }),
   )
   const tsc = join(root, 'node_modules/.bin/tsc')
@@ -62,13 +65,32 @@ function compile(outDir: string, names: readonly string[]): void {
   if (status !== 0) throw new Error(`the sources do not compile:\n${stdout}`)
 }
 
-function entryFiles(name: string): readonly string[] {
+function sourceFiles(name: string): readonly string[] {
   const source = join(root, 'packages', name)
-  return publishedEntries(manifestOf(name)).flatMap(([, target]) =>
-    globSync(target, { cwd: source })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => join(source, path)),
-  )
+  return globSync('src/**/*.ts', { cwd: source })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .map((path) => join(source, path))
+}
+
+const RELATIVE = /'(\.{1,2}\/[^']+\.(?:ts|js|json))'/g
+
+/** What the entries reach, as paths without extension or of JSON: tests and what only they use stay behind. */
+function reached(name: string, compiled: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  const source = join(root, 'packages', name)
+  const waiting = publishedEntries(manifestOf(name))
+    .flatMap(([, target]) => globSync(target, { cwd: source }))
+    .filter((path) => path.endsWith('.ts'))
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stem = path.replace(/\.(?:ts|js)$/, '')
+    if (found.has(stem)) continue
+    found.add(stem)
+    for (const file of [`${stem}.js`, `${stem}.d.ts`].map((one) => join(compiled, one))) {
+      if (path.endsWith('.json') || !existsSync(file)) continue
+      for (const [, to = ''] of read(file).matchAll(RELATIVE)) waiting.push(join(dirname(path), to))
+    }
+  }
+  return found
 }
 
 function manifestOf(name: string): Manifest {
@@ -78,7 +100,9 @@ function manifestOf(name: string): Manifest {
 function stage(name: string, compiled: string, folder: string): string {
   const source = join(root, 'packages', name)
   const manifest = manifestOf(name)
+  const wanted = reached(name, compiled)
   for (const path of globSync('src/**/*.{js,d.ts,json}', { cwd: compiled })) {
+    if (!wanted.has(path.replace(/(?:\.d\.ts|\.js)$/, ''))) continue
     const text = withPublishedNames(read(join(compiled, path)))
     write(join(folder, path.replace(/^src/, 'dist')), text)
   }

@@ -12,7 +12,7 @@ import type {
   PodNetwork,
 } from './network.ts'
 
-export const NEVER = new AbortController().signal
+export const NEVER: AbortSignal = new AbortController().signal
 
 interface Served {
   tcp?: (connection: Connection) => void
