@@ -310,7 +310,10 @@ export function deleteCollectionRequest(
   return {
     method: 'DELETE',
     path: withQuery(collectionPath(target), listQuery(options)),
-    headers: jsonHeaders(),
+    headers: {
+      ...jsonHeaders(),
+      accept: accept(options.metadataOnly, 'PartialObjectMetadataList'),
+    },
     json: deleteBody(options),
     signal: options.signal,
     about: about(target),

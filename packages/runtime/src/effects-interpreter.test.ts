@@ -93,7 +93,7 @@ test('each verb is one request', async () => {
       {
         verb: 'deleteCollection',
         path,
-        options: { mentioning: '00000000-0000-0000-0000-000000000000' },
+        options: { metadataOnly: true, mentioning: '00000000-0000-0000-0000-000000000000' },
       },
     ],
   )

@@ -199,7 +199,12 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
     case 'delete':
       return resource.delete(write.name, write.options)
     case 'deleteCollection':
-      return resource.deleteCollection({ ...write.options, mentioning: NO_OBJECT })
+      return resource.deleteCollection({
+        ...write.options,
+        ...(write.limit === undefined ? {} : { limit: write.limit, continue: write.continue }),
+        metadataOnly: true,
+        mentioning: NO_OBJECT,
+      })
   }
 }
 
@@ -224,7 +229,8 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
     fieldSelector,
     ...(mentioning === undefined ? {} : { mentioning }),
   }
-  if (limit !== undefined) return (await resource.list({ ...selected, limit })) as object
+  if (limit !== undefined)
+    return (await resource.list({ ...selected, limit, continue: read.continue })) as object
   for await (const page of resource.pages(selected)) {
     items.push(...page.items)
     metadata = page.metadata

@@ -64,6 +64,9 @@ export type Write =
       readonly type: ResourceType
       readonly namespace?: string
       readonly options?: DeleteOptions
+      /** At most so many, from `continue` on. The outcome's object is the list of them without items: `continue` in its metadata says that there are more. */
+      readonly limit?: number
+      readonly continue?: string
     }
 
 /** A live read, past all caches. */
@@ -88,6 +91,8 @@ export type Read =
       readonly mentioning?: string
       /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
       readonly limit?: number
+      /** With `limit`: the page that this token of an earlier one leads to. */
+      readonly continue?: string
     }
   /** What the server has at this moment, or with `remembered` as the controller's `mapper` knows it; the outcome's object is a `Discovered`. */
   | { readonly verb: 'discover'; readonly remembered?: boolean }
@@ -211,11 +216,19 @@ export function* listLive<T extends KubernetesObject>(
     metadataOnly?: boolean
     mentioning?: string
     limit?: number
+    continue?: string
   } = {},
-): Reconcile<Outcome<KubernetesObject & { readonly items: readonly T[] }>> {
-  return (yield { effect: 'read', read: { verb: 'list', type, namespace, ...options } }) as Outcome<
-    KubernetesObject & { readonly items: readonly T[] }
-  >
+): Reconcile<Outcome<LiveList<T>>> {
+  return (yield {
+    effect: 'read',
+    read: { verb: 'list', type, namespace, ...options },
+  }) as Outcome<LiveList<T>>
+}
+
+/** What a live list answers; `continue` is there where a page was asked for and others follow. */
+export interface LiveList<T extends KubernetesObject> extends KubernetesObject {
+  readonly metadata?: KubernetesObject['metadata'] & { readonly continue?: string }
+  readonly items: readonly T[]
 }
 
 /** All resources of the server, asked for live. */

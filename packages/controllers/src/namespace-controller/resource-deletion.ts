@@ -5,6 +5,7 @@ import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
+import { deleteInPages } from './paged-deletion.ts'
 
 export interface ResourceResult {
   /** Seconds until the content may be gone. */
@@ -79,14 +80,9 @@ function* deleteAll(
   namespace: string,
 ): Reconcile<{ readonly error?: unknown }> {
   if (type.verbs.includes('deletecollection')) {
-    const deletion = yield* write({
-      verb: 'deleteCollection',
-      type,
-      namespace,
-      options: { propagationPolicy: 'Background' },
-    })
-    if (deletion.ok) return {}
-    if (!isUnsupported(deletion.error)) return { error: deletion.error }
+    const { error } = yield* deleteInPages(type, namespace)
+    if (error === undefined) return {}
+    if (!isUnsupported(error)) return { error }
   }
   return yield* deleteEach(type, namespace)
 }

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
-import { fakeInformers, testClock } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { pod, pods, replicaSet } from '../workload-support/fixtures.ts'
+import { pod, pods, refused, replicaSet } from '../workload-support/fixtures.ts'
 import { replicaSetController, replicaSetLogic } from './index.ts'
 
 const owner = replicaSet()
@@ -74,6 +74,22 @@ test('Terminating-namespace create errors leave the creation expectation set; th
   assert.equal(logic.observe('ns/rs')?.expectationsMet, false)
   await clock.advance(1)
   assert.equal(logic.observe('ns/rs')?.expectationsMet, true)
+})
+
+test('a ReplicaSet whose namespace is being emptied is looked at once a second; its namesake later at any time', async () => {
+  const { logic, clock } = wired()
+  const pod = refused(403, 'Forbidden', 'going', 'NamespaceTerminating')
+  const sync = () =>
+    drive(logic.reconcile(logic.observe('ns/rs')!), {
+      onWrite: ({ verb }) => (verb === 'create' ? pod : undefined),
+    })
+  assert.notDeepEqual(sync().writes, [])
+  assert.deepEqual(sync().result, { requeueAfterMs: 1_000 })
+  await clock.advance(1_000)
+  assert.equal(sync().result, undefined)
+  assert.deepEqual(sync().result, { requeueAfterMs: 1_000 })
+  logic.forget?.('ns/rs')
+  assert.equal(sync().result, undefined)
 })
 
 test('a ReplicaSet that is gone is forgotten', () => {

@@ -7,6 +7,7 @@ import { featureEnabled } from '../../configuration.ts'
 import type { ControllersConfiguration } from '../../configuration.ts'
 import { POD_CONTROLLER_INDEX, addControllerIndex } from '../ownership.ts'
 import { deletionAgeRatios, sortingDeletionAgeRatio } from './deletion-age-ratio.ts'
+import { EmptiedNamespaces } from './emptied-namespaces.ts'
 import { BURST_REPLICAS } from './manage-replicas.ts'
 import { observe } from './observe.ts'
 import type { ObservedReplicas } from './observe.ts'
@@ -42,15 +43,27 @@ export function replicaLogic<Owner extends ReplicaOwner>(
   const listers = { owners: owners.lister, pods: pods.lister }
   // Its own: keys are only namespace and name, and kinds share names.
   const expectations = createExpectations(context.clock)
-  const settings = settingsOf(context, names, terminatingReplicas)
+  const emptied = new EmptiedNamespaces(context.clock)
+  const settings = {
+    ...settingsOf(context, names, terminatingReplicas),
+    onNamespaceTerminating: (key: string, { metadata }: ReplicaOwner) =>
+      emptied.found(key, metadata?.uid ?? ''),
+  }
   return {
     queueName: names.queueName,
     eventComponent: names.eventComponent,
     workers,
     watches: [ownerWatch(kind.type, expectations), podWatch(owners.lister, kind, expectations)],
-    observe: (key) => observe(key, kind, listers, expectations),
+    observe(key) {
+      const observed = observe(key, kind, listers, expectations)
+      if (observed === undefined) return undefined
+      return { ...observed, restMs: emptied.restMs(key, observed.owner.metadata?.uid ?? '') }
+    },
     reconcile: (observed) => reconcile(observed, kind, settings),
-    forget: (key) => expectations.delete(key),
+    forget(key) {
+      expectations.delete(key)
+      emptied.forget(key)
+    },
     expectations,
   }
 }

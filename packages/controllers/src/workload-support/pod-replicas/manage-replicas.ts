@@ -20,6 +20,8 @@ export interface ManageReplicasSettings {
   readonly burstReplicas: number
   /** Feature gate PodDeletionCost. */
   readonly deletionCost: boolean
+  /** Told when pods were refused because the namespace is being emptied. */
+  onNamespaceTerminating?(key: string, owner: ReplicaOwner): void
   /** Told of the pods that a sort chose. */
   onSortedDeletion?(all: readonly Pod[], chosen: readonly Pod[], nowMs: number): void
 }
@@ -33,7 +35,12 @@ export function* manageReplicas<Owner extends ReplicaOwner>(
 ): Reconcile<unknown> {
   const difference = pods.length - (observed.owner.spec?.replicas ?? 1)
   if (difference < 0)
-    return yield* createMissing(observed, Math.min(-difference, settings.burstReplicas), type)
+    return yield* createMissing(
+      observed,
+      Math.min(-difference, settings.burstReplicas),
+      type,
+      settings,
+    )
   if (difference > 0)
     return yield* deleteSurplus(
       observed,
@@ -48,9 +55,12 @@ function* createMissing(
   { key, owner }: ObservedReplicas,
   count: number,
   ownerType: ResourceType,
+  settings: ManageReplicasSettings,
 ): Reconcile<unknown> {
   const pod = podFromTemplate(owner.spec?.template ?? {}, owner, ownerType)
   const outcomes = yield* createPods(owner, Array<Pod>(count).fill(pod), key)
+  if (outcomes.some((outcome) => !outcome.ok && isNamespaceTerminating(outcome.error)))
+    settings.onNamespaceTerminating?.(key, owner)
   return firstError(outcomes, isNamespaceTerminating)
 }
 

@@ -15,6 +15,8 @@ export interface ObservedReplicas<Owner extends ReplicaOwner = ReplicaOwner> {
   readonly expectationsMet: boolean
   /** Pods with this owner's uid as controller, and the orphans of the namespace, in any phase. */
   readonly pods: readonly Pod[]
+  /** The namespace is being emptied, and the sync is put off for so long: emptied-namespaces.ts. */
+  readonly restMs?: number
   /** Pods that it should not share nodes with, asked for only when pods must be ranked. */
   relatedPods(): readonly Pod[]
 }

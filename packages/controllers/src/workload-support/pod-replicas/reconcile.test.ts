@@ -13,6 +13,7 @@ import type { ReplicaSettings } from './reconcile.ts'
 interface Given {
   readonly pods?: readonly Pod[]
   readonly expectationsMet?: boolean
+  readonly restMs?: number
   readonly related?: readonly Pod[]
   readonly settings?: Partial<ReplicaSettings>
   readonly drive?: DriveOptions
@@ -24,6 +25,7 @@ function sync(set: ReplicaSet, given: Given = {}) {
     owner: set,
     expectationsMet: given.expectationsMet ?? true,
     pods: given.pods ?? [],
+    restMs: given.restMs ?? 0,
     relatedPods: () => given.related ?? [],
   }
   const settings = {
@@ -428,6 +430,25 @@ test('a create error with the NamespaceTerminating cause counts as success', () 
   assert.equal(driven.verdict.error, undefined)
   assert.equal(driven.status?.conditions, undefined)
   assert.deepEqual(driven.events, [])
+})
+
+test('an owner whose pods the ending namespace refuses is reported; its status is still written', () => {
+  const found: string[] = []
+  const settings = { onNamespaceTerminating: (key: string) => void found.push(key) }
+  const driven = sync(owner, {
+    settings,
+    drive: { onWrite: failCreates(refused(403, 'Forbidden', 'going', 'NamespaceTerminating')) },
+  })
+  assert.deepEqual(found, ['ns/rs'])
+  assert.equal(driven.statusWrites.length, 1)
+  sync(owner, { settings, drive: { onWrite: failCreates(refused(403, 'Forbidden', 'no')) } })
+  assert.deepEqual(found, ['ns/rs'])
+})
+
+test('while the owner rests nothing is done but to come back', () => {
+  const driven = sync(owner, { restMs: 400, pods: [pod(ready), pod({ ...ready, name: 'b' })] })
+  assert.deepEqual(driven.verdict, { requeueAfterMs: 400 })
+  assert.deepEqual(driven.writes, [])
 })
 
 test('Given label change on an adopted pod, when synced, then it is released and replaced', () => {

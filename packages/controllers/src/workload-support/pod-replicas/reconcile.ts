@@ -32,7 +32,8 @@ export function* reconcile<Owner extends ReplicaOwner>(
   kind: ReplicaOwnerKind<Owner>,
   settings: ReplicaSettings,
 ): Reconcile {
-  const { owner, expectationsMet, pods } = observed
+  const { owner, expectationsMet, pods, restMs = 0 } = observed
+  if (restMs > 0) return { requeueAfterMs: restMs }
   // 4. A selector that cannot be understood will not get better by a retry.
   let query: LabelQuery
   try {

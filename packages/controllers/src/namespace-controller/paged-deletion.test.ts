@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { KubernetesObject } from '@gyropilot/api'
+import type { Outcome, Read, Write } from '@gyropilot/runtime'
+import { drive, statusError } from '@gyropilot/runtime/testing'
+import { PAGES_AT_ONCE, PAGE_SIZE, deleteInPages } from './paged-deletion.ts'
+
+/** A server with so many objects: tokens are the number of the first object of their page. */
+function deletionOf(
+  count: number,
+  given: { fail?: (call: Read | Write) => unknown; knowsPages?: boolean } = {},
+) {
+  const left = new Set(Array.from({ length: count }, (_, index) => index))
+  const calls: string[] = []
+  const answer = (call: (Read | Write) & { continue?: string; limit?: number }): Outcome => {
+    const from = Number(call.continue ?? 0)
+    const isWhole = call.limit === undefined || given.knowsPages === false
+    const to = isWhole ? count : from + call.limit!
+    calls.push(`${call.verb} ${isWhole && call.limit === undefined ? 'all' : from}`)
+    const error = given.fail?.(call)
+    if (error !== undefined) return { ok: false, error, attempted: true }
+    if (call.verb === 'deleteCollection') for (let at = from; at < to; at += 1) left.delete(at)
+    const metadata = to < count ? { continue: String(to) } : {}
+    return { ok: true, object: { metadata, items: [] } as KubernetesObject }
+  }
+  const { result } = drive(deleteInPages(resources.configmaps, 'ns1'), {
+    onRead: (read) => answer(read as Read & { limit?: number }),
+    onWrite: (write) => answer(write as Write & { limit?: number }),
+  })
+  return { calls, left: left.size, error: result?.error }
+}
+
+const isFor = (from: number, verb: string) => (call: Read | Write) =>
+  call.verb === verb && (call as { continue?: string }).continue === String(from)
+
+test('what fits into one page is one request, as is an empty collection', () => {
+  assert.deepEqual(deletionOf(PAGE_SIZE).calls, ['deleteCollection 0'])
+  assert.deepEqual(deletionOf(0).calls, ['deleteCollection 0'])
+})
+
+test('further pages are found by lists of metadata and deleted beside each other', () => {
+  const { calls, left } = deletionOf(1200)
+  assert.deepEqual(calls, [
+    'deleteCollection 0',
+    'list 500',
+    'list 1000',
+    'deleteCollection 500',
+    'deleteCollection 1000',
+  ])
+  assert.equal(left, 0)
+})
+
+test('no more than some pages are deleted at once, however many there are', () => {
+  const { calls, left } = deletionOf(PAGE_SIZE * (PAGES_AT_ONCE + 3))
+  const second = calls.indexOf(`list ${PAGE_SIZE * (PAGES_AT_ONCE + 1)}`)
+  assert.equal(calls.slice(0, second).filter((call) => call.startsWith('del')).length, 9)
+  assert.equal(left, 0)
+})
+
+test('a server that does not know pages of a deletion has deleted everything with the first', () => {
+  const { calls, left } = deletionOf(1200, { knowsPages: false })
+  assert.deepEqual(calls, ['deleteCollection 0'])
+  assert.equal(left, 0)
+})
+
+for (const verb of ['list', 'deleteCollection'])
+  test(`a page that the server has forgotten (410 to ${verb}): the rest is deleted as a whole`, () => {
+    const isSecond = isFor(1000, verb)
+    const fail = (call: Read | Write) => (isSecond(call) ? statusError(410, 'Expired') : undefined)
+    const { calls, left, error } = deletionOf(2600, { fail })
+    assert.equal(calls.at(-1), 'deleteCollection all')
+    assert.equal(left, 0)
+    assert.equal(error, undefined)
+  })
+
+test('any other error is told, and the pages beside it are deleted all the same', () => {
+  const refusal = statusError(500, 'InternalError')
+  const isSecond = isFor(500, 'deleteCollection')
+  const fail = (call: Read | Write) => (isSecond(call) ? refusal : undefined)
+  const { left, error } = deletionOf(1600, { fail })
+  assert.equal(error, refusal)
+  assert.equal(left, 500)
+})
+
+test('an error of the first page, or of the deletion as a whole, is told', () => {
+  const refusal = statusError(403, 'Forbidden')
+  assert.equal(deletionOf(10, { fail: () => refusal }).error, refusal)
+  const fail = (call: Read | Write) => {
+    if (isFor(500, 'deleteCollection')(call)) return statusError(410, 'Expired')
+    return call.verb === 'deleteCollection' && call.limit === undefined ? refusal : undefined
+  }
+  assert.equal(deletionOf(1000, { fail }).error, refusal)
+})

@@ -1,0 +1,36 @@
+/**
+ * Owners whose namespace is being emptied. Each of their pods that goes changes their status, which nobody waits for, and each
+ * of these writes keeps the server from deleting the next pod; so they are looked at once in a while until they are gone too.
+ */
+import type { Clock } from '@gyropilot/foundation'
+
+export const REST_MS = 1_000
+
+export class EmptiedNamespaces {
+  readonly #clock: Clock
+  /** By key of the owner; times are those of the monotonic clock. */
+  readonly #rests = new Map<string, { readonly uid: string; readonly untilMs: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The server has refused a pod of this owner because of its namespace. */
+  found(key: string, uid: string): void {
+    this.#rests.set(key, { uid, untilMs: this.#clock.monotonicMs() + REST_MS })
+  }
+
+  /** How long the owner is to be left alone. 0: now is its time, and its next rest begins. */
+  restMs(key: string, uid: string): number {
+    const rest = this.#rests.get(key)
+    if (rest?.uid !== uid) return 0
+    const leftMs = rest.untilMs - this.#clock.monotonicMs()
+    if (leftMs > 0) return leftMs
+    this.found(key, uid)
+    return 0
+  }
+
+  forget(key: string): void {
+    this.#rests.delete(key)
+  }
+}
