@@ -1,0 +1,90 @@
+/** What the scripts of single loops have in common: options, a client, the manager under measurement, namespaces, and their end. */
+import { parseArgs } from 'node:util'
+import { resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { SystemClock } from '@gyropilot/foundation'
+import { directClient } from './direct-client.ts'
+import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
+
+const LIMIT_MS = 900_000
+const ASK_EVERY_MS = 200
+
+export interface MeasuredRun {
+  readonly client: Client
+  /** One of its own for this run. */
+  readonly namespace: string
+  /** The number that was asked for. */
+  readonly count: number
+  /** From now on there is a manager. */
+  startManager(): Promise<void>
+  /** Prints what it takes from `act` until `isThere`, and what the manager spends on it. */
+  phase(title: string, act: () => Promise<unknown>, isThere: () => Promise<boolean>): Promise<void>
+}
+
+/** Reads `--server URL --token TOKEN [--count N] -- COMMAND ARGS...`; the manager ends with `run`. */
+export async function measuredRun(
+  what: string,
+  defaultCount: number,
+  run: (of: MeasuredRun) => Promise<void>,
+): Promise<void> {
+  const { values, positionals: command } = parseArgs({
+    allowPositionals: true,
+    options: {
+      server: { type: 'string', default: '' },
+      token: { type: 'string', default: '' },
+      count: { type: 'string', default: String(defaultCount) },
+    },
+  })
+  const { client, close } = directClient(values.server, values.token, new SystemClock())
+  const namespace = `${what}-${process.pid}`
+  let manager: MeasuredManager | undefined
+  await client.resource(resources.namespaces).create({ metadata: { name: namespace } })
+  try {
+    await run({
+      client,
+      namespace,
+      count: Number(values.count),
+      async startManager() {
+        manager = await MeasuredManager.start(command, values.token)
+      },
+      async phase(title, act, isThere) {
+        const before = await manager?.cost()
+        const startMs = performance.now()
+        await act()
+        await until(isThere)
+        const seconds = (performance.now() - startMs) / 1000
+        const after = await manager!.cost()
+        const zero = { cpuSeconds: 0, peakMebibytes: 0, requests: {} }
+        const cost = describeCost(costBetween(before ?? zero, after))
+        console.log(`${title.padEnd(40)} ${seconds.toFixed(1).padStart(6)} s   ${cost}`)
+      },
+    })
+  } finally {
+    await manager?.stop()
+    await close()
+  }
+}
+
+async function until(isThere: () => Promise<boolean>): Promise<void> {
+  const startMs = performance.now()
+  while (!(await isThere())) {
+    if (performance.now() - startMs > LIMIT_MS) throw new Error('it never came to that')
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}
+
+/** How many there are, without reading them. */
+export async function countOf(
+  client: Client,
+  type: ResourceType,
+  namespace: string,
+  labelSelector?: string,
+): Promise<number> {
+  if (labelSelector === undefined) {
+    const { items, metadata } = await client.resource(type, namespace).list({ limit: 1 })
+    return items.length + (metadata?.remainingItemCount ?? 0)
+  }
+  const { items } = await client.resource(type, namespace).list({ labelSelector })
+  return items.length
+}
