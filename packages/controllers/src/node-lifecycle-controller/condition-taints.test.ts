@@ -28,6 +28,21 @@ const taints: readonly (readonly [string, Status, readonly string[]])[] = [
       ] as const,
   ),
 ]
+test('taints come in the order of the conditions, and the one of an unschedulable node last', () => {
+  const conditions = [
+    condition('MemoryPressure', 'True'),
+    condition('DiskPressure', 'True'),
+    condition('Ready', 'False'),
+  ]
+  const cordoned = { ...node('n', { conditions }), spec: { unschedulable: true } }
+  const { add } = noScheduleChanges(cordoned)
+  const keys = ['memory-pressure', 'disk-pressure', 'not-ready', 'unschedulable']
+  assert.deepEqual(
+    add,
+    keys.map((key) => `node.kubernetes.io/${key}`),
+  )
+})
+
 test('Given MemoryPressure/DiskPressure/NetworkUnavailable/Ready combinations, then the exact NoSchedule taint set results and user taints stay', () => {
   for (const [type, status, keys] of taints) {
     const { add, remove } = noScheduleChanges(node('n', { conditions: [condition(type, status)] }))

@@ -2,26 +2,26 @@
  * The taints and labels that a node should have by what it says of itself. Pure.
  * Contract: docs/behaviour/controllers/node-lifecycle-controller.md, A.
  */
-import { findCondition } from '@gyropilot/api'
 import type { Node, Taint } from '@gyropilot/api'
 
 const PREFIX = 'node.kubernetes.io/'
 export const NOT_READY = `${PREFIX}not-ready`
 export const UNREACHABLE = `${PREFIX}unreachable`
 
-const BY_CONDITION = [
-  ['Ready', 'False', NOT_READY],
-  ['Ready', 'Unknown', UNREACHABLE],
-  ['MemoryPressure', 'True', `${PREFIX}memory-pressure`],
-  ['DiskPressure', 'True', `${PREFIX}disk-pressure`],
-  ['PIDPressure', 'True', `${PREFIX}pid-pressure`],
-  ['NetworkUnavailable', 'True', `${PREFIX}network-unavailable`],
-] as const
+/** By type and status of a condition. */
+const BY_CONDITION: ReadonlyMap<string, string> = new Map([
+  ['Ready=False', NOT_READY],
+  ['Ready=Unknown', UNREACHABLE],
+  ['MemoryPressure=True', `${PREFIX}memory-pressure`],
+  ['DiskPressure=True', `${PREFIX}disk-pressure`],
+  ['PIDPressure=True', `${PREFIX}pid-pressure`],
+  ['NetworkUnavailable=True', `${PREFIX}network-unavailable`],
+])
 const UNSCHEDULABLE = `${PREFIX}unschedulable`
-const OWN: ReadonlySet<string> = new Set([...BY_CONDITION.map(([, , key]) => key), UNSCHEDULABLE])
+const OWN: ReadonlySet<string> = new Set([...BY_CONDITION.values(), UNSCHEDULABLE])
 
 export interface TaintChanges {
-  /** Keys of NoSchedule taints. */
+  /** Keys of NoSchedule taints, in the order of the node's conditions. */
   readonly add: readonly string[]
   readonly remove: readonly string[]
 }
@@ -29,9 +29,9 @@ export interface TaintChanges {
 /** Only taints of this controller are looked at; their values and times are not. */
 export function noScheduleChanges(node: Node): TaintChanges {
   const { spec, status } = node
-  const wanted = BY_CONDITION.filter(
-    ([type, value]) => findCondition(status?.conditions, type)?.status === value,
-  ).map(([, , key]): string => key)
+  const wanted = (status?.conditions ?? []).flatMap(
+    (condition) => BY_CONDITION.get(`${condition.type}=${condition.status}`) ?? [],
+  )
   if (spec?.unschedulable === true) wanted.push(UNSCHEDULABLE)
   const present = (spec?.taints ?? [])
     .filter(({ key, effect }) => effect === 'NoSchedule' && OWN.has(key))
