@@ -9,6 +9,7 @@ import { errorText } from '@gyropilot/foundation'
 import { create, getLive, remove, wait, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import type { CsiVolume } from '../volume-support/csi-translation.ts'
+import { CSI_PLUGIN } from '../volume-support/volume-spec.ts'
 import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 import {
   DRIVER_WAIT_MS,
@@ -45,7 +46,8 @@ export function* attachVolume(
   if (surroundings.attachmentNamed(name) === undefined) {
     const attachment = newAttachment(csi, nodeName, source)
     const made = yield* write(create(resources.volumeattachments, attachment))
-    if (!made.ok && !isAlreadyExists(made.error)) return errorText(made.error)
+    if (!made.ok && !isAlreadyExists(made.error))
+      return `${CSI_PLUGIN}: attacher.Attach failed: ${errorText(made.error)}`
   }
   const progress = (): Progress => attachProgress(surroundings.attachmentNamed(name))
   return yield* waitForDriver('attach', csi, progress, surroundings)

@@ -246,7 +246,7 @@ test('an attach takes what is there, and what somebody made meanwhile', () => {
   const denied = drive(attachVolume(spec('data'), 'a', surroundings([undefined, attached])), {
     onWrite: () => refused(403, 'Forbidden', 'you may not'),
   })
-  assert.equal(denied.result, 'you may not')
+  assert.equal(denied.result, 'kubernetes.io/csi: attacher.Attach failed: you may not')
 })
 
 test('a detach asks the node first, deletes, and waits until nothing is left', () => {
