@@ -199,3 +199,45 @@ test('every event leads to the one key, and syncs are counted', () => {
   assert.deepEqual(drive(rules(observed!)).writes, [])
   assert.equal(context.metrics.value('clustertrustbundle_publisher_sync_total', { code: '200' }), 1)
 })
+
+test('Given RBAC, the gate and v1beta1 served, then within 30s exactly one bundle of the signer exists and its text is the CA file byte for byte; after a user creates `kubernetes.io:kube-apiserver-serving:testname`, and after a user replaces the text of the published bundle, the same state is restored within 30s; a bundle of `test.test/unrelated` is untouched; the sync counter is above 0', async () => {
+  const caBundle = certificate()
+  const context = testContext({
+    configuration: {
+      ...defaultControllersConfiguration,
+      featureGates: { ClusterTrustBundle: true },
+      rootCaPublisher: { caBundle },
+    },
+  })
+  const { client, clock, metrics } = context
+  client.onRequest = ({ path }) =>
+    path === '/apis/certificates.k8s.io/v1beta1'
+      ? { resources: [{ name: 'clustertrustbundles' }] }
+      : undefined
+  const spec = { signerName: 'test.test/unrelated', trustBundle: 'theirs' }
+  const unrelated = client.put(TYPE, { ...bundle('test.test:unrelated:a'), spec })
+  const stop = new AbortController()
+  const controller = await clusterTrustBundlePublisherController.build(context)
+  const running = controller!.run(stop.signal)
+
+  const right = bundleName(caBundle)
+  const isRestored = (): boolean => {
+    const own = (client.list(TYPE) as ClusterTrustBundle[]).filter(
+      (each) => each.spec.signerName === SIGNER_NAME,
+    )
+    return (
+      own.length === 1 && own[0]!.metadata?.name === right && own[0]!.spec.trustBundle === caBundle
+    )
+  }
+  const restored = (): Promise<boolean> => clock.advanceUntil(isRestored, 30_000)
+  assert.ok(await restored())
+  client.put(TYPE, bundle('kubernetes.io:kube-apiserver-serving:testname'))
+  assert.ok(!isRestored() && (await restored()))
+  client.put(TYPE, bundle(right, 'another text'))
+  assert.ok(!isRestored() && (await restored()))
+  assert.deepEqual(client.get(TYPE, undefined, 'test.test:unrelated:a'), unrelated)
+  assert.ok((metrics.value('clustertrustbundle_publisher_sync_total', { code: '200' }) ?? 0) > 0)
+
+  stop.abort()
+  await running
+})

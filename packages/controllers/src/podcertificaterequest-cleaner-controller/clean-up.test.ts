@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubernetesObject } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import type { KubernetesObject, Pod } from '@gyropilot/api'
+import { SharedInformerFactory } from '@gyropilot/runtime'
 import { drive, testContext } from '@gyropilot/runtime/testing'
 import type { Outcome } from '@gyropilot/runtime'
 import { defaultControllersConfiguration } from '../configuration.ts'
@@ -123,3 +125,45 @@ test('scans follow five minutes after each other, the first without waiting for 
   const { logic } = run([])
   assert.deepEqual([logic.periodMs, logic.caches], [5 * MINUTE_MS, []])
 })
+
+test('Given a cluster with the gate on, when a Pod uses a projected Pod certificate, then its request disappears within about 20 minutes and the Pod keeps working', async () => {
+  const context = contextOf([], true)
+  const { client, clock, random, logger } = context
+  const pod = client.put(resources.pods, podWithCertificate())
+  const informers = new SharedInformerFactory({ client, clock, random, logger })
+  const controller = await podCertificateRequestCleanerController.build({ ...context, informers })
+  const stop = new AbortController()
+  informers.start(stop.signal)
+  const running = controller!.run(stop.signal)
+
+  // What the kubelet asks for and a signer answers.
+  const issued = request('r', NOW_MS - clock.nowMs(), 'Issued')
+  client.put(podCertificateRequests, issued)
+  const isGone = (): boolean => client.list(podCertificateRequests, 'ns').length === 0
+  await clock.advance(14 * MINUTE_MS)
+  assert.ok(!isGone())
+  assert.ok(await clock.advanceUntil(isGone, 7 * MINUTE_MS))
+  assert.deepEqual(client.requested('delete')[0]?.options, {
+    preconditions: { uid: 'r-uid' },
+  })
+  assert.deepEqual(client.list(resources.pods), [pod])
+
+  stop.abort()
+  await running
+  await informers.shutdown()
+})
+
+function podWithCertificate(): Pod {
+  const signerName = 'example.com/signer'
+  const podCertificate = { signerName, keyType: 'ED25519', credentialBundlePath: 'bundle.pem' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'ns', name: 'p' },
+    spec: {
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'certificate', projected: { sources: [{ podCertificate }] } }],
+    },
+    status: { phase: 'Running' },
+  } as Pod
+}

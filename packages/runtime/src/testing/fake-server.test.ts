@@ -87,3 +87,22 @@ for (const [verb, options, message] of REFUSED) {
     await assert.rejects(server.resource(resources.pods)[verb](options), message)
   })
 }
+
+test('of a field selector it knows equality, in lists and in watches', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const fieldSelector = 'metadata.name=web,spec.replicas=2'
+  const watch = await deployments.watch({ fieldSelector })
+  const named = (name: string, replicas: number): Deployment =>
+    deployment({ metadata: { namespace: 'default', name }, spec: { replicas } })
+  for (const one of [named('other', 2), named('web', 1), named('web', 2)]) server.put(type, one)
+  const listed = await deployments.list({ fieldSelector })
+  assert.deepEqual(
+    listed.items.map(({ metadata, spec }) => [metadata?.name, spec?.replicas]),
+    [['web', 2]],
+  )
+  for await (const { object } of watch) {
+    assert.deepEqual((object as Deployment).spec, { replicas: 2 })
+    break
+  }
+})

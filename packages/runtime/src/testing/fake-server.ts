@@ -23,8 +23,8 @@ export interface FakeRequest {
 
 /**
  * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
- * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors, and merges strategic
- * patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
+ * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors of labels, of fields
+ * only those that ask for equality and do not change, and merges strategic patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
   readonly requests: FakeRequest[] = []
@@ -141,7 +141,8 @@ export class FakeServer implements Client {
     const watch = new FakeWatch(type, namespace, options, () => this.#watches.delete(watch))
     this.#watches.add(watch)
     if (options.sendInitialEvents) {
-      for (const object of this.list(type, namespace)) watch.send({ type: 'ADDED', object })
+      for (const object of selected(this.list(type, namespace), options))
+        watch.send({ type: 'ADDED', object })
       watch.bookmark(this.resourceVersion, { 'k8s.io/initial-events-end': 'true' })
     }
     return watch
@@ -152,9 +153,22 @@ export class FakeServer implements Client {
       if (groupResourceOf(watch.type) !== groupResourceOf(type)) continue
       if (watch.namespace !== undefined && watch.namespace !== event.object.metadata?.namespace)
         continue
-      watch.send(event)
+      if (selected([event.object], watch.options).length > 0) watch.send(event)
     }
   }
+}
+
+function selected(
+  objects: readonly KubernetesObject[],
+  { fieldSelector = '' }: Pick<ListOptions, 'fieldSelector'> = {},
+): readonly KubernetesObject[] {
+  if (fieldSelector === '') return objects
+  const terms = fieldSelector.split(',').map((term) => term.split('='))
+  const valueAt = (object: KubernetesObject, path = ''): unknown =>
+    path.split('.').reduce<unknown>((at, field) => (at as Record<string, unknown>)?.[field], object)
+  return objects.filter((object) =>
+    terms.every(([path, value]) => String(valueAt(object, path) ?? '') === value),
+  )
 }
 
 /** The server's end of a watch. */
@@ -279,7 +293,7 @@ function resourceClient(
     },
     async list(options?: ListOptions) {
       const answer = await server.admit(request('list', undefined, options))
-      const found = server.list(type, namespace)
+      const found = selected(server.list(type, namespace), options)
       const items = options?.metadataOnly ? found.map(metadataOf) : found
       return (answer ?? {
         metadata: { resourceVersion: server.resourceVersion },
