@@ -7,6 +7,7 @@ import type { Pod, PodStatus } from '@gyropilot/api'
 import { StatusError, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, Timer } from '@gyropilot/foundation'
+import { statusPatch } from './status-patch.ts'
 
 const RETRY_MS = 10_000
 
@@ -75,7 +76,7 @@ export class StatusWriter {
   async #write(): Promise<void> {
     const { client, logger } = this.#options
     const { namespace, name = '', uid } = this.#stored.metadata ?? {}
-    const status = differences(this.#stored.status, this.#options.status(this.#stored))
+    const status = statusPatch(this.#stored.status, this.#options.status(this.#stored))
     if (status === undefined) return
     try {
       const answer = await client
@@ -111,30 +112,4 @@ export class StatusWriter {
       return isNotFound(failure)
     }
   }
-}
-
-/** The fields of `wanted` that differ from `stored`, or undefined when none does. Fields that went away are nulled. */
-function differences(stored: PodStatus | undefined, wanted: PodStatus): object | undefined {
-  const changed: Record<string, unknown> = {}
-  const before = (stored ?? {}) as Record<string, unknown>
-  for (const [field, value] of Object.entries(wanted)) {
-    if (value !== undefined && !sameJson(before[field], value)) changed[field] = value
-  }
-  for (const field of ['reason', 'message', 'podIP', 'podIPs'] as const) {
-    if (before[field] !== undefined && wanted[field] === undefined) changed[field] = null
-  }
-  return Object.keys(changed).length === 0 ? undefined : changed
-}
-
-/** Equal as JSON, where null and absent are one. */
-function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b || (a ?? undefined) === (b ?? undefined)) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const left = a as Record<string, unknown>
-  const right = b as Record<string, unknown>
-  if (Array.isArray(a) && a.length !== (b as unknown[]).length) return false
-  for (const key in left) if (!sameJson(left[key], right[key])) return false
-  for (const key in right) if (!(key in left) && !sameJson(undefined, right[key])) return false
-  return true
 }
