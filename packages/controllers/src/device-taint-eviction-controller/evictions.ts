@@ -82,11 +82,8 @@ export class Evictions implements TaintSources {
     const wasAllocated = before?.status?.allocation !== undefined
     const isAllocated = after?.status?.allocation !== undefined
     if (!wasAllocated && !isAllocated) return []
-    if (isAllocated) {
-      // Deallocated and allocated anew in between: what was not seen is judged too.
-      if (!wasAllocated) this.claims.delete(keyOf(after))
-      this.claims.set(after, this)
-    } else if (before !== undefined) this.claims.delete(keyOf(before))
+    if (isAllocated) this.claims.set(after, this)
+    else if (before !== undefined) this.claims.delete(keyOf(before))
     const users = before?.status?.reservedFor ?? []
     const usersNow = after?.status?.reservedFor ?? []
     if (wasAllocated && isAllocated && deepEqual(users, usersNow)) return []

@@ -29,15 +29,13 @@ export class TrackedClaims {
     return this.#claims.values()
   }
 
-  /** With an eviction made anew where it was not tracked before. */
+  /** With an eviction made anew where it was not tracked before; one that is keeps it, also with other devices. */
   set(claim: ResourceClaim, sources: TaintSources): void {
     const key = keyOf(claim)
     const known = this.#claims.get(key)
-    if (known !== undefined) {
-      this.#claims.set(key, { ...known, claim })
-      return
-    }
-    this.#claims.set(key, { claim, eviction: claimEviction(claim, sources) })
+    if (known !== undefined) this.#unindex(known.claim)
+    const eviction = known === undefined ? claimEviction(claim, sources) : known.eviction
+    this.#claims.set(key, { claim, eviction })
     for (const device of resultsOf(claim)) {
       const id = deviceKey(device)
       const keys = this.#byDevice.get(id) ?? new Set()
@@ -49,12 +47,7 @@ export class TrackedClaims {
     const known = this.#claims.get(key)
     if (known === undefined) return
     this.#claims.delete(key)
-    for (const device of resultsOf(known.claim)) {
-      const id = deviceKey(device)
-      const keys = this.#byDevice.get(id)
-      keys?.delete(key)
-      if (keys?.size === 0) this.#byDevice.delete(id)
-    }
+    this.#unindex(known.claim)
   }
 
   /** Judges claims with these devices anew, all claims without them; answers those that are judged differently. */
@@ -72,6 +65,15 @@ export class TrackedClaims {
       changed.push(claim)
     }
     return changed
+  }
+
+  #unindex(claim: ResourceClaim): void {
+    for (const device of resultsOf(claim)) {
+      const id = deviceKey(device)
+      const keys = this.#byDevice.get(id)
+      keys?.delete(keyOf(claim))
+      if (keys?.size === 0) this.#byDevice.delete(id)
+    }
   }
 }
 

@@ -225,6 +225,21 @@ test('what was created is remembered for an hour, and no longer than the cache n
   ])
 })
 
+test('nothing is reserved of a claim that the cache has under the name, but for somebody else', () => {
+  const world = controller([pod({ node: 'n' }), template()])
+  world.sync()
+  const theirs = claim('made-0', { owner: pod({ name: 'other' }), allocated: true })
+  world.informers.apply(resources.resourceclaims, theirs)
+  const { writes, result } = world.sync({
+    onRead: () => ({ ok: true, object: claim('made-0', { owner: pod(), allocated: true }) }),
+  })
+  assert.deepEqual(story(writes), [{ gpu: 'made-0' }])
+  assert.equal(
+    textOf(result?.error),
+    'ResourceClaim ns/made-0 was not created for pod ns/p (pod is not owner)',
+  )
+})
+
 test('a live look that fails is an error and no second claim', () => {
   const world = controller([pod(), template()])
   world.sync()
