@@ -75,6 +75,17 @@ test('without the job-controller, or that of TTLs, Jobs are not over', async () 
   }
 })
 
+test('a Job that waits for a pod which failed by a clock that was ahead is not taken for one that is stuck', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    cluster.jumpWallTime('node-1', 90_000)
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'work:1' }] } as const
+    const metadata = { annotations: { 'sim.kubelet/exit-code': '1' } }
+    await cluster.create<Job>({ ...job, spec: { backoffLimit: 1, template: { metadata, spec } } })
+    await cluster.advance(10_000)
+  })
+  assert.deepEqual(found, [])
+})
+
 test('a Job that counts what no pod of it has come to is seen at once', async () => {
   const found = await checkersOf(['*'], async (cluster) => {
     await cluster.create(job)

@@ -21,7 +21,7 @@ import type { Violation } from './violation.ts'
 const MOST_VIOLATIONS = 20
 
 export interface RestOptions {
-  /** No write for so long is rest. Default 10 minutes. */
+  /** No write for so long is rest, and as much longer as wall clocks were set. Default 10 minutes. */
   readonly quietMs?: number
   /** How long it may take from now until the last write. Default 20 minutes. */
   readonly limitMs?: number
@@ -77,9 +77,11 @@ export class Watchdog {
     const { clock } = this.#cluster
     this.#lastWriteMs = clock.monotonicMs()
     const startMs = clock.monotonicMs()
-    const isQuiet = (): boolean => clock.monotonicMs() - this.#lastWriteMs >= quietMs
+    // Who counts from a time of a clock that was ahead waits longer, such as a Job for a pod that failed there.
+    const restMs = quietMs + this.#cluster.jumpedMs
+    const isQuiet = (): boolean => clock.monotonicMs() - this.#lastWriteMs >= restMs
     const isOver = (): boolean => isQuiet() || this.#lastWriteMs - startMs > limitMs
-    await clock.advanceUntil(isOver, limitMs + quietMs)
+    await clock.advanceUntil(isOver, limitMs + restMs)
     if (!isQuiet())
       this.report(
         'rest',

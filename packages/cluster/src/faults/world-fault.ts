@@ -67,8 +67,7 @@ export function strike(cluster: SimulatedCluster, fault: WorldFault): void {
       cluster.compact()
       return
     case 'jump':
-      cluster.noteFault(`jump of the wall clock of ${fault.process} by ${fault.byMs} ms`)
-      cluster.process(fault.process).life?.clock.jumpWallTime(fault.byMs)
+      cluster.jumpWallTime(fault.process, fault.byMs)
       return
   }
 }

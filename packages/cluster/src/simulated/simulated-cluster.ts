@@ -84,6 +84,7 @@ export class SimulatedCluster {
   #serverLives = 0
   #serverLife: Incarnation | undefined
   #readyNodes = 0
+  #jumpedMs = 0
   #hasStorage = false
   /** Of the processes of the nodes. */
   readonly #kubelets: ProgramWorld['kubelets'] = new Map()
@@ -310,6 +311,18 @@ export class SimulatedCluster {
   compact(): void {
     this.noteFault('compaction')
     this.store.forget(this.store.revision)
+  }
+
+  /** The wall clock of one process is set; its timers feel nothing. */
+  jumpWallTime(process: string, byMs: number): void {
+    this.noteFault(`jump of the wall clock of ${process} by ${byMs} ms`)
+    this.process(process).life?.clock.jumpWallTime(byMs)
+    this.#jumpedMs += Math.abs(byMs)
+  }
+
+  /** By how much wall clocks were set in all: what one process wrote is never further from another's time. */
+  get jumpedMs(): number {
+    return this.#jumpedMs
   }
 
   // Results
