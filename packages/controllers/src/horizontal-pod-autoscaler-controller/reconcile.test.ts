@@ -392,12 +392,30 @@ test('the metric of a namespace has a path of its own, and an average is over th
     object: { metric: { name: 'hits' }, describedObject: described, target },
   }
   const path = `${CUSTOM}/metrics/hits?metricLabelSelector=`
-  const { did, status } = sync(autoscaler({ spec: { metrics: [metric] } }), {
+  const { did, status, events } = sync(autoscaler({ spec: { metrics: [metric] } }), {
     scale: scale(3, 'app=web', 2),
     custom: { ...DISCOVERY, [path]: { items: [{ value: '55' }] } },
   })
   assert.deepEqual(did, ['scale 6', 'status'])
   assert.deepEqual(status?.currentMetrics?.[0]?.object?.current, { averageValue: '27500m' })
+  // Upstream's words: such averages go by the name of external metrics, also when they fail.
+  assert.equal(events[0]?.message, 'New size: 6; reason: external metric hits(nil) above target')
+  const failed = sync(autoscaler({ spec: { metrics: [metric] } }), { custom: DISCOVERY })
+  const [own, all] = failed.events.map(({ message }) => message)
+  assert.match(own ?? '', /^unable to get metric hits: Namespace on ns ignored\/unable to fetch/)
+  assert.match(
+    all ?? '',
+    /first error is: failed to get object metric value: failed to get hits object metric: unable to get metric hits/,
+  )
+})
+
+test('what was measured is not kept where replicas are decided without metrics', () => {
+  const measured = { type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1' } } }
+  const status = { desiredReplicas: 3, currentReplicas: 3, currentMetrics: [measured] }
+  for (const replicas of [0, 11]) {
+    const { did, status: next } = sync(autoscaler({ status }), { scale: scale(replicas) })
+    assert.deepEqual([did.at(-1), next?.currentMetrics], ['status', undefined])
+  }
 })
 
 test('the version of the custom metrics API is remembered for a period', () => {

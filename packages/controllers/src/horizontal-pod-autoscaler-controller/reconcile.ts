@@ -165,6 +165,8 @@ function* decide(
 ): Reconcile<Decision | { readonly error: unknown } | undefined> {
   const { minReplicas = 1, maxReplicas } = autoscaler.spec
   const current = scale.spec?.replicas ?? 0
+  // What was measured earlier is no reason for what is decided without metrics.
+  draft.currentMetrics = undefined
   // 6.
   if (current === 0 && !(settings.allowsZero && isScaledToZero(autoscaler))) {
     draft.drop('ScaledToZero')

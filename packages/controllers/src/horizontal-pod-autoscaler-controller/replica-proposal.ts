@@ -94,6 +94,7 @@ function failureWords({
   type,
   resource,
   containerResource,
+  object,
   external,
 }: MetricSpec): readonly [string, string] {
   switch (type) {
@@ -106,8 +107,12 @@ function failureWords({
       ]
     case 'Pods':
       return ['FailedGetPodsMetric', 'failed to get pods metric value: ']
-    case 'Object':
-      return ['FailedGetObjectMetric', 'failed to get object metric value: ']
+    case 'Object': {
+      const { metric, target } = object!
+      const words =
+        target.type === 'AverageValue' ? `failed to get ${metric.name} object metric: ` : ''
+      return ['FailedGetObjectMetric', `failed to get object metric value: ${words}`]
+    }
     case 'External': {
       const { name } = external?.metric ?? {}
       const words = `failed to get ${name} external metric`
@@ -250,7 +255,6 @@ function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<Repli
   } catch (error) {
     throw because(`unable to get metric ${metric.name}: ${kind} on ${namespace} ${name}/`, error)
   }
-  const metricName = `${kind} metric ${metric.name}`
   const statusWith = (current: MetricStatusValue): MetricStatus => ({
     type: 'Object',
     object: { metric, describedObject, current },
@@ -260,6 +264,7 @@ function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<Repli
     const replicas = valueReplicas(usageMilli, targetMilli, currentReplicas, tolerances, () =>
       readyPodsOf(world.pods),
     )
+    const metricName = `${kind} metric ${metric.name}`
     return { replicas, metricName, status: statusWith({ value: milliQuantity(usageMilli) }) }
   }
   if (target.type !== 'AverageValue')
@@ -269,6 +274,8 @@ function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<Repli
   const targetMilli = quantityToMilli(target.averageValue ?? 0)
   const replicas = shareReplicas(usageMilli, targetMilli, statusReplicas, tolerances)
   const averageValue = milliQuantity(shareMilli(usageMilli, statusReplicas))
+  // As upstream: averages of objects go by the name of external metrics.
+  const metricName = `external metric ${metric.name}(${labelSelectorGoText(metric.selector)})`
   return { replicas, metricName, status: statusWith({ averageValue }) }
 }
 
