@@ -7,7 +7,11 @@ import { forbidden, unclassified } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
 import { compareVersions } from '../registry/resource-registry.ts'
-import type { ServedResource, StorageMapping } from '../registry/resource-registry.ts'
+import type {
+  ServedResource,
+  StorageConversion,
+  StorageMapping,
+} from '../registry/resource-registry.ts'
 import type { DecodedObject } from '@gyropilot/schema/decode'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Occurrences } from '@gyropilot/schema/json'
@@ -163,15 +167,9 @@ function storageOf(facts: VersionFacts): StorageMapping {
   if (definition['spec'].conversion?.strategy === 'Webhook')
     return { collection, apiVersion, ...webhookConversion(facts, apiVersion) }
   const views = new WeakMap<Stored, Stored>()
-  return {
+  const mapping: StorageMapping = {
     collection,
     apiVersion,
-    toStored(draft) {
-      if (apiVersion === served) return draft
-      draft['apiVersion'] = apiVersion
-      prune(draft, storageVersion['schema']?.openAPIV3Schema)
-      return draft
-    },
     fromStored(stored) {
       let view = views.get(stored)
       if (view === undefined) {
@@ -180,6 +178,23 @@ function storageOf(facts: VersionFacts): StorageMapping {
       }
       return view
     },
+  }
+  return apiVersion === served
+    ? mapping
+    : { ...mapping, conversion: renaming(apiVersion, storageVersion['schema']?.openAPIV3Schema) }
+}
+
+/** Strategy None: another apiVersion, and what the schema of the storage version does not know is lost. Rules see the version that was sent. */
+function renaming(apiVersion: string, schema: Schema | undefined): StorageConversion {
+  return {
+    prepare: () => Promise.resolve(),
+    encode(draft) {
+      const object = cloneJson(draft) as Draft
+      object['apiVersion'] = apiVersion
+      prune(object, schema)
+      return Promise.resolve(object)
+    },
+    checkStorable: () => Promise.resolve(),
   }
 }
 

@@ -298,6 +298,43 @@ test('objects are read through every version, with its pruning and defaults', as
   )
 })
 
+test('a write through a version is defaulted and judged by the schema of that version, and stored by that of the storage version', async () => {
+  const wide = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          size: { type: 'integer' },
+          mood: { type: 'string', enum: ['ok', 'bad'] },
+          copies: { type: 'integer', default: 1 },
+        },
+        'x-kubernetes-validations': [
+          { rule: 'self.size >= self.copies', message: 'size must cover copies' },
+        ],
+      },
+    },
+  }
+  const server = await serverWith(
+    definition('things', {}, [version('v1'), version('v2', { schema: { openAPIV3Schema: wide } })]),
+  )
+  const second = THINGS.replace('/v1/', '/v2/')
+  const create = (spec: object, query = '') =>
+    server.request('POST', `${second}${query}`, {
+      ...thing('a', spec),
+      apiVersion: 'spec-x.example.com/v2',
+    })
+  const refused = await create({ size: 1, mood: 'sad' })
+  assert.match(refused.value.message, /spec.mood: Unsupported value: "sad"/)
+  assert.match((await create({ size: 0 })).value.message, /size must cover copies/)
+  const { status, value } = await create({ size: 1, mood: 'ok' })
+  assert.deepEqual([status, value.spec.mood], [201, undefined], 'v1 knows no mood')
+  const key = { collection: 'things.spec-x.example.com', key: 'default/a' }
+  const stored = server.server.store.get(key)!.object as AnyValue
+  assert.deepEqual(stored.apiVersion, 'spec-x.example.com/v1')
+  assert.deepEqual(stored.spec, { size: 1 })
+})
+
 test('Definition deletion with an instance that has a finalizer: Terminating True, creation 403, gone when the finalizer goes.', async () => {
   const server = await serverWith(definition())
   await server.request('POST', THINGS, {
