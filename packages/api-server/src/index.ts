@@ -12,7 +12,7 @@ export type {
 export type { ServerRequest, ServerResponse, ServerResponseBody } from './http/exchange.ts'
 export type { Listener } from './http/listener.ts'
 export type { AuthorizationMode } from './auth/index.ts'
-export type { AdmissionSelection } from './admission/index.ts'
+export type { AdmissionSelection, PodSecurityDefaults } from './admission/index.ts'
 export { createApiServer } from './server.ts'
 export type { ApiServer, ApiServerOptions, ListenOptions } from './server.ts'
 export type { RuntimeConfig } from './registry/runtime-config.ts'

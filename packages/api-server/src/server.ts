@@ -6,6 +6,7 @@ import {
   admissionPlugins,
   serviceResolver,
   type AdmissionSelection,
+  type PodSecurityDefaults,
   type ServiceResolver,
 } from './admission/index.ts'
 import { fieldManagement } from './field-management/field-management.ts'
@@ -91,6 +92,8 @@ export interface ApiServerOptions {
   readonly resolveService?: ServiceResolver
   /** Which plug-ins run, beyond or less than by default. */
   readonly admissionSelection?: AdmissionSelection
+  /** Levels of pod security where a namespace has no labels for them. Default privileged, as upstream. */
+  readonly podSecurity?: PodSecurityDefaults
   /** Added behind those. */
   readonly admission?: readonly AdmissionPlugin[]
   /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
@@ -124,6 +127,8 @@ export interface ApiServer {
   listen(options: ListenOptions): Promise<Listener>
   /** Serves group metrics.k8s.io from now on, out of what the kubelets say. For when there are nodes. */
   serveResourceMetrics(): void
+  /** Resolves when every CustomResourceDefinition in the store has been looked at: it is served then, or its conditions say why not. */
+  definitionsSettled(): Promise<void>
   /** Ends listeners and loops. The store stays open: it belongs to the caller. */
   stop(graceMs?: number): Promise<void>
 }
@@ -178,6 +183,7 @@ class EmbeddedApiServer implements ApiServer {
       registry: this.registry,
       calls: this.#calls,
       resolveService: this.#resolveService,
+      podSecurity: options.podSecurity,
       server: () => this.internals,
     }
     const allocations = new Allocations(
@@ -381,6 +387,10 @@ class EmbeddedApiServer implements ApiServer {
 
   serveResourceMetrics(): void {
     for (const resource of resourceMetrics) this.registry.add(resource)
+  }
+
+  definitionsSettled(): Promise<void> {
+    return this.#definitions.idle()
   }
 
   /** Streams are rare: their code is loaded with the first. */

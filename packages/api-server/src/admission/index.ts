@@ -30,6 +30,7 @@ import { mutatingWebhooks, validatingWebhooks } from './webhooks/plugin.ts'
 import type { AdmissionWorld } from './world.ts'
 
 export { nodeRestriction } from './node-restriction.ts'
+export type { PodSecurityDefaults } from './pod-security/plugin.ts'
 export { selectionProblem } from './selection.ts'
 export type { AdmissionSelection } from './selection.ts'
 export { serviceResolver } from './webhooks/client-config.ts'

@@ -6,6 +6,7 @@ import type { OutgoingCalls } from '../http/outgoing-calls.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
+import type { PodSecurityDefaults } from './pod-security/plugin.ts'
 import type { ServiceResolver } from './webhooks/client-config.ts'
 
 /** What plug-ins look at, and through what they write. */
@@ -19,6 +20,8 @@ export interface AdmissionWorld {
   /** Webhooks are called through it; absent: they count as unreachable. */
   readonly calls?: OutgoingCalls
   readonly resolveService?: ServiceResolver
+  /** Absent: privileged. */
+  readonly podSecurity?: PodSecurityDefaults
   /** Asked late: the server is made after its plug-ins. */
   server(): ServerInternals
 }

@@ -31,6 +31,9 @@ interface Standard {
   readonly version: string
 }
 
+/** What holds where a namespace has no label: the defaults of upstream's PodSecurityConfiguration. */
+export type PodSecurityDefaults = Partial<Readonly<Record<(typeof MODES)[number], Level>>>
+
 export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'PodSecurity',
@@ -56,8 +59,9 @@ export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
 function standardOf(
   labels: Readonly<Record<string, string>> | undefined,
   mode: (typeof MODES)[number],
+  defaults: PodSecurityDefaults = {},
 ): Standard {
-  const level = labels?.[`${PREFIX}${mode}`]
+  const level = labels?.[`${PREFIX}${mode}`] ?? defaults[mode]
   const version = labels?.[`${PREFIX}${mode}-version`] ?? 'latest'
   const known = level !== undefined && LEVELS.includes(level)
   // A namespace that got a bad label past us is held to the strictest reading for enforcement.
@@ -79,9 +83,17 @@ function checkPod(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject } = request
   if (oldObject !== undefined && !isSignificant(object!, oldObject)) return
   const labels = labelsOfNamespace(world, request.namespace)
-  const enforced = problemOf(standardOf(labels, 'enforce'), object!['metadata'], object!['spec'])
+  const enforced = problemOf(
+    standardOf(labels, 'enforce', world.podSecurity),
+    object!['metadata'],
+    object!['spec'],
+  )
   if (enforced !== undefined) throw refusal(request, `violates ${enforced}`)
-  const warned = problemOf(standardOf(labels, 'warn'), object!['metadata'], object!['spec'])
+  const warned = problemOf(
+    standardOf(labels, 'warn', world.podSecurity),
+    object!['metadata'],
+    object!['spec'],
+  )
   if (warned !== undefined) request.warn(`would violate ${warned}`)
 }
 
@@ -111,7 +123,8 @@ function warnOfTemplate(world: AdmissionWorld, request: AdmissionRequest): void 
   const template =
     object!['spec']?.jobTemplate?.spec?.template ?? object!['spec']?.template ?? object!['template']
   if (template?.spec === undefined) return
-  const standard = standardOf(labelsOfNamespace(world, request.namespace), 'warn')
+  const labels = labelsOfNamespace(world, request.namespace)
+  const standard = standardOf(labels, 'warn', world.podSecurity)
   const problem = problemOf(standard, template.metadata ?? {}, template.spec)
   if (problem !== undefined) request.warn(`would violate ${problem}`)
 }
@@ -163,8 +176,8 @@ function warnOfExistingPods(
   request: AdmissionRequest,
   namespace: string,
 ): void {
-  const after = standardOf(request.object!['metadata'].labels, 'enforce')
-  const before = standardOf(request.oldObject!['metadata'].labels, 'enforce')
+  const after = standardOf(request.object!['metadata'].labels, 'enforce', world.podSecurity)
+  const before = standardOf(request.oldObject!['metadata'].labels, 'enforce', world.podSecurity)
   if (LEVELS.indexOf(after.level) <= LEVELS.indexOf(before.level)) return
   const byProblem = new Map<string, string[]>()
   for (const pod of readAll(world, 'pods', namespace)) {

@@ -146,4 +146,16 @@ describe('PodSecurity', () => {
     assert.match(String(headers['warning']), /p: host namespaces/)
     await server.server.stop()
   })
+
+  test('defaults hold where a namespace has no label of the mode', async () => {
+    const server = await startServer({ podSecurity: { enforce: 'baseline', warn: 'restricted' } })
+    const plain = await makeNamespace(server, 'a')
+    const labelled = await makeNamespace(server, 'b', { [`${LABEL}/enforce`]: 'privileged' })
+    const refused = await server.call('POST', `${plain}/pods`, pod('p', { hostNetwork: true }))
+    assert.match(refused.body.message, /violates PodSecurity "baseline:latest": host namespaces/)
+    const warned = await server.call('POST', `${labelled}/pods`, pod('p', { hostNetwork: true }))
+    assert.equal(warned.status, 201)
+    assert.match(String(warned.headers['warning']), /would violate PodSecurity/)
+    await server.server.stop()
+  })
 })
