@@ -1,9 +1,9 @@
 /** Parts of an expression that are known before it is run. They are made once, and cost nothing when it is run. */
-import type { Call, Expression, ListLiteral, MapLiteral } from './ast.ts'
-import type { Checked } from './checked.ts'
-import { ProgramError } from './source.ts'
-import { ArrayList, EntryMap, EvaluationError } from './values.ts'
-import type { Value } from './values.ts'
+import type { Call, Expression, ListLiteral, MapLiteral } from './syntax/ast.ts'
+import type { Checked } from './checking/checked.ts'
+import { ProgramError } from './syntax/source.ts'
+import { ArrayList, EntryMap, EvaluationError } from './values/values.ts'
+import type { Value } from './values/values.ts'
 
 const CONVERSIONS = new Set('bool bytes double duration int string timestamp uint'.split(' '))
 

@@ -7,9 +7,9 @@ import { CostMeter, RULES_ENVIRONMENT, compile } from './index.ts'
 import type { Compiled } from './index.ts'
 import { quantityValue } from './libraries/quantity.ts'
 import { semverValue } from './libraries/semver.ts'
-import { BOOL, DYN, STRING, mapType, objectType, opaqueType, typeText } from './types.ts'
-import { ArrayList, CelMap, EMPTY_MAP, EntryMap, EvaluationError } from './values.ts'
-import type { Value } from './values.ts'
+import { BOOL, DYN, STRING, mapType, objectType, opaqueType, typeText } from './checking/types.ts'
+import { ArrayList, CelMap, EMPTY_MAP, EntryMap, EvaluationError } from './values/values.ts'
+import type { Value } from './values/values.ts'
 
 /** What one selector may cost for one device, as upstream bounds it. */
 const COST_LIMIT = 1_000_000

@@ -1,5 +1,5 @@
 /** Turns a checked expression into nested functions: names are looked up and overloads are chosen once, not at every run. */
-import { ACCUMULATOR } from './ast.ts'
+import { ACCUMULATOR } from './syntax/ast.ts'
 import type {
   Call,
   Expression,
@@ -8,14 +8,14 @@ import type {
   MapLiteral,
   Select,
   StructLiteral,
-} from './ast.ts'
-import type { Checked } from './checked.ts'
+} from './syntax/ast.ts'
+import type { Checked } from './checking/checked.ts'
 import { Constants } from './constants.ts'
-import type { CostMeter } from './cost.ts'
+import type { CostMeter } from './costs/cost.ts'
 import { indexed } from './libraries/operators.ts'
-import { matchesType } from './runtime-types.ts'
-import type { Overload } from './signature.ts'
-import { mentionsDynamic } from './types.ts'
+import { matchesType } from './values/runtime-types.ts'
+import type { Overload } from './checking/signature.ts'
+import { mentionsDynamic } from './checking/types.ts'
 import {
   ArrayList,
   CelList,
@@ -31,8 +31,8 @@ import {
   NONE,
   TypeValue,
   typeNameOf,
-} from './values.ts'
-import type { Value } from './values.ts'
+} from './values/values.ts'
+import type { Value } from './values/values.ts'
 
 /** Values of the variables; asked only for those that are reached. */
 export type Variables = (name: string) => Value | undefined

@@ -10,9 +10,9 @@ import {
   valueOf,
 } from './index.ts'
 import type { CelType } from './index.ts'
-import { DYN } from './types.ts'
-import { CelOptional, TypeValue } from './values.ts'
-import { runtimeTypeName } from './types.ts'
+import { DYN } from './checking/types.ts'
+import { CelOptional, TypeValue } from './values/values.ts'
+import { runtimeTypeName } from './checking/types.ts'
 
 export interface Given {
   readonly types?: Readonly<Record<string, CelType>>

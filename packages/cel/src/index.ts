@@ -2,20 +2,20 @@
  * The Common Expression Language as Kubernetes has it: rules of custom resources, admission policies, match conditions.
  * Loaded when the first expression is compiled. Decision: docs/decisions/0006-cel.md.
  */
-import { check } from './checker.ts'
-import { estimateCost } from './cost-estimate.ts'
-import type { CostRange } from './cost-estimate.ts'
-import type { Environment } from './environment.ts'
+import { check } from './checking/checker.ts'
+import { estimateCost } from './costs/cost-estimate.ts'
+import type { CostRange } from './costs/cost-estimate.ts'
+import type { Environment } from './environments/environment.ts'
 import { plan } from './evaluator.ts'
 import type { Program } from './evaluator.ts'
-import { parse } from './parser.ts'
-import type { CelType } from './types.ts'
+import { parse } from './syntax/parser.ts'
+import type { CelType } from './checking/types.ts'
 
-export { CostMeter } from './cost.ts'
-export type { CostRange } from './cost-estimate.ts'
-export { Environment } from './environment.ts'
+export { CostMeter } from './costs/cost.ts'
+export type { CostRange } from './costs/cost-estimate.ts'
+export { Environment } from './environments/environment.ts'
 export type { Program, Variables } from './evaluator.ts'
-export { jsonOf, valueOf } from './json-values.ts'
+export { jsonOf, valueOf } from './values/json-values.ts'
 export {
   AUTHORIZER_TYPE,
   AuthorizerValue,
@@ -28,14 +28,14 @@ export {
   REQUEST_TYPE,
   policyEnvironment,
   variableType,
-} from './policy-environment.ts'
-export type { PolicyEnvironmentOptions } from './policy-environment.ts'
-export { POLICY_ENVIRONMENT, RULES_ENVIRONMENT } from './standard-environments.ts'
+} from './environments/policy-environment.ts'
+export type { PolicyEnvironmentOptions } from './environments/policy-environment.ts'
+export { POLICY_ENVIRONMENT, RULES_ENVIRONMENT } from './environments/standard-environments.ts'
 export { JSON_PATCH_TYPE } from './libraries/json-patch.ts'
-export { CompileError, ProgramError } from './source.ts'
-export * from './types.ts'
-export { CelOptional, CostExceeded, EvaluationError, LazyMap, NONE } from './values.ts'
-export type { Value } from './values.ts'
+export { CompileError, ProgramError } from './syntax/source.ts'
+export * from './checking/types.ts'
+export { CelOptional, CostExceeded, EvaluationError, LazyMap, NONE } from './values/values.ts'
+export type { Value } from './values/values.ts'
 
 export interface Compiled extends Program {
   readonly type: CelType

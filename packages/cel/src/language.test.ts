@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { problem, result } from './fixtures.ts'
 import { CostExceeded, CostMeter, POLICY_ENVIRONMENT, compile, valueOf } from './index.ts'
-import { DYN, INT, STRING, listType, mapType, objectType } from './types.ts'
+import { DYN, INT, STRING, listType, mapType, objectType } from './checking/types.ts'
 
 /** Each row is an expression and what it gives. */
 function table(title: string, rows: readonly (readonly [string, unknown])[]): void {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The cloud-controller-manager binary: with `command.ts` the only place that knows the process it runs in. */
-import { cloudControllerManager } from './cloud-controller-manager.ts'
-import { cloudProviders } from './cloud-providers.ts'
+import { cloudControllerManager } from './cloud/cloud-controller-manager.ts'
+import { cloudProviders } from './cloud/cloud-providers.ts'
 import { runProgram } from './command.ts'
 
 await runProgram(cloudControllerManager(cloudProviders()), process.argv.slice(2))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { controllers } from '@gyropilot/controllers'
-import { cloudDescriptors } from './cloud-controller-names.ts'
-import { featureGates } from './feature-gates.ts'
+import { cloudDescriptors } from './cloud/cloud-controller-names.ts'
+import { featureGates } from './options/feature-gates.ts'
 import { flagDefinitions } from './flags/kube-controller-manager-flags.ts'
 import { parseFlags } from './flags/pflag.ts'
-import { Options, validate, validateGates } from './options.ts'
+import { Options, validate, validateGates } from './options/options.ts'
 import { isControllerEnabled, knownControllers, unknownItems } from './controller-names.ts'
 
 const names = knownControllers.map(({ name }) => name)

@@ -10,7 +10,7 @@ import type {
   RunnableController,
 } from '@gyropilot/runtime'
 import { FakeServer, testClock } from '@gyropilot/runtime/testing'
-import type { ClientBuilder } from './client-builder.ts'
+import type { ClientBuilder } from './identities/client-builder.ts'
 import { HealthChecks } from './serving/health.ts'
 import type { DebugHandler } from './serving/routes.ts'
 import { runControllers } from './run-controllers.ts'

@@ -6,8 +6,8 @@ import type { AppWorld } from './app.ts'
 import type { KnownController } from './controller-names.ts'
 import type { FlagGroup } from './flags/flag-group.ts'
 import type { FlagDefinition } from './flags/pflag.ts'
-import type { LeaderMigration } from './leader-migration.ts'
-import type { Options } from './options.ts'
+import type { LeaderMigration } from './election/leader-migration.ts'
+import type { Options } from './options/options.ts'
 
 export type Descriptors = readonly ControllerDescriptor<ControllersConfiguration>[]
 

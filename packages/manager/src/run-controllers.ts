@@ -17,7 +17,7 @@ import type {
   ReconcileTrace,
   RunnableController,
 } from '@gyropilot/runtime'
-import type { ClientBuilder } from './client-builder.ts'
+import type { ClientBuilder } from './identities/client-builder.ts'
 import { isControllerEnabled, knownControllers } from './controller-names.ts'
 import type { KnownController } from './controller-names.ts'
 import { managerErrors } from './errors.ts'

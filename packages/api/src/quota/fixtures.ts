@@ -1,6 +1,6 @@
 /** For tests: what an evaluator makes of an object that is given as JSON. */
 import type { KubernetesObject } from '../object.ts'
-import type { ResourceList } from '../pod-resources.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
 import { standardEvaluators } from './evaluators.ts'
 import type { UsageEvaluator, UsageFacts } from './usage-evaluator.ts'
 

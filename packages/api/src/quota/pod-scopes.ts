@@ -1,5 +1,5 @@
 import type { Container, Pod, PodAffinityTerm } from '../generated/core-v1.ts'
-import { parseQuantity } from '../quantity.ts'
+import { parseQuantity } from '../values/quantity.ts'
 import { scopeValueMatches } from './scopes.ts'
 import type { ScopeRequirement } from './usage-evaluator.ts'
 

@@ -1,10 +1,10 @@
 import type { Quantity } from '../generated/meta-v1.ts'
-import { deepEqual } from '../deep-equal.ts'
+import { deepEqual } from '../values/deep-equal.ts'
 import type { Container, ContainerStatus, Pod } from '../generated/core-v1.ts'
-import { podResources } from '../pod-resources.ts'
-import type { ResourceList } from '../pod-resources.ts'
-import { isPodFinished } from '../pods.ts'
-import { parseTime } from '../time.ts'
+import { podResources } from '../pods/pod-resources.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
+import { isPodFinished } from '../pods/pods.ts'
+import { parseTime } from '../values/time.ts'
 import { hasDeadline, podMatchesScope } from './pod-scopes.ts'
 import {
   LIMITS_PREFIX,

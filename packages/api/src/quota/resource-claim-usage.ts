@@ -5,10 +5,10 @@ import type {
   ExactDeviceRequest,
   ResourceClaim,
 } from '../generated/resource-v1.ts'
-import { controllerOf } from '../owner-references.ts'
-import { podResources } from '../pod-resources.ts'
-import type { ResourceList } from '../pod-resources.ts'
-import { addQuantities } from '../quantity.ts'
+import { controllerOf } from '../ownership/owner-references.ts'
+import { podResources } from '../pods/pod-resources.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
+import { addQuantities } from '../values/quantity.ts'
 import { excessOf } from './resource-lists.ts'
 import {
   DEVICES_SUFFIX,

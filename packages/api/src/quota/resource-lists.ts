@@ -1,7 +1,7 @@
 /** Arithmetic on amounts by resource name. */
 import type { Quantity } from '../generated/meta-v1.ts'
-import type { ResourceList } from '../pod-resources.ts'
-import { compareQuantities, subtractQuantities } from '../quantity.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
+import { compareQuantities, subtractQuantities } from '../values/quantity.ts'
 
 /** `minuend - subtrahend` by name, never below zero. Names that only the subtrahend has are left out. */
 export function excessOf(minuend: ResourceList, subtrahend: ResourceList): ResourceList {

@@ -1,6 +1,6 @@
 /** Which objects a quota is about. Contract: docs/behaviour/controllers/resourcequota-controller.md, Scopes. */
 import type { ResourceQuota } from '../generated/core-v1.ts'
-import { labelQueryOf } from '../label-selector.ts'
+import { labelQueryOf } from '../selectors/label-selector.ts'
 import type { KubernetesObject } from '../object.ts'
 import type { ScopeRequirement, UsageEvaluator } from './usage-evaluator.ts'
 

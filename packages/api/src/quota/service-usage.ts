@@ -1,5 +1,5 @@
 import type { Service } from '../generated/core-v1.ts'
-import type { ResourceList } from '../pod-resources.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
 import type { UsageEvaluator } from './usage-evaluator.ts'
 
 const COUNTED: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 import type { Pod } from '../generated/core-v1.ts'
 import type { KubernetesObject } from '../object.ts'
-import type { ResourceList } from '../pod-resources.ts'
+import type { ResourceList } from '../pods/pod-resources.ts'
 import type { GroupResource } from './resource-names.ts'
 
 /** One thing that must hold for an object to be counted by a quota. */

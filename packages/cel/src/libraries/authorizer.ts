@@ -1,10 +1,10 @@
 /** Questions to the authorizer, for policies and match conditions: `authorizer.group('apps').resource('deployments')...`. */
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
-import { exactly } from '../cost-estimate.ts'
-import { declare } from '../signature.ts'
-import type { Costs, Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { EvaluationError, Opaque } from '../values.ts'
+import { exactly } from '../costs/cost-estimate.ts'
+import { declare } from '../checking/signature.ts'
+import type { Costs, Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { EvaluationError, Opaque } from '../values/values.ts'
 
 const PREFIX = 'kubernetes.authorization'
 export const AUTHORIZER_TYPE = opaqueType(`${PREFIX}.Authorizer`)

@@ -1,8 +1,8 @@
 /** Conversions between types, and types as values. */
-import { onePass } from '../cost.ts'
-import { STRING_TRAVERSAL, scaled } from '../cost-estimate.ts'
-import { declare, declareFor } from '../signature.ts'
-import type { Costs, Library } from '../signature.ts'
+import { onePass } from '../costs/cost.ts'
+import { STRING_TRAVERSAL, scaled } from '../costs/cost-estimate.ts'
+import { declare, declareFor } from '../checking/signature.ts'
+import type { Costs, Library } from '../checking/signature.ts'
 import {
   NANOS_PER_SECOND,
   floorDivide,
@@ -11,7 +11,7 @@ import {
   isTimestamp,
   parseDuration,
   parseTimestamp,
-} from '../time-text.ts'
+} from '../values/time-text.ts'
 import {
   BOOL,
   BYTES,
@@ -26,8 +26,8 @@ import {
   listType,
   mapType,
   opaqueType,
-} from '../types.ts'
-import type { CelType } from '../types.ts'
+} from '../checking/types.ts'
+import type { CelType } from '../checking/types.ts'
 import {
   CelDuration,
   CelList,
@@ -40,8 +40,8 @@ import {
   MAX_UINT,
   MIN_INT,
   TypeValue,
-} from '../values.ts'
-import type { Opaque, Value } from '../values.ts'
+} from '../values/values.ts'
+import type { Opaque, Value } from '../values/values.ts'
 import { int, uint } from './operators.ts'
 
 const INT_RANGE = 2 ** 63

@@ -2,12 +2,12 @@
  * `'%s has %d'.format([name, count])`. Numbers are grouped and powers of ten are written as in English text, as the version of
  * the library that Kubernetes uses does.
  */
-import type { Call } from '../ast.ts'
-import type { Checked } from '../checked.ts'
-import type { Problem } from '../source.ts'
-import { formatDuration, formatTimestamp } from '../time-text.ts'
-import { typeText } from '../types.ts'
-import type { CelType } from '../types.ts'
+import type { Call } from '../syntax/ast.ts'
+import type { Checked } from '../checking/checked.ts'
+import type { Problem } from '../syntax/source.ts'
+import { formatDuration, formatTimestamp } from '../values/time-text.ts'
+import { typeText } from '../checking/types.ts'
+import type { CelType } from '../checking/types.ts'
 import {
   CelDuration,
   CelList,
@@ -18,9 +18,9 @@ import {
   EvaluationError,
   TypeValue,
   typeNameOf,
-} from '../values.ts'
-import type { Value } from '../values.ts'
-import { runtimeTypeName } from '../types.ts'
+} from '../values/values.ts'
+import type { Value } from '../values/values.ts'
+import { runtimeTypeName } from '../checking/types.ts'
 import { doubleText } from './conversions.ts'
 
 interface Clause {

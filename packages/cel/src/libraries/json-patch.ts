@@ -1,9 +1,9 @@
 /** What patch policies write: `JSONPatch{...}` and the escaping of keys in its paths. */
-import { SHORTER_TEXT } from '../cost.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
-import { DYN, STRING, objectType } from '../types.ts'
-import type { ObjectType } from '../types.ts'
+import { SHORTER_TEXT } from '../costs/cost.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
+import { DYN, STRING, objectType } from '../checking/types.ts'
+import type { ObjectType } from '../checking/types.ts'
 
 export const JSON_PATCH_TYPE: ObjectType = objectType('JSONPatch', {
   op: STRING,

@@ -1,5 +1,5 @@
 /** Lists and sets of values. */
-import { EACH_ELEMENT, EACH_WITH_EACH, actualSize } from '../cost.ts'
+import { EACH_ELEMENT, EACH_WITH_EACH, actualSize } from '../costs/cost.ts'
 import {
   MOST,
   STRING_TRAVERSAL,
@@ -8,11 +8,11 @@ import {
   scaled,
   sum,
   UNKNOWN_SIZE,
-} from '../cost-estimate.ts'
-import type { CostRange } from '../cost-estimate.ts'
-import { compare, equal } from '../equality.ts'
-import { declare, declareFor } from '../signature.ts'
-import type { Costs, EstimatedArgument, Library } from '../signature.ts'
+} from '../costs/cost-estimate.ts'
+import type { CostRange } from '../costs/cost-estimate.ts'
+import { compare, equal } from '../values/equality.ts'
+import { declare, declareFor } from '../checking/signature.ts'
+import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
 import {
   ArrayList,
   CelDuration,
@@ -21,8 +21,8 @@ import {
   EvaluationError,
   MAX_INT,
   MIN_INT,
-} from '../values.ts'
-import type { Value } from '../values.ts'
+} from '../values/values.ts'
+import type { Value } from '../values/values.ts'
 import { int, uint } from './operators.ts'
 
 const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']

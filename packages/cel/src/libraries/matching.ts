@@ -3,8 +3,8 @@ import {
   compileRegularExpression,
   TooMuchToMatch,
   type RegularExpression,
-} from '../regular-expressions.ts'
-import { EvaluationError } from '../values.ts'
+} from '../values/regular-expressions.ts'
+import { EvaluationError } from '../values/values.ts'
 
 /** `refusal` is what is said of patterns that do not compile. */
 export function matchPattern<T>(

@@ -7,12 +7,18 @@ import {
   labelValue,
   qualifiedName,
 } from '@gyropilot/schema/validation/names'
-import { actualSize, traversal } from '../cost.ts'
-import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled } from '../cost-estimate.ts'
-import { declare } from '../signature.ts'
-import type { Costs, Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { ArrayList, CelOptional, NONE, Opaque } from '../values.ts'
+import { actualSize, traversal } from '../costs/cost.ts'
+import {
+  PATTERN_FACTOR,
+  STRING_TRAVERSAL,
+  exactly,
+  product,
+  scaled,
+} from '../costs/cost-estimate.ts'
+import { declare } from '../checking/signature.ts'
+import type { Costs, Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { ArrayList, CelOptional, NONE, Opaque } from '../values/values.ts'
 
 const TYPE = 'kubernetes.NamedFormat'
 

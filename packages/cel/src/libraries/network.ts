@@ -7,13 +7,13 @@ import {
   parseIp,
 } from '@gyropilot/schema/validation/ip'
 import type { Cidr, IpAddress } from '@gyropilot/schema/validation/ip'
-import { onePass, traversal } from '../cost.ts'
-import { STRING_TRAVERSAL, exactly, scaled, sum } from '../cost-estimate.ts'
-import { declare } from '../signature.ts'
-import type { Costs, EstimatedArgument, Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { EvaluationError, Opaque } from '../values.ts'
-import type { Value } from '../values.ts'
+import { onePass, traversal } from '../costs/cost.ts'
+import { STRING_TRAVERSAL, exactly, scaled, sum } from '../costs/cost-estimate.ts'
+import { declare } from '../checking/signature.ts'
+import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { EvaluationError, Opaque } from '../values/values.ts'
+import type { Value } from '../values/values.ts'
 
 class IpValue extends Opaque {
   readonly typeName = 'net.IP'

@@ -1,10 +1,10 @@
 /** Operators, indexing, membership and size: what the language itself defines. */
-import { COMPARISON, CONCATENATION, actualSize } from '../cost.ts'
-import { exactly, sum } from '../cost-estimate.ts'
-import { compare, equal, finderOf } from '../equality.ts'
-import { declare } from '../signature.ts'
-import type { Costs, Library } from '../signature.ts'
-import { isTimestamp } from '../time-text.ts'
+import { COMPARISON, CONCATENATION, actualSize } from '../costs/cost.ts'
+import { exactly, sum } from '../costs/cost-estimate.ts'
+import { compare, equal, finderOf } from '../values/equality.ts'
+import { declare } from '../checking/signature.ts'
+import type { Costs, Library } from '../checking/signature.ts'
+import { isTimestamp } from '../values/time-text.ts'
 import {
   ArrayList,
   CelDuration,
@@ -21,8 +21,8 @@ import {
   NONE,
   textLength,
   typeNameOf,
-} from '../values.ts'
-import type { GrowingMap, Value } from '../values.ts'
+} from '../values/values.ts'
+import type { GrowingMap, Value } from '../values/values.ts'
 
 /** Throws EvaluationError beyond 64 bits. */
 export function int(value: bigint): bigint {

@@ -1,7 +1,7 @@
 /** Values that may be missing. `or` and `orValue` are evaluated by the evaluator: their argument only when it is needed. */
-import { exactly } from '../cost-estimate.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
+import { exactly } from '../costs/cost-estimate.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
 import {
   ArrayList,
   CelDuration,
@@ -11,8 +11,8 @@ import {
   CelUint,
   EvaluationError,
   NONE,
-} from '../values.ts'
-import type { Value } from '../values.ts'
+} from '../values/values.ts'
+import type { Value } from '../values/values.ts'
 
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0 || value === 0n) return true

@@ -1,11 +1,11 @@
 /** Quantities: exact decimal numbers with a suffix. */
 import { QuantityAmount, parseQuantity } from '@gyropilot/api'
-import { onePass } from '../cost.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { EvaluationError, MAX_INT, MIN_INT, Opaque } from '../values.ts'
-import type { Value } from '../values.ts'
+import { onePass } from '../costs/cost.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { EvaluationError, MAX_INT, MIN_INT, Opaque } from '../values/values.ts'
+import type { Value } from '../values/values.ts'
 
 class QuantityValue extends Opaque {
   readonly typeName = 'kubernetes.Quantity'

@@ -1,10 +1,10 @@
 /** Parts of a text that match a pattern. */
-import { PATTERN_MATCH } from '../cost.ts'
-import type { RegularExpression } from '../regular-expressions.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
-import { ArrayList } from '../values.ts'
-import type { CelList } from '../values.ts'
+import { PATTERN_MATCH } from '../costs/cost.ts'
+import type { RegularExpression } from '../values/regular-expressions.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
+import { ArrayList } from '../values/values.ts'
+import type { CelList } from '../values/values.ts'
 import { matchPattern } from './matching.ts'
 
 function search<T>(pattern: string, match: (expression: RegularExpression) => T): T {

@@ -5,11 +5,11 @@ import {
   parseTolerantVersion,
 } from '@gyropilot/schema/semantic-version'
 import type { SemanticVersion } from '@gyropilot/schema/semantic-version'
-import { onePass } from '../cost.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { EvaluationError, Opaque } from '../values.ts'
+import { onePass } from '../costs/cost.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { EvaluationError, Opaque } from '../values/values.ts'
 
 const TYPE = 'kubernetes.Semver'
 

@@ -1,5 +1,5 @@
 /** Texts. Positions count code points. */
-import { SHORTER_TEXT, actualSize, onePass, PATTERN_MATCH, traversal } from '../cost.ts'
+import { SHORTER_TEXT, actualSize, onePass, PATTERN_MATCH, traversal } from '../costs/cost.ts'
 import {
   STRING_TRAVERSAL,
   exactly,
@@ -8,11 +8,11 @@ import {
   sum,
   union,
   UNKNOWN_SIZE,
-} from '../cost-estimate.ts'
-import { declare } from '../signature.ts'
-import type { Costs, EstimatedArgument, Library } from '../signature.ts'
-import { ArrayList, EvaluationError, textLength } from '../values.ts'
-import type { CelList } from '../values.ts'
+} from '../costs/cost-estimate.ts'
+import { declare } from '../checking/signature.ts'
+import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
+import { ArrayList, EvaluationError, textLength } from '../values/values.ts'
+import type { CelList } from '../values/values.ts'
 import { formatText } from './format-string.ts'
 import { matchPattern } from './matching.ts'
 

@@ -1,9 +1,9 @@
 /** The parts of timestamps and durations. Without a zone timestamps are read in UTC. */
-import { declare } from '../signature.ts'
-import type { Library, Overload } from '../signature.ts'
-import { NANOS_PER_SECOND, floorDivide } from '../time-text.ts'
-import { EvaluationError } from '../values.ts'
-import type { CelDuration, CelTimestamp } from '../values.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library, Overload } from '../checking/signature.ts'
+import { NANOS_PER_SECOND, floorDivide } from '../values/time-text.ts'
+import { EvaluationError } from '../values/values.ts'
+import type { CelDuration, CelTimestamp } from '../values/values.ts'
 
 const NANOS_PER_MILLI = 1_000_000n
 const MILLIS_PER_DAY = 86_400_000

@@ -1,10 +1,10 @@
 /** URLs as Go reads them: absolute, or beginning with a slash. */
-import { onePass } from '../cost.ts'
-import { declare } from '../signature.ts'
-import type { Library } from '../signature.ts'
-import { opaqueType } from '../types.ts'
-import { ArrayList, EntryMap, EvaluationError, Opaque } from '../values.ts'
-import type { CelMap } from '../values.ts'
+import { onePass } from '../costs/cost.ts'
+import { declare } from '../checking/signature.ts'
+import type { Library } from '../checking/signature.ts'
+import { opaqueType } from '../checking/types.ts'
+import { ArrayList, EntryMap, EvaluationError, Opaque } from '../values/values.ts'
+import type { CelMap } from '../values/values.ts'
 
 class UrlValue extends Opaque {
   readonly typeName = 'kubernetes.URL'

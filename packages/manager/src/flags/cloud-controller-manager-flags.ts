@@ -1,5 +1,5 @@
 /** All flags of cloud-controller-manager 1.36. Contract: docs/behaviour/controllers/cloud-controller-manager.md, Flags and configuration. */
-import { knownCloudControllers } from '../cloud-controller-names.ts'
+import { knownCloudControllers } from '../cloud/cloud-controller-names.ts'
 import { controllerFlags } from './controller-flags.ts'
 import { group } from './flag-group.ts'
 import type { FlagGroup } from './flag-group.ts'

@@ -1,6 +1,6 @@
 /** Contract: docs/behaviour/runtime/manager.md, Flags. */
 import { knownControllers } from '../controller-names.ts'
-import { listedGates } from '../feature-gates.ts'
+import { listedGates } from '../options/feature-gates.ts'
 import { group } from './flag-group.ts'
 import type { FlagGroup } from './flag-group.ts'
 

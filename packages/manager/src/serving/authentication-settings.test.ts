@@ -7,7 +7,7 @@ import { FakeHost, RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, statusError, testClock } from '@gyropilot/runtime/testing'
 import { flagDefinitions } from '../flags/kube-controller-manager-flags.ts'
 import { parseFlags } from '../flags/pflag.ts'
-import { Options } from '../options.ts'
+import { Options } from '../options/options.ts'
 import { FollowedAuthenticationSettings } from './authentication-settings.ts'
 import { testAuthority } from './fixtures.ts'
 

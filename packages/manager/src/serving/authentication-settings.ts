@@ -10,7 +10,7 @@ import type { Clock, HostEnvironment, Logger, RandomSource } from '@gyropilot/fo
 import { errorText } from '@gyropilot/foundation'
 import { SharedInformer } from '@gyropilot/runtime'
 import { managerErrors } from '../errors.ts'
-import type { Options } from '../options.ts'
+import type { Options } from '../options/options.ts'
 import type { AuthenticationSettings, FrontProxySettings } from './authentication.ts'
 import { certificatesOf } from './client-certificates.ts'
 

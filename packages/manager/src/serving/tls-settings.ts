@@ -1,5 +1,5 @@
 /** The --tls-* flags in OpenSSL's words. Contract: docs/behaviour/runtime/manager.md, Flags. Pure. */
-import type { Options } from '../options.ts'
+import type { Options } from '../options/options.ts'
 
 export interface TlsSettings {
   readonly minVersion: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'

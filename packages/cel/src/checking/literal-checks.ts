@@ -1,0 +1,105 @@
+/**
+ * What is written out is checked with the expression: durations, timestamps and patterns, and that all elements of a list or
+ * map are of one type (but for what is formatted).
+ */
+import type { Call, Expression } from '../syntax/ast.ts'
+import type { Checked } from './checked.ts'
+import { formatProblems } from '../libraries/format-string.ts'
+import { compileRegularExpression } from '../values/regular-expressions.ts'
+import type { Problem } from '../syntax/source.ts'
+import { parseDuration, parseTimestamp } from '../values/time-text.ts'
+import { typeText } from './types.ts'
+
+type LiteralCheck = (text: string) => boolean
+
+/** By function: which argument, counted from the receiver, and what it has to be. */
+const CHECKS: Readonly<Record<string, { readonly index: number; readonly holds: LiteralCheck }>> = {
+  duration: { index: 0, holds: (text) => parseDuration(text) !== undefined },
+  timestamp: { index: 0, holds: (text) => parseTimestamp(text) !== undefined },
+  matches: { index: 1, holds: (text) => compileRegularExpression(text) !== undefined },
+}
+
+export function checkLiterals(checked: Checked): Problem[] {
+  const problems: Problem[] = []
+  visit(checked.expression, (call) => {
+    const check = CHECKS[call.function]
+    if (check === undefined) return
+    const all = call.target === undefined ? call.args : [call.target, ...call.args]
+    const argument = all[check.index]
+    if (argument?.kind !== 'literal' || typeof argument.value !== 'string') return
+    if (!check.holds(argument.value))
+      problems.push({ offset: argument.offset, message: `invalid ${call.function} argument` })
+  })
+  problems.push(...mixedLiterals(checked, checked.expression))
+  return problems
+}
+
+function mixedLiterals(checked: Checked, expression: Expression): Problem[] {
+  if (expression.kind === 'call' && expression.function === 'format')
+    return formatProblems(checked, expression)
+  const below = childrenOf(expression).flatMap((child) => mixedLiterals(checked, child))
+  if (expression.kind === 'list')
+    return [
+      ...below,
+      // Of a list the first that differs is named, of a map each.
+      ...mixed(checked, expression.elements, (index) => expression.optional.has(index)).slice(0, 1),
+    ]
+  if (expression.kind !== 'map') return below
+  const { entries } = expression
+  const keys = entries.map(({ key }) => key)
+  const values = entries.map(({ value }) => value)
+  return [
+    ...below,
+    ...mixed(checked, keys, () => false),
+    ...mixed(checked, values, (index) => entries[index]!.optional),
+  ]
+}
+
+/** All have to be of the type of the first. */
+function mixed(
+  checked: Checked,
+  parts: readonly Expression[],
+  isOptional: (index: number) => boolean,
+): Problem[] {
+  const types = parts.map((part, index) => {
+    const type = checked.typeOf(part)
+    return type.kind === 'opaque' && isOptional(index) ? type.parameters[0]! : type
+  })
+  const expected = types[0] && typeText(types[0])
+  return parts.flatMap(({ offset }, index) => {
+    const found = typeText(types[index]!)
+    const message = `expected type '${expected}' but found '${found}'`
+    return found === expected ? [] : [{ offset, message }]
+  })
+}
+
+/** Calls `see` for every call within the expression. */
+export function visit(expression: Expression, see: (call: Call) => void): void {
+  const children = childrenOf(expression)
+  if (expression.kind === 'call') see(expression)
+  for (const child of children) visit(child, see)
+}
+
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'literal':
+    case 'identifier':
+      return []
+    case 'select':
+      return [expression.operand]
+    case 'call':
+      return expression.target === undefined
+        ? expression.args
+        : [expression.target, ...expression.args]
+    case 'list':
+      return expression.elements
+    case 'map':
+      return expression.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expression.fields.map(({ value }) => value)
+    case 'fold': {
+      const { range, initial, condition, step, result } = expression
+      return [range, initial, condition, step, result]
+    }
+  }
+}

@@ -1,0 +1,190 @@
+/** Types of expressions, and the declarations that come from schemas. */
+import type { ListSemantics } from '../values/values.ts'
+
+export interface ObjectField {
+  readonly type: CelType
+  /** The field's name in JSON: `a-b` for `a__dash__b`. */
+  readonly jsonName: string
+  /** Another name of a field that is declared, too. */
+  readonly isAlias?: boolean
+}
+
+/** What is known of the size of values, for the estimate of costs. Absent: nothing. */
+interface Sized {
+  readonly maxElements?: number
+}
+
+export interface ObjectType {
+  readonly kind: 'object'
+  readonly name: string
+  readonly fields: ReadonlyMap<string, ObjectField>
+  /** Fields beyond those that are declared, of type dyn: `Object{}` literals of policies. */
+  readonly open?: (field: string) => CelType | undefined
+  /** Of literals that are made by patch policies; other objects cannot be constructed. */
+  readonly constructible?: boolean
+}
+
+export interface ListType extends Sized {
+  readonly kind: 'list'
+  readonly element: CelType
+  readonly semantics?: ListSemantics
+}
+
+export interface MapType extends Sized {
+  readonly kind: 'map'
+  readonly key: CelType
+  readonly value: CelType
+}
+
+export interface OpaqueType {
+  readonly kind: 'opaque'
+  readonly name: string
+  readonly parameters: readonly CelType[]
+}
+
+export interface TypeOfType {
+  readonly kind: 'type'
+  readonly of: CelType | undefined
+}
+
+/** A variable of a signature; with `fresh` one of an expression, to be found out. */
+export interface ParameterType {
+  readonly kind: 'parameter'
+  readonly name: string
+}
+
+export interface SimpleType extends Sized {
+  readonly kind:
+    | 'dyn'
+    | 'error'
+    | 'null'
+    | 'bool'
+    | 'int'
+    | 'uint'
+    | 'double'
+    | 'string'
+    | 'bytes'
+    | 'timestamp'
+    | 'duration'
+}
+
+export type CelType =
+  | SimpleType
+  | ObjectType
+  | ListType
+  | MapType
+  | OpaqueType
+  | TypeOfType
+  | ParameterType
+
+const simple = (kind: SimpleType['kind']): SimpleType => ({ kind })
+
+export const DYN = simple('dyn')
+/** Of an expression about which a problem was reported already. */
+export const ERROR = simple('error')
+export const NULL = simple('null')
+export const BOOL = simple('bool')
+export const INT = simple('int')
+export const UINT = simple('uint')
+export const DOUBLE = simple('double')
+export const STRING = simple('string')
+export const BYTES = simple('bytes')
+export const TIMESTAMP = simple('timestamp')
+export const DURATION = simple('duration')
+
+export const listType = (element: CelType): ListType => ({ kind: 'list', element })
+export const mapType = (key: CelType, value: CelType): MapType => ({ kind: 'map', key, value })
+export const opaqueType = (name: string, parameters: readonly CelType[] = []): OpaqueType => ({
+  kind: 'opaque',
+  name,
+  parameters,
+})
+export const optionalType = (of: CelType): OpaqueType => opaqueType('optional_type', [of])
+export const typeOf = (of?: CelType): TypeOfType => ({ kind: 'type', of })
+export const parameter = (name: string): ParameterType => ({ kind: 'parameter', name })
+
+export function objectType(name: string, fields: Readonly<Record<string, CelType>>): ObjectType {
+  return {
+    kind: 'object',
+    name,
+    fields: new Map(
+      Object.entries(fields).map(([jsonName, type]) => [jsonName, { type, jsonName }]),
+    ),
+  }
+}
+
+const SIMPLE_NAMES: Readonly<Record<SimpleType['kind'], string>> = {
+  dyn: 'dyn',
+  error: '!error!',
+  null: 'null',
+  bool: 'bool',
+  int: 'int',
+  uint: 'uint',
+  double: 'double',
+  string: 'string',
+  bytes: 'bytes',
+  timestamp: 'timestamp',
+  duration: 'duration',
+}
+
+/** As messages of the compiler write it. */
+export function typeText(type: CelType): string {
+  switch (type.kind) {
+    case 'list':
+      return `list(${typeText(type.element)})`
+    case 'map':
+      return `map(${typeText(type.key)}, ${typeText(type.value)})`
+    case 'object':
+      return type.name
+    case 'opaque':
+      return type.parameters.length === 0
+        ? type.name
+        : `${type.name}(${type.parameters.map(typeText).join(', ')})`
+    case 'type':
+      return type.of === undefined ? 'type' : `type(${typeText(type.of)})`
+    case 'parameter':
+      return type.name
+    default:
+      return SIMPLE_NAMES[type.kind]
+  }
+}
+
+/** The name of the type as a value: two are equal when these are. */
+export function runtimeTypeName(type: CelType): string {
+  switch (type.kind) {
+    case 'null':
+      return 'null_type'
+    case 'timestamp':
+      return 'google.protobuf.Timestamp'
+    case 'duration':
+      return 'google.protobuf.Duration'
+    case 'object':
+    case 'opaque':
+      return type.name
+    default:
+      return type.kind
+  }
+}
+
+/** Dyn, and the type of what is broken, agree with everything. */
+export function isDynamic({ kind }: CelType): boolean {
+  return kind === 'dyn' || kind === 'error'
+}
+
+/** Whether a value of this type may be of another than is written: then overloads are chosen at run time. */
+export function mentionsDynamic(type: CelType): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'error':
+    case 'parameter':
+      return true
+    case 'list':
+      return mentionsDynamic(type.element)
+    case 'map':
+      return mentionsDynamic(type.key) || mentionsDynamic(type.value)
+    case 'opaque':
+      return type.parameters.some(mentionsDynamic)
+    default:
+      return false
+  }
+}

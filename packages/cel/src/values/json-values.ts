@@ -1,0 +1,196 @@
+/** JSON as values of expressions, by the types that schemas declare, and back. Converted when it is looked at. */
+import { isDynamic } from '../checking/types.ts'
+import type { CelType, ObjectType } from '../checking/types.ts'
+import {
+  formatDuration,
+  formatTimestamp,
+  parseDuration,
+  parseTimestamp,
+  utcSeconds,
+  NANOS_PER_SECOND,
+} from './time-text.ts'
+import {
+  CelDuration,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  EvaluationError,
+} from './values.ts'
+import type { ListSemantics, Value } from './values.ts'
+import { exactInteger, isInteger } from '@gyropilot/schema/exact-json'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Throws EvaluationError for a value that is not of its type; validation comes first and reports those. */
+export function valueOf(json: unknown, type: CelType): Value {
+  if (json === null || json === undefined) return null
+  if (isDynamic(type)) return dynamicValue(json)
+  switch (type.kind) {
+    case 'list':
+      if (Array.isArray(json)) return new JsonList(json, type.element, type.semantics)
+      break
+    case 'map':
+      if (isJsonObject(json)) return new JsonMap(json, type.value)
+      break
+    case 'object':
+      if (isJsonObject(json)) return new JsonRecord(json, type)
+      break
+    case 'int':
+      if (isInteger(json)) return BigInt(json)
+      break
+    case 'double':
+      if (typeof json === 'number' || typeof json === 'bigint') return Number(json)
+      break
+    case 'bool':
+      if (typeof json === 'boolean') return json
+      break
+    default:
+      if (typeof json === 'string') return textValue(json, type)
+  }
+  throw new EvaluationError(`invalid data, expected ${type.kind}, got ${typeof json}`)
+}
+
+function textValue(text: string, { kind }: CelType): Value {
+  switch (kind) {
+    case 'bytes':
+      return Uint8Array.from(Buffer.from(text, 'base64'))
+    case 'duration': {
+      const nanos = parseDuration(text)
+      if (nanos !== undefined) return new CelDuration(nanos)
+      throw new EvaluationError(`invalid duration ${text}`)
+    }
+    case 'timestamp': {
+      const nanos = parseTimestamp(text) ?? midnightOf(text)
+      if (nanos !== undefined) return new CelTimestamp(nanos)
+      throw new EvaluationError(`invalid date-time ${text}`)
+    }
+    default:
+      return text
+  }
+}
+
+function midnightOf(text: string): bigint | undefined {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (match === null) return undefined
+  const [year, month, day] = match.slice(1).map(Number)
+  const seconds = utcSeconds(year!, month!, day!)
+  return seconds === undefined ? undefined : seconds * NANOS_PER_SECOND
+}
+
+function dynamicValue(json: unknown): Value {
+  switch (typeof json) {
+    case 'number':
+      return Number.isInteger(json) ? BigInt(json) : json
+    case 'bigint':
+    case 'string':
+    case 'boolean':
+      return json
+  }
+  if (json === null || json === undefined) return null
+  if (Array.isArray(json)) return new JsonList(json, { kind: 'dyn' })
+  return new JsonMap(json as JsonObject, { kind: 'dyn' })
+}
+
+function isJsonObject(json: unknown): json is JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
+}
+
+class JsonList extends CelList {
+  readonly #items: readonly unknown[]
+  readonly #element: CelType
+  override readonly semantics: ListSemantics
+
+  constructor(
+    items: readonly unknown[],
+    element: CelType,
+    semantics: ListSemantics = { kind: 'atomic' },
+  ) {
+    super()
+    this.#items = items
+    this.#element = element
+    this.semantics = semantics
+  }
+
+  override get length(): number {
+    return this.#items.length
+  }
+
+  override at(index: number): Value {
+    return valueOf(this.#items[index], this.#element)
+  }
+}
+
+class JsonMap extends CelMap {
+  readonly #object: JsonObject
+  readonly #value: CelType
+
+  constructor(object: JsonObject, value: CelType) {
+    super()
+    this.#object = object
+    this.#value = value
+  }
+
+  override get size(): number {
+    return Object.keys(this.#object).length
+  }
+
+  override has(key: Value): boolean {
+    return typeof key === 'string' && Object.hasOwn(this.#object, key)
+  }
+
+  override get(key: Value): Value | undefined {
+    return this.has(key) ? valueOf(this.#object[key as string], this.#value) : undefined
+  }
+
+  override keys(): Iterable<Value> {
+    return Object.keys(this.#object)
+  }
+}
+
+/** An object with declared fields, known by their names in expressions. */
+class JsonRecord extends CelMap {
+  readonly #object: JsonObject
+  readonly #type: ObjectType
+
+  constructor(object: JsonObject, type: ObjectType) {
+    super()
+    this.#object = object
+    this.#type = type
+  }
+
+  override get size(): number {
+    return [...this.keys()].length
+  }
+
+  override get(key: Value): Value | undefined {
+    const field = typeof key === 'string' ? this.#type.fields.get(key) : undefined
+    if (field === undefined || !Object.hasOwn(this.#object, field.jsonName)) return undefined
+    return valueOf(this.#object[field.jsonName], field.type)
+  }
+
+  override *keys(): Iterable<Value> {
+    for (const [name, { jsonName, isAlias }] of this.#type.fields) {
+      if (isAlias !== true && Object.hasOwn(this.#object, jsonName)) yield name
+    }
+  }
+}
+
+/** As JSON, for patches. Throws EvaluationError for what JSON cannot say. */
+export function jsonOf(value: Value): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return exactInteger(value)
+  if (value instanceof CelUint) return exactInteger(value.value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof CelTimestamp) return formatTimestamp(value.nanos)
+  if (value instanceof CelDuration) return formatDuration(value.nanos)
+  if (value instanceof CelList) return [...value].map(jsonOf)
+  if (value instanceof CelMap) {
+    const entries = [...value.keys()].map((key) => [String(key), jsonOf(value.get(key)!)])
+    return Object.fromEntries(entries)
+  }
+  if (value instanceof CelOptional && value.value !== undefined) return jsonOf(value.value)
+  throw new EvaluationError('unsupported type conversion to JSON')
+}

@@ -1,0 +1,290 @@
+/** What expressions compute with. */
+import type { CelType } from '../checking/types.ts'
+
+export type Value =
+  | null
+  | boolean
+  /** int */
+  | bigint
+  /** double */
+  | number
+  | string
+  | Uint8Array
+  | CelUint
+  | CelTimestamp
+  | CelDuration
+  | CelList
+  | CelMap
+  | CelOptional
+  | TypeValue
+  | Opaque
+
+export const MAX_INT = 2n ** 63n - 1n
+export const MIN_INT = -(2n ** 63n)
+export const MAX_UINT = 2n ** 64n - 1n
+
+/** An expression that could not be evaluated. Absorbed by `||` and `&&` when the other side decides. */
+export class EvaluationError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'EvaluationError'
+  }
+}
+
+/** Not absorbed by anything: the expression has cost more than it may. */
+export class CostExceeded extends Error {
+  constructor() {
+    super('operation cancelled: actual cost limit exceeded')
+    this.name = 'CostExceeded'
+  }
+}
+
+export class CelUint {
+  readonly value: bigint
+
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** Nanoseconds since the Unix epoch, UTC. */
+export class CelTimestamp {
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+export class CelDuration {
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+/** How a list of Kubernetes is compared and joined. */
+export type ListSemantics =
+  | { readonly kind: 'atomic' }
+  | { readonly kind: 'set' }
+  | { readonly kind: 'map'; readonly keys: readonly string[] }
+
+const ATOMIC: ListSemantics = { kind: 'atomic' }
+
+export abstract class CelList {
+  readonly semantics: ListSemantics = ATOMIC
+  abstract readonly length: number
+  abstract at(index: number): Value
+
+  // A method comes first: when types are stripped, nothing else ends the field above.
+  isEmpty(): boolean {
+    return this.length === 0
+  }
+
+  *[Symbol.iterator](): Iterator<Value> {
+    for (let index = 0; index < this.length; index++) yield this.at(index)
+  }
+}
+
+export class ArrayList extends CelList {
+  readonly #values: readonly Value[]
+  override readonly semantics: ListSemantics
+
+  constructor(values: readonly Value[], semantics: ListSemantics = ATOMIC) {
+    super()
+    this.#values = values
+    this.semantics = semantics
+  }
+
+  override get length(): number {
+    return this.#values.length
+  }
+
+  override at(index: number): Value {
+    return this.#values[index]!
+  }
+}
+
+/** The result of a fold while it grows: nothing else can hold it. */
+export class GrowingList extends CelList {
+  readonly values: Value[] = []
+
+  override get length(): number {
+    return this.values.length
+  }
+
+  override at(index: number): Value {
+    return this.values[index]!
+  }
+}
+
+export abstract class CelMap {
+  abstract readonly size: number
+  /** Undefined: no such key. */
+  abstract get(key: Value): Value | undefined
+  abstract keys(): Iterable<Value>
+
+  has(key: Value): boolean {
+    return this.get(key) !== undefined
+  }
+}
+
+/** A map that an expression has written out. Keys are bool, int, uint, double and string; numbers of one value are one key. */
+export class EntryMap extends CelMap {
+  readonly #entries = new Map<string, readonly [key: Value, value: Value]>()
+
+  override get size(): number {
+    return this.#entries.size
+  }
+
+  override get(key: Value): Value | undefined {
+    const identity = keyIdentity(key)
+    return identity === undefined ? undefined : this.#entries.get(identity)?.[1]
+  }
+
+  override *keys(): Iterable<Value> {
+    for (const [key] of this.#entries.values()) yield key
+  }
+
+  /** The last of equal keys wins. Throws EvaluationError for what cannot be a key. */
+  put(key: Value, value: Value): void {
+    const identity = keyIdentity(key)
+    if (identity === undefined) throw new EvaluationError('unsupported key type')
+    this.#entries.set(identity, [key, value])
+  }
+
+  /** Throws EvaluationError for keys that are there already, or cannot be keys. */
+  insert(key: Value, value: Value): void {
+    const identity = keyIdentity(key)
+    if (identity === undefined) throw new EvaluationError('unsupported key type')
+    if (this.#entries.has(identity))
+      throw new EvaluationError(`insert failed: key ${String(key)} already exists`)
+    this.#entries.set(identity, [key, value])
+  }
+}
+
+/** The result of a fold over a map while it grows. */
+export class GrowingMap extends EntryMap {}
+
+function keyIdentity(key: Value): string | undefined {
+  switch (typeof key) {
+    case 'string':
+      return `s${key}`
+    case 'boolean':
+      return `b${key}`
+    case 'bigint':
+      return `n${key}`
+    case 'number':
+      return Number.isInteger(key) ? `n${BigInt(key)}` : `n${key}`
+    default:
+      return key instanceof CelUint ? `n${key.value}` : undefined
+  }
+}
+
+export class CelOptional {
+  /** Undefined: none. */
+  readonly value: Value | undefined
+
+  constructor(value: Value | undefined) {
+    this.value = value
+  }
+}
+
+export const NONE = new CelOptional(undefined)
+
+/** A type as a value: `type(x) == int`. */
+export class TypeValue {
+  readonly type: CelType
+
+  constructor(type: CelType) {
+    this.type = type
+  }
+}
+
+/** A value of a library: quantities, addresses, URLs, decisions. Equality and size are its own. */
+export abstract class Opaque {
+  abstract readonly typeName: string
+  abstract equals(other: Opaque): boolean
+
+  /** Of values that stand for a text or bytes, for costs. */
+  get costSize(): number {
+    return 1
+  }
+}
+
+export const EMPTY_LIST = new ArrayList([])
+export const EMPTY_MAP: CelMap = new EntryMap()
+
+/** Length of a text as CEL counts: code points. */
+export function textLength(text: string): number {
+  let length = text.length
+  // Each surrogate pair is one.
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      const next = text.charCodeAt(index + 1)
+      if (next >= 0xdc00 && next <= 0xdfff) {
+        length--
+        index++
+      }
+    }
+  }
+  return length
+}
+
+/** The name of a value's type at run time, as messages show it. */
+export function typeNameOf(value: Value): string {
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool'
+    case 'bigint':
+      return 'int'
+    case 'number':
+      return 'double'
+    case 'string':
+      return 'string'
+  }
+  if (value === null) return 'null_type'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof CelUint) return 'uint'
+  if (value instanceof CelTimestamp) return 'google.protobuf.Timestamp'
+  if (value instanceof CelDuration) return 'google.protobuf.Duration'
+  if (value instanceof CelList) return 'list'
+  if (value instanceof CelMap) return 'map'
+  if (value instanceof CelOptional) return 'optional_type'
+  if (value instanceof TypeValue) return 'type'
+  return value.typeName
+}
+
+/** A map whose values are computed when they are first asked for: the variables of a policy. */
+export class LazyMap extends CelMap {
+  readonly #makers: ReadonlyMap<string, () => Value>
+  readonly #values = new Map<string, Value>()
+
+  constructor(makers: Iterable<readonly [name: string, make: () => Value]>) {
+    super()
+    this.#makers = new Map(makers)
+  }
+
+  override get size(): number {
+    return this.#makers.size
+  }
+
+  override has(key: Value): boolean {
+    return typeof key === 'string' && this.#makers.has(key)
+  }
+
+  override get(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined
+    const known = this.#values.get(key)
+    if (known !== undefined) return known
+    const value = this.#makers.get(key)?.()
+    if (value !== undefined) this.#values.set(key, value)
+    return value
+  }
+
+  override keys(): Iterable<Value> {
+    return this.#makers.keys()
+  }
+}

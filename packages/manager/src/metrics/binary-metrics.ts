@@ -1,0 +1,75 @@
+/** Metrics about the binary itself, which dashboards join with. */
+import type { MetricsRegistry } from '@gyropilot/foundation'
+import { featureGates, gateValues } from '../options/feature-gates.ts'
+
+export interface Build {
+  /** `v1.36.0` */
+  readonly version: string
+  readonly commit: string
+  readonly platform: { readonly os: string; readonly arch: string }
+}
+
+/** `1.36` each. */
+export interface CompatibilityVersions {
+  readonly emulation: string
+  readonly minCompatibility: string
+}
+
+export function registerBinaryMetrics(
+  metrics: MetricsRegistry,
+  { version, commit, platform }: Build,
+  gates: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions,
+): void {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.')
+  metrics
+    .gauge({
+      name: 'kubernetes_build_info',
+      help: "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+      labels: [
+        'build_date',
+        'compiler',
+        'git_commit',
+        'git_tree_state',
+        'git_version',
+        'go_version',
+        'major',
+        'minor',
+        'platform',
+      ],
+      stability: 'BETA',
+    })
+    .set(1, {
+      build_date: '',
+      compiler: '',
+      git_commit: commit,
+      git_tree_state: '',
+      git_version: version,
+      go_version: '',
+      major,
+      minor,
+      platform: `${platform.os}/${platform.arch}`,
+    })
+  metrics
+    .gauge({
+      name: 'version_info',
+      help: 'Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.',
+      labels: ['binary', 'component', 'emulation', 'min_compat'],
+    })
+    .set(1, {
+      binary: `${major}.${minor}`,
+      component: 'kube',
+      emulation: versions.emulation,
+      min_compat: versions.minCompatibility,
+    })
+  const enabled = metrics.gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'This metric records the data about the stage and enablement of a k8s feature.',
+    labels: ['name', 'stage'],
+    stability: 'BETA',
+  })
+  for (const [name, isOn] of Object.entries(gateValues(gates))) {
+    const { stage } = featureGates.get(name)!
+    enabled.set(isOn ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
+  }
+}

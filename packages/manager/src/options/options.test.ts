@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gateWarnings } from './feature-gates.ts'
+import { helpText } from '../flags/help.ts'
+import { flagDefinitions } from '../flags/kube-controller-manager-flags.ts'
+import { parseFlags } from '../flags/pflag.ts'
+import { kubeControllerManager } from '../kube-controller-manager.ts'
+import { Options, validate, validateGates } from './options.ts'
+
+const optionsOf = (...args: string[]) => new Options(parseFlags(flagDefinitions, args))
+const check = (...args: string[]) => validate(optionsOf(...args))
+const checkGates = (...args: string[]) => validateGates(optionsOf(...args))
+
+test('the defaults are valid', () => {
+  assert.doesNotThrow(() => check())
+})
+
+test('Given `--leader-elect-resource-lock=endpoints`, when started, then exit 1', () => {
+  assert.throws(() => check('--leader-elect-resource-lock=endpoints'), {
+    exitCode: 1,
+    message: 'resourceLock value must be "leases"',
+  })
+  assert.doesNotThrow(() => check('--leader-elect-resource-lock=endpoints', '--leader-elect=false'))
+})
+
+test('Given cloud-provider=aws, or cidr-allocator-type=CloudAllocator, when validated, then error; external and RangeAllocator pass', () => {
+  assert.throws(() => check('--cloud-provider=aws'), /--cloud-provider must be empty or external/)
+  for (const type of ['CloudAllocator', 'IPAMFromCluster', 'IPAMFromCloud', 'Nonsense'])
+    assert.throws(() => check(`--cidr-allocator-type=${type}`, '--allocate-node-cidrs=false'), {
+      exitCode: 1,
+      message: `built-in cloud providers are disabled. The ipam ${type} is not available`,
+    })
+  assert.doesNotThrow(() =>
+    check('--cloud-provider=external', '--cidr-allocator-type=RangeAllocator'),
+  )
+})
+
+test('Given both a general and a specific signing file, when validated, then error', () => {
+  const general = ['--cluster-signing-cert-file=/a', '--cluster-signing-key-file=/b']
+  const specific = [
+    '--cluster-signing-kubelet-client-cert-file=/c',
+    '--cluster-signing-kubelet-client-key-file=/d',
+  ]
+  assert.throws(
+    () => check(...general, ...specific),
+    /cannot specify --cluster-signing-kubelet-client/,
+  )
+  assert.doesNotThrow(() => check(...general))
+  assert.doesNotThrow(() => check(...specific))
+})
+
+test('Given `--controllers=-*` or `nosuch`, when started, then exit 1 naming the item', () => {
+  for (const item of ['-*', 'nosuch']) {
+    assert.throws(() => check(`--controllers=${item}`), {
+      exitCode: 1,
+      message: `"${item}" is not in the list of known controllers`,
+    })
+  }
+})
+
+test("kubeadm's arguments are valid as they are", () => {
+  const folder = '/etc/kubernetes'
+  const given = [
+    '--allocate-node-cidrs=true',
+    `--authentication-kubeconfig=${folder}/controller-manager.conf`,
+    `--authorization-kubeconfig=${folder}/controller-manager.conf`,
+    '--bind-address=127.0.0.1',
+    `--client-ca-file=${folder}/pki/ca.crt`,
+    '--cluster-cidr=10.244.0.0/16,fd00:10:244::/56',
+    '--cluster-name=kubernetes',
+    `--cluster-signing-cert-file=${folder}/pki/ca.crt`,
+    `--cluster-signing-key-file=${folder}/pki/ca.key`,
+    '--controllers=*,bootstrapsigner,tokencleaner',
+    `--kubeconfig=${folder}/controller-manager.conf`,
+    '--leader-elect=true',
+    `--requestheader-client-ca-file=${folder}/pki/front-proxy-ca.crt`,
+    `--root-ca-file=${folder}/pki/ca.crt`,
+    `--service-account-private-key-file=${folder}/pki/sa.key`,
+    '--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112',
+    '--use-service-account-credentials=true',
+  ]
+  assert.doesNotThrow(() => checkGates(...given))
+  assert.doesNotThrow(() => check(...given))
+  const options = optionsOf(...given)
+  assert.equal(options.given.size, given.length)
+  assert.equal(options.text('bind-address'), '127.0.0.1')
+  assert.deepEqual(options.list('controllers'), ['*', 'bootstrapsigner', 'tokencleaner'])
+})
+
+test('all problems are told at once', () => {
+  assert.throws(() => check('--concurrent-job-syncs=0', '--max-endpoints-per-slice=1001'), {
+    message:
+      '[concurrent-job-syncs must be greater than 0, but got 0, max-endpoints-per-slice: must be between 1 and 1000, inclusive, but got 1001]',
+  })
+})
+
+test('versions are read as major.minor of kube, once', () => {
+  const refused = {
+    '--emulated-version=new': 'could not parse "new" as version',
+    '--emulated-version=kube=1.35.2': 'patch version not allowed, got: kube=1.35.2',
+    '--emulated-version=1.34,kube=1.35': 'duplicate version flag, kube=1.34 and kube=1.35',
+    '--min-compatibility-version=other=1.34': 'component not registered: other',
+  }
+  for (const [arg, message] of Object.entries(refused))
+    assert.throws(() => checkGates(arg), { exitCode: 1, message })
+  assert.doesNotThrow(() => checkGates('--emulated-version=v1.35'))
+})
+
+test('an unknown feature gate, and locked ones set otherwise, are refused in one line', () => {
+  assert.throws(() => checkGates('--feature-gates=NoSuchGate=true'), {
+    message: 'unrecognized feature gate: NoSuchGate',
+  })
+  assert.throws(() => checkGates('--feature-gates=VolumeAttributesClass=false'), {
+    message: 'cannot set feature gate VolumeAttributesClass to false, feature is locked to true',
+  })
+  assert.throws(
+    () => checkGates('--feature-gates=AllowOverwriteTerminationGracePeriodSeconds=true'),
+    /feature is locked to false/,
+  )
+  assert.doesNotThrow(() =>
+    checkGates('--feature-gates=VolumeAttributesClass=true,PodDeletionCost=false'),
+  )
+})
+
+test('gates of other components are accepted: one value is often given to a whole control plane', () => {
+  assert.doesNotThrow(() =>
+    checkGates(
+      '--feature-gates=KubeletTracing=true,kube:MemoryQoS=true,:KubeletSeparateDiskGC=false,KMSv1=true',
+    ),
+  )
+})
+
+test('a gate that is on without what it builds on is refused, as kube-controller-manager says it', () => {
+  const refused = {
+    'WorkloadWithJob=true':
+      'WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]',
+    'PodLevelResources=false':
+      'InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]',
+    'GangScheduling=true,WorkloadAwarePreemption=true':
+      'GangScheduling is enabled, but depends on features that are disabled: [GenericWorkload]',
+    'ContainerRestartRules=false,NodeDeclaredFeatures=false,InPlacePodLevelResourcesVerticalScaling=false,InPlacePodVerticalScalingInitContainers=false,ExtendWebSocketsToKubelet=false':
+      'RestartAllContainersOnContainerExits is enabled, but depends on features that are disabled: [ContainerRestartRules NodeDeclaredFeatures]',
+    'WorkloadWithJob=true,ResourceHealthStatus=false':
+      '[ResourceHealthStatusMessage is enabled, but depends on features that are disabled: [ResourceHealthStatus], WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]]',
+  }
+  for (const [gates, message] of Object.entries(refused))
+    assert.throws(() => checkGates(`--feature-gates=${gates}`), { exitCode: 1, message }, gates)
+  for (const gates of [
+    'WorkloadWithJob=true,GenericWorkload=true',
+    'AllAlpha=true',
+    'AllBeta=false',
+  ])
+    assert.doesNotThrow(() => checkGates(`--feature-gates=${gates}`), gates)
+})
+
+test('gates that are settled or on their way out are told', () => {
+  assert.deepEqual(
+    gateWarnings(
+      optionsOf('--feature-gates=KMSv1=true,NodeSwap=true,PodDeletionCost=true').gates(),
+    ),
+    [
+      'Setting deprecated feature gate KMSv1=true. It will be removed in a future release.',
+      'Setting GA feature gate NodeSwap=true. It will be removed in a future release.',
+    ],
+  )
+})
+
+test('--help lists the alpha and beta gates, one to a line', () => {
+  const lines = helpText(kubeControllerManager, 100).split('\n')
+  for (const line of [
+    'kube:AllAlpha=true|false (ALPHA - default=false)',
+    'kube:MaxUnavailableStatefulSet=true|false (BETA - default=false)',
+    'kube:StaleControllerConsistencyJob=true|false (BETA - default=true)',
+  ])
+    assert.ok(lines.includes(`${' '.repeat(16)}${line}`), line)
+  assert.ok(!lines.some((line) => line.includes('kube:NodeSwap=')))
+})
+
+test('a gate has its default, its stage of AllAlpha or AllBeta, or what is set', () => {
+  const isOn = (gate: string, ...args: string[]) => optionsOf(...args).isGateOn(gate)
+  assert.equal(isOn('PodDeletionCost'), true)
+  assert.equal(isOn('StorageVersionAPI'), false)
+  assert.equal(isOn('StorageVersionAPI', '--feature-gates=AllAlpha=true'), true)
+  assert.equal(
+    isOn('StorageVersionAPI', '--feature-gates=AllAlpha=true,StorageVersionAPI=false'),
+    false,
+  )
+  assert.equal(isOn('PodDeletionCost', '--feature-gates=AllBeta=false'), false)
+  assert.equal(isOn('VolumeAttributesClass', '--feature-gates=AllBeta=false'), true)
+})
+
+const valid: readonly (readonly string[])[] = [
+  ['--emulated-version=1.35', '--min-compatibility-version=kube=1.34'],
+  ['--show-hidden-metrics-for-version=1.35'],
+  ['--allow-metric-labels=a_total,code=200,404', '--allow-metric-labels=b_total,code=200'],
+  ['--tls-min-version=VersionTLS13', '--tls-curve-preferences=29,P256'],
+  ['--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256'],
+  ['--vmodule=garbage*=4,job_controller=2'],
+  ['--concurrent-gc-syncs=0', '--concurrent-namespace-syncs=0', '--concurrent-deployment-syncs=0'],
+  ['--terminated-pod-gc-threshold=-1'],
+  ['--authorization-always-allow-paths=/healthz,/debug/*'],
+]
+
+for (const args of valid)
+  test(`valid: ${args.join(' ')}`, () => assert.doesNotThrow(() => check(...args)))
+
+const invalid: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36\]/],
+  [
+    ['--emulated-version=1.34', '--min-compatibility-version=1.35'],
+    /minCompatibilityVersion version 1.35 is not between \[1.33, 1.34\]/,
+  ],
+  [
+    ['--show-hidden-metrics-for-version=1.34'],
+    /--show-hidden-metrics-for-version must be omitted or have the value '1.35'/,
+  ],
+  [['--allow-metric-labels=a_total=200'], /--allow-metric-labels must have a list of kv pair/],
+  [['--tls-min-version=TLS13'], /unknown tls version "TLS13"/],
+  [['--tls-cipher-suites=AES'], /Cipher suite AES not supported or doesn't exist/],
+  [['--tls-curve-preferences=7'], /curve preference "7" is not supported/],
+  [['--vmodule=job'], /syntax error: expect comma-separated list of filename=N/],
+  [['--vmodule=job=1', '--logging-format=json'], /only supported for text log format/],
+  [['--attach-detach-reconcile-sync-period=999ms'], /greater than one second/],
+  [['--authorization-always-allow-paths=/a*b'], /only at the end of a path/],
+  [['--service-cluster-ip-range=10.0.0.0/8,fd00::/8,11.0.0.0/8'], /more than two entries/],
+  [['--tls-cert-file=/a'], /must be given together/],
+  [['--logging-format=xml'], /unsupported log format/],
+  [['--secure-port=70000'], /secure-port: must be between 0 and 65535/],
+  [['--concurrent-service-endpoint-syncs=51'], /must be between 1 and 50/],
+  [['--mirroring-max-endpoints-per-subset=0'], /must be between 1 and 1000/],
+]
+
+for (const [args, message] of invalid) {
+  test(`invalid: ${args.join(' ')}`, () => {
+    assert.throws(() => check(...args), { code: 'OPTIONS_INVALID', exitCode: 1, message })
+  })
+}
