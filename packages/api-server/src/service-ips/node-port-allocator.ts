@@ -36,10 +36,15 @@ export class NodePortAllocator {
     return undefined
   }
 
+  /** What a dry run shows: behind those that it has shown already, and beyond the range for the first. Nothing is taken. */
+  shownAfter(shown: readonly number[]): number {
+    const { last } = this.range
+    return (shown.length === 0 ? last + 1 : Math.max(...shown)) + 1
+  }
+
   /** Random above the band for chosen ports, then within it; undefined when all are taken. */
-  takeAny(dryRun: boolean): number | undefined {
+  takeAny(): number | undefined {
     const { first, last } = this.range
-    if (dryRun) return first
     const band = staticBandSize(last - first + 1)
     const found = this.#findFree(first + band, last) ?? this.#findFree(first, first + band - 1)
     if (found !== undefined) this.#ports().add(found)

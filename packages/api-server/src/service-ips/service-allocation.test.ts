@@ -297,3 +297,29 @@ describe('bands', () => {
     test(`${size} ports leave ${band}`, () => assert.equal(staticBandSize(size), band))
   }
 })
+
+test('a dry run of several node ports shows a number for each and takes none', async () => {
+  const { server, call, path } = await inNamespace()
+  const ports = (...given: Draft[]): Draft[] =>
+    given.map((port, index) => ({ name: `p${index}`, ...port }))
+  const shown = async (spec: Draft): Promise<unknown[]> => {
+    const { status, body } = await call('POST', `${path}?dryRun=All`, service('d', spec))
+    assert.equal(status, 201, body.message)
+    const { healthCheckNodePort = [] } = body.spec
+    return [...body.spec.ports.map(({ nodePort }: Draft) => nodePort), healthCheckNodePort].flat()
+  }
+  const any = ports({ port: 1 }, { port: 2 }, { port: 3, protocol: 'UDP' })
+  for (const _ of ['first', 'second'])
+    assert.deepEqual(await shown({ type: 'NodePort', ports: any }), [32769, 32770, 32771])
+  const chosen = ports(
+    { port: 1, nodePort: 30500 },
+    { port: 2 },
+    { port: 2, protocol: 'UDP' },
+    { port: 4 },
+  )
+  assert.deepEqual(
+    await shown({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: chosen }),
+    [30500, 30501, 30501, 30502, 30503],
+  )
+  await server.stop()
+})

@@ -163,7 +163,8 @@ class ServiceAllocation implements AllocationHook {
   #takePort(service: Draft, field: string, port: number, taken: Taken, dryRun: boolean): void {
     const problem = this.#ports.take(port, dryRun)
     if (problem === undefined) {
-      if (!dryRun) taken.ports.push(port)
+      const list = dryRun ? taken.shownPorts : taken.ports
+      list.push(port)
       return
     }
     const errors = new FieldErrors()
@@ -193,9 +194,10 @@ class ServiceAllocation implements AllocationHook {
   }
 
   #takeAnyPort(taken: Taken, dryRun: boolean): number {
-    const port = this.#ports.takeAny(dryRun)
+    const port = dryRun ? this.#ports.shownAfter(taken.shownPorts) : this.#ports.takeAny()
     if (port === undefined) throw internalError('failed to allocate a nodePort: range is full')
-    if (!dryRun) taken.ports.push(port)
+    const list = dryRun ? taken.shownPorts : taken.ports
+    list.push(port)
     return port
   }
 
@@ -213,6 +215,8 @@ class ServiceAllocation implements AllocationHook {
 class Taken {
   readonly ips: string[] = []
   readonly ports: number[] = []
+  /** Of a dry run, which takes none. */
+  readonly shownPorts: number[] = []
   readonly #ipAllocator: IpAllocator
   readonly #portAllocator: NodePortAllocator
   readonly #owner: Owner
