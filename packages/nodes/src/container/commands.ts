@@ -7,9 +7,10 @@ import type { Command, Process } from './shell.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from './gathered.ts'
 import { interactiveShell } from './interactive-shell.ts'
+import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 
-/** Tools that see all lines at once hold up everybody while they do. */
-const MOST_LINE_BYTES = 8 * 2 ** 20
+/** Of an input whose file has no limit. */
+const MOST_INPUT_BYTES = 8 * 2 ** 20
 
 function pathOf({ folder }: Process, name: string): string {
   return absolute(name, folder.path)
@@ -43,7 +44,7 @@ const cat: Command = async (task) => {
       continue
     }
     try {
-      await task.out(await task.place.files.read(pathOf(task, name)))
+      await task.out(await readNamed(task, name))
     } catch (error) {
       if (!(error instanceof FileError)) throw error
       await task.err(`cat: can't open '${name}': ${error.message}\n`)
@@ -199,29 +200,6 @@ const test: Command = (task) => {
   return holds === inverse ? 1 : 0
 }
 
-/** Lines of the named files or of the input, through a filter. */
-function lineFilter(choose: (lines: string[], args: readonly string[]) => string[]): Command {
-  return async (task) => {
-    const names = task.args.filter((arg) => task.place.files.exists(pathOf(task, arg)))
-    const bytes =
-      names.length === 0
-        ? await gathered(task.stdin, MOST_LINE_BYTES)
-        : await task.place.files.read(pathOf(task, names[0]!))
-    const lines = Buffer.from(bytes).toString().split('\n')
-    if (lines.at(-1) === '') lines.pop()
-    const chosen = choose(
-      lines,
-      task.args.filter((arg) => !names.includes(arg)),
-    )
-    if (chosen.length > 0) await task.out(`${chosen.join('\n')}\n`)
-    return chosen.length > 0 ? 0 : 1
-  }
-}
-
-function countOf(args: readonly string[]): number {
-  return Number(args.join(' ').match(/\d+/)?.[0] ?? 10)
-}
-
 const makeFolders: Command = (task) => {
   const { options, names } = split(task.args)
   for (const name of names) task.place.files.makeFolder(pathOf(task, name), options.includes('p'))
@@ -254,7 +232,7 @@ const touch: Command = (task) => {
 const tee: Command = async (task) => {
   const { files } = task.place
   const paths = split(task.args).names.map((name) => pathOf(task, name))
-  const [free = MOST_LINE_BYTES] = paths.map((path) => files.freeBytes(path))
+  const [free = MOST_INPUT_BYTES] = paths.map((path) => files.freeBytes(path))
   const bytes = await gathered(task.stdin, free)
   for (const path of paths) files.write(path, bytes)
   await task.out(bytes)
@@ -300,42 +278,6 @@ const exportVariables: Command = ({ args, environment }) => {
   return 0
 }
 
-const wordCount: Command = async (task) => {
-  let bytes = 0
-  let lines = 0
-  let words = 0
-  let inWord = false
-  for await (const chunk of task.stdin) {
-    bytes += chunk.length
-    for (const byte of chunk) {
-      const space = byte === 32 || (byte >= 9 && byte <= 13)
-      if (byte === 10) lines++
-      if (!space && !inWord) words++
-      inWord = !space
-    }
-  }
-  const { options } = split(task.args)
-  const counted = { l: lines, w: words, c: bytes }
-  const asked = (['l', 'w', 'c'] as const).filter((letter) => options.includes(letter))
-  const counts = (asked.length > 0 ? asked : (['l', 'w', 'c'] as const)).map(
-    (letter) => counted[letter],
-  )
-  await task.out(`${counts.join(' ')}\n`)
-  return 0
-}
-
-/** `-f` waits for lines that never come. */
-const tail: Command = async (task) => {
-  const { options, names } = split(task.args)
-  const follows = options.includes('f') || options.includes('F')
-  const last = lineFilter((lines, args) => lines.slice(-countOf(args)))
-  if (!follows) return last(task)
-  if (names.length > 0)
-    await last({ ...task, args: task.args.filter((arg) => !/^-[fF]$/.test(arg)) })
-  await task.place.sleep(Infinity)
-  return 0
-}
-
 const printed =
   (text: (task: Process) => string): Command =>
   async (task) => {
@@ -360,8 +302,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ['export', exportVariables],
   ['false', () => 1],
-  ['grep', lineFilter((lines, [pattern = '']) => lines.filter((line) => line.includes(pattern)))],
-  ['head', lineFilter((lines, args) => lines.slice(0, countOf(args)))],
+  ['grep', grep],
+  ['head', head],
   ['hostname', printed(({ place }) => place.hostname)],
   ['id', id],
   ['ls', ls],

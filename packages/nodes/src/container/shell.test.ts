@@ -268,6 +268,40 @@ test('what commands write has a limit, which removing gives back', async () => {
   assert.deepEqual([after.out, after.err], ['ok\n', ''])
 })
 
+test('tools of lines read the files that are named, and say which they cannot', async () => {
+  const table: readonly [string, number, string, string][] = [
+    ['wc -c /etc/conf/key', 0, '5 /etc/conf/key\n', ''],
+    ['cd /tmp; wc -l a b', 0, '3 a\n1 b\n4 total\n', ''],
+    ['wc /nosuch', 1, '', 'wc: /nosuch: No such file or directory\n'],
+    ['head -n 1 /tmp/a', 0, 'one\n', ''],
+    ['head -2 /tmp/a', 0, 'one\nTwo\n', ''],
+    ['cd /tmp; head -n1 a b', 0, '==> a <==\none\n==> b <==\nfour\n', ''],
+    ['head /nosuch', 1, '', 'head: /nosuch: No such file or directory\n'],
+    ['head /dev/null; cat /dev/null', 0, '', ''],
+    ['tail -n 1 /tmp/a', 0, 'three\n', ''],
+    ['tail -n 0 /tmp/a', 0, '', ''],
+    ['tail /nosuch; echo $?', 0, '1\n', 'tail: /nosuch: No such file or directory\n'],
+    ['grep one /tmp/a', 0, 'one\n', ''],
+    ['grep -q one /tmp/a', 0, '', ''],
+    ['grep -q six /tmp/a', 1, '', ''],
+    ['grep -i two /tmp/a', 0, 'Two\n', ''],
+    ['grep -v o /tmp/a', 0, 'three\n', ''],
+    ['grep -c e /tmp/a', 0, '2\n', ''],
+    ['grep -n three /tmp/a', 0, '3:three\n', ''],
+    ['grep ^t /tmp/a', 0, 'three\n', ''],
+    ["grep 'o$' /tmp/a; grep '^one$' /tmp/a", 0, 'Two\none\n', ''],
+    ['cd /tmp; grep o a b', 0, 'a:one\na:Two\nb:four\n', ''],
+    ['cd /tmp; grep four b nosuch', 2, 'b:four\n', 'grep: nosuch: No such file or directory\n'],
+    ['cat /tmp/a | grep -ci TWO -', 0, '1\n', ''],
+  ]
+  const files = place()
+  await script('cd /tmp; echo one > a; echo Two >> a; echo three >> a; echo four > b', files)
+  for (const [text, exitCode, out, err] of table) {
+    const result = await script(text, files)
+    assert.deepEqual([result.exitCode, result.out, result.err], [exitCode, out, err], text)
+  }
+})
+
 test('an endless input is not gathered', async () => {
   async function* endless(): AsyncGenerator<Uint8Array> {
     const megabyte = Buffer.alloc(1_048_576)
