@@ -16,7 +16,7 @@ import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { errorMediaType, negotiate } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
-import { parseRequestInfo, type RequestInfo } from '../http/request-info.ts'
+import { parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Call, ResourceCall } from './call.ts'
@@ -110,7 +110,7 @@ export class Pipeline {
       status: refusal.code,
       headers: { ...(retryAfter ? { 'retry-after': String(retryAfter) } : {}), ...refusal.headers },
       mediaType: errorMediaType(headerOf(request.headers, 'accept')),
-      pretty: false,
+      pretty: isPretty(queryOf(request.path), headerOf(request.headers, 'user-agent')),
       body: { kind: 'object', value: refusal.toStatus() },
     }
   }
@@ -196,7 +196,7 @@ export class Pipeline {
 
   async #nonResource(request: ServerRequest, info: RequestInfo): Promise<Answer> {
     const { nonResources, metrics } = this.#parts
-    const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
+    const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
     const found = info.malformed ? undefined : nonResources.answer(request, info, pretty)
     if (metrics !== undefined) return metrics.measure(info, request, orNotFound(found))
     return orNotFound(found)
@@ -212,7 +212,7 @@ export class Pipeline {
     const raw = isStreamOfBytes(route.subresource)
     const output = negotiate(raw ? undefined : accept, { watch, watchable, transformable: true })
     const { resource, namespace, name, subresource } = route
-    const pretty = isPretty(info, headerOf(request.headers, 'user-agent'))
+    const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
     return this.#dispatch(
       { ...call, resource, namespace, name, subresource, output, pretty },
       route,

@@ -128,6 +128,12 @@ test('objects go out compact with one newline, indented for curl and for ?pretty
     (await send(`${MAPS}/shown?pretty=false`, { 'user-agent': 'curl/8' })).bytes.toString(),
     compact,
   )
+  const refused = async (path: string, agent: string): Promise<string> =>
+    (await send(path, { 'user-agent': agent })).bytes.toString()
+  assert.ok((await refused(`${MAPS}/nosuch`, 'x')).startsWith('{"kind":"Status",'))
+  for (const path of [`${MAPS}/nosuch`, `${MAPS}?labelSelector=!!`])
+    assert.ok((await refused(path, 'curl/8')).startsWith('{\n  "kind": "Status",\n'), path)
+  assert.ok((await refused(`${MAPS}/nosuch?pretty=1`, 'x')).startsWith('{\n  "kind": "Status",\n'))
 })
 
 test('every answer carries Audit-Id, Cache-Control and Date, and echoes a given Audit-Id', async () => {

@@ -34,11 +34,17 @@ const VERBS: Readonly<Record<string, string>> = {
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 const EMPTY_QUERY = new URLSearchParams()
 
+/** What stands after the question mark of a request's target. */
+export function queryOf(target: string): URLSearchParams {
+  const questionMark = target.indexOf('?')
+  return questionMark < 0 ? EMPTY_QUERY : new URLSearchParams(target.slice(questionMark + 1))
+}
+
 /** Undefined when the path cannot be taken apart (`/api/v1/watch`). */
 export function parseRequestInfo(method: string, target: string): RequestInfo | undefined {
   const questionMark = target.indexOf('?')
   const path = questionMark < 0 ? target : target.slice(0, questionMark)
-  const query = questionMark < 0 ? EMPTY_QUERY : new URLSearchParams(target.slice(questionMark + 1))
+  const query = queryOf(target)
   const { segments, malformed } = splitPath(path)
   const other = nonResource(method, path, query, malformed)
   const grouped = segments[0] === 'apis'
