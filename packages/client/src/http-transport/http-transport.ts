@@ -44,7 +44,7 @@ export interface HttpTransportOptions {
 /**
  * HTTP to one server. Everything goes over one HTTP/2 connection; another is opened only when the server's limit of
  * concurrent streams is reached, or the first is going away. Connections are made when needed and made again after a loss.
- * Giving up a request closes its stream and nothing else. docs/decisions/0004-http2-transport.md says why node:http2.
+ * Giving up a request closes its stream and nothing else. docs/decisions/0019-own-http2-framing.md says why HTTP/2 is its own.
  */
 export class HttpTransport implements Transport {
   readonly #options: HttpTransportOptions

@@ -1,21 +1,50 @@
-import http2 from 'node:http2'
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
-import { errorText } from '@gyropilot/foundation'
 import type { Clock, Timer } from '@gyropilot/foundation'
+import { FrameReader, streamIdAt } from '../http2/frame-reader.ts'
+import type { FrameHandler } from '../http2/frame-reader.ts'
+import { FrameWriter } from '../http2/frame-writer.ts'
+import { HpackDecoder } from '../http2/hpack-decoder.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import {
+  DEFAULT_FRAME_BYTES,
+  DEFAULT_WINDOW_BYTES,
+  ERROR_CODE,
+  FLAG,
+  FRAME,
+  Http2ProtocolError,
+  LARGEST_STREAM_ID,
+  LARGEST_WINDOW_BYTES,
+  PREFACE,
+  SETTING,
+  errorCodeName,
+} from '../http2/protocol.ts'
+import type { ErrorCodeName } from '../http2/protocol.ts'
 import { TransportError } from '../transport.ts'
-import { ChunkStream } from './chunk-stream.ts'
-import { codeOf } from './dial.ts'
+import {
+  closedHere,
+  lostBy,
+  lostError,
+  notProcessed,
+  unsendable,
+  violation,
+  windowTooLarge,
+  wrongSize,
+} from './http2-failures.ts'
+import { Http2Stream } from './http2-stream.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
 
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 const STREAM_WINDOW_BYTES = 4 << 20
 // As Go: in effect unlimited, so that a watch nobody reads cannot hold up the others. Each stream still has its own window.
 const CONNECTION_WINDOW_BYTES = 1 << 30
-const SESSION_MEMORY_MEGABYTES = 1024
 /** RFC 9113 recommends no smaller limit; for servers whose SETTINGS name none. */
 const STREAMS_WITHOUT_LIMIT = 100
+const HEADER_LIST_BYTES_MAX = 1 << 20
+/** Of one header block: those of a bad peer may be empty. */
+const CONTINUATIONS_MAX = 1024
+/** Answers to PING and SETTINGS that the server does not take off the connection. */
+const REPLIES_MAX = 1000
 const SETTINGS_TIMEOUT_MS = 10_000
+const PING_BYTES = Buffer.from('gyroping')
 
 export interface Http2Options {
   readonly clock: Clock
@@ -26,41 +55,65 @@ export interface Http2Options {
   onClosed(): void
 }
 
-/** One HTTP/2 connection. Keeps the process alive only while exchanges are under way. */
-export class Http2Connection implements Connection {
-  readonly #session: ClientHttp2Session
+/**
+ * One HTTP/2 connection (RFC 9113), on a socket that is past its handshake. Keeps the process alive only while exchanges are under
+ * way. Why it is not node:http2: docs/decisions/0019-own-http2-framing.md.
+ */
+export class Http2Connection implements Connection, FrameHandler {
   readonly #socket: Socket
   readonly #options: Http2Options
   readonly #authority: string
-  readonly #longRunning = new Set<() => void>()
-  #open = 0
+  readonly #reader: FrameReader = new FrameReader(this)
+  readonly #writer: FrameWriter
+  readonly #decoder = new HpackDecoder(HEADER_LIST_BYTES_MAX)
+  readonly #encoder = new HpackEncoder()
+  readonly #streams = new Map<number, Http2Stream>()
+  /** Have a body that is not sent whole. */
+  readonly #sending = new Set<Http2Stream>()
+  readonly #started = Promise.withResolvers<void>()
+  #nextStreamId = 1
   #draining = false
+  #closed = false
   #lost: TransportError | undefined
   #healthTimer: Timer | undefined
-  #bytesSeen = 0
+  #heard = false
   #lastUsedMs: number
+  #repliesWaiting = 0
+
+  #streamsMax = STREAMS_WITHOUT_LIMIT
+  #hasSettings = false
+  #peerFrameBytes = DEFAULT_FRAME_BYTES
+  #peerWindowBytes = DEFAULT_WINDOW_BYTES
+  /** How much the server takes now, of all streams together. */
+  #sendWindow = DEFAULT_WINDOW_BYTES
+  /** How much the server may send before it hears of more. */
+  #receiveWindow = CONNECTION_WINDOW_BYTES
+
+  /** Whose DATA is coming; undefined: of a stream that is over. */
+  #receiving: Http2Stream | undefined
+  /** A header block that goes on in CONTINUATION. */
+  #block: { streamId: number; endsStream: boolean; pieces: Buffer[]; bytes: number } | undefined
 
   constructor(socket: Socket, server: URL, options: Http2Options) {
     this.#socket = socket
     this.#options = options
     this.#authority = server.host
     this.#lastUsedMs = options.clock.monotonicMs()
-    this.#session = http2.connect(server.origin, {
-      createConnection: () => socket,
-      settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
-      maxSessionMemory: SESSION_MEMORY_MEGABYTES,
-    })
-    this.#session.once('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
-    this.#session.on('goaway', (code: number) => this.#onGoAway(code))
-    this.#session.on('error', (error: Error) => this.#lose(error))
-    this.#session.on('close', () => this.#onClose())
-    // A TLS alert after the handshake (a client certificate that the server refuses) destroys the session without any event of
-    // its own and leaves the socket open: Node 26.10.
-    socket.on('error', (error) => {
-      this.#lose(error)
-      socket.destroy()
-    })
-    socket.once('close', () => this.#onClose())
+    this.#writer = new FrameWriter(socket, () => (this.#repliesWaiting = 0))
+    // Whoever waits for them hears of it; after that nobody does.
+    this.#started.promise.catch(() => {})
+    this.#writer.raw(PREFACE)
+    this.#writer.settings([
+      [SETTING.enablePush, 0],
+      [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
+      [SETTING.maxHeaderListSize, HEADER_LIST_BYTES_MAX],
+    ])
+    this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)
+    this.#writer.flush()
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk))
+    socket.on('error', (error) => this.#end(lostBy(this.#authority, error)))
+    socket.on('end', () => this.#end(undefined))
+    socket.once('close', () => this.#end(undefined))
   }
 
   /**
@@ -68,158 +121,388 @@ export class Http2Connection implements Connection {
    * process, would go beyond a limit that nobody knows yet and be refused.
    */
   async ready(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const what = `connection to ${this.#authority}`
-    const onClose = (): void =>
-      reject(this.#lost ?? lostError('EOF', `${what}: closed before its SETTINGS`))
     const timer = this.#options.clock.after(SETTINGS_TIMEOUT_MS, () => {
-      reject(
-        new TransportError('ETIMEDOUT', `${what}: no SETTINGS in ${SETTINGS_TIMEOUT_MS / 1000}s`),
-      )
-      this.destroy()
+      const seconds = SETTINGS_TIMEOUT_MS / 1000
+      const text = `connection to ${this.#authority}: no SETTINGS in ${seconds}s`
+      this.#end(new TransportError('ETIMEDOUT', text))
     })
-    this.#session.once('remoteSettings', () => resolve())
-    this.#session.once('close', onClose)
-    this.#socket.once('close', onClose)
     try {
-      await promise
+      await this.#started.promise
     } finally {
       timer.cancel()
-      this.#session.off('close', onClose)
-      this.#socket.off('close', onClose)
-      if (this.#open === 0 && !this.#session.destroyed) this.#session.unref()
+      if (this.#streams.size === 0) this.#socket.unref()
     }
   }
 
   get openExchanges(): number {
-    return this.#open
+    return this.#streams.size
   }
 
   /** It can take one more exchange now. */
   get available(): boolean {
-    const { remoteSettings } = this.#session
-    const limit = remoteSettings?.maxConcurrentStreams ?? STREAMS_WITHOUT_LIMIT
-    return (
-      !this.#draining && !this.#session.closed && !this.#session.destroyed && this.#open < limit
-    )
+    return !this.#draining && this.#streams.size < this.#streamsMax
   }
 
   start(exchange: Exchange): Promise<WireAnswer> {
-    let stream: ClientHttp2Stream
-    try {
-      stream = this.#session.request(
-        {
-          ...exchange.headers,
-          ':method': exchange.request.method,
-          ':scheme': 'https',
-          ':authority': this.#authority,
-          ':path': exchange.path,
-        },
-        { endStream: exchange.body === undefined },
-      )
-    } catch (error) {
-      return Promise.reject(notProcessed(exchange.what, error))
+    if (!this.available) return Promise.reject(notProcessed(exchange.what))
+    const problem = unsendable(exchange)
+    if (problem !== undefined) {
+      const text = `${exchange.what}: ${problem} has characters that HTTP does not allow`
+      return Promise.reject(new TransportError('HTTP2_STREAM_ERROR', text))
     }
-    this.#opened()
-    if (exchange.body !== undefined) stream.end(exchange.body)
-    return this.#answer(stream, exchange)
+    const stream = new Http2Stream(this.#nextStreamId, exchange, this, {
+      send: this.#peerWindowBytes,
+      receive: STREAM_WINDOW_BYTES,
+    })
+    this.#nextStreamId += 2
+    if (this.#nextStreamId > LARGEST_STREAM_ID) this.#draining = true
+    this.#streams.set(stream.id, stream)
+    if (this.#streams.size === 1) this.#busy()
+    this.#sendHead(stream)
+    if (stream.unsentBytes > 0) this.#sendBody(stream)
+    return stream.answer
   }
 
   drain(): void {
     this.#draining = true
-    if (this.#open === 0) this.#session.close()
+    if (this.#streams.size === 0) this.#close()
   }
 
   retire(): void {
-    for (const breakOff of this.#longRunning) breakOff()
+    for (const stream of this.#streams.values())
+      if (stream.exchange.request.longRunning === true)
+        this.#breakOff(stream, 'CANCEL', closedHere(stream.exchange.what))
     this.drain()
   }
 
   destroy(): void {
+    this.#end(closedHere(`connection to ${this.#authority}`))
+  }
+
+  /** Its reader wants no more of it, or its caller. */
+  cancel(stream: Http2Stream): void {
+    if (!this.#streams.has(stream.id)) return
+    this.#reset(stream.id, 'CANCEL')
+    this.#remove(stream)
+  }
+
+  /** The server may send more of it. */
+  widen(stream: Http2Stream, bytes: number): void {
+    if (this.#streams.has(stream.id)) this.#writer.windowUpdate(stream.id, bytes)
+  }
+
+  onFrame(
+    type: number,
+    flags: number,
+    streamId: number,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): void {
+    if (!this.#hasSettings && type !== FRAME.settings) throw violation('no SETTINGS at first')
+    if (
+      this.#block !== undefined &&
+      (type !== FRAME.continuation || streamId !== this.#block.streamId)
+    )
+      throw violation('a header block is broken off')
+    switch (type) {
+      case FRAME.headers:
+        return this.#onHeaders(flags, streamId, bytes, start, end)
+      case FRAME.continuation:
+        return this.#onContinuation(flags, bytes, start, end)
+      case FRAME.windowUpdate:
+        return this.#onWindowUpdate(streamId, bytes, start, end)
+      case FRAME.rstStream:
+        return this.#onReset(streamId, bytes, start, end)
+      case FRAME.settings:
+        return this.#onSettings(flags, streamId, bytes, start, end)
+      case FRAME.ping:
+        return this.#onPing(flags, streamId, bytes, start, end)
+      case FRAME.goAway:
+        return this.#onGoAway(streamId, bytes, start, end)
+      case FRAME.pushPromise:
+        throw violation('PUSH_PROMISE, which was forbidden')
+      default:
+      // PRIORITY, and what later versions add.
+    }
+  }
+
+  onDataFrame(streamId: number, length: number): void {
+    if (!this.#hasSettings || this.#block !== undefined) throw violation('DATA out of its place')
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0)
+      throw new Http2ProtocolError('FLOW_CONTROL_ERROR', 'more DATA than the window allows')
+    if (this.#receiveWindow < CONNECTION_WINDOW_BYTES / 2) {
+      this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - this.#receiveWindow)
+      this.#receiveWindow = CONNECTION_WINDOW_BYTES
+    }
+    this.#receiving = this.#streamOf(streamId)
+    const problem = this.#receiving?.receives(length)
+    if (problem !== undefined) this.#fault(this.#receiving!, problem)
+  }
+
+  onDataPiece(piece: Buffer): void {
+    const problem = this.#receiving?.push(piece)
+    if (problem !== undefined) this.#fault(this.#receiving!, problem)
+  }
+
+  onDataEnd(endsStream: boolean): void {
+    const stream = this.#receiving
+    this.#receiving = undefined
+    if (endsStream && stream !== undefined && this.#streams.has(stream.id))
+      this.#onStreamEnd(stream)
+  }
+
+  #sendHead(stream: Http2Stream): void {
+    const { exchange } = stream
+    const encoder = this.#encoder
+    encoder.begin()
+    encoder.add(':method', exchange.request.method)
+    encoder.add(':scheme', 'https')
+    encoder.add(':authority', this.#authority)
+    encoder.add(':path', exchange.path)
+    for (const name in exchange.headers) {
+      const value = exchange.headers[name]!
+      if (typeof value === 'string') encoder.add(name, value)
+      else for (const one of value) encoder.add(name, one)
+    }
+    const isWhole = stream.unsentBytes === 0
+    this.#writer.headers(stream.id, encoder.end(), isWhole, this.#peerFrameBytes)
+  }
+
+  /** As much as the windows allow. */
+  #sendBody(stream: Http2Stream): void {
+    const body = stream.exchange.body!
+    while (stream.unsentBytes > 0) {
+      const length = Math.min(
+        stream.unsentBytes,
+        stream.sendWindow,
+        this.#sendWindow,
+        this.#peerFrameBytes,
+      )
+      if (length <= 0) return void this.#sending.add(stream)
+      const start = body.length - stream.unsentBytes
+      stream.unsentBytes -= length
+      stream.sendWindow -= length
+      this.#sendWindow -= length
+      this.#writer.data(stream.id, body, start, start + length, stream.unsentBytes === 0)
+    }
+    this.#sending.delete(stream)
+  }
+
+  #sendWaiting(): void {
+    for (const stream of this.#sending) {
+      if (this.#sendWindow <= 0) return
+      this.#sendBody(stream)
+    }
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#heard = true
+    try {
+      this.#reader.push(chunk)
+    } catch (error) {
+      if (!(error instanceof Http2ProtocolError)) throw error
+      this.#writer.goAway(0, ERROR_CODE[error.code])
+      this.#writer.flush()
+      const text = `http2: the server broke the protocol: ${error.message}`
+      this.#end(
+        lostError('HTTP2_CONNECTION_LOST', `connection to ${this.#authority}: ${text}`, error),
+      )
+    }
+  }
+
+  #onHeaders(flags: number, streamId: number, bytes: Buffer, from: number, to: number): void {
+    let start = from
+    let end = to
+    if (flags & FLAG.padded) end -= start < end ? bytes[start++]! : LARGEST_WINDOW_BYTES
+    if (flags & FLAG.priority) start += 5
+    if (start > end) throw violation('more padding than HEADERS')
+    const endsStream = (flags & FLAG.endStream) !== 0
+    if (flags & FLAG.endHeaders) return this.#onBlock(streamId, endsStream, bytes, start, end)
+    // The reader uses its bytes again.
+    const piece = Buffer.from(bytes.subarray(start, end))
+    this.#block = { streamId, endsStream, pieces: [piece], bytes: piece.length }
+  }
+
+  #onContinuation(flags: number, bytes: Buffer, start: number, end: number): void {
+    const block = this.#block
+    if (block === undefined) throw violation('CONTINUATION of nothing')
+    block.pieces.push(Buffer.from(bytes.subarray(start, end)))
+    block.bytes += end - start
+    if (block.bytes > HEADER_LIST_BYTES_MAX || block.pieces.length > CONTINUATIONS_MAX)
+      throw new Http2ProtocolError('ENHANCE_YOUR_CALM', 'a header block without end')
+    if (!(flags & FLAG.endHeaders)) return
+    this.#block = undefined
+    const whole = Buffer.concat(block.pieces, block.bytes)
+    this.#onBlock(block.streamId, block.endsStream, whole, 0, whole.length)
+  }
+
+  #onBlock(streamId: number, endsStream: boolean, bytes: Buffer, start: number, end: number): void {
+    const stream = this.#streamOf(streamId)
+    if (stream === undefined) {
+      // Its table must be kept up all the same.
+      this.#decoder.decode(bytes, start, end, () => {})
+      return
+    }
+    stream.beginFields()
+    this.#decoder.decode(bytes, start, end, stream.onField)
+    const problem = stream.endFields(endsStream)
+    if (problem !== undefined) this.#fault(stream, problem)
+    else if (endsStream) this.#onStreamEnd(stream)
+  }
+
+  #onStreamEnd(stream: Http2Stream): void {
+    const problem = stream.problemAtEnd()
+    if (problem !== undefined) return this.#fault(stream, problem)
+    // Answered before it had the whole request: it wants no more of it.
+    if (stream.unsentBytes > 0) this.#reset(stream.id, 'NO_ERROR')
+    stream.finish(undefined)
+    this.#remove(stream)
+  }
+
+  #onReset(streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (end - start !== 4) throw wrongSize('RST_STREAM')
+    const stream = this.#streamOf(streamId)
+    if (stream === undefined) return
+    const code = bytes.readUInt32BE(start)
+    const { what } = stream.exchange
+    let failure: TransportError
+    if (code === ERROR_CODE.REFUSED_STREAM && !stream.answered) failure = notProcessed(what)
+    else if (code === ERROR_CODE.NO_ERROR && !stream.answered)
+      failure = new TransportError('EOF', `${what}: EOF before the answer`)
+    else {
+      const text = `${what}: stream closed with error code ${errorCodeName(code)}`
+      failure = new TransportError('HTTP2_STREAM_ERROR', text)
+    }
+    stream.finish(failure)
+    this.#remove(stream)
+  }
+
+  #onWindowUpdate(streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (end - start !== 4) throw wrongSize('WINDOW_UPDATE')
+    const increment = streamIdAt(bytes, start)
+    if (streamId === 0) {
+      if (increment === 0) throw violation('WINDOW_UPDATE of nothing')
+      this.#sendWindow += increment
+      if (this.#sendWindow > LARGEST_WINDOW_BYTES) throw windowTooLarge()
+      return this.#sendWaiting()
+    }
+    const stream = this.#streamOf(streamId)
+    if (stream === undefined) return
+    stream.sendWindow += increment
+    if (increment === 0) this.#fault(stream, violation('WINDOW_UPDATE of nothing'))
+    else if (stream.sendWindow > LARGEST_WINDOW_BYTES) this.#fault(stream, windowTooLarge())
+    else if (stream.unsentBytes > 0) this.#sendBody(stream)
+  }
+
+  #onSettings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (streamId !== 0) throw violation('SETTINGS of a stream')
+    if (flags & FLAG.ack) {
+      if (start !== end) throw wrongSize('SETTINGS')
+      if (!this.#hasSettings) throw violation('no SETTINGS at first')
+      return
+    }
+    if ((end - start) % 6 !== 0) throw wrongSize('SETTINGS')
+    for (let at = start; at < end; at += 6)
+      this.#onSetting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
+    this.#writer.settingsAck()
+    this.#replied()
+    if (!this.#hasSettings) {
+      this.#hasSettings = true
+      this.#started.resolve()
+    }
+    this.#sendWaiting()
+  }
+
+  #onSetting(name: number, value: number): void {
+    if (name === SETTING.headerTableSize) this.#encoder.tableBytesMax = value
+    else if (name === SETTING.maxConcurrentStreams) this.#streamsMax = value
+    else if (name === SETTING.initialWindowSize) {
+      if (value > LARGEST_WINDOW_BYTES) throw windowTooLarge()
+      for (const stream of this.#streams.values()) {
+        stream.sendWindow += value - this.#peerWindowBytes
+        if (stream.sendWindow > LARGEST_WINDOW_BYTES) throw windowTooLarge()
+      }
+      this.#peerWindowBytes = value
+    } else if (name === SETTING.maxFrameSize) {
+      if (value < DEFAULT_FRAME_BYTES || value > 0xff_ffff)
+        throw violation(`frames of ${value} bytes`)
+      this.#peerFrameBytes = value
+    } else if (name === SETTING.enablePush && value !== 0)
+      throw violation('a server that enables push')
+  }
+
+  #onPing(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (streamId !== 0) throw violation('PING of a stream')
+    if (end - start !== 8) throw wrongSize('PING')
+    if (!(flags & FLAG.ack)) {
+      this.#writer.ping(bytes.subarray(start, end), true)
+      return this.#replied()
+    }
+    if (bytes.compare(PING_BYTES, 0, 8, start, end) !== 0) return
+    this.#healthTimer?.cancel()
+    if (this.#streams.size > 0) this.#watchHealth()
+  }
+
+  #replied(): void {
+    if (++this.#repliesWaiting > REPLIES_MAX)
+      throw new Http2ProtocolError(
+        'ENHANCE_YOUR_CALM',
+        'more PING and SETTINGS than answers are read',
+      )
+  }
+
+  /** What the server has not looked at, and will not (section 6.8). */
+  #onGoAway(streamId: number, bytes: Buffer, start: number, end: number): void {
+    if (streamId !== 0) throw violation('GOAWAY of a stream')
+    if (end - start < 8) throw wrongSize('GOAWAY')
     this.#draining = true
-    // Else Node ends bodies under way as if they were complete.
-    this.#lost ??= closedHere(`connection to ${this.#authority}`)
-    this.#session.destroy()
+    const lastId = streamIdAt(bytes, start)
+    const code = bytes.readUInt32BE(start + 4)
+    if (code !== ERROR_CODE.NO_ERROR)
+      this.#lost ??= lostError(
+        'HTTP2_CONNECTION_LOST',
+        `http2: server sent GOAWAY with error code ${errorCodeName(code)}`,
+      )
+    for (const stream of this.#streams.values()) {
+      if (stream.id <= lastId) continue
+      stream.finish(notProcessed(stream.exchange.what))
+      this.#remove(stream)
+    }
+    if (this.#streams.size === 0) this.#close()
   }
 
-  #answer(stream: ClientHttp2Stream, exchange: Exchange): Promise<WireAnswer> {
-    const { signal } = exchange.request
-    return new Promise((resolve, reject) => {
-      const body = new ChunkStream({
-        pause: () => stream.pause(),
-        resume: () => stream.resume(),
-        cancel: () => stream.close(NGHTTP2_CANCEL),
-      })
-      let failure: Error | undefined
-      let answered = false
-      const onAbort = (): void => {
-        failure = new TransportError('ABORTED', `${exchange.what}: given up by its caller`, {
-          cause: signal?.reason,
-        })
-        if (answered) body.finish(failure)
-        else reject(failure)
-        stream.close(NGHTTP2_CANCEL)
-      }
-      signal?.addEventListener('abort', onAbort, { once: true })
-      const breakOff = (): void => {
-        failure = closedHere(exchange.what)
-        stream.close(NGHTTP2_CANCEL)
-      }
-      if (exchange.request.longRunning) this.#longRunning.add(breakOff)
-      stream.on('response', (headers) => {
-        answered = true
-        resolve({ ...answerHead(headers), chunks: body })
-      })
-      stream.on('data', (chunk: Buffer) => body.push(chunk))
-      stream.on('error', (error: Error) => {
-        failure ??= error
-      })
-      stream.on('close', () => {
-        signal?.removeEventListener('abort', onAbort)
-        this.#longRunning.delete(breakOff)
-        this.#closed()
-        const fault = this.#faultOf(stream, failure, answered, exchange)
-        if (answered) body.finish(fault)
-        else reject(fault ?? new TransportError('EOF', `${exchange.what}: EOF before the answer`))
-      })
-    })
+  /** Undefined for one that is over. Of streams that never were, nothing may come. */
+  #streamOf(id: number): Http2Stream | undefined {
+    const stream = this.#streams.get(id)
+    if (stream === undefined && (id % 2 === 0 || id >= this.#nextStreamId))
+      throw violation(`a frame of stream ${id}, which was never opened`)
+    return stream
   }
 
-  /** Why a stream closed, or undefined for a clean end. */
-  #faultOf(
-    stream: ClientHttp2Stream,
-    failure: Error | undefined,
-    answered: boolean,
-    exchange: Exchange,
-  ): Error | undefined {
-    if (failure instanceof TransportError) return failure
-    const code = stream.rstCode ?? NGHTTP2_NO_ERROR
-    if (code === NGHTTP2_REFUSED_STREAM && !answered) return notProcessed(exchange.what, failure)
-    if (this.#lost !== undefined) {
-      return new TransportError(this.#lost.code, `${exchange.what}: ${this.#lost.message}`, {
-        cause: this.#lost,
-      })
-    }
-    if (this.#session.destroyed || this.#socket.destroyed) {
-      // Torn down under the stream: Node ends it without an error, which must not look like a clean end.
-      const clean =
-        answered && stream.readableEnded && code === NGHTTP2_NO_ERROR && failure === undefined
-      return clean
-        ? undefined
-        : lostError('EOF', `${exchange.what}: connection closed: unexpected EOF`, failure)
-    }
-    if (failure !== undefined || code !== NGHTTP2_NO_ERROR) {
-      const text = failure === undefined ? `stream closed with code ${code}` : errorText(failure)
-      return new TransportError('HTTP2_STREAM_ERROR', `${exchange.what}: ${text}`, {
-        cause: failure,
-      })
-    }
-    return undefined
+  /** The server broke the rules for one stream. */
+  #fault(stream: Http2Stream, problem: Http2ProtocolError): void {
+    const text = `${stream.exchange.what}: http2: ${problem.message}`
+    this.#breakOff(
+      stream,
+      problem.code,
+      new TransportError('HTTP2_STREAM_ERROR', text, { cause: problem }),
+    )
   }
 
-  #opened(): void {
-    if (this.#open++ > 0) return
-    this.#session.ref()
+  #breakOff(stream: Http2Stream, code: ErrorCodeName, failure: TransportError): void {
+    this.#reset(stream.id, code)
+    stream.finish(failure)
+    this.#remove(stream)
+  }
+
+  #reset(streamId: number, code: ErrorCodeName): void {
+    this.#writer.rstStream(streamId, ERROR_CODE[code])
+  }
+
+  #busy(): void {
+    this.#socket.ref()
     const { clock, pingAfterIdleMs } = this.#options
     if (pingAfterIdleMs <= 0) return
     // Nobody listened while it was idle: a connection that died meanwhile is found now, not half a minute later.
@@ -227,89 +510,68 @@ export class Http2Connection implements Connection {
     else this.#watchHealth()
   }
 
-  #closed(): void {
+  #remove(stream: Http2Stream): void {
+    if (!this.#streams.delete(stream.id)) return
+    this.#sending.delete(stream)
+    if (this.#receiving === stream) this.#receiving = undefined
+    if (this.#streams.size > 0 || this.#closed) return
     this.#lastUsedMs = this.#options.clock.monotonicMs()
-    if (--this.#open > 0) return
     this.#healthTimer?.cancel()
-    if (this.#draining) this.#session.close()
-    else if (!this.#session.destroyed) this.#session.unref()
+    if (this.#draining) this.#close()
+    else this.#socket.unref()
   }
 
   #watchHealth(): void {
-    this.#bytesSeen = this.#socket.bytesRead
+    this.#heard = false
     this.#healthTimer = this.#options.clock.after(this.#options.pingAfterIdleMs, () => {
-      if (this.#socket.bytesRead === this.#bytesSeen) this.#ping()
-      else this.#watchHealth()
+      if (this.#heard) this.#watchHealth()
+      else this.#ping()
     })
   }
 
   #ping(): void {
-    if (this.#session.destroyed) return
-    this.#healthTimer = this.#options.clock.after(this.#options.pingTimeoutMs, () => {
-      this.#lost = lostError(
-        'HTTP2_CONNECTION_LOST',
-        `http2: client connection lost: no answer to PING in ${this.#options.pingTimeoutMs / 1000}s`,
-      )
-      this.#draining = true
-      this.#session.destroy()
-      this.#socket.destroy()
+    const { clock, pingTimeoutMs } = this.#options
+    this.#healthTimer = clock.after(pingTimeoutMs, () => {
+      const text = `http2: client connection lost: no answer to PING in ${pingTimeoutMs / 1000}s`
+      this.#lost = lostError('HTTP2_CONNECTION_LOST', text)
+      this.#end(undefined)
     })
-    this.#session.ping((error) => {
-      this.#healthTimer?.cancel()
-      if (error === null && this.#open > 0) this.#watchHealth()
-    })
+    this.#writer.ping(PING_BYTES, false)
   }
 
-  #onGoAway(code: number): void {
+  /** In peace: nobody uses it any more. */
+  #close(): void {
+    if (this.#closed) return
+    this.#writer.goAway(0, ERROR_CODE.NO_ERROR)
+    this.#writer.flush()
+    this.#end(undefined)
+  }
+
+  /** Whatever is under way has failed; for the reason that came first. */
+  #end(reason: TransportError | undefined): void {
+    if (this.#closed) return
+    this.#closed = true
     this.#draining = true
-    if (code === NGHTTP2_NO_ERROR) return
-    this.#lost = lostError(
-      'HTTP2_CONNECTION_LOST',
-      `http2: server sent GOAWAY with error code ${code}`,
-    )
-  }
-
-  #lose(error: Error): void {
-    const message = `connection to ${this.#authority}: ${errorText(error)}`
-    this.#lost ??= lostError(codeOf(error), message, error)
-  }
-
-  #onClose(): void {
-    this.#draining = true
+    this.#lost ??= reason
     this.#healthTimer?.cancel()
+    this.#reader.stop()
+    this.#writer.close()
+    this.#sending.clear()
+    this.#started.reject(
+      this.#lost ??
+        lostError('EOF', `connection to ${this.#authority}: closed before its SETTINGS`),
+    )
+    for (const stream of this.#streams.values()) stream.finish(this.#lossOf(stream.exchange))
+    this.#streams.clear()
+    // What was written last, a GOAWAY, is on its way before the end.
+    this.#socket.destroySoon()
     this.#options.onClosed()
   }
-}
 
-function answerHead(headers: IncomingHttpHeaders): Pick<WireAnswer, 'status' | 'headers'> {
-  const plain: Record<string, string | readonly string[]> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !name.startsWith(':')) plain[name] = value
+  #lossOf({ what }: Exchange): TransportError {
+    const lost = this.#lost
+    return lost === undefined
+      ? lostError('EOF', `${what}: connection closed: unexpected EOF`)
+      : new TransportError(lost.code, `${what}: ${lost.message}`, { cause: lost })
   }
-  return { status: Number(headers[':status']), headers: plain }
-}
-
-function lostError(code: string, message: string, cause?: unknown): TransportError {
-  return new TransportError(
-    code === 'UNKNOWN' || code.startsWith('ERR_HTTP2') ? 'HTTP2_CONNECTION_LOST' : code,
-    message,
-    {
-      cause,
-    },
-  )
-}
-
-function closedHere(what: string): TransportError {
-  return new TransportError('HTTP2_CONNECTION_LOST', `${what}: closed by this client`)
-}
-
-function notProcessed(what: string, cause: unknown): TransportError {
-  return new TransportError(
-    'HTTP2_CONNECTION_LOST',
-    `${what}: connection closed before the request was taken`,
-    {
-      cause,
-      notProcessed: true,
-    },
-  )
 }
