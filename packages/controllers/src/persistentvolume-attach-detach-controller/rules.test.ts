@@ -145,6 +145,14 @@ test('one operation runs at a time, of a volume or of a volume at a node', () =>
   assert.equal(pending.isRunning({ volumeName: 'other' }), false)
 })
 
+test('what runs at one node holds up the whole volume, though another operation failed there before', () => {
+  const pending = new PendingOperations()
+  pending.start({ volumeName: 'v', nodeName: 'a' }, 'volume_attach')
+  pending.failed({ volumeName: 'v', nodeName: 'a' }, 1_000)
+  pending.start({ volumeName: 'v', nodeName: 'b' }, 'volume_attach')
+  assert.equal(pending.isRunning({ volumeName: 'v' }), true)
+})
+
 test('what failed waits twice as long each time, at most two minutes and two seconds', () => {
   const pending = new PendingOperations()
   const key = { volumeName: 'v' }
@@ -233,6 +241,12 @@ test('an attach waits for its driver, from half a second to seven, for two minut
     120_000,
   )
   assert.equal(writes.length, 1)
+  // Many wait at a time: up to a tenth more keeps them apart.
+  const late = { ...surroundings([undefined]), random: () => 1 }
+  const [first] = drive(attachVolume(spec('data'), 'a', late)).effects.flatMap((effect) =>
+    effect.effect === 'wait' ? [effect.waitMs] : [],
+  )
+  assert.equal(first, 550)
 })
 
 test('an attach takes what is there, and what somebody made meanwhile', () => {
@@ -273,6 +287,12 @@ test('a detach asks the node first, deletes, and waits until nothing is left', (
   assert.equal(failed.result, 'broken')
   const late = detach([state({ attached: true })])
   assert.match(late.result!, /^timed out .* to detach volume data-handle$/)
+})
+
+test('a volume of a plugin without a driver leaves its node without a VolumeAttachment', () => {
+  const name = 'kubernetes.io/iscsi/10.0.0.1:3260:iqn:0'
+  const { result, writes } = drive(detachVolume(name, 'a', true, surroundings([undefined])))
+  assert.deepEqual([result, writes.length], [undefined, 0])
 })
 
 test('a detach at a node that is gone, or of an attachment that is gone, is done', () => {
@@ -354,6 +374,22 @@ test('worlds touch a volume when something of it changes, and forget what is ove
   )
   actual.detached('v', 'a')
   assert.deepEqual([...actual.volumesOf('a')], [])
+})
+
+test('a pod that comes again after its volume was dropped holds it as before', () => {
+  const desired = new DesiredWorld(() => {})
+  desired.manage('a')
+  for (const name of ['data', 'other']) desired.add(pod('p'), spec(name))
+  desired.removeVolume(uniqueName('data'))
+  desired.removePod('p-uid')
+  assert.deepEqual(desired.volumeNames(), [])
+  // Of another pod of the name of a former one nothing is taken away when the former is heard of again.
+  desired.add(pod('p', { uid: 'later' }), spec('data'))
+  desired.removePod('p-uid')
+  assert.deepEqual(desired.volumeNames(), [uniqueName('data')])
+  const migrated = { ...spec('data'), name: 'renamed' }
+  desired.add(pod('p', { uid: 'later' }), migrated)
+  assert.equal(desired.get(uniqueName('data'), 'a')?.spec.name, 'renamed')
 })
 
 test('nodes, and what they are told, come in the order of their names', () => {

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '@gyropilot/api'
+import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import { testClock } from '@gyropilot/runtime/testing'
+import { refused } from '../workload-support/fixtures.ts'
+import { ActualWorld } from './actual-world.ts'
+import { node, uniqueName } from './fixtures.ts'
+import { NodeStatuses } from './node-status.ts'
+
+/** `v` and `w` are attached to node `a`, and `cached` is what is known of it. */
+function telling(cached: Node, answer?: () => Outcome) {
+  const actual = new ActualWorld(() => {})
+  for (const volume of ['v', 'w']) actual.attached(uniqueName(volume), 'a')
+  const state = { cached, writes: 0 }
+  const errors: string[] = []
+  const clock = testClock()
+  const statuses = new NodeStatuses({
+    actual,
+    clock,
+    nodeNamed: () => state.cached,
+    perform: async <R>(_rules: Reconcile<R>): Promise<R> => {
+      state.writes += 1
+      return (answer?.() ?? { ok: true, object: written(state.writes) }) as R
+    },
+    onError: (error, nodeName) => errors.push(`${nodeName}: ${(error as Error).message}`),
+  })
+  return { actual, statuses, state, errors, clock }
+}
+
+/** As the server answers the write. */
+const written = (version: number): Node => {
+  const told = node('a', { attached: ['v', 'w'] })
+  return { ...told, metadata: { ...told.metadata, resourceVersion: String(100 + version) } }
+}
+
+test('a node that knows it already is not told, whatever the order, and one about which nothing changed neither', async () => {
+  const { actual, statuses, state } = telling(node('a', { attached: ['w', 'v'] }))
+  assert.equal(await statuses.write('a'), true)
+  // Somebody emptied the list since: what is not marked is not written.
+  state.cached = node('a')
+  assert.equal(await statuses.write('a'), true)
+  assert.equal(state.writes, 0)
+  actual.statusNeeded('a')
+  assert.equal(await statuses.write('a'), true)
+  assert.equal(state.writes, 1)
+})
+
+test('what was written counts while the cache is behind, and the cache when it is ahead', async () => {
+  const { actual, statuses, state } = telling(node('a'))
+  await statuses.write('a')
+  actual.statusNeeded('a')
+  await statuses.write('a')
+  assert.equal(state.writes, 1)
+  const emptied = node('a')
+  state.cached = { ...emptied, metadata: { ...emptied.metadata, resourceVersion: '200' } }
+  actual.statusNeeded('a')
+  await statuses.write('a')
+  assert.equal(state.writes, 2)
+})
+
+test('what could not be written is told, and waits before it is tried again', async () => {
+  const { actual, statuses, state, errors, clock } = telling(node('a'), () =>
+    refused(500, 'InternalError', 'no'),
+  )
+  assert.equal(await statuses.write('a'), false)
+  assert.deepEqual([errors, actual.changedNodes()], [['a: no'], ['a']])
+  assert.equal(await statuses.write('a'), false)
+  assert.equal(state.writes, 1)
+  await clock.advance(1_000)
+  assert.equal(await statuses.write('a'), false)
+  assert.equal(state.writes, 2)
+})
