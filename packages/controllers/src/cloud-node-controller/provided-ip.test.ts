@@ -51,6 +51,11 @@ test('an address of several types is taken with each of them', () => {
   assert.deepEqual(addressesForProvidedIp('10.0.0.1', both), both.slice(0, 2))
 })
 
+test('an IPv6 address of the same number is another address', () => {
+  const other = { type: 'InternalIP', address: '::a00:1' }
+  assert.throws(() => addressesForProvidedIp('10.0.0.1', [other]), /matches ip: 10.0.0.1/)
+})
+
 test('two of one family, or three, are no provided IP', () => {
   for (const text of ['10.0.0.1,10.0.0.2', '10.0.0.1,fd00::2,10.0.0.2', '']) {
     assert.throws(() => addressesForProvidedIp(text, reported), /failed to parse node IP/, text)

@@ -38,6 +38,14 @@ test('a Service that the provider was never given is being ensured: it is left, 
   assert.equal(memory.backendsOf('ns/s'), undefined)
 })
 
+test('a Service that was forgotten and comes again is being ensured: its former nodes are forgotten too', () => {
+  const memory = remembering({})
+  memory.rememberBackends('ns/s', [])
+  memory.forget('ns/s')
+  memory.remember('ns/s', service({}))
+  assert.deepEqual(run(memory).effects, [])
+})
+
 test('a Service that wants no balancer any more is left', () => {
   const memory = remembering({ type: 'ClusterIP' })
   memory.rememberBackends('ns/s', [])

@@ -76,6 +76,9 @@ test('Services are looked at when they want a balancer or need cleanup, and resy
   assert.deepEqual([...serviceWatch.onAdd!(service({ type: 'NodePort' }))], [])
   const held = service({ isHeld: true, isDeleted: true })
   assert.deepEqual([...serviceWatch.onAdd!(held)], ['ns/s'])
+  // Of another type by now, while no controller ran.
+  const former = service({ type: 'ClusterIP', isHeld: true })
+  assert.deepEqual([...serviceWatch.onAdd!(former)], ['ns/s'])
   assert.deepEqual([...serviceWatch.onUpdate!(held, held)], ['ns/s'])
   assert.deepEqual([...serviceWatch.onUpdate!(service(), service())], [])
   assert.deepEqual(
