@@ -175,7 +175,7 @@ test('items that remain without finalizer and without estimate are an error', ()
       },
     ),
   })
-  const text = 'unexpected items still remain in namespace: ns1 for gvr: v1, Resource=configmaps'
+  const text = 'unexpected items still remain in namespace: ns1 for gvr: /v1, Resource=configmaps'
   assert.equal(errorText(stuck.result?.error), text)
   assert.equal(
     stuck.conditions?.[2]?.message,

@@ -46,9 +46,10 @@ export function* deleteResource(
   if (estimate.seconds !== 0) return { estimateSeconds: estimate.seconds, remaining, finalizers }
   if (finalizers.size > 0)
     return { estimateSeconds: FINALIZER_ESTIMATE_SECONDS, remaining, finalizers }
-  const resource = [type.group, type.version].filter((part) => part !== '').join('/')
+  // The core group is empty, and has its slash all the same.
+  const resource = `${type.group}/${type.version}, Resource=${type.resource}`
   const error = new Error(
-    `unexpected items still remain in namespace: ${name} for gvr: ${resource}, Resource=${type.resource}`,
+    `unexpected items still remain in namespace: ${name} for gvr: ${resource}`,
   )
   return { estimateSeconds: 0, remaining, finalizers, error }
 }
