@@ -18,13 +18,11 @@ export const definitionRules: KindRules = {
   generationOf: (object) => object['spec'],
   prepareForCreate(object) {
     const versions: readonly Draft[] = object['spec']?.versions ?? []
-    const storedVersions = versions
-      .filter(({ storage }) => storage === true)
-      .map(({ name }) => name)
+    const storageVersion = versions.find(({ storage }) => storage === true)
     object['status'] = {
       conditions: null,
       acceptedNames: { plural: '', kind: '' },
-      storedVersions: storedVersions.length === 0 ? null : storedVersions,
+      storedVersions: storageVersion === undefined ? null : [storageVersion['name']],
     }
   },
   prepareForUpdate(object, stored) {

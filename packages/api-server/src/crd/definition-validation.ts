@@ -346,7 +346,8 @@ function validateStoredVersions(object: Stored, errors: FieldErrors): void {
     errors.invalid('status.storedVersions', stored ?? null, 'must have at least one stored version')
     return
   }
-  const storage = versions.find((version) => version['storage'] === true)?.['name']
+  // Of several, which is refused too, the last is meant.
+  const storage = versions.findLast((version) => version['storage'] === true)?.['name']
   if (storage !== undefined && !stored.includes(storage)) {
     errors.invalid('status.storedVersions', stored, `must have the storage version ${storage}`)
   }

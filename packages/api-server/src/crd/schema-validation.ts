@@ -30,6 +30,13 @@ type Place = 'root' | 'field' | 'item'
 interface Context {
   /** Defaults are refused here: below metadata of resources. */
   readonly metadata: boolean
+  readonly judged: Judged
+}
+
+/** Defaults are judged only of schemas that are structural. */
+interface Judged {
+  isStructural: boolean
+  readonly ofDefaults: Set<FieldErrors['list'][number]>
 }
 
 /** Checks the schema of one version; `path` ends in `openAPIV3Schema`. */
@@ -42,7 +49,12 @@ export function validateSchema(
   if (schema.nullable === true)
     errors.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')
   if (statusEnabled) checkRootForStatus(schema, path, errors)
-  checkNode(schema, path, 'root', { metadata: false }, errors)
+  const judged: Judged = { isStructural: true, ofDefaults: new Set() }
+  const first = errors.list.length
+  checkNode(schema, path, 'root', { metadata: false, judged }, errors)
+  if (judged.isStructural || judged.ofDefaults.size === 0) return
+  const own = errors.list.splice(first)
+  errors.list.push(...own.filter((error) => !judged.ofDefaults.has(error)))
 }
 
 const STATUS_ROOT_KEYWORDS = [
@@ -92,20 +104,31 @@ function checkNode(
   context: Context,
   errors: FieldErrors,
 ): void {
+  const { judged } = context
+  const added = (check: () => void): FieldErrors['list'] => {
+    const before = errors.list.length
+    check()
+    return errors.list.slice(before)
+  }
+  const structure = (check: () => void): void => {
+    if (added(check).length > 0) judged.isStructural = false
+  }
   checkForbiddenKeywords(schema, path, errors)
-  checkNodeType(schema, path, place, errors)
+  const typed = added(() => checkNodeType(schema, path, place, errors))
+  if (typed.some(({ type }) => type === 'FieldValueRequired')) judged.isStructural = false
   checkExtensions(schema, path, errors)
-  checkRegularExpression(schema, path, errors)
-  checkDefault(schema, path, context, errors)
-  checkBranches(schema, path, errors)
-  checkMetadataNode(schema, path, place, errors)
+  structure(() => checkRegularExpression(schema, path, errors))
+  for (const error of added(() => checkDefault(schema, path, context, errors)))
+    judged.ofDefaults.add(error)
+  structure(() => checkBranches(schema, path, errors))
+  structure(() => checkMetadataNode(schema, path, place, errors))
   for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(byName)) {
     const metadata = name === 'metadata' && (place === 'root' || isEmbedded(schema))
     checkNode(
       property,
       `${path}.properties[${name}]`,
       'field',
-      { metadata: context.metadata || metadata },
+      { metadata: context.metadata || metadata, judged },
       errors,
     )
   }
@@ -117,7 +140,7 @@ function checkNode(
   const items = itemsOf(schema)
   if (items !== undefined) checkNode(items, `${path}.items`, 'item', context, errors)
   else if (schema.type === 'array' && schema.items === undefined)
-    errors.required(`${path}.items`, 'must be specified')
+    structure(() => errors.required(`${path}.items`, 'must be specified'))
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -3,6 +3,7 @@ import type { RandomSource } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import { formatIp, parseIp } from '@gyropilot/schema/validation/ip'
 import type { Store } from '../storage/store.ts'
+import { familyOf } from './ip-families.ts'
 import type { IpFamily } from './ip-families.ts'
 import { serviceRanges } from './service-ranges.ts'
 import type { ServiceRange } from './service-ranges.ts'
@@ -29,8 +30,12 @@ export class IpAllocator {
   /** Why the address cannot be had, or undefined when it is taken now. */
   take(text: string, owner: Owner, nowMs: number, dryRun: boolean): string | undefined {
     const ip = parseIp(text)
-    if (ip === undefined || !this.#ranges().some((range) => range.contains(ip))) {
-      return 'the provided network does not match the current range'
+    const ranges = this.#ranges()
+    if (ip === undefined || !ranges.some((range) => range.contains(ip))) {
+      const own = ranges.find(({ family }) => family === familyOf(text))
+      return dryRun && own !== undefined
+        ? `the provided IP (${text}) is not in the valid range. The range of valid IPs is ${own.text}`
+        : 'the provided network does not match the current range'
     }
     if (dryRun) return undefined
     const name = formatIp(ip)

@@ -23,13 +23,14 @@ export class NodePortAllocator {
     this.range = range
   }
 
-  /** Why the port cannot be had, or undefined when it is taken now. */
-  take(port: number, dryRun: boolean): string | undefined {
+  /** Why the port cannot be had, or undefined when it is taken now. Of a dry run only what it has shown is refused, not what is beyond the range. */
+  take(port: number, shown: readonly number[] | undefined): string | undefined {
     const { first, last } = this.range
+    if (shown !== undefined)
+      return shown.includes(port) ? 'provided port is already allocated' : undefined
     if (port < first || port > last) {
       return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
     }
-    if (dryRun) return undefined
     const taken = this.#ports()
     if (taken.has(port)) return 'provided port is already allocated'
     taken.add(port)

@@ -321,5 +321,6 @@ test('a dry run of several node ports shows a number for each and takes none', a
     await shown({ type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: chosen }),
     [30500, 30501, 30501, 30502, 30503],
   )
+  assert.deepEqual(await shown({ type: 'NodePort', ports: ports({ port: 1, nodePort: 80 }) }), [80])
   await server.stop()
 })

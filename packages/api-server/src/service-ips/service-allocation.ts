@@ -161,7 +161,7 @@ class ServiceAllocation implements AllocationHook {
   }
 
   #takePort(service: Draft, field: string, port: number, taken: Taken, dryRun: boolean): void {
-    const problem = this.#ports.take(port, dryRun)
+    const problem = this.#ports.take(port, dryRun ? taken.shownPorts : undefined)
     if (problem === undefined) {
       const list = dryRun ? taken.shownPorts : taken.ports
       list.push(port)
@@ -186,11 +186,12 @@ class ServiceAllocation implements AllocationHook {
       return
     }
     if (had.has(port)) return
-    const problem = this.#ports.take(port, dryRun)
+    const problem = this.#ports.take(port, dryRun ? taken.shownPorts : undefined)
     if (problem !== undefined) {
       throw internalError(`failed to allocate requested HealthCheck NodePort ${port}: ${problem}`)
     }
-    if (!dryRun) taken.ports.push(port)
+    const list = dryRun ? taken.shownPorts : taken.ports
+    list.push(port)
   }
 
   #takeAnyPort(taken: Taken, dryRun: boolean): number {

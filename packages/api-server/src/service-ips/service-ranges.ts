@@ -8,13 +8,16 @@ export const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
 
 export class ServiceRange {
   readonly family: IpFamily
+  /** As it was written. */
+  readonly text: string
   /** Number of addresses that services may have. */
   readonly size: bigint
   readonly #first: bigint
   readonly #cidr: Cidr
 
-  constructor(cidr: Cidr) {
+  constructor(cidr: Cidr, text = '') {
     this.#cidr = cidr
+    this.text = text
     this.family = cidr.family === 4 ? 'IPv4' : 'IPv6'
     const hostBits = BigInt((cidr.family === 4 ? 32 : 128) - cidr.bits)
     const network = (cidr.value >> hostBits) << hostBits
@@ -58,7 +61,6 @@ export function serviceRanges(store: Store, defaults: readonly string[]): Servic
   const texts =
     usable.length === 0 ? defaults : usable.flatMap(({ spec }) => spec.cidrs as string[])
   return texts
-    .map((text) => parseCidr(text))
-    .filter((cidr) => cidr !== undefined)
-    .map((cidr) => new ServiceRange(cidr))
+    .map((text) => ({ text, cidr: parseCidr(text) }))
+    .flatMap(({ text, cidr }) => (cidr === undefined ? [] : [new ServiceRange(cidr, text)]))
 }
