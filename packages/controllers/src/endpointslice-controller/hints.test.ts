@@ -343,6 +343,12 @@ test('trafficDistribution with an unknown value behaves like unset', () => {
   assert.deepEqual(writesOf(world.sync()), ['update svc-1'])
   assert.deepEqual(world.hintCounts, {})
   assert.deepEqual([count('PreferClose'), count('ImplementationSpecific')], [0, 1])
+  // One that came and went between two scrapes is there too.
+  world.service = distributing('PreferSameNode')
+  world.sync()
+  world.service = distributing('PreferClose')
+  world.sync()
+  assert.deepEqual([count('PreferSameNode'), count('PreferClose')], [0, 1])
 })
 
 test('a missing zone gives no zone hint; unready endpoints are left untouched', () => {

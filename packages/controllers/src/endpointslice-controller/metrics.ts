@@ -29,11 +29,12 @@ export class SliceMetrics {
   readonly #instruments: ReturnType<typeof instruments>
   readonly #totals = new Map<string, Map<EndpointSlice['addressType'], Totals>>()
   readonly #distributions = new Map<string, string>()
+  /** Their series stay, at 0 when no Service has them any more. */
+  readonly #distributionsSeen = new Set<string>()
 
   constructor(metrics: MetricsRegistry, maxEndpointsPerSlice: number) {
     this.#maxEndpointsPerSlice = maxEndpointsPerSlice
     this.#instruments = instruments(metrics)
-    const distributionsSeen = new Set<string>()
     metrics.onCollect(() => {
       const sums = { endpoints: 0, slices: 0, desiredSlices: 0 }
       for (const byType of this.#totals.values()) {
@@ -47,8 +48,7 @@ export class SliceMetrics {
       this.#instruments.slices.set(sums.slices)
       this.#instruments.slicesDesired.set(sums.desiredSlices)
       const services = Map.groupBy(this.#distributions.values(), (value) => value)
-      for (const value of services.keys()) distributionsSeen.add(value)
-      for (const value of distributionsSeen) {
+      for (const value of this.#distributionsSeen) {
         const count = services.get(value)?.length ?? 0
         this.#instruments.servicesByDistribution.set(count, { traffic_distribution: value })
       }
@@ -96,6 +96,7 @@ export class SliceMetrics {
     }
     const value = isKnownDistribution(distribution) ? distribution : OTHER_DISTRIBUTION
     this.#distributions.set(serviceKey, value)
+    this.#distributionsSeen.add(value)
   }
 
   forgetFamily(serviceKey: string, family: EndpointSlice['addressType']): void {
@@ -154,9 +155,11 @@ function instruments(metrics: MetricsRegistry) {
     }),
     syncs: metrics.counter(named('syncs', 'Number of EndpointSlice syncs', ['result'])),
     servicesByDistribution: metrics.gauge({
-      ...named('services_count_by_traffic_distribution', 'Services with each trafficDistribution', [
-        'traffic_distribution',
-      ]),
+      ...named(
+        'services_count_by_traffic_distribution',
+        'Number of Services using some specific trafficDistribution',
+        ['traffic_distribution'],
+      ),
       ...beta,
     }),
   }

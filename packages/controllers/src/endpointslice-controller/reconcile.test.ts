@@ -512,4 +512,8 @@ test('metrics have the names and stability of kube-controller-manager', () => {
     services_count_by_traffic_distribution: 'BETA',
     syncs: 'ALPHA',
   })
+  assert.equal(
+    families.get('endpoint_slice_controller_services_count_by_traffic_distribution')?.help,
+    'Number of Services using some specific trafficDistribution',
+  )
 })
