@@ -6,11 +6,14 @@ import { Exit, runCommand, runScript } from './shell.ts'
 import type { Command, Process } from './shell.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from './gathered.ts'
+import { expr, test } from './condition-commands.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 
 /** Of an input whose file has no limit. */
 const MOST_INPUT_BYTES = 8 * 2 ** 20
+/** That `seq` counts. */
+const MOST_NUMBERS = 100_000
 
 function pathOf({ folder }: Process, name: string): string {
   return absolute(name, folder.path)
@@ -173,31 +176,17 @@ const sh: Command = async (task) => {
   return interactiveShell(task)
 }
 
-const test: Command = (task) => {
-  const { files } = task.place
-  const args = task.args.at(-1) === ']' ? task.args.slice(0, -1) : task.args
-  const inverse = args[0] === '!'
-  const [a = '', b, c] = inverse ? args.slice(1) : args
-  const path = (): string => pathOf(task, b ?? '')
-  const unary: Readonly<Record<string, () => boolean>> = {
-    '-d': () => files.isFolder(path()),
-    '-f': () => files.exists(path()) && !files.isFolder(path()),
-    '-e': () => files.exists(path()),
-    '-n': () => b !== '',
-    '-z': () => b === '',
+/** `seq LAST`, `seq FIRST LAST`. */
+const seq: Command = async ({ args, out, err }) => {
+  const [first = 1, last = Number.NaN] = args.length < 2 ? [1, Number(args[0])] : args.map(Number)
+  if (!Number.isInteger(first) || !Number.isInteger(last) || last - first > MOST_NUMBERS) {
+    await err(`seq: invalid number '${args.join(' ')}'\n`)
+    return 1
   }
-  const binary: Readonly<Record<string, boolean>> = {
-    '=': a === c,
-    '==': a === c,
-    '!=': a !== c,
-    '-eq': Number(a) === Number(c),
-    '-ne': Number(a) !== Number(c),
-    '-gt': Number(a) > Number(c),
-    '-lt': Number(a) < Number(c),
-  }
-  const holds =
-    b === undefined ? a !== '' : c === undefined ? (unary[a]?.() ?? false) : (binary[b] ?? false)
-  return holds === inverse ? 1 : 0
+  const text = new BufferedLines(async (lines) => out(lines))
+  for (let number = first; number <= last; number++) await text.add(`${number}\n`)
+  await text.end()
+  return 0
 }
 
 const makeFolders: Command = (task) => {
@@ -287,6 +276,8 @@ const printed =
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['[', test],
+  ['[[', test],
+  [':', () => 0],
   ['ash', sh],
   ['bash', sh],
   ['cat', cat],
@@ -297,10 +288,11 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'exit',
     ({ args }) => {
-      throw new Exit(Number(args[0] ?? 0))
+      throw new Exit(Number(args[0] ?? 0) & 255)
     },
   ],
   ['export', exportVariables],
+  ['expr', expr],
   ['false', () => 1],
   ['grep', grep],
   ['head', head],
@@ -312,6 +304,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['ps', ps],
   ['pwd', printed(({ folder }) => folder.path || '/')],
   ['rm', remove],
+  ['seq', seq],
   ['sh', sh],
   ['sleep', sleepCommand],
   ['tail', tail],

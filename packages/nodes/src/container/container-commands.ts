@@ -72,7 +72,7 @@ export async function runInContainer(
     if (streams.signal.aborted) return { exitCode: 137 }
     if (error instanceof Interrupted) return { exitCode: INTERRUPTED_EXIT_CODE }
     if (!(error instanceof UnknownCommand)) throw error
-    const known = [...COMMANDS.keys()].filter((name) => name !== '[').join(' ')
+    const known = [...COMMANDS.keys()].filter((name) => /^\w/.test(name)).join(' ')
     return {
       error: `error executing command in container: exec: ${JSON.stringify(error.command)}: executable file not found in $PATH: this container is simulated and knows: ${known}`,
     }

@@ -1,11 +1,9 @@
-/** The part of sh that people type into `kubectl exec`: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`. */
-
-/** Text, or the value of a variable (`?` is the last exit code); quoted values are not split into words. */
-export type Part =
-  | { readonly text: string }
-  | { readonly variable: string; readonly quoted: boolean }
-
-export type Word = readonly Part[]
+/**
+ * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
+ * `for`, groups. No `while`, `until`, `case` and functions: what waits or goes round is guessed at, not run.
+ */
+import { SyntaxProblem, tokensOf } from './shell-words.ts'
+import type { Token, Word } from './shell-words.ts'
 
 export interface Redirection {
   readonly from: 0 | 1 | 2
@@ -20,119 +18,210 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[]
 }
 
+export interface Conditional {
+  /** `if` and each `elif`. */
+  readonly branches: readonly {
+    readonly condition: readonly Step[]
+    readonly steps: readonly Step[]
+  }[]
+  readonly otherwise: readonly Step[]
+}
+
+export interface Loop {
+  readonly variable: string
+  readonly values: readonly Word[]
+  readonly body: readonly Step[]
+}
+
+/** `( )` with variables and a folder of its own, `{ }` with those around it. */
+export interface Group {
+  readonly group: readonly Step[]
+  readonly isSubshell: boolean
+}
+
+export type Command = SimpleCommand | Conditional | Loop | Group
+
 /** Commands joined by pipes, and when they run: always, or by the exit code before them. */
 export interface Step {
   readonly when: ';' | '&&' | '||'
-  readonly pipeline: readonly SimpleCommand[]
+  /** `!`: failing is success. */
+  readonly isInverted: boolean
+  readonly pipeline: readonly Command[]
 }
 
-export class SyntaxProblem extends Error {}
-
-type Token =
-  | { readonly kind: 'word'; readonly word: Word }
-  | { readonly kind: 'operator'; readonly text: string }
-
-const OPERATORS = [
-  '2>&1',
-  '1>&2',
-  '>&2',
-  '2>>',
-  '2>',
-  '1>',
-  '&&',
-  '||',
-  '>>',
-  '>',
-  '<',
-  '|',
-  ';',
-  '\n',
-  '&',
-  '(',
-  ')',
-]
-const WORDS_OF_SCRIPTS = new Set([
-  'if',
-  'then',
-  'fi',
-  'for',
-  'while',
-  'until',
-  'do',
-  'done',
-  'case',
-  'esac',
-  'function',
-  '{',
-  '}',
-])
+/** Words that end what is around them, or that are not known, where a command could begin. */
+const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', '}'])
+const UNKNOWN = new Set(['while', 'until', 'case', 'esac', 'function'])
 
 export function parseScript(script: string): readonly Step[] {
-  const tokens = tokensOf(script)
-  const steps: Step[] = []
-  let when: Step['when'] = ';'
-  let pipeline: SimpleCommand[] = []
-  let at = 0
-  const finish = (): void => {
-    if (pipeline.length > 0) steps.push({ when, pipeline })
-    pipeline = []
-  }
-  while (at < tokens.length) {
-    const token = tokens[at]!
-    if (token.kind === 'word' || isRedirection(token.text)) {
-      const [command, next] = commandAt(tokens, at)
-      pipeline.push(command)
-      at = next
-      continue
-    }
-    at++
-    if (token.text === '|') {
-      if (pipeline.length === 0) throw new SyntaxProblem('syntax error: unexpected "|"')
-      continue
-    }
-    if (token.text === '&' || token.text === '(' || token.text === ')')
-      throw new SyntaxProblem(`syntax error: "${token.text}" is not known to simulated containers`)
-    finish()
-    when = token.text === '\n' ? ';' : (token.text as Step['when'])
-  }
-  finish()
+  const parser = new Parser(tokensOf(script, parseScript))
+  const steps = parser.steps()
+  parser.expectEnd()
   return steps
+}
+
+class Parser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  /** Up to a word or a parenthesis that ends what is around. */
+  steps(): readonly Step[] {
+    const steps: Step[] = []
+    let when: Step['when'] = ';'
+    for (;;) {
+      const operator = this.#operator()
+      if (operator === ';' || operator === '\n' || operator === '&&' || operator === '||') {
+        when = operator === '\n' ? ';' : operator
+        this.#at++
+      } else if (operator === ')' || this.#isEnd()) {
+        return steps
+      } else if (operator === '|') {
+        throw new SyntaxProblem('syntax error: unexpected "|"')
+      } else if (operator === '&') {
+        throw unknown('&')
+      } else {
+        steps.push({ when, ...this.#pipeline() })
+      }
+    }
+  }
+
+  expectEnd(): void {
+    if (this.#at < this.#tokens.length)
+      throw new SyntaxProblem(`syntax error: unexpected "${this.#operator() ?? this.#keyword()}"`)
+  }
+
+  #pipeline(): Pick<Step, 'isInverted' | 'pipeline'> {
+    const isInverted = this.#keyword() === '!'
+    if (isInverted) this.#at++
+    const pipeline = [this.#command()]
+    while (this.#operator() === '|') {
+      this.#at++
+      pipeline.push(this.#command())
+    }
+    return { isInverted, pipeline }
+  }
+
+  #command(): Command {
+    if (this.#operator() === '(') return this.#group(')', true)
+    const keyword = this.#keyword()
+    if (keyword === '{') return this.#group('}', false)
+    if (keyword === 'if') return this.#conditional()
+    if (keyword === 'for') return this.#loop()
+    if (keyword !== undefined && UNKNOWN.has(keyword)) throw unknown(keyword)
+    return this.#simpleCommand()
+  }
+
+  #group(end: ')' | '}', isSubshell: boolean): Group {
+    this.#at++
+    const group = this.steps()
+    this.#expect(end)
+    return { group, isSubshell }
+  }
+
+  #conditional(): Conditional {
+    const branches: { condition: readonly Step[]; steps: readonly Step[] }[] = []
+    do {
+      this.#at++
+      const condition = this.steps()
+      this.#expect('then')
+      branches.push({ condition, steps: this.steps() })
+    } while (this.#keyword() === 'elif')
+    const hasElse = this.#keyword() === 'else'
+    if (hasElse) this.#at++
+    const otherwise = hasElse ? this.steps() : []
+    this.#expect('fi')
+    return { branches, otherwise }
+  }
+
+  #loop(): Loop {
+    this.#at++
+    const variable = this.#keyword() ?? ''
+    if (!/^[A-Za-z_]\w*$/.test(variable))
+      throw new SyntaxProblem('syntax error: bad for loop variable')
+    this.#at++
+    this.#expect('in')
+    const values: Word[] = []
+    for (let token = this.#token(); token?.kind === 'word'; token = this.#token()) {
+      values.push(token.word)
+      this.#at++
+    }
+    while (this.#operator() === ';' || this.#operator() === '\n') this.#at++
+    this.#expect('do')
+    const body = this.steps()
+    this.#expect('done')
+    return { variable, values, body }
+  }
+
+  #simpleCommand(): SimpleCommand {
+    const assignments: { name: string; value: Word }[] = []
+    const words: Word[] = []
+    const redirections: Redirection[] = []
+    for (let token = this.#token(); token !== undefined; token = this.#token()) {
+      if (token.kind === 'operator') {
+        if (!isRedirection(token.text)) break
+        redirections.push(this.#redirection(token.text))
+        continue
+      }
+      this.#at++
+      const assignment = words.length === 0 ? assignmentOf(token.word) : undefined
+      if (assignment !== undefined) assignments.push(assignment)
+      else words.push(token.word)
+    }
+    if (assignments.length + words.length + redirections.length === 0)
+      throw new SyntaxProblem(`syntax error: unexpected "${this.#operator() ?? 'end of file'}"`)
+    return { assignments, words, redirections }
+  }
+
+  #redirection(text: string): Redirection {
+    this.#at++
+    if (text.includes('&')) return { from: text === '2>&1' ? 2 : 1, mode: '&', target: [] }
+    const target = this.#token()
+    this.#at++
+    if (target?.kind !== 'word') throw new SyntaxProblem('syntax error: unexpected newline')
+    return {
+      from: text === '<' ? 0 : text.startsWith('2') ? 2 : 1,
+      mode: text.replace(/^\d/, '') as Redirection['mode'],
+      target: target.word,
+    }
+  }
+
+  #expect(text: string): void {
+    if ((this.#operator() ?? this.#keyword()) !== text)
+      throw new SyntaxProblem(`syntax error: missing "${text}"`)
+    this.#at++
+  }
+
+  #token(): Token | undefined {
+    return this.#tokens[this.#at]
+  }
+
+  #operator(): string | undefined {
+    const token = this.#token()
+    return token?.kind === 'operator' ? token.text : undefined
+  }
+
+  /** A word that is plain text. */
+  #keyword(): string | undefined {
+    const token = this.#token()
+    const [part, ...more] = token?.kind === 'word' ? token.word : []
+    return part !== undefined && 'text' in part && more.length === 0 ? part.text : undefined
+  }
+
+  #isEnd(): boolean {
+    return this.#token() === undefined || ENDS.has(this.#keyword() ?? '')
+  }
+}
+
+function unknown(text: string): SyntaxProblem {
+  return new SyntaxProblem(`syntax error: "${text}" is not known to simulated containers`)
 }
 
 function isRedirection(text: string): boolean {
   return text.includes('>') || text === '<'
-}
-
-function commandAt(tokens: readonly Token[], start: number): [SimpleCommand, number] {
-  const assignments: { name: string; value: Word }[] = []
-  const words: Word[] = []
-  const redirections: Redirection[] = []
-  let at = start
-  for (; at < tokens.length; at++) {
-    const token = tokens[at]!
-    if (token.kind === 'operator') {
-      if (!isRedirection(token.text)) break
-      if (token.text.includes('&')) {
-        redirections.push({ from: token.text === '2>&1' ? 2 : 1, mode: '&', target: [] })
-        continue
-      }
-      const target = tokens[++at]
-      if (target?.kind !== 'word') throw new SyntaxProblem('syntax error: unexpected newline')
-      redirections.push({
-        from: token.text === '<' ? 0 : token.text.startsWith('2') ? 2 : 1,
-        mode: token.text.replace(/^\d/, '') as Redirection['mode'],
-        target: target.word,
-      })
-      continue
-    }
-    const assignment = words.length === 0 ? assignmentOf(token.word) : undefined
-    if (assignment !== undefined) assignments.push(assignment)
-    else words.push(token.word)
-  }
-  const first = words[0]?.[0]
-  if (words[0]?.length === 1 && first && 'text' in first && WORDS_OF_SCRIPTS.has(first.text))
-    throw new SyntaxProblem(`syntax error: "${first.text}" is not known to simulated containers`)
-  return [{ assignments, words, redirections }, at]
 }
 
 function assignmentOf(word: Word): { name: string; value: Word } | undefined {
@@ -141,78 +230,4 @@ function assignmentOf(word: Word): { name: string; value: Word } | undefined {
   const match = /^([A-Za-z_]\w*)=(.*)$/s.exec(first.text)
   if (match === null) return undefined
   return { name: match[1]!, value: [{ text: match[2]! }, ...word.slice(1)] }
-}
-
-function tokensOf(script: string): Token[] {
-  const tokens: Token[] = []
-  let word: Part[] | undefined
-  let at = 0
-  const append = (part: Part): void => {
-    word ??= []
-    const last = word.at(-1)
-    if ('text' in part && last !== undefined && 'text' in last)
-      word[word.length - 1] = { text: last.text + part.text }
-    else word.push(part)
-  }
-  const endWord = (): void => {
-    if (word !== undefined) tokens.push({ kind: 'word', word })
-    word = undefined
-  }
-  const variable = (quoted: boolean): boolean => {
-    const match = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*|[?$#]))/.exec(script.slice(at))
-    if (match === null) return false
-    append({ variable: match[1] ?? match[2]!, quoted })
-    at += match[0].length
-    return true
-  }
-  while (at < script.length) {
-    const char = script[at]!
-    if (char === '$' && script[at + 1] === '(')
-      throw new SyntaxProblem('syntax error: "$(" is not known to simulated containers')
-    if (char === '$' && variable(false)) continue
-    if (char === "'") {
-      const end = script.indexOf("'", at + 1)
-      if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
-      append({ text: script.slice(at + 1, end) })
-      at = end + 1
-    } else if (char === '"') {
-      append({ text: '' })
-      for (at++; script[at] !== '"';) {
-        if (at >= script.length) throw new SyntaxProblem('syntax error: unterminated quoted string')
-        if (script[at] === '$' && variable(true)) continue
-        const escaped = script[at] === '\\' && '"\\$`'.includes(script[at + 1] ?? ' ')
-        append({ text: script[at + (escaped ? 1 : 0)]! })
-        at += escaped ? 2 : 1
-      }
-      at++
-    } else if (char === '\\') {
-      append({ text: script[at + 1] ?? '' })
-      at += 2
-    } else if (char === '#' && word === undefined) {
-      const end = script.indexOf('\n', at)
-      at = end === -1 ? script.length : end
-    } else if (char === ' ' || char === '\t') {
-      endWord()
-      at++
-    } else {
-      const operator = operatorAt(script, at, word === undefined)
-      if (operator === undefined) {
-        append({ text: char })
-        at++
-      } else {
-        endWord()
-        tokens.push({ kind: 'operator', text: operator })
-        at += operator.length
-      }
-    }
-  }
-  endWord()
-  return tokens
-}
-
-/** A digit belongs to a redirection only at the start of a word. */
-function operatorAt(script: string, at: number, atWordStart: boolean): string | undefined {
-  return OPERATORS.find(
-    (operator) => script.startsWith(operator, at) && (atWordStart || !/^\d/.test(operator)),
-  )
 }

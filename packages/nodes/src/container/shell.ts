@@ -3,8 +3,11 @@ import { FileError } from './file-error.ts'
 import { absolute } from './file-tree.ts'
 import { Gathering } from './gathered.ts'
 import type { FileTree } from './file-tree.ts'
-import { SyntaxProblem, parseScript } from './shell-syntax.ts'
-import type { SimpleCommand, Word } from './shell-syntax.ts'
+import { sumOf } from './shell-sums.ts'
+import { parseScript } from './shell-syntax.ts'
+import type { Command as ShellCommand, SimpleCommand, Step } from './shell-syntax.ts'
+import { SyntaxProblem } from './shell-words.ts'
+import type { Part, Word } from './shell-words.ts'
 
 /** What a command knows of the place it runs in. */
 export interface Surroundings {
@@ -103,31 +106,83 @@ export async function runScript(
   task: Omit<Process, 'args'>,
   lastExitCode = 0,
 ): Promise<number> {
-  let exitCode = lastExitCode
-  let steps
   try {
-    steps = parseScript(script)
+    return await runSteps(parseScript(script), task, lastExitCode)
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
     task.place.onUnknown?.(error.message)
     await task.err(`sh: ${error.message}\n`)
     return 2
   }
-  for (const { when, pipeline } of steps) {
+}
+
+type Shell = Omit<Process, 'args'>
+
+async function runSteps(
+  steps: readonly Step[],
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  let exitCode = lastExitCode
+  for (const { when, isInverted, pipeline } of steps) {
     if ((when === '&&' && exitCode !== 0) || (when === '||' && exitCode === 0)) continue
     let { stdin } = task
     for (const [index, command] of pipeline.entries()) {
       if (index === pipeline.length - 1) {
-        exitCode = await runSimple(command, { ...task, stdin }, exitCode)
+        exitCode = await runAny(command, { ...task, stdin }, exitCode)
         break
       }
-      const piped = new Gathering(MOST_PIPED_BYTES)
-      const out = async (text: string | Uint8Array): Promise<void> => piped.add(text)
-      await runSimple(command, { ...task, stdin, out }, exitCode)
-      stdin = streamOf(piped.bytes())
+      const { printed } = await taken((out) => runAny(command, { ...task, stdin, out }, exitCode))
+      stdin = streamOf(printed)
     }
+    if (isInverted) exitCode = exitCode === 0 ? 1 : 0
   }
   return exitCode
+}
+
+/** What is printed goes to `out` of the command that is run. */
+async function taken(
+  act: (out: Process['out']) => Promise<number>,
+): Promise<{ readonly printed: Uint8Array; readonly exitCode: number }> {
+  const printed = new Gathering(MOST_PIPED_BYTES)
+  const exitCode = await act(async (text) => printed.add(text))
+  return { printed: printed.bytes(), exitCode }
+}
+
+async function runAny(command: ShellCommand, task: Shell, lastExitCode: number): Promise<number> {
+  if ('words' in command) return runSimple(command, task, lastExitCode)
+  if ('branches' in command) {
+    for (const { condition, steps } of command.branches)
+      if ((await runSteps(condition, task, lastExitCode)) === 0) return runSteps(steps, task, 0)
+    return runSteps(command.otherwise, task, 0)
+  }
+  if ('variable' in command) {
+    let exitCode = 0
+    for (const value of await expandedAll(command.values, task, lastExitCode)) {
+      task.environment.set(command.variable, value)
+      exitCode = await runSteps(command.body, task, exitCode)
+      await task.place.yieldIfLong()
+    }
+    return exitCode
+  }
+  const { group, isSubshell } = command
+  return isSubshell ? runSubshell(group, task, lastExitCode) : runSteps(group, task, lastExitCode)
+}
+
+/** With variables and a folder of its own, and an end of its own. */
+async function runSubshell(
+  steps: readonly Step[],
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  const { environment, folder } = task
+  const own = { ...task, environment: new Map(environment), folder: { ...folder } }
+  try {
+    return await runSteps(steps, own, lastExitCode)
+  } catch (error) {
+    if (error instanceof Exit) return error.exitCode
+    throw error
+  }
 }
 
 async function runSimple(
@@ -136,15 +191,18 @@ async function runSimple(
   lastExitCode: number,
 ): Promise<number> {
   const { environment, folder, place } = task
-  const expand = (word: Word): string[] => expanded(word, environment, lastExitCode)
-  const words = command.words.flatMap(expand)
+  // Of a command that is an assignment only, it is that of the script in its value.
+  let exitCode = 0
+  const shell = { ...task, onSubstituted: (code: number) => void (exitCode = code) }
+  const words = await expandedAll(command.words, shell, lastExitCode)
   const own = words.length === 0 ? environment : new Map(environment)
-  for (const { name, value } of command.assignments) own.set(name, expand(value).join(' '))
-  if (words.length === 0 && command.redirections.length === 0) return 0
+  for (const { name, value } of command.assignments)
+    own.set(name, (await expanded(value, shell, lastExitCode)).join(' '))
+  if (words.length === 0 && command.redirections.length === 0) return exitCode
   const files: { path: string; taken: Gathering; append: boolean }[] = []
   let { stdin, out, err } = task
   for (const { from, mode, target } of command.redirections) {
-    const path = absolute(expand(target).join(' '), folder.path)
+    const path = absolute((await expanded(target, task, lastExitCode)).join(' '), folder.path)
     if (mode === '&') {
       if (from === 2) err = out
       else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
@@ -166,7 +224,7 @@ async function runSimple(
       else out = to
     }
   }
-  const exitCode = await named(words, { ...task, stdin, out, err, environment: own })
+  exitCode = await named(words, { ...task, stdin, out, err, environment: own }, lastExitCode)
   for (const { path, taken, append } of files) {
     try {
       const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
@@ -180,8 +238,10 @@ async function runSimple(
   return exitCode
 }
 
-async function named(words: readonly string[], task: Omit<Process, 'args'>): Promise<number> {
+async function named(words: readonly string[], task: Shell, lastExitCode: number): Promise<number> {
   if (words.length === 0) return 0
+  // Without a number it is the exit code before it.
+  if (words[0] === 'exit' && words.length === 1) throw new Exit(lastExitCode)
   try {
     return await run(words, task)
   } catch (error) {
@@ -192,11 +252,22 @@ async function named(words: readonly string[], task: Omit<Process, 'args'>): Pro
   }
 }
 
-function expanded(
-  word: Word,
-  environment: ReadonlyMap<string, string>,
+interface Expanding extends Shell {
+  /** Told of the exit code of each `$( )`. */
+  onSubstituted?(exitCode: number): void
+}
+
+async function expandedAll(
+  words: readonly Word[],
+  task: Expanding,
   lastExitCode: number,
-): string[] {
+): Promise<readonly string[]> {
+  const all: string[] = []
+  for (const word of words) all.push(...(await expanded(word, task, lastExitCode)))
+  return all
+}
+
+async function expanded(word: Word, task: Expanding, lastExitCode: number): Promise<string[]> {
   let text = ''
   const words: string[] = []
   let splitting = false
@@ -205,12 +276,7 @@ function expanded(
       text += part.text
       continue
     }
-    const value =
-      part.variable === '?'
-        ? String(lastExitCode)
-        : part.variable === '$'
-          ? '1'
-          : (environment.get(part.variable) ?? '')
+    const value = await valueOf(part, task, lastExitCode)
     if (part.quoted || !/\s/.test(value)) {
       text += value
       splitting ||= !part.quoted
@@ -228,6 +294,30 @@ function expanded(
   if (text !== '' || !splitting || words.length > 0 || word.some((part) => 'text' in part))
     words.push(text)
   return words
+}
+
+async function valueOf(
+  part: Exclude<Part, { readonly text: string }>,
+  task: Expanding,
+  lastExitCode: number,
+): Promise<string> {
+  const { environment } = task
+  if ('script' in part) {
+    const { printed, exitCode } = await taken((out) =>
+      runSubshell(part.script, { ...task, out }, lastExitCode),
+    )
+    task.onSubstituted?.(exitCode)
+    return Buffer.from(printed).toString().replace(/\n+$/, '')
+  }
+  if ('sum' in part) return sumOf(part.sum, environment)
+  const { variable, otherwise } = part
+  if (variable === '?') return String(lastExitCode)
+  if (variable === '$') return '1'
+  return (
+    (otherwise !== undefined
+      ? environment.get(variable) || otherwise
+      : environment.get(variable)) ?? ''
+  )
 }
 
 export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

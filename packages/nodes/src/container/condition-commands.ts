@@ -1,0 +1,65 @@
+/** What scripts ask before they go on: `test`, `[ ]`, `[[ ]]` and `expr`. */
+import { absolute } from './file-tree.ts'
+import { sumOf } from './shell-sums.ts'
+import type { Command } from './shell.ts'
+
+/** `test`, `[ ]` and `[[ ]]`: one question, with `!` before it. */
+export const test: Command = async (task) => {
+  const { files } = task.place
+  const args = /^\]\]?$/.test(task.args.at(-1) ?? '') ? task.args.slice(0, -1) : task.args
+  const inverse = args[0] === '!'
+  const [a = '', b, c, ...more] = inverse ? args.slice(1) : args
+  const path = (): string => absolute(b ?? '', task.folder.path)
+  const exists = (): boolean => files.exists(path())
+  const unary: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
+    '-d': () => files.isFolder(path()),
+    '-f': () => exists() && !files.isFolder(path()),
+    '-e': exists,
+    '-r': exists,
+    '-w': exists,
+    '-s': async () => exists() && (await files.read(path())).length > 0,
+    '-n': () => b !== '',
+    '-z': () => b === '',
+  }
+  const binary: Readonly<Record<string, boolean>> = {
+    '=': a === c,
+    '==': a === c,
+    '!=': a !== c,
+    '-eq': Number(a) === Number(c),
+    '-ne': Number(a) !== Number(c),
+    '-gt': Number(a) > Number(c),
+    '-ge': Number(a) >= Number(c),
+    '-lt': Number(a) < Number(c),
+    '-le': Number(a) <= Number(c),
+  }
+  const answer = b === undefined ? a !== '' : c === undefined ? await unary[a]?.() : binary[b]
+  if (answer === undefined || more.length > 0) {
+    task.place.onUnknown?.(`test ${args.join(' ')}`)
+    await task.err(`sh: ${args.join(' ')}: unknown operand\n`)
+    return 2
+  }
+  return answer === inverse ? 1 : 0
+}
+
+/** Two operands. */
+export const expr: Command = async ({ args, out, err, place }) => {
+  const [a = '', operator, b = '', ...more] = args
+  const isSum = /^(?:[-+*/%]|[<>]=?)$/.test(operator ?? '') && more.length === 0
+  const isComparison = /^!?=$/.test(operator ?? '') && more.length === 0
+  if (args.length !== 1 && !isSum && !isComparison) {
+    place.onUnknown?.(`expr ${args.join(' ')}`)
+    await err('expr: syntax error\n')
+    return 2
+  }
+  const number = (text: string): string => (/^-?\d+$/.test(text) ? text : '?')
+  const value =
+    args.length === 1
+      ? a
+      : isSum
+        ? sumOf(`${number(a)} ${operator} ${number(b)}`, new Map())
+        : (a === b) === (operator === '=')
+          ? '1'
+          : '0'
+  await out(`${value}\n`)
+  return value === '' || value === '0' ? 1 : 0
+}
