@@ -51,6 +51,11 @@ for (const [script, phase, exitCode] of [
   ['sleep 5; false', 'Failed', 1],
   ['echo done', 'Succeeded', 0],
   ['test "$MODE" = fast', 'Succeeded', 0],
+  [
+    'if [[ -r /nope ]]; then exit 0; fi; for n in $(seq 2); do sleep $n; done; exit $((n * 2))',
+    'Failed',
+    4,
+  ],
 ] as const) {
   scenario(
     `a pod that does not restart ends as its command does: ${script}`,
