@@ -199,18 +199,21 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('what each request repeats takes one byte', () => {
+test('what each request repeats takes one byte, but for tokens that are so long that they would push out the rest', () => {
   const encoder = new HpackEncoder()
-  const fields: Field[] = [
+  const fields = (token: string): Field[] => [
     [':method', 'PUT'],
     [':scheme', 'https'],
     [':authority', '10.0.0.1:6443'],
     [':path', '/api/v1/namespaces/n/pods/p'],
-    ['authorization', `Bearer ${'t'.repeat(1200)}`],
+    ['authorization', token],
     ['user-agent', 'kube-controller-manager/v1.36'],
     ['content-type', 'application/json'],
     ['content-length', '1234'],
   ]
-  encoded(encoder, fields)
-  assert.equal(encoded(encoder, fields).length, 6 + 2 + 27 + 2 + 1 + 4)
+  encoded(encoder, fields('Bearer short'))
+  const rest = 5 + 2 + 27 + 3 + 4
+  assert.equal(encoded(encoder, fields('Bearer short')).length, rest + 1)
+  for (const token of ['a', 'b', 'c', 'd', 'e'])
+    assert.equal(encoded(encoder, fields(token.repeat(1200))).length, rest + 1200 + 5)
 })
