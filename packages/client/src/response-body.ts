@@ -1,6 +1,6 @@
 import { markDecoded } from './decoded-values.ts'
 import { clientErrors } from './errors.ts'
-import type { TransportResponse } from './transport.ts'
+import type { BodyChunks, TransportResponse } from './transport.ts'
 
 /** V8's strings end at 512 MiB; what is longer must be parsed in pieces. */
 const LONGEST_TEXT_BYTES = 400 << 20
@@ -37,9 +37,7 @@ export async function readBody(
     await discardBody(response)
     return undefined
   }
-  const pieces: Uint8Array[] = []
-  for await (const chunk of body.chunks) pieces.push(chunk)
-  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  const bytes = await allOf(body.chunks)
   if (bytes.length === 0) return undefined
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const contentType = headerOf(response, 'content-type') ?? ''
@@ -61,6 +59,16 @@ export async function readBody(
       { cause: error },
     )
   }
+}
+
+function allOf(chunks: BodyChunks): Promise<Uint8Array> {
+  return chunks.whole?.() ?? gathered(chunks)
+}
+
+async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const chunk of chunks) pieces.push(chunk)
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
 /** JSON has but one way to write these. */

@@ -43,9 +43,15 @@ export interface TransportResponse {
  * and caches share one object; they must not be edited by anybody.
  */
 export type ResponseBody =
-  | { readonly kind: 'bytes'; readonly chunks: AsyncIterable<Uint8Array> }
+  | { readonly kind: 'bytes'; readonly chunks: BodyChunks }
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'events'; readonly events: AsyncIterable<WatchEvent<KubernetesObject>> }
+
+/** A body on its way; read once, piece by piece or, where the transport can, as a whole. */
+export interface BodyChunks extends AsyncIterable<Uint8Array> {
+  /** All of it, in one piece. */
+  whole?(): Promise<Uint8Array>
+}
 
 /** No answer: the connection was refused, reset or timed out, or the request was given up by its signal. */
 export class TransportError extends Error {

@@ -61,3 +61,33 @@ test('a reader that waits is given the chunk, the end or the failure at once', a
   other.stream.finish(new Error('reset'))
   await assert.rejects(failing, /reset/)
 })
+
+test('the whole body: what is queued and what comes, without a pause, or the failure', async () => {
+  const { stream, calls } = setup()
+  stream.push(half)
+  stream.push(half)
+  stream.push(half)
+  assert.deepEqual(calls, ['pause'])
+  const whole = stream.whole()
+  assert.deepEqual(calls, ['pause', 'resume'])
+  stream.push(half)
+  stream.finish()
+  assert.equal((await whole).length, 4 * half.length)
+  assert.deepEqual(calls, ['pause', 'resume'])
+
+  const ended = setup()
+  ended.stream.push(half)
+  ended.stream.finish()
+  assert.equal(await ended.stream.whole(), half, 'one chunk is not copied')
+  const empty = setup()
+  empty.stream.finish()
+  assert.equal((await empty.stream.whole()).length, 0)
+  for (const failsLater of [true, false]) {
+    const failing = setup()
+    failing.stream.push(half)
+    if (!failsLater) failing.stream.finish(new Error('cut off'))
+    const failed = assert.rejects(failing.stream.whole(), /cut off/)
+    if (failsLater) failing.stream.finish(new Error('cut off'))
+    await failed
+  }
+})

@@ -1,4 +1,5 @@
 import { Deque } from '@gyropilot/foundation'
+import type { BodyChunks } from '../transport.ts'
 
 const PAUSE_ABOVE_BYTES = 1 << 20
 
@@ -10,13 +11,17 @@ export interface ChunkSource {
 }
 
 /** Bytes on their way from a connection to one reader. Asks the connection to pause above 1 MiB. */
-export class ChunkStream implements AsyncIterable<Uint8Array> {
-  readonly #chunks = new Deque<Uint8Array>()
+export class ChunkStream implements BodyChunks {
+  /** Most bodies are one chunk, for which there need be no queue. */
+  #first: Uint8Array | undefined
+  #later: Deque<Uint8Array> | undefined
   readonly #source: ChunkSource
   #queuedBytes = 0
   #paused = false
   #ended = false
   #failure: Error | undefined
+  #isWhole = false
+  #waitingForAll: { resolve(bytes: Uint8Array): void; reject(error: Error): void } | undefined
   #waiting:
     | { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void }
     | undefined
@@ -33,12 +38,24 @@ export class ChunkStream implements AsyncIterable<Uint8Array> {
       resolve({ done: false, value: chunk })
       return
     }
-    this.#chunks.pushBack(chunk)
+    if (this.#first === undefined) this.#first = chunk
+    else (this.#later ??= new Deque()).pushBack(chunk)
     this.#queuedBytes += chunk.length
-    if (!this.#paused && this.#queuedBytes > PAUSE_ABOVE_BYTES) {
+    if (!this.#paused && !this.#isWhole && this.#queuedBytes > PAUSE_ABOVE_BYTES) {
       this.#paused = true
       this.#source.pause()
     }
+  }
+
+  /** All of the body at once, however long; instead of reading its chunks. Rejects with the failure. */
+  whole(): Promise<Uint8Array> {
+    this.#isWhole = true
+    this.#resumeIfPaused()
+    if (this.#ended && this.#failure === undefined) return Promise.resolve(this.#takeAll())
+    if (this.#ended) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      this.#waitingForAll = { resolve, reject }
+    })
   }
 
   /** No more bytes. The reader is first given what is queued, then the end, or the failure once. */
@@ -46,6 +63,11 @@ export class ChunkStream implements AsyncIterable<Uint8Array> {
     if (this.#ended) return
     this.#ended = true
     this.#failure = failure
+    if (this.#waitingForAll !== undefined) {
+      if (failure === undefined) this.#waitingForAll.resolve(this.#takeAll())
+      else this.#waitingForAll.reject(failure)
+      return
+    }
     if (this.#waiting === undefined) return
     const { resolve, reject } = this.#waiting
     this.#waiting = undefined
@@ -58,7 +80,8 @@ export class ChunkStream implements AsyncIterable<Uint8Array> {
     return {
       next: () => this.#next(),
       return: async () => {
-        this.#chunks.clear()
+        this.#first = undefined
+        this.#later = undefined
         if (!this.#ended) {
           this.finish()
           this.#source.cancel()
@@ -68,14 +91,27 @@ export class ChunkStream implements AsyncIterable<Uint8Array> {
     }
   }
 
+  #takeAll(): Uint8Array {
+    const pieces: Uint8Array[] = []
+    if (this.#first !== undefined) pieces.push(this.#first)
+    for (let piece; (piece = this.#later?.popFront()) !== undefined;) pieces.push(piece)
+    this.#first = undefined
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  }
+
+  #resumeIfPaused(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#source.resume()
+  }
+
   #next(): Promise<IteratorResult<Uint8Array>> {
-    const chunk = this.#chunks.popFront()
+    const chunk = this.#first
     if (chunk !== undefined) {
+      this.#first = this.#later?.popFront()
+      if (this.#first === undefined) this.#later = undefined
       this.#queuedBytes -= chunk.length
-      if (this.#paused && this.#queuedBytes === 0) {
-        this.#paused = false
-        this.#source.resume()
-      }
+      if (this.#queuedBytes === 0) this.#resumeIfPaused()
       return Promise.resolve({ done: false, value: chunk })
     }
     if (this.#ended) {

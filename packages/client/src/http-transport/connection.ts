@@ -1,4 +1,4 @@
-import type { TransportRequest } from '../transport.ts'
+import type { BodyChunks, TransportRequest } from '../transport.ts'
 
 /** A request in the form that goes on the wire. */
 export interface Exchange {
@@ -14,7 +14,7 @@ export interface Exchange {
 export interface WireAnswer {
   readonly status: number
   readonly headers: Record<string, string | readonly string[]>
-  readonly chunks: AsyncIterable<Uint8Array>
+  readonly chunks: BodyChunks
 }
 
 /** One HTTP/2 connection, or a pool of HTTP/1.1 connections. */
