@@ -15,8 +15,14 @@ type FamilyType = 'counter' | 'gauge' | 'histogram'
 const NO_LABELS: Labels = {}
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
-/** Between label values in keys: cannot stand in UTF-8 text. */
-const SEPARATOR = '\uffff'
+
+/** By the value of one label, of which the hash is known: a level of such maps for each label, and the series at the end. */
+type Level<S> = Map<string, Level<S> | Series<S>>
+
+interface Series<S> {
+  readonly values: readonly string[]
+  readonly state: S
+}
 
 export class PrometheusRegistry implements MetricsRegistry {
   readonly #families = new Map<string, Family<unknown>>()
@@ -85,7 +91,8 @@ abstract class Family<S> {
   abstract readonly type: FamilyType
   readonly options: MetricOptions
   readonly #labelNames: readonly string[]
-  readonly #series = new Map<string, { readonly values: readonly string[]; readonly state: S }>()
+  #root: Level<S> = new Map()
+  #series: Series<S>[] = []
 
   constructor(options: MetricOptions) {
     this.options = options
@@ -104,27 +111,39 @@ abstract class Family<S> {
   /** The series of these labels. All label names must be there, and no other. */
   protected state(labels: Labels): S {
     const names = this.#labelNames
-    let key = ''
+    let found: Level<S> | Series<S> | undefined = this.#root
     for (let i = 0; i < names.length; i++) {
       const value = labels[names[i]!]
       if (value === undefined) throw this.#wrongLabels(labels)
-      key = i === 0 ? value : key + SEPARATOR + value
+      found = (found as Level<S> | undefined)?.get(value)
     }
-    const found = this.#series.get(key)
-    if (found !== undefined) return found.state
+    if (names.length === 0) found = this.#series[0]
+    return found === undefined ? this.#newSeries(labels).state : (found as Series<S>).state
+  }
+
+  #newSeries(labels: Labels): Series<S> {
+    const names = this.#labelNames
     if (Object.keys(labels).length !== names.length) throw this.#wrongLabels(labels)
-    const made = { values: names.map((name) => labels[name]!), state: this.newState() }
-    this.#series.set(key, made)
-    return made.state
+    const series = { values: names.map((name) => labels[name]!), state: this.newState() }
+    let level = this.#root
+    for (const value of series.values.slice(0, -1)) {
+      let next = level.get(value) as Level<S> | undefined
+      if (next === undefined) level.set(value, (next = new Map()))
+      level = next
+    }
+    level.set(series.values.at(-1) ?? '', series)
+    this.#series.push(series)
+    return series
   }
 
   protected forgetSeries(): void {
-    this.#series.clear()
+    this.#root = new Map()
+    this.#series = []
     this.start()
   }
 
   expose(lines: string[]): void {
-    if (this.#series.size === 0) return
+    if (this.#series.length === 0) return
     const { name, help, stability = 'ALPHA' } = this.options
     lines.push(
       `# HELP ${name} ${escapeHelp(`[${stability}] ${help}`)}`,
@@ -134,7 +153,7 @@ abstract class Family<S> {
     const order = this.#labelNames
       .map((label, index) => ({ label, index }))
       .sort((a, b) => compareStrings(a.label, b.label))
-    const all = [...this.#series.values()].map(({ values, state }) => ({
+    const all = this.#series.map(({ values, state }) => ({
       values: order.map(({ index }) => values[index]!),
       state,
     }))
