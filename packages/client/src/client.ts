@@ -103,6 +103,8 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   readonly dryRun?: boolean
+  /** Nobody reads the answer: one of success is not decoded, and stands for an object without fields. */
+  readonly unread?: boolean
 }
 
 /** Of patch and apply. */

@@ -65,7 +65,7 @@ export class RequestSender {
     try {
       const response = await this.#exchange(bounded, path, isConnectionLostOnRead)
       const what = `${request.method} ${request.path}`
-      const body = await readBody(response, what, request.mentioning)
+      const body = await readBody(response, what, request)
       if (response.status < 200 || response.status > 206 || isFailure(body)) {
         throw this.#refusal(request, response, body)
       }

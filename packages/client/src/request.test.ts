@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
+import type { WriteOptions } from './client.ts'
 import * as requests from './request.ts'
 
 const pods: requests.Target = { type: resources.pods as ResourceType, namespace: 'a' }
@@ -188,4 +189,16 @@ test('what a list or the deletion of a collection should mention is no part of t
   assert.deepEqual(asked, { ...plain, mentioning: 'uid' })
   const deletion = requests.deleteCollectionRequest(pods, { mentioning: 'uid' })
   assert.deepEqual(deletion, { ...requests.deleteCollectionRequest(pods), mentioning: 'uid' })
+})
+
+test('whoever does not read the answer of a write asks the server for the same', () => {
+  const object = { metadata: { name: 'a', namespace: 'n' } }
+  const writes = [
+    (options?: WriteOptions) => requests.createRequest(pods, object, options),
+    (options?: WriteOptions) => requests.updateRequest(pods, object, options),
+    (options?: WriteOptions) =>
+      requests.patchRequest(pods, 'a', { type: 'merge', value: {} }, options),
+  ]
+  for (const write of writes)
+    assert.deepEqual(write({ unread: true }), { ...write(), unread: true })
 })

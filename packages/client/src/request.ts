@@ -27,6 +27,8 @@ export interface ApiRequest {
   readonly signal?: AbortSignal
   /** Of a list: see ListOptions. */
   readonly mentioning?: string
+  /** Of a write: see WriteOptions. */
+  readonly unread?: boolean
   /** For the Status made up for an answer that is none. */
   readonly about?: { readonly group: string; readonly resource: string; readonly name?: string }
 }
@@ -169,6 +171,10 @@ function withKind(type: ResourceType, object: KubernetesObject): KubernetesObjec
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
 }
 
+function unreadOf({ unread }: WriteOptions): { readonly unread?: boolean } {
+  return unread === true ? { unread } : {}
+}
+
 /** POST to a collection. Throws REQUEST_INVALID for a namespaced type without namespace. */
 export function createRequest(
   target: Target,
@@ -189,6 +195,7 @@ export function createRequest(
     json: withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
+    ...unreadOf(options),
   }
 }
 
@@ -224,6 +231,7 @@ export function updateRequest(
     json: options.subresource === 'scale' ? object : withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
+    ...unreadOf(options),
   }
 }
 
@@ -244,6 +252,7 @@ export function patchRequest(
     json: patch.type === 'json' ? patch.operations : patch.value,
     signal: options.signal,
     about: about(target, name),
+    ...unreadOf(options),
   }
 }
 

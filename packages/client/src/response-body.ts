@@ -24,13 +24,14 @@ export function retryAfterSecondsOf(
 
 /**
  * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
- * in which that stands nowhere has no items.
+ * in which that stands nowhere has no items; an answer of success that is `unread` is only waited for.
  */
 export async function readBody(
   response: TransportResponse,
   what: string,
-  mentioning?: string,
+  asked: { readonly mentioning?: string; readonly unread?: boolean } = {},
 ): Promise<unknown> {
+  const { mentioning } = asked
   const { body } = response
   if (body.kind === 'value') return body.value
   if (body.kind === 'events') {
@@ -38,6 +39,7 @@ export async function readBody(
     return undefined
   }
   const bytes = await allOf(body.chunks)
+  if (asked.unread === true && response.status < 300) return {}
   if (bytes.length === 0) return undefined
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const contentType = headerOf(response, 'content-type') ?? ''

@@ -9,6 +9,8 @@ import type { CorrelatedEvent } from './event-correlator.ts'
 
 const TRIES = 12
 const BETWEEN_TRIES_MS = 10_000
+/** Servers keep of an event what was sent. */
+const UNREAD = { unread: true }
 
 export interface EventWriterOptions {
   readonly client: Client
@@ -19,7 +21,7 @@ export interface EventWriterOptions {
   readonly signal: AbortSignal
 }
 
-/** Writes one event, with its retries. Answers what the server stored, or undefined when it was given up. */
+/** Writes one event, with its retries. Answers the event, or undefined when it was given up. */
 export async function writeEvent(
   correlated: CorrelatedEvent,
   options: EventWriterOptions,
@@ -27,7 +29,8 @@ export async function writeEvent(
   const { clock, random, logger, signal } = options
   for (let tries = 1; ; tries++) {
     try {
-      return await send(correlated, options.client)
+      await send(correlated, options.client)
+      return correlated.event
     } catch (error) {
       if (error instanceof StatusError) {
         logRefusal(error, correlated.event, logger)
@@ -49,18 +52,19 @@ export async function writeEvent(
   }
 }
 
-async function send({ event, patch }: CorrelatedEvent, client: Client): Promise<Event> {
+async function send({ event, patch }: CorrelatedEvent, client: Client): Promise<void> {
   const { namespace, name } = event.metadata ?? {}
   const events = client.resource(resources.events, namespace)
   if (patch !== undefined) {
     try {
-      return await events.patch(name ?? '', { type: 'strategic', value: patch })
+      await events.patch(name ?? '', { type: 'strategic', value: patch }, UNREAD)
+      return
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
   }
   const { resourceVersion: _, ...metadata } = event.metadata ?? {}
-  return events.create({ ...event, metadata })
+  await events.create({ ...event, metadata }, UNREAD)
 }
 
 /** Events of namespaces that end, and repetitions, are refused every day. */
