@@ -13,6 +13,7 @@ import { knownControllers } from '../packages/manager/src/controller-names.ts'
 import { managerErrors } from '../packages/manager/src/errors.ts'
 import { cloudFlagGroups } from '../packages/manager/src/flags/cloud-controller-manager-flags.ts'
 import { controllers, routeErrors } from '../packages/controllers/src/index.ts'
+import { checkFlags } from '../packages/gyro/src/check/check-flags.ts'
 import { upFlags } from '../packages/gyro/src/up/up-flags.ts'
 import { root } from './source-files.ts'
 
@@ -79,6 +80,11 @@ function flagsPage(): string {
     '',
     ...head,
     ...upFlags.map(row),
+    '',
+    '## gyro check',
+    '',
+    ...head,
+    ...checkFlags.map(row),
     '',
     '## kube-controller-manager',
     '',

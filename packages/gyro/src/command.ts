@@ -2,7 +2,7 @@
 import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
 import { gyroErrors } from './errors.ts'
 
-const COMMANDS = ['up', 'node', 'simulate', 'why', 'envtest', 'version', 'help']
+const COMMANDS = ['up', 'node', 'simulate', 'why', 'check', 'envtest', 'version', 'help']
 
 const HELP = `gyro: a Kubernetes cluster in one process
 
@@ -14,6 +14,7 @@ Commands:
   node      Turn the machine of a simulated node off and on again.
   simulate  Run a cluster on virtual time with faults from a seed, and check that it ends as it must.
   why       Say what the deletion of an object waits for, on any cluster.
+  check     Judge manifests as kube-apiserver would, without a cluster.
   envtest   Print a folder with kube-apiserver, etcd and kubectl for test harnesses: KUBEBUILDER_ASSETS=$(gyro envtest).
   version   Print the version.
 
@@ -47,6 +48,10 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
       const { whyCommand } = await import('./why/why.ts')
       return whyCommand(rest)
     }
+    case 'check': {
+      const { checkCommand } = await import('./check/check.ts')
+      return checkCommand(rest)
+    }
     case 'envtest': {
       const { envtestCommand } = await import('./envtest/envtest.ts')
       return envtestCommand(rest)
@@ -67,7 +72,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     default:
       throw gyroErrors.make(
         'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, node, simulate, why, envtest or version, or see gyro --help'}`,
+        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, node, simulate, why, check, envtest or version, or see gyro --help'}`,
       )
   }
 }

@@ -29,6 +29,17 @@ export const gyroErrors = defineErrors({
     meaning: 'gyro why was not told one object, or a flag has a value that cannot be used.',
     remedy: 'Write gyro why KIND/NAME; gyro why --help lists the flags.',
   },
+  CHECK_ARGUMENT_INVALID: {
+    exitCode: 2,
+    meaning: 'gyro check was given nothing to check, or a flag has a value that cannot be used.',
+    remedy: 'Write gyro check FILE...; gyro check --help lists the flags.',
+  },
+  CHECK_FOUND_NOTHING: {
+    exitCode: 2,
+    meaning: 'What gyro check was given can be read and holds no manifest.',
+    remedy:
+      'Name the files, or look at what comes before the pipe: charts are rendered by helm template, kustomizations built by kubectl kustomize.',
+  },
   NODE_ARGUMENT_INVALID: {
     exitCode: 2,
     meaning:

@@ -51,7 +51,8 @@ export function separated(
   const words: string[] = []
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!
-    if (!arg.startsWith('-')) words.push(arg)
+    if (arg === '--') return { flags, words: [...words, ...args.slice(at + 1)] }
+    if (!arg.startsWith('-') || arg === '-') words.push(arg)
     else {
       flags.push(arg)
       if (takesNext(arg, definitions) && args[at + 1] !== undefined) flags.push(args[++at]!)

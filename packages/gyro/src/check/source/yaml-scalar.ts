@@ -1,0 +1,64 @@
+/**
+ * What a plain scalar means to kubectl and kube-apiserver: their YAML reader is between 1.1 and 1.2 (`yes` and `n` are booleans, `010` is
+ * eight, `1:30` and dates are strings). The rows of the test are recorded from kubectl 1.32.
+ */
+import { exactInteger } from '@gyropilot/schema/exact-json'
+
+const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON', 'true', 'True', 'TRUE'].map(
+    (word) => [word, true] as const,
+  ),
+  ...['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF', 'false', 'False', 'FALSE'].map(
+    (word) => [word, false] as const,
+  ),
+  ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
+])
+const NUMBERS: ReadonlyMap<string, number> = new Map<string, number>([
+  ...['.nan', '.NaN', '.NAN'].map((word) => [word, Number.NaN] as const),
+  ...['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'].map((word) => [word, Infinity] as const),
+  ...['-.inf', '-.Inf', '-.INF'].map((word) => [word, -Infinity] as const),
+])
+const MAY_BE_NUMBER = /^[-+.0-9]/
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+const INTEGER =
+  /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]+)|(0|[1-9][0-9]*))$/
+const LEAST = -(2n ** 63n)
+const GREATEST = 2n ** 64n - 1n
+
+/** A string, boolean, null, number, or a bigint where a number would lose digits of an int64. */
+export function plainScalar(text: string): unknown {
+  const word = WORDS.get(text)
+  if (word !== undefined) return word
+  if (!MAY_BE_NUMBER.test(text)) return text
+  return NUMBERS.get(text) ?? numberOf(text) ?? text
+}
+
+function numberOf(text: string): number | bigint | undefined {
+  // A dot in front is read before underscores are taken out.
+  if (text.startsWith('.')) return floatOf(text)
+  const plain = text.replaceAll('_', '')
+  return integerOf(plain) ?? floatOf(plain)
+}
+
+function integerOf(text: string): number | bigint | undefined {
+  const [found, sign, hexadecimal, binary, octal, leadingZero, decimal] = INTEGER.exec(text) ?? []
+  if (found === undefined) return undefined
+  const magnitude =
+    hexadecimal !== undefined
+      ? BigInt(`0x${hexadecimal}`)
+      : binary !== undefined
+        ? BigInt(`0b${binary}`)
+        : octal !== undefined || leadingZero !== undefined
+          ? BigInt(`0o${octal ?? leadingZero}`)
+          : BigInt(decimal!)
+  const value = sign === '-' ? -magnitude : magnitude
+  if (value < LEAST || value > GREATEST) return undefined
+  return exactInteger(value)
+}
+
+function floatOf(text: string): number | undefined {
+  if (!FLOAT.test(text)) return undefined
+  const value = Number(text)
+  if (!Number.isFinite(value)) return undefined
+  return value === 0 ? 0 : value
+}
