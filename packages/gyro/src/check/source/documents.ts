@@ -1,5 +1,6 @@
 /** From the text of a file to its documents. What cannot be read ends one document, not the file. Pure. */
 import { parseJsonStream } from './json-tree.ts'
+import { parsePlainYaml } from './plain-yaml.ts'
 import { SourceError, type ParsedSource } from './source-node.ts'
 import type { SourceFile } from './source-file.ts'
 import { parseYaml } from './yaml-tree.ts'
@@ -50,7 +51,7 @@ function yamlDocuments(file: SourceFile): DocumentOrProblem[] {
     try {
       if (badSeparator !== undefined)
         throw new SourceError(`invalid Yaml document separator: ${badSeparator}`, start)
-      return { ...parseYaml(text, start), file, origin }
+      return { ...(parsePlainYaml(text, start) ?? parseYaml(text, start)), file, origin }
     } catch (error) {
       if (!(error instanceof SourceError)) throw error
       const template = placeOfTemplate(text)

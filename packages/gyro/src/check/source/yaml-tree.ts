@@ -1,16 +1,25 @@
 /** One YAML document as kubectl reads it, with the place of every value. The grammar is the library's, the meaning of scalars is ours. */
-import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as YamlModule from 'yaml'
 import type { Alias, Node, Scalar, YAMLMap } from 'yaml'
 import { plainScalar } from './yaml-scalar.ts'
 import { SourceError } from './source-node.ts'
 import type { ParsedSource, RepeatedKey, SourceMember, SourceNode } from './source-node.ts'
+
+let library: typeof YamlModule | undefined
+
+/** Loaded with the first document that needs it: most are read without. */
+function yaml(): typeof YamlModule {
+  library ??= createRequire(import.meta.url)('yaml') as typeof YamlModule
+  return library
+}
 
 /** Aliases may not blow a small document up. */
 const MOST_VALUES = 400_000
 
 /** `offset`: where the document begins in its file. Throws SourceError in the words of kubectl, as far as they are known. */
 export function parseYaml(text: string, offset: number): ParsedSource {
-  const document = parseDocument(text, {
+  const document = yaml().parseDocument(text, {
     version: '1.1',
     schema: 'failsafe',
     uniqueKeys: false,
@@ -22,7 +31,7 @@ export function parseYaml(text: string, offset: number): ParsedSource {
     throw new SourceError(problemText(broken.code, broken.message), offset + broken.pos[0])
   const reader = new Reader(offset)
   const { contents } = document
-  const isEmpty = contents === null || (isScalar(contents) && contents.source === '')
+  const isEmpty = contents === null || (yaml().isScalar(contents) && contents.source === '')
   return {
     root: isEmpty ? undefined : reader.node(contents),
     repeatedKeys: reader.repeatedKeys,
@@ -57,7 +66,7 @@ class Reader {
   }
 
   node(node: unknown): SourceNode {
-    if (isAlias(node)) return this.#alias(node)
+    if (yaml().isAlias(node)) return this.#alias(node)
     const anchor = (node as (Node & { anchor?: string }) | null)?.anchor
     if (anchor === undefined) return this.#sized(node)
     this.#open.add(anchor)
@@ -82,12 +91,12 @@ class Reader {
   }
 
   #content(node: unknown): SourceNode {
-    if (isMap(node)) return this.#map(node)
-    if (isSeq(node)) {
+    if (yaml().isMap(node)) return this.#map(node)
+    if (yaml().isSeq(node)) {
       const items = node.items.map((item) => this.node(item))
       return { start: this.#startOf(node), value: items.map(({ value }) => value), items }
     }
-    if (isScalar(node)) return { start: this.#startOf(node), value: this.#scalar(node) }
+    if (yaml().isScalar(node)) return { start: this.#startOf(node), value: this.#scalar(node) }
     return { start: this.#startOf(node), value: null }
   }
 
@@ -108,7 +117,7 @@ class Reader {
     const isSet = map.tag === 'tag:yaml.org,2002:set'
     for (const { key, value } of map.items) {
       const keyStart = this.#startOf(key)
-      if (isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
+      if (yaml().isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
         merge(members, this.node(value), keyStart)
         continue
       }
