@@ -136,6 +136,17 @@ test('charts and kustomizations: what is checked as it is, and how to check the 
   assert.deepEqual([code, summary], [0, 'gyro check: 1 object in 1 file: all accepted'])
 })
 
+test('files that a pattern names with the others: what is no manifest is left out', () => {
+  const { code, lines } = check(
+    'kustomized/base.yaml kustomized/kustomization.yaml chart/values.yaml',
+  )
+  assert.deepEqual(lines, [
+    'kustomized/kustomization.yaml: notice: not checked, as it is a kustomization: kubectl kustomize DIR | gyro check -',
+    'chart/values.yaml: notice: not checked, as it is a part of a Helm chart: helm template DIR | gyro check -',
+  ])
+  assert.equal(code, 0)
+})
+
 test('a reader of its output that leaves is no failure of the check', () => {
   const many = Array.from({ length: 1000 }, (_, index) => map(`A${index}`)).join('---\n')
   const command = `"${join(repository, 'bin/gyro')}" check - | head -n 1`
@@ -153,7 +164,7 @@ test('wrong use: one line, exit code 2', () => {
     ['-', /^gyro: no manifests in standard input$/],
     [
       'chart',
-      /^gyro: no manifests in chart: chart\/Chart.yaml is a Helm chart: its templates are not checked: helm template chart \| gyro check -$/,
+      /^gyro: no manifests in chart: chart\/Chart.yaml: a Helm chart: its templates are not checked: helm template chart \| gyro check -$/,
     ],
   ]
   for (const [line, said] of rows) {

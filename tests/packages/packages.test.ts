@@ -196,6 +196,23 @@ test('the commands run from the package, on every Node: a cluster starts, answer
   }
 })
 
+test('manifests are checked from the package, on every Node', () => {
+  const gyro = join(installed, 'node_modules/.bin/gyropilot')
+  const input = 'apiVersion: v1\nkind: ConfigMap\nmetadata: &a {name: A}\n'
+  for (const [major, node] of nodes) {
+    const { status, stdout, stderr } = spawnSync(node, [gyro, 'check', '-'], {
+      input,
+      encoding: 'utf8',
+    })
+    assert.match(stdout, /^stdin:3:15: error: ConfigMap "A" is invalid: metadata.name: /, stderr)
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'gyro check: 1 object in 1 file: 1 refused; 1 error\n'],
+      `Node ${major}`,
+    )
+  }
+})
+
 test('the stand-ins of envtest are found from the package', () => {
   const node = nodes.get('22')!
   const target = join(folder, 'assets')

@@ -24,7 +24,8 @@ export async function checkCommand(args: readonly string[]): Promise<void> {
     process.stdout.write(helpText(process.stdout.columns ?? 100))
     return
   }
-  const found = findFiles(options.inputs)
+  const stdin = options.inputs.includes('-') ? await standardInput() : new Uint8Array()
+  const found = findFiles(options.inputs, stdin)
   const read = documentsIn(found)
   if (read.documents.length === 0 && found.unreadable.length === 0)
     throw nothingFound(options, found)
@@ -49,6 +50,12 @@ export async function checkCommand(args: readonly string[]): Promise<void> {
   process.stdout.write(outputText(options.output, findings, { ...checked, summary }))
   process.stderr.write(`gyro check: ${summaryText(summary)}\n`)
   process.exitCode = exitCodeOf(summary, found.unreadable.length > 0, options.warningsAsErrors)
+}
+
+async function standardInput(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks)
 }
 
 interface Read {
@@ -109,6 +116,7 @@ function outputText(
 /** A pipeline whose first part failed must not look like a check that found nothing wrong. */
 function nothingFound({ inputs }: CheckOptions, { notices }: FoundFiles): Error {
   const where = inputs.map((input) => (input === '-' ? 'standard input' : input)).join(', ')
-  const hint = notices.length === 0 ? '' : `: ${notices[0]!.file} is ${notices[0]!.message}`
+  const [first] = notices
+  const hint = first === undefined ? '' : `: ${first.file}: ${first.message}`
   return gyroErrors.make('CHECK_FOUND_NOTHING', `no manifests in ${where}${hint}`)
 }

@@ -1,9 +1,9 @@
 /** From what was named on the command line to texts: folders are walked, files are read, what cannot be read is told. */
 import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { SourceFile } from './source/source-file.ts'
 import type { Finding } from './findings.ts'
-import { isManifestName, kustomizedFiles, KUSTOMIZATIONS } from './folder-rules.ts'
+import { isManifestName, kustomizedFiles, KUSTOMIZATIONS, otherPurpose } from './folder-rules.ts'
 
 export interface FoundFile {
   readonly file: SourceFile
@@ -18,8 +18,9 @@ export interface FoundFiles {
   readonly unreadable: readonly Finding[]
 }
 
-export function findFiles(inputs: readonly string[]): FoundFiles {
-  const finder = new Finder()
+/** `stdin`: what standard input gave, for `-`. */
+export function findFiles(inputs: readonly string[], stdin: Uint8Array): FoundFiles {
+  const finder = new Finder(stdin)
   for (const input of inputs) finder.input(input)
   return finder
 }
@@ -35,12 +36,19 @@ class Finder implements FoundFiles {
   readonly notices: Finding[] = []
   readonly unreadable: Finding[] = []
   readonly #read = new Set<string>()
+  readonly #stdin: Uint8Array
+
+  constructor(stdin: Uint8Array) {
+    this.#stdin = stdin
+  }
 
   input(input: string): void {
-    if (input === '-') return this.#file('stdin', 0, true)
+    if (input === '-') return this.#file('stdin', () => this.#stdin, true)
+    const other = otherPurpose(basename(input))
+    if (other !== undefined) return this.#notice(input, other)
     try {
       if (statSync(input).isDirectory()) this.#folder(input, {})
-      else this.#file(input, input, true)
+      else this.#file(input, () => readFileSync(input), true)
     } catch (error) {
       this.#problem(input, error)
     }
@@ -65,7 +73,7 @@ class Finder implements FoundFiles {
           here.listed?.has(path) !== false &&
           statSync(path).isFile()
         )
-          this.#file(path, path, false)
+          this.#file(path, () => readFileSync(path), false)
       } catch (error) {
         this.#problem(path, error)
       }
@@ -91,15 +99,15 @@ class Finder implements FoundFiles {
       path,
       `built by kustomize: only its resources and crds are checked as they are: ${how}`,
     )
-    const files = kustomizedFiles(new SourceFile(path, textOf(path)))
+    const files = kustomizedFiles(new SourceFile(path, textOf(readFileSync(path))))
     return { listed: new Set(files.map((file) => join(folder, file))) }
   }
 
-  #file(name: string, path: string | 0, named: boolean): void {
+  #file(name: string, bytes: () => Uint8Array, named: boolean): void {
     if (this.#read.has(name)) return
     this.#read.add(name)
     try {
-      this.files.push({ file: new SourceFile(name, textOf(path)), named })
+      this.files.push({ file: new SourceFile(name, textOf(bytes())), named })
     } catch (error) {
       this.#problem(name, error)
     }
@@ -123,13 +131,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'is a directory',
   ELOOP: 'too many links',
-  EAGAIN: 'standard input gives nothing',
 }
 
 class NotText extends Error {}
 
-function textOf(path: string | 0): string {
-  const bytes = readFileSync(path)
+function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -8,10 +8,24 @@ export const KUSTOMIZATIONS: readonly string[] = [
   'kustomization.yml',
   'Kustomization',
 ]
-const NO_MANIFESTS = new Set([...KUSTOMIZATIONS, 'Chart.yaml', 'Chart.lock', 'values.yaml'])
+const OF_CHARTS: readonly string[] = [
+  'Chart.yaml',
+  'Chart.lock',
+  'values.yaml',
+  'values.schema.json',
+]
 
 export function isManifestName(name: string): boolean {
-  return /\.(?:ya?ml|json)$/.test(name) && !NO_MANIFESTS.has(name)
+  return /\.(?:ya?ml|json)$/.test(name) && otherPurpose(name) === undefined
+}
+
+/** What a file of this name is, when it is no manifest: patterns such as `k8s/*.yaml` name it with the others. */
+export function otherPurpose(name: string): string | undefined {
+  if (KUSTOMIZATIONS.includes(name))
+    return 'not checked, as it is a kustomization: kubectl kustomize DIR | gyro check -'
+  if (OF_CHARTS.includes(name))
+    return 'not checked, as it is a part of a Helm chart: helm template DIR | gyro check -'
+  return undefined
 }
 
 /** Files below the folder of a kustomization that it takes whole: all others are patches, values and the like. */
