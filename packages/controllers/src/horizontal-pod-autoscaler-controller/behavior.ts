@@ -37,7 +37,7 @@ export function normalizeWithBehavior(
   const recommendations = remembered(
     known,
     { replicas: proposedReplicas, timeMs: nowMs },
-    ({ timeMs }) => timeMs <= nowMs - longestMs,
+    ({ timeMs }) => timeMs < nowMs - longestMs,
   )
   // 3.
   const isUp = proposedReplicas >= currentReplicas

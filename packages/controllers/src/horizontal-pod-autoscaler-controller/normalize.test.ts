@@ -119,9 +119,39 @@ test('Min of 2 pods and 50% from 5: floor 3, from 1 up: 2', () => {
 })
 
 test('Disabled keeps what there is', () => {
-  const rules = { selectPolicy: 'Disabled', stabilizationWindowSeconds: 0, policies: [] }
+  const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }]
+  const rules = { selectPolicy: 'Disabled', stabilizationWindowSeconds: 0, policies }
   assert.deepEqual(behaved(proposal(5, 9), { scaleUp: rules }).slice(0, 2), [5, 'ScaleUpLimit'])
   assert.deepEqual(behaved(proposal(5, 1), { scaleDown: rules }).slice(0, 2), [5, 'ScaleDownLimit'])
+})
+
+test('what a policy just allows is within range, and where policy and bound agree it is the bound that limits', () => {
+  const policies = [{ type: 'Pods', value: 4, periodSeconds: 60 }]
+  const rules = { stabilizationWindowSeconds: 0, policies }
+  const up = (proposed: number, maxReplicas: number) =>
+    behaved(proposal(10, proposed, { maxReplicas }), { scaleUp: rules }).slice(0, 2)
+  const down = (proposed: number, minReplicas: number) =>
+    behaved(proposal(10, proposed, { minReplicas }), { scaleDown: rules }).slice(0, 2)
+  assert.deepEqual(up(14, 99), [14, 'DesiredWithinRange'])
+  assert.deepEqual(up(15, 99), [14, 'ScaleUpLimit'])
+  assert.deepEqual(up(15, 14), [14, 'TooManyReplicas'])
+  assert.deepEqual(down(6, 1), [6, 'DesiredWithinRange'])
+  assert.deepEqual(down(5, 1), [6, 'ScaleDownLimit'])
+  assert.deepEqual(down(5, 6), [6, 'TooFewReplicas'])
+})
+
+test('with behavior an entry is overwritten when it is older than the longer of both windows', () => {
+  const scaleUp = { ...UP_DEFAULT, stabilizationWindowSeconds: 60 }
+  const kept = (seconds: number, scaleDown: Behavior['scaleDown'] = DOWN_DEFAULT) =>
+    normalizeWithBehavior(
+      proposal(5, 5),
+      { ...NO_HISTORY, recommendations: [before(seconds, 7)] },
+      { scaleUp, scaleDown },
+      WINDOW_MS,
+    ).recommendations.length
+  assert.deepEqual([kept(59), kept(61), kept(300), kept(300.001)], [2, 2, 2, 1])
+  const short = { ...DOWN_DEFAULT, stabilizationWindowSeconds: 10 }
+  assert.deepEqual([kept(11, short), kept(60, short), kept(60.001, short)], [2, 2, 1])
 })
 
 const event = (seconds: number, change: number): ScaleEvent => ({
