@@ -186,6 +186,14 @@ for (const [title, pods, minReadySeconds, removed] of surging) {
   })
 }
 
+test('surge without minReadySeconds: the old pod goes as soon as the new one is ready', () => {
+  const pods = [
+    daemonPod('n', { name: 'old', hash: OLD_HASH, ...ready }),
+    daemonPod('n', { name: 'new', readySeconds: 0 }),
+  ]
+  assert.deepEqual(planned(pods, daemonSet({ rolling: SURGE })).remove, ['old'])
+})
+
 type Strategy = NonNullable<DaemonSet['spec']>['updateStrategy']
 
 function withStrategy(updateStrategy: Strategy): DaemonSet {

@@ -85,6 +85,11 @@ test('a node without a pod is unavailable, and so is one with old and new', () =
   assert.deepEqual(replaced(3, [old('n0')], nodes(3)), ['old-n0'])
 })
 
+test('without minReadySeconds a pod is available from the moment it is ready', () => {
+  const pods = [fresh('n0', { readySeconds: 0 }), old('n1')]
+  assert.deepEqual(replaced(1, pods, nodes(2)), ['old-n1'])
+})
+
 test('a node that should not run a pod and has none does not count', () => {
   const closed = node('closed', { taints: [{ key: 'k', effect: 'NoSchedule' }] })
   assert.deepEqual(replaced(1, [old('n0')], [node('n0'), closed]), ['old-n0'])

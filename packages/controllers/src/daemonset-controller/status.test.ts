@@ -54,6 +54,14 @@ test('each count is of nodes', () => {
   })
 })
 
+test('without minReadySeconds a ready pod is available', () => {
+  const { numberAvailable, numberUnavailable } = counted(
+    [daemonPod('n0', { readySeconds: 0 })],
+    nodes(1),
+  )
+  assert.deepEqual([numberAvailable, numberUnavailable], [1, 0])
+})
+
 test('A NoSchedule taint added later does not evict the pod, but the node then counts as misscheduled, not desired.', () => {
   const closed = node('n', { taints: [{ key: 'k', effect: 'NoSchedule' }] })
   assert.deepEqual(counted([daemonPod('n', { readySeconds: 5 })], [closed]), {
