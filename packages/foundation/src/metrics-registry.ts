@@ -146,7 +146,7 @@ abstract class Family<S> {
     if (this.#series.length === 0) return
     const { name, help, stability = 'ALPHA' } = this.options
     lines.push(
-      `# HELP ${name} ${escapeHelp(`[${stability}] ${help}`)}`,
+      `# HELP ${name} ${escapeHelp(stability === 'NONE' ? help : `[${stability}] ${help}`)}`,
       `# TYPE ${name} ${this.type}`,
     )
     // The Go client sorts labels by name, and series by the values in that order.

@@ -22,14 +22,15 @@ export interface Histogram {
   initialize(labels: Labels): void
 }
 
-export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE' | 'INTERNAL'
+/** NONE: not a name of Kubernetes' own; its help text has no level before it. */
+export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE' | 'INTERNAL' | 'NONE'
 
 export interface MetricOptions {
   readonly name: string
   readonly help: string
   /** Label names, in the order of the exposition. */
   readonly labels?: readonly string[]
-  /** Shown as `[ALPHA] ` in front of the help text, as Kubernetes does. Default: ALPHA. */
+  /** Shown as `[ALPHA] ` in front of the help text, as Kubernetes does; NONE is not shown. Default: ALPHA. */
   readonly stability?: StabilityLevel
 }
 

@@ -1,22 +1,27 @@
 import type * as FileSystem from 'node:fs'
 import type { MetricsRegistry } from '../metrics.ts'
 
-/** Under the names that every Prometheus client uses. What the platform does not tell is left out. */
+/** Under the names and help texts that every Prometheus client uses. What the platform does not tell is left out. */
 export function exposeProcessMetrics(registry: MetricsRegistry): void {
-  const gauge = (name: string, help: string) => registry.gauge({ name, help, stability: 'STABLE' })
+  const gauge = (name: string, help: string) => registry.gauge({ name, help, stability: 'NONE' })
   const cpu = registry.counter({
     name: 'process_cpu_seconds_total',
-    help: 'Processor time of the process, in user and system mode.',
-    stability: 'STABLE',
+    help: 'Total user and system CPU time spent in seconds.',
+    stability: 'NONE',
   })
-  const resident = gauge('process_resident_memory_bytes', 'Memory of the process that is resident.')
-  const started = gauge('process_start_time_seconds', 'When the process started, since the epoch.')
+  const resident = gauge('process_resident_memory_bytes', 'Resident memory size in bytes.')
+  const started = gauge(
+    'process_start_time_seconds',
+    'Start time of the process since unix epoch in seconds.',
+  )
   started.set(performance.timeOrigin / 1000)
   const mostFiles = mostOpenFiles()
   if (mostFiles !== undefined)
-    gauge('process_max_fds', 'How many file descriptors may be open.').set(mostFiles)
+    gauge('process_max_fds', 'Maximum number of open file descriptors.').set(mostFiles)
   const openFiles =
-    mostFiles === undefined ? undefined : gauge('process_open_fds', 'File descriptors in use.')
+    mostFiles === undefined
+      ? undefined
+      : gauge('process_open_fds', 'Number of open file descriptors.')
   let shownSeconds = 0
   registry.onCollect(() => {
     const { user, system } = process.cpuUsage()

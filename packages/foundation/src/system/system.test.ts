@@ -101,4 +101,13 @@ test('the process shows its time, memory and files under the usual names', () =>
   assert.ok(ageSeconds > 0 && ageSeconds < 600, String(ageSeconds))
   assert.ok(valueOf('process_open_fds') > 2)
   assert.ok(valueOf('process_max_fds') >= valueOf('process_open_fds'))
+  // Those of every Prometheus client, without a level: a scrape of ours and of others must not show two.
+  const helps = registry.expose().match(/^# HELP .*$/gm)
+  assert.deepEqual(helps, [
+    '# HELP process_cpu_seconds_total Total user and system CPU time spent in seconds.',
+    '# HELP process_max_fds Maximum number of open file descriptors.',
+    '# HELP process_open_fds Number of open file descriptors.',
+    '# HELP process_resident_memory_bytes Resident memory size in bytes.',
+    '# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.',
+  ])
 })
