@@ -109,7 +109,7 @@ test('aggregated discovery: two requests, core first, kinds filled in, stale gro
   )
   assert.deepEqual(
     [...discovered.failed],
-    [['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery']],
+    [['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery: metrics.k8s.io/v1beta1']],
   )
 })
 

@@ -178,7 +178,8 @@ class Collected {
         versions.map(({ version }) => version),
       )
       for (const { version, freshness, resources = [] } of versions) {
-        if (freshness === 'Stale') this.addFailure(group, version, 'stale GroupVersion discovery')
+        if (freshness === 'Stale')
+          this.addFailure(group, version, `stale GroupVersion discovery: ${group}/${version}`)
         for (const resource of resources)
           this.#addResource(fromAggregated(group, version, resource))
       }
