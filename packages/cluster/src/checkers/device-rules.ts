@@ -46,14 +46,15 @@ export function* deviceClaims(objects: Objects): Iterable<string> {
   }
 }
 
-/** A device is one claim's alone. */
+/** A device, or a share of one, is one claim's alone. */
 export function* devicesTaken(objects: Objects): Iterable<string> {
   const takenBy = new Map<string, string>()
   for (const { metadata, status } of objects.all(resources.resourceclaims)) {
     const claim = `${metadata?.namespace}/${metadata?.name}`
     for (const result of status?.allocation?.devices?.results ?? []) {
       if (result.adminAccess === true) continue
-      const device = `${result.driver}/${result.pool}/${result.device}`
+      const share = result.shareID === undefined ? '' : ` (share ${result.shareID})`
+      const device = `${result.driver}/${result.pool}/${result.device}${share}`
       const other = takenBy.get(device)
       if (other !== undefined) yield `ResourceClaims ${other} and ${claim} both have ${device}`
       takenBy.set(device, claim)

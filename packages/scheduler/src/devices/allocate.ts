@@ -19,12 +19,18 @@ import { countersFit } from './counters.ts'
 import { keyOfPublished, nodesOf } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import type { Selectors } from './selectors.ts'
+import { added, consumptionOf, fitsBeside, isShared } from './shared-capacity.ts'
+import type { Consumption } from './shared-capacity.ts'
 
 export interface AllocationWorld {
   /** That the node can use, in the order in which they are tried. */
   readonly devices: readonly PublishedDevice[]
-  /** Keys of devices that other claims have. */
+  /** Keys of devices that other claims have for themselves. */
   readonly taken: ReadonlySet<string>
+  /** What other claims have of shared devices, by key. */
+  readonly shares: ReadonlyMap<string, Consumption>
+  /** The identity of a new share: a uuid. */
+  readonly newShareId: () => string
   readonly classes: (name: string) => DeviceClass | undefined
   readonly selectors: Selectors
 }
@@ -39,6 +45,8 @@ type Wanted = Omit<ExactDeviceRequest | DeviceSubRequest, 'name'> & {
 interface Chosen {
   readonly wanted: Wanted
   readonly device: PublishedDevice
+  /** Of a shared device. */
+  readonly consumed: Consumption | undefined
 }
 
 /** A search that goes back where it gets stuck gives up after so many steps. */
@@ -56,6 +64,7 @@ class Search {
   readonly #claims: readonly ResourceClaim[]
   readonly #world: AllocationWorld
   readonly #taken: Set<string>
+  readonly #shares: Map<string, Consumption>
   readonly #chosen: Chosen[][]
   readonly #constraints: readonly (readonly Constraint[])[]
   #steps = 0
@@ -64,6 +73,7 @@ class Search {
     this.#claims = claims
     this.#world = world
     this.#taken = new Set(world.taken)
+    this.#shares = new Map(world.shares)
     this.#chosen = claims.map(() => [])
     this.#constraints = claims.map(constraintsOf)
   }
@@ -126,22 +136,46 @@ class Search {
   /** Takes the device for as long as the rest succeeds with it. */
   #with(claimAt: number, wanted: Wanted, device: PublishedDevice, rest: () => boolean): boolean {
     if (this.#steps++ > STEPS_MAX) return false
-    const key = keyOfPublished(device)
     // Who administers devices looks at those of others.
     const takes = wanted.adminAccess !== true
-    if (takes && (this.#taken.has(key) || !countersFit(device, this.#taken, this.#world.devices)))
-      return false
+    const consumed = isShared(device.device)
+      ? consumptionOf(device.device, wanted.capacity)
+      : undefined
     const chosen = this.#chosen[claimAt]!
-    if (!takes && chosen.some((other) => keyOfPublished(other.device) === key)) return false
-    chosen.push({ wanted, device })
-    if (takes) this.#taken.add(key)
+    if (takes ? !this.#isFree(device, consumed) : isAmong(chosen, device)) return false
+    // Of one request each device is another one, shared or not.
+    const ofRequest = chosen.filter((other) => other.wanted === wanted)
+    if (consumed !== undefined && isAmong(ofRequest, device)) return false
+    chosen.push({ wanted, device, consumed })
+    const giveBack = takes ? this.#take(device, consumed) : () => {}
     const ofClaim = (requestName: string): readonly PublishedDevice[] =>
       chosen.flatMap((each) => (each.wanted.requestName === requestName ? [each.device] : []))
     if (this.#constraints[claimAt]!.every((constraint) => constraint(ofClaim)) && rest())
       return true
     chosen.pop()
-    if (takes) this.#taken.delete(key)
+    giveBack()
     return false
+  }
+
+  #isFree(device: PublishedDevice, consumed: Consumption | undefined): boolean {
+    const key = keyOfPublished(device)
+    if (this.#taken.has(key)) return false
+    if (consumed !== undefined && !fitsBeside(device.device, consumed, this.#shares.get(key)))
+      return false
+    const inUse = (other: string): boolean => this.#taken.has(other) || this.#shares.has(other)
+    return countersFit(device, inUse, this.#world.devices)
+  }
+
+  /** Answers how to undo it. */
+  #take(device: PublishedDevice, consumed: Consumption | undefined): () => void {
+    const key = keyOfPublished(device)
+    if (consumed === undefined) {
+      this.#taken.add(key)
+      return () => this.#taken.delete(key)
+    }
+    const before = this.#shares.get(key)
+    this.#shares.set(key, added(before, consumed))
+    return () => void (before ? this.#shares.set(key, before) : this.#shares.delete(key))
   }
 
   #suits(wanted: Wanted, device: PublishedDevice): boolean {
@@ -151,9 +185,15 @@ class Search {
       deviceClass !== undefined &&
       areTaintsTolerated(device, wanted.tolerations) &&
       selectors.select(deviceClass.spec.selectors ?? [], device) &&
-      selectors.select(wanted.selectors ?? [], device)
+      selectors.select(wanted.selectors ?? [], device) &&
+      consumptionOf(device.device, wanted.capacity) !== undefined
     )
   }
+}
+
+function isAmong(chosen: readonly Chosen[], device: PublishedDevice): boolean {
+  const key = keyOfPublished(device)
+  return chosen.some((other) => keyOfPublished(other.device) === key)
 }
 
 /** What a request can be served with, the best first. */
@@ -186,9 +226,9 @@ function areTaintsTolerated(
 function resultOf(
   claim: ResourceClaim,
   chosen: readonly Chosen[],
-  { classes }: AllocationWorld,
+  { classes, newShareId }: AllocationWorld,
 ): AllocationResult {
-  const results = chosen.map(({ wanted, device }): DeviceRequestAllocationResult => {
+  const results = chosen.map(({ wanted, device, consumed }): DeviceRequestAllocationResult => {
     const { bindingConditions, bindingFailureConditions, name } = device.device
     return {
       request: wanted.fullName,
@@ -199,6 +239,8 @@ function resultOf(
       ...(wanted.tolerations && { tolerations: wanted.tolerations }),
       ...(bindingConditions && { bindingConditions }),
       ...(bindingFailureConditions && { bindingFailureConditions }),
+      ...(consumed && { shareID: newShareId() }),
+      ...(consumed && Object.keys(consumed).length > 0 && { consumedCapacity: consumed }),
     }
   })
   const config = configOf(claim, [...new Set(chosen.map(({ wanted }) => wanted))], classes)

@@ -9,7 +9,7 @@ import type { PublishedDevice } from './device-pools.ts'
 /** Whether there is enough left for the device besides those that are taken. */
 export function countersFit(
   device: PublishedDevice,
-  taken: ReadonlySet<string>,
+  isTaken: (key: string) => boolean,
   all: readonly PublishedDevice[],
 ): boolean {
   const consumed = device.device.consumesCounters ?? []
@@ -18,7 +18,9 @@ export function countersFit(
     (other) =>
       other.driver === device.driver &&
       other.pool === device.pool &&
-      taken.has(keyOfPublished(other)),
+      // What a shared device consumes does not depend on how many share it.
+      other !== device &&
+      isTaken(keyOfPublished(other)),
   )
   return consumed.every(({ counterSet, counters }) =>
     Object.entries(counters).every(([name, { value }]) => {

@@ -5,8 +5,8 @@
 import { isReservedFor, keyOf, resources } from '@gyropilot/api'
 import type { AllocationResult, Node, Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
-import { errorText } from '@gyropilot/foundation'
-import type { Clock, Logger } from '@gyropilot/foundation'
+import { errorText, uuid } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
 import type { NamedFilter, NodeFilter } from '../filters/index.ts'
@@ -20,11 +20,14 @@ import type { PublishedDevice } from './device-pools.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
 import { SelectorError, Selectors } from './selectors.ts'
+import { added, isShare } from './shared-capacity.ts'
+import type { Consumption } from './shared-capacity.ts'
 
 export interface DeviceClaimsOptions {
   readonly client: Client
   readonly informers: InformerFactory
   readonly clock: Clock
+  readonly random: RandomSource
   readonly logger: Logger
 }
 
@@ -40,6 +43,12 @@ const CANNOT_ALLOCATE = 'cannot allocate all claims'
 const NOT_ON_NODE = 'resourceclaim not available on the node'
 const NONE: readonly string[] = []
 
+/** What nobody else can have meanwhile: whole devices, and parts of shared ones. */
+interface InUse {
+  readonly taken: ReadonlySet<string>
+  readonly shares: ReadonlyMap<string, Consumption>
+}
+
 export class DeviceClaims {
   readonly filter: NamedFilter = {
     name: 'DynamicResources',
@@ -51,15 +60,19 @@ export class DeviceClaims {
   readonly #slices: Lister<ResourceSlice>
   readonly #writes: ClaimWrites
   readonly #logger: Logger
+  readonly #shareIds: RandomSource
   readonly #selectors = new Selectors()
   /** By `namespace/name` of the claim. */
   readonly #promised = new Map<string, Promised>()
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
-  #allocated: ReadonlySet<string> | undefined
+  #allocated: InUse | undefined
   #failedSelector: { readonly podUid: string; readonly text: string } | undefined
 
   /** `onChange`: something came that may help a pod that waits. */
-  constructor({ client, informers, clock, logger }: DeviceClaimsOptions, onChange: () => void) {
+  constructor(
+    { client, informers, clock, random, logger }: DeviceClaimsOptions,
+    onChange: () => void,
+  ) {
     const claims = informers.informer(resources.resourceclaims)
     const slices = informers.informer(resources.resourceslices)
     const classes = informers.informer(resources.deviceclasses)
@@ -68,6 +81,7 @@ export class DeviceClaims {
     this.#listers = { claims: claims.lister, classes: classes.lister }
     this.#writes = new ClaimWrites(client, clock)
     this.#logger = logger
+    this.#shareIds = random.fork('shares')
     const claimChanged = (claim: ResourceClaim): void => {
       this.#allocated = undefined
       const key = keyOf(claim)
@@ -153,20 +167,19 @@ export class DeviceClaims {
     this.#devicesOf ??= devicesByNode(publishedDevices(this.#slices.list()))
     const results = allocate(open, {
       devices: this.#devicesOf(node!),
-      taken: this.#taken(),
+      ...this.#inUse(),
+      newShareId: () => uuid(this.#shareIds),
       classes: (name) => this.#listers.classes.get(undefined, name),
       selectors: this.#selectors,
     })
     return results && new Map(results.map((result, at) => [open[at]!, result]))
   }
 
-  #taken(): ReadonlySet<string> {
-    this.#allocated ??= new Set(
-      this.#claims.list().flatMap(({ status }) => keysOf(status?.allocation)),
-    )
+  #inUse(): InUse {
+    this.#allocated ??= usedBy(this.#claims.list().map(({ status }) => status?.allocation))
     if (this.#promised.size === 0) return this.#allocated
-    const promised = [...this.#promised.values()].flatMap(({ allocation }) => keysOf(allocation))
-    return new Set([...this.#allocated, ...promised])
+    const promised = [...this.#promised.values()].map(({ allocation }) => allocation)
+    return usedBy(promised, this.#allocated)
   }
 
   /** The pod goes to this node, where its claims can be served. */
@@ -214,9 +227,17 @@ export class DeviceClaims {
   }
 }
 
-/** Of devices that nobody else can have meanwhile. */
-function keysOf(allocation: AllocationResult | undefined): readonly string[] {
-  return (allocation?.devices?.results ?? []).flatMap((result) =>
-    result.adminAccess === true ? [] : [deviceKey(result)],
-  )
+function usedBy(
+  allocations: readonly (AllocationResult | undefined)[],
+  before: InUse = { taken: new Set(), shares: new Map() },
+): InUse {
+  const taken = new Set(before.taken)
+  const shares = new Map(before.shares)
+  for (const result of allocations.flatMap((allocation) => allocation?.devices?.results ?? [])) {
+    const key = deviceKey(result)
+    if (result.adminAccess === true) continue
+    if (isShare(result)) shares.set(key, added(shares.get(key), result.consumedCapacity))
+    else taken.add(key)
+  }
+  return { taken, shares }
 }

@@ -10,6 +10,7 @@ import type {
 import { allocate } from './allocate.ts'
 import { publishedDevices } from './device-pools.ts'
 import { Selectors } from './selectors.ts'
+import type { Consumption } from './shared-capacity.ts'
 
 export function slice(
   name: string,
@@ -61,10 +62,13 @@ export function allocations(
   slices: readonly ResourceSlice[],
   taken: readonly string[] = [],
   deviceClass: DeviceClass['spec'] = {},
+  shares: ReadonlyMap<string, Consumption> = new Map(),
 ) {
   return allocate(claims, {
     devices: publishedDevices(slices),
     taken: new Set(taken.map((device) => `d.example.com/p/${device}`)),
+    shares,
+    newShareId: () => 'share',
     classes: (name) => (name === 'c' ? { metadata: { name }, spec: deviceClass } : undefined),
     selectors: new Selectors(),
   })
