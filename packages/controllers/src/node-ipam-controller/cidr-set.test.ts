@@ -33,6 +33,15 @@ test('Given occupied slots, then allocation skips them', () => {
   assert.deepEqual(tries(), [1, 1, 1])
 })
 
+test('slots that are skipped are counted over the end too', () => {
+  const { next, occupy, release, tries } = cidrSet('10.0.0.0/28', 30)
+  for (let count = 0; count < 3; count++) next()
+  occupy('10.0.0.12/30')
+  release('10.0.0.4/30')
+  assert.equal(next(), '10.0.0.4/30')
+  assert.deepEqual(tries(), [0, 0, 0, 2])
+})
+
 test('a freed slot is handed out only when the cursor has come round', () => {
   const { next, release } = cidrSet('10.0.0.0/28', 30)
   assert.equal(next(), '10.0.0.0/30')

@@ -159,6 +159,14 @@ test('what the cache does not show yet is known from the list', async () => {
   await world.stop()
 })
 
+test('what a list from a lagging server lacks is known from the cache', async () => {
+  const world = starting([node('a'), node('b', ['10.244.0.0/24'])])
+  world.client.remove(resources.nodes, node('b'))
+  await world.clock.advance(0)
+  assert.deepEqual(world.podCidrs('a'), ['10.244.1.0/24'])
+  await world.stop()
+})
+
 test('a node that goes while it is listed holds nothing', async () => {
   const world = starting([node('a'), node('b', ['10.244.0.0/24'])])
   const { client, informers } = world

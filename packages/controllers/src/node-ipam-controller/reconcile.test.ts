@@ -217,6 +217,13 @@ test('what was proposed to a node is not proposed to its namesake', () => {
   )
 })
 
+test('what was proposed to a node stays its own when a namesake has something else', () => {
+  const ranges = nodeRanges([['10.0.0.0/28', 30]])
+  sync(ranges, node('a'), () => lost)
+  assert.equal(ranges.occupy(node('a', ['10.0.0.12/30'], 'another')), undefined)
+  assert.deepEqual(given(ranges, 'a'), ['10.0.0.0/30'])
+})
+
 test('events name the node by name and uid, of whatever version', () => {
   const target = node('n')
   const versioned = { ...target, metadata: { ...target.metadata, resourceVersion: '7' } }

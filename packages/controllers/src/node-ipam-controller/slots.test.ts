@@ -41,6 +41,12 @@ test('the next free slot is found over full words, and from the beginning after 
   }
 })
 
+test('whole words are passed over from their beginning only', () => {
+  const slots = new Slots(96)
+  for (let slot = 0; slot < 32; slot++) slots.take(slot)
+  assert.equal(slots.nextFree(5), 32)
+})
+
 test('a size that is no multiple of a word has no slots beyond its end', () => {
   const slots = new Slots(2)
   slots.take(0)
