@@ -392,6 +392,33 @@ describe('streams over the network', () => {
       },
     }).end()
 
+  test('the tunnel of client-go: SPDY/3.1 in WebSocket messages, by a name with a slash', async () => {
+    const call = request({
+      host: '127.0.0.1',
+      port,
+      path: `${given.ns}/pods/p/portforward`,
+      rejectUnauthorized: false,
+      headers: {
+        ...ADMINISTRATOR,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io',
+      },
+    }).end()
+    call.on('response', ({ statusCode }) => call.destroy(new Error(`answered ${statusCode}`)))
+    const [response, socket, head] = await once(call, 'upgrade')
+    assert.equal(response.headers['sec-websocket-protocol'], 'SPDY/3.1+portforward.k8s.io')
+    assert.equal(head.length, 0)
+    const ping = Buffer.from('800300060000000400000001', 'hex')
+    // A final binary message of 12 bytes, masked with zeros; the answer is not masked.
+    socket.write(Buffer.concat([Buffer.from('828c00000000', 'hex'), ping]))
+    const [answer] = await once(socket, 'data')
+    assert.deepEqual(answer, Buffer.concat([Buffer.from('820c', 'hex'), ping]))
+    socket.destroy()
+  })
+
   test('SPDY/3.1: the server chooses the newest protocol that both know', async () => {
     const [response, socket] = await once(openSpdy('p/exec?command=run&stdout=true'), 'upgrade')
     assert.equal(response.headers['x-stream-protocol-version'], 'v5.channel.k8s.io')

@@ -123,13 +123,13 @@ async function handshake(
   serve: (webSocket: WebSocket) => void,
 ): Promise<void> {
   const { WebSocketServer } = await import('ws')
-  const server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    handleProtocols: () => protocol || false,
-  })
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  // Chosen already, and not the library's to judge: it refuses the slash of the tunnel, which RFC 6455 does not allow either.
+  if (protocol !== '')
+    server.on('headers', (lines) => void lines.push(`Sec-WebSocket-Protocol: ${protocol}`))
+  const { 'sec-websocket-protocol': _, ...others } = headers
   type Incoming = Parameters<typeof server.handleUpgrade>[0]
-  server.handleUpgrade({ method, headers, url } as Incoming, socket, head, serve)
+  server.handleUpgrade({ method, headers: others, url } as Incoming, socket, head, serve)
 }
 
 function offeredTo({ headers }: ServerRequest): readonly string[] {
