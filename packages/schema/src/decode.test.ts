@@ -27,6 +27,11 @@ test('the first field of a wrong type ends decoding, in the words of Go', () => 
     ],
     [
       POD,
+      { spec: { containers: [{ securityContext: { capabilities: { drop: [5] } } }] } },
+      'json: cannot unmarshal number into Go struct field Capabilities.spec.containers.securityContext.capabilities.drop of type v1.Capability',
+    ],
+    [
+      POD,
       { spec: { priority: 80.5 } },
       'json: cannot unmarshal number 80.5 into Go struct field PodSpec.spec.priority of type int32',
     ],

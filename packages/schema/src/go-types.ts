@@ -58,6 +58,8 @@ const BY_STRUCT_FIELD: Readonly<Record<string, string>> = {
   'autoscaling-v2.HPAScalingPolicy.type': 'v2.HPAScalingPolicyType',
   'autoscaling-v2.ResourceMetricSource.name': 'v1.ResourceName',
   'autoscaling-v2.ContainerResourceMetricSource.name': 'v1.ResourceName',
+  'core-v1.Capabilities.add': 'v1.Capability',
+  'core-v1.Capabilities.drop': 'v1.Capability',
   'core-v1.Container.restartPolicy': 'v1.ContainerRestartPolicy',
   'core-v1.LimitRangeItem.type': 'v1.LimitType',
   'core-v1.Secret.type': 'v1.SecretType',

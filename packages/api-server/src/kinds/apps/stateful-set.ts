@@ -22,6 +22,7 @@ import { validateClaimSpec } from '../core/persistent-volume-claim-spec.ts'
 import { defaultClaim } from '../core/persistent-volume-claim.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
+import { claimSpecWarnings } from '../core/persistent-volume-claim-spec.ts'
 import { podSpecWarnings } from '../core/pod/warnings.ts'
 import { validateCollisionCount, validateReplicaCounters } from '../workload-template.ts'
 
@@ -249,6 +250,8 @@ export const statefulSet: KindRules = {
       spec.template?.metadata,
       'spec.template.spec',
     )
+    for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      list.push(...claimSpecWarnings(claim.spec, `spec.volumeClaimTemplates[${index}]`))
     if (spec.revisionHistoryLimit < 0) {
       list.push(
         'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

@@ -275,6 +275,34 @@ test('pods alone end gracefully', () => {
   assert.equal(context.featureEnabled('Any'), true)
 })
 
+test('warnings of claims, and of templates of them', () => {
+  const warn = (group: string, kind: string, object: Draft): readonly string[] =>
+    rulesFor(group, kind)!.warnings!(object, undefined)
+  const spec = { resources: { limits: { storage: '2500m' }, requests: { storage: '1500m' } } }
+  const fraction = (at: string, value: string): string =>
+    `${at}[storage]: fractional byte value "${value}" is invalid, must be an integer`
+  const annotations = { 'volume.beta.kubernetes.io/storage-class': 'x' }
+  assert.deepEqual(warn('', 'PersistentVolumeClaim', { metadata: { annotations }, spec }), [
+    'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+    fraction('spec.resources.requests', '1500m'),
+    fraction('spec.resources.limits', '2500m'),
+  ])
+  const whole = { resources: { requests: { storage: '1Gi' } } }
+  assert.deepEqual(warn('', 'PersistentVolumeClaim', { metadata: {}, spec: whole }), [])
+  const set = { volumeClaimTemplates: [{ spec: whole }, { metadata: { annotations }, spec }] }
+  assert.deepEqual(warn('apps', 'StatefulSet', { spec: set }), [
+    fraction('spec.volumeClaimTemplates[1].resources.requests', '1500m'),
+    fraction('spec.volumeClaimTemplates[1].resources.limits', '2500m'),
+  ])
+  const volumes = [{ name: 'e', ephemeral: { volumeClaimTemplate: { spec: whole } } }]
+  volumes.push({ name: 'f', ephemeral: { volumeClaimTemplate: { spec } } })
+  const at = 'spec.volumes[1].ephemeral.volumeClaimTemplate.spec.resources'
+  assert.deepEqual(warn('', 'Pod', { metadata: { name: 'a' }, spec: { volumes } }), [
+    fraction(`${at}.requests`, '1500m'),
+    fraction(`${at}.limits`, '2500m'),
+  ])
+})
+
 test('warnings', () => {
   const warn = (kind: string, object: Draft): readonly string[] =>
     rulesFor('', kind)!.warnings!(object, undefined)

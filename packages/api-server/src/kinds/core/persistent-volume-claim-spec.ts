@@ -1,6 +1,6 @@
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { quantitySign } from '@gyropilot/api'
+import { isIntegerQuantity, quantitySign } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 
@@ -84,4 +84,17 @@ function validateSameSource(spec: Stored, errors: FieldErrors, field: string): v
     )
   )
     errors.invalid(field, {}, 'must match dataSourceRef')
+}
+
+/** Of a claim, or of a template of one: `field` is where its spec stands. */
+export function claimSpecWarnings(spec: Stored | undefined, field: string): string[] {
+  const warnings: string[] = []
+  for (const list of ['requests', 'limits']) {
+    const quantity: string | undefined = spec?.['resources']?.[list]?.storage
+    if (quantity === undefined || isIntegerQuantity(quantity)) continue
+    warnings.push(
+      `${field}.resources.${list}[storage]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
+    )
+  }
+  return warnings
 }

@@ -4,7 +4,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { validateClaimSpec } from './persistent-volume-claim-spec.ts'
+import { claimSpecWarnings, validateClaimSpec } from './persistent-volume-claim-spec.ts'
 import { accessModesText } from './persistent-volume.ts'
 
 const IMMUTABLE =
@@ -98,6 +98,14 @@ export const persistentVolumeClaim: KindRules = {
   },
   validate: (object, errors) => validateClaimSpec(object.spec ?? {}, errors, 'spec'),
   validateUpdate,
+  warnings: (object) => [
+    ...(object.metadata?.annotations?.[CLASS_ANNOTATION] === undefined
+      ? []
+      : [
+          `metadata.annotations[${CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+        ]),
+    ...claimSpecWarnings(object.spec, 'spec'),
+  ],
   columns: [
     nameColumn,
     column(

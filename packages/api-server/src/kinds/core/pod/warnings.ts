@@ -2,6 +2,7 @@
 import type { Stored } from '../../../registry/kind-rules.ts'
 import { isIntegerQuantity } from '@gyropilot/api'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
+import { claimSpecWarnings } from '../persistent-volume-claim-spec.ts'
 
 const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -131,6 +132,9 @@ function volumeWarnings(spec: Stored, field: string): string[] {
     for (const [source, text] of Object.entries(DEPRECATED_VOLUMES)) {
       if (volume[source]) warnings.push(`${field}.volumes[${index}].${source}: ${text}`)
     }
+    const { spec: claim } = volume.ephemeral?.volumeClaimTemplate ?? {}
+    const at = `${field}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`
+    warnings.push(...claimSpecWarnings(claim, at))
   }
   return warnings
 }
