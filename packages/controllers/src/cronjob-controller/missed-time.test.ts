@@ -50,6 +50,15 @@ const cases: readonly Case[] = [
     nextMs: HOUR_MS,
   },
   {
+    what: 'two times, to the second of the later one',
+    schedule: '0 * * * *',
+    created: '2026-01-01T10:00:00Z',
+    now: '2026-01-01T12:00:00Z',
+    latest: '2026-01-01T12:00:00Z',
+    missed: 'few',
+    nextMs: HOUR_MS,
+  },
+  {
     what: 'a hundred times are few',
     schedule: '* * * * *',
     created: '2026-01-01T10:00:00Z',
@@ -184,6 +193,21 @@ test('a day that never comes has no two times, and the next look is a moment awa
     'time difference between two schedules is less than 1 second',
   )
   assert.equal(nextDelayMs(object, nowMs, due), 100)
+})
+
+test('a time that no other follows within five years has no two times either: 29 February before 2100', () => {
+  const object = cronJob({ spec: { schedule: '0 0 29 2 *' }, createdAt: '2096-01-01T00:00:00Z' })
+  const due = dueTimesOf(object, UTC)
+  assert.ok(typeof due !== 'string')
+  const at = (now: string) => missedTimes(object, Date.parse(now), due, true)
+  assert.deepEqual(at('2096-02-28T23:59:59Z'), {
+    earliestMs: Date.parse('2096-01-01T00:00:00Z'),
+    missed: 'none',
+  })
+  assert.equal(
+    at('2096-03-01T00:00:00Z'),
+    'time difference between two schedules is less than 1 second',
+  )
 })
 
 test('without deadline everything since the last run counts, whatever the deadline says', () => {
