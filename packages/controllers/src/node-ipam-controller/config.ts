@@ -27,6 +27,9 @@ export const CONTROLLER_NAME = 'node-ipam-controller'
 export const SERVICE_ACCOUNT = 'node-controller'
 export const EVENT_COMPONENT = 'cidrAllocator'
 export const QUEUE_NAME = 'cidrallocator_node'
+/** The `name` and the `manager` of `running_managed_controllers`. */
+export const RUNNING_NAME = 'nodeipam'
+export const RUNNING_IN = 'kube-controller-manager'
 
 export const WORKERS = 30
 export const PATCH_TRIES = 3

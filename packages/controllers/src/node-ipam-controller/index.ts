@@ -12,6 +12,7 @@ import type {
   KeyedController,
   RunnableController,
 } from '@gyropilot/runtime'
+import { countedWhileRunning } from '../cloud-support/running-metric.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { CidrSet } from './cidr-set.ts'
 import { clusterRanges } from './cluster-ranges.ts'
@@ -21,6 +22,8 @@ import {
   LIST_PATIENCE_MS,
   LIST_PERIOD_MS,
   QUEUE_NAME,
+  RUNNING_IN,
+  RUNNING_NAME,
   SERVICE_ACCOUNT,
   WORKERS,
 } from './config.ts'
@@ -54,7 +57,7 @@ function build(context: Context): RunnableController | undefined {
   const noteGone = (uid: string): void => void (isListed || gone.add(uid))
   const queue = runKeyedController(nodeIpamLogic(context, nodeRanges, noteGone), context)
   const nodes = context.informers.informer(resources.nodes)
-  return {
+  const loop: RunnableController = {
     async run(signal) {
       // The list comes after the cache, so that every later deletion is an event.
       if (!(await nodes.whenSynced(signal))) return
@@ -70,6 +73,7 @@ function build(context: Context): RunnableController | undefined {
       await queue.run(signal)
     },
   }
+  return countedWhileRunning(loop, RUNNING_NAME, context.metrics, RUNNING_IN)
 }
 
 export function nodeIpamLogic(

@@ -159,6 +159,19 @@ test('what the cache does not show yet is known from the list', async () => {
   await world.stop()
 })
 
+test('while it runs it is counted as nodeipam of its manager', async () => {
+  const world = starting([])
+  const running = () =>
+    world.metrics.value('running_managed_controllers', {
+      name: 'nodeipam',
+      manager: 'kube-controller-manager',
+    })
+  await world.clock.advance(0)
+  assert.equal(running(), 1)
+  await world.stop()
+  assert.equal(running(), 0)
+})
+
 test('what a list from a lagging server lacks is known from the cache', async () => {
   const world = starting([node('a'), node('b', ['10.244.0.0/24'])])
   world.client.remove(resources.nodes, node('b'))
