@@ -121,6 +121,7 @@ test('Given an allocated claim on a tainted device, then claim and pod get an ev
     },
   ])
   assert.equal(world.metrics.value(`${PREFIX}s_total`), 1)
+  assert.equal(world.metrics.value('workqueue_adds_total', { name: NAME }), 1)
   assert.deepEqual(world.metrics.observed(`${PREFIX}_duration_seconds`), [0])
   // From a template.
   const own = pod('q', { generated: 'q-gpu' })

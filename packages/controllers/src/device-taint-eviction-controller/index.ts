@@ -71,6 +71,7 @@ export function deviceTaintEvictionLogic(
   }
   const tools = { evictions, enqueue, onDeleted: deletionMetrics(metrics) }
   return {
+    queueName: NAME,
     workers: configuration.deviceTaintEviction.concurrentSyncs,
     watches: watchesOf(evictions, withRules),
     alsoAwait: [informers.informer(resources.deviceclasses)],
