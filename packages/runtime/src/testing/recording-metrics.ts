@@ -8,7 +8,7 @@ import type {
   MetricsRegistry,
 } from '@gyropilot/foundation'
 
-/** Keeps the last value of each series, and every observation of histograms. */
+/** Keeps the last value of each series, and every observation of histograms. Labels that the family does not have are refused. */
 export class RecordingMetrics implements MetricsRegistry {
   readonly families = new Map<string, MetricOptions | HistogramOptions>()
   readonly #values = new Map<string, number>()
@@ -23,7 +23,7 @@ export class RecordingMetrics implements MetricsRegistry {
   gauge(options: MetricOptions): Gauge {
     this.families.set(options.name, options)
     return {
-      set: (value, labels) => void this.#values.set(seriesOf(options.name, labels), value),
+      set: (value, labels) => void this.#values.set(this.#series(options.name, labels), value),
       add: (by, labels) => this.#add(options.name, labels, by),
       clear: () => this.#clear(options.name),
     }
@@ -33,7 +33,7 @@ export class RecordingMetrics implements MetricsRegistry {
     this.families.set(options.name, options)
     return {
       observe: (value, labels) => {
-        const series = seriesOf(options.name, labels)
+        const series = this.#series(options.name, labels)
         const known = this.#observations.get(series)
         if (known === undefined) this.#observations.set(series, [value])
         else known.push(value)
@@ -67,8 +67,16 @@ export class RecordingMetrics implements MetricsRegistry {
       if (series.startsWith(`${name}{`)) this.#values.delete(series)
   }
 
+  /** What a registry would drop must not be tested as if it were shown. */
+  #series(name: string, labels: Labels = {}): string {
+    const declared = this.families.get(name)?.labels ?? []
+    const unknown = Object.keys(labels).find((label) => !declared.includes(label))
+    if (unknown !== undefined) throw new Error(`${name} has no label ${unknown}`)
+    return seriesOf(name, labels)
+  }
+
   #add(name: string, labels: Labels | undefined, by: number): void {
-    const series = seriesOf(name, labels)
+    const series = this.#series(name, labels)
     this.#values.set(series, (this.#values.get(series) ?? 0) + by)
   }
 }
