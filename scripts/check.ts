@@ -1,7 +1,7 @@
 // Every check of the repository. `npm test` and CI run all of them: first what is cheap, one after the other, then two lanes
 // beside each other, because half of the tests compute and the other half mostly wait.
 //
-//   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`
+//   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`; `nightly`: those that no other run has
 import { spawn, spawnSync } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,10 @@ interface Step {
   readonly needsKubectl?: true
   /** Runs with this one instead. */
   readonly kubectl?: string
+  /** Runs with the one that scripts/find-client.sh gives by this name. */
+  readonly fetchedKubectl?: string
+  /** Takes too long for every change, or fetches what is large: runs when it is named, and with the word `nightly`. */
+  readonly nightly?: true
 }
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
@@ -84,6 +88,27 @@ const everyStep: readonly Step[] = [
     command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
     needsKubectl: true,
   },
+  {
+    name: 'clients',
+    lane: 'waiting',
+    command: [node, ...testRun, '--test-concurrency=1', 'tests/clients/*.test.ts'],
+    needsKubectl: true,
+  },
+  {
+    name: 'more-clients',
+    lane: 'waiting',
+    command: [node, ...testRun, '--test-concurrency=1', 'tests/clients/nightly/*.test.ts'],
+    needsKubectl: true,
+    nightly: true,
+  },
+  ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
+    name: `kubectl-${version}`,
+    lane: 'waiting',
+    command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
+    needsKubectl: true,
+    fetchedKubectl: `kubectl-${version}`,
+    nightly: true,
+  })),
 ]
 
 /** A second kubectl, of another version, is used for all that kubectl is tested with. */
@@ -94,8 +119,11 @@ const steps = everyStep.flatMap((step) =>
     : [step],
 )
 
+const NIGHTLY = 'nightly'
 const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => !steps.some((step) => step.name === name))
+const unknown = wanted.filter(
+  (name) => name !== NIGHTLY && !steps.some((step) => step.name === name),
+)
 if (unknown.length > 0) {
   console.error(
     `check: no step named ${unknown.join(', ')}; there are: ${steps.map(({ name }) => name).join(', ')}`,
@@ -103,7 +131,11 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-const chosen = steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+const chosen = steps.filter(({ name, nightly }) =>
+  nightly === undefined
+    ? wanted.length === 0 || wanted.includes(name)
+    : wanted.includes(NIGHTLY) || wanted.includes(name),
+)
 const inLane = (lane: Step['lane']): readonly Step[] => chosen.filter((step) => step.lane === lane)
 const failed: string[] = []
 
@@ -151,10 +183,13 @@ function outcome(step: Step, beside: boolean): Promise<Outcome> {
 }
 
 /** Undefined: there is no kubectl, and find-kubectl.sh has said why. */
-function environmentOf({ needsKubectl, kubectl }: Step): NodeJS.ProcessEnv | undefined {
+function environmentOf(step: Step): NodeJS.ProcessEnv | undefined {
+  const { needsKubectl, kubectl, fetchedKubectl } = step
   if (needsKubectl === undefined) return process.env
   if (kubectl !== undefined) return { ...process.env, KUBECTL: kubectl }
-  const found = spawnSync(join(root, 'scripts/find-kubectl.sh'), {
+  const [script, args] =
+    fetchedKubectl === undefined ? ['find-kubectl.sh', []] : ['find-client.sh', [fetchedKubectl]]
+  const found = spawnSync(join(root, 'scripts', script), args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })

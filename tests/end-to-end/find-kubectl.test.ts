@@ -14,7 +14,7 @@ import { after, before, test } from 'node:test'
 import { finished, repository } from './gyro-process.ts'
 import type { Finished } from './gyro-process.ts'
 
-/** A checkout of the script alone, and a PATH with what it needs but neither kubectl nor apt. */
+/** A checkout of the script and what it reads, and a PATH with what it needs but neither kubectl nor apt. */
 let folder: string
 let script: string
 let bin: string
@@ -22,7 +22,8 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'find-kubectl-'))
   mkdirSync(join(folder, 'scripts'))
   script = join(folder, 'scripts', 'find-kubectl.sh')
-  cpSync(join(repository, 'scripts/find-kubectl.sh'), script)
+  for (const name of ['find-kubectl.sh', 'debian-archive.sh'])
+    cpSync(join(repository, 'scripts', name), join(folder, 'scripts', name))
   bin = join(folder, 'bin')
   mkdirSync(bin)
   for (const tool of ['bash', 'cat', 'dirname', 'env', 'head', 'id', 'ls', 'sed'])
