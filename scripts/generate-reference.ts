@@ -13,9 +13,14 @@ import { knownControllers } from '../packages/manager/src/controller-names.ts'
 import { managerErrors } from '../packages/manager/src/errors.ts'
 import { cloudFlagGroups } from '../packages/manager/src/flags/cloud-controller-manager-flags.ts'
 import { controllers, routeErrors } from '../packages/controllers/src/index.ts'
-import { checkFlags } from '../packages/gyro/src/check/check-flags.ts'
-import { upFlags } from '../packages/gyro/src/up/up-flags.ts'
+import { commands } from '../packages/gyro/src/commands.ts'
 import { root } from './source-files.ts'
+
+const gyroFlags = await Promise.all(
+  commands
+    .filter(({ flags }) => flags !== undefined)
+    .map(async ({ name, flags }) => ({ name, flags: await flags!() })),
+)
 
 const pages: Readonly<Record<string, string>> = {
   'errors.md': errorsPage(),
@@ -76,16 +81,13 @@ function flagsPage(): string {
   const sections = (groups: typeof flagGroups): readonly string[] =>
     groups.flatMap(({ title, flags }) => [`### ${title}`, '', ...head, ...flags.map(row), ''])
   return page('Flags', 'Flags of the programs, as `--help` shows them.', [
-    '## gyro up',
-    '',
-    ...head,
-    ...upFlags.map(row),
-    '',
-    '## gyro check',
-    '',
-    ...head,
-    ...checkFlags.map(row),
-    '',
+    ...gyroFlags.flatMap(({ name, flags }) => [
+      `## gyro ${name}`,
+      '',
+      ...head,
+      ...flags.map(row),
+      '',
+    ]),
     '## kube-controller-manager',
     '',
     ...sections(flagGroups),

@@ -78,6 +78,10 @@ const places: Plugin = {
       "export const managerEntry = () => join(import.meta.dirname, '..', 'kube-controller-manager.js')",
     )
     replace(
+      /\/up\/own-command\.ts$/,
+      "export const ownCommand = () => [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'gyro.js')]",
+    )
+    replace(
       /\/envtest\/programs\.ts$/,
       "export const programOf = (name) => join(import.meta.dirname, '..', name + '.js')",
     )

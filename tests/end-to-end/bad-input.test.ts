@@ -45,7 +45,7 @@ test('gyro: unknown command and flags, values out of range', () => {
     gyroBinary,
     ['start'],
     2,
-    /^gyro: unknown command "start": use up, node, simulate, why, check, envtest or version/,
+    /^gyro: unknown command "start": use up, status, down, kubeconfig, node, simulate, why, check, envtest, completion or version, or see gyro --help$/,
   )
   refused(gyroBinary, ['simulat'], 2, /^gyro: unknown command "simulat": did you mean simulate\?$/)
   refused(gyroBinary, ['up', '--nosuch'], 2, /^gyro: unknown flag --nosuch: see gyro up --help$/)

@@ -1,25 +1,8 @@
 /** Which subcommand is meant. Errors end with one line and their exit code. */
 import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
+import { commands, commandsHelp } from './commands.ts'
 import { gyroErrors } from './errors.ts'
-
-const COMMANDS = ['up', 'node', 'simulate', 'why', 'check', 'envtest', 'version', 'help']
-
-const HELP = `gyro: a Kubernetes cluster in one process
-
-Usage:
-  gyro COMMAND [flags]
-
-Commands:
-  up        Start a cluster and keep it running: API server, controllers, scheduler, simulated nodes.
-  node      Turn the machine of a simulated node off and on again.
-  simulate  Run a cluster on virtual time with faults from a seed, and check that it ends as it must.
-  why       Say what the deletion of an object waits for, on any cluster.
-  check     Judge manifests as kube-apiserver would, without a cluster.
-  envtest   Print a folder with kube-apiserver, etcd and kubectl for test harnesses: KUBEBUILDER_ASSETS=$(gyro envtest).
-  version   Print the version.
-
-Run 'gyro COMMAND --help' for the flags of a command.
-`
+import { KUBERNETES_VERSION, VERSION } from './version.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   try {
@@ -35,6 +18,22 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     case 'up': {
       const { up } = await import('./up/up.ts')
       return up(rest)
+    }
+    case 'status': {
+      const { statusCommand } = await import('./status/status.ts')
+      return statusCommand(rest)
+    }
+    case 'down': {
+      const { downCommand } = await import('./down/down.ts')
+      return downCommand(rest)
+    }
+    case 'kubeconfig': {
+      const { kubeconfigCommand } = await import('./kubeconfig/kubeconfig.ts')
+      return kubeconfigCommand(rest)
+    }
+    case 'completion': {
+      const { completionCommand } = await import('./completion/completion.ts')
+      return completionCommand(rest)
     }
     case 'node': {
       const { nodeCommand } = await import('./node/node.ts')
@@ -58,21 +57,22 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     }
     case 'version':
     case '--version':
-      process.stdout.write('gyro v0.1.0 (Kubernetes v1.36.0)\n')
+      process.stdout.write(`gyro v${VERSION} (Kubernetes v${KUBERNETES_VERSION})\n`)
       return
     case 'help':
       if (rest[0] !== undefined) return run([rest[0], '--help'])
-      process.stdout.write(HELP)
+      process.stdout.write(commandsHelp())
       return
     case undefined:
     case '--help':
     case '-h':
-      process.stdout.write(HELP)
+      process.stdout.write(commandsHelp())
       return
-    default:
-      throw gyroErrors.make(
-        'COMMAND_UNKNOWN',
-        `unknown command ${JSON.stringify(command)}${suggestion(command, COMMANDS) || ': use up, node, simulate, why, check, envtest or version, or see gyro --help'}`,
-      )
+    default: {
+      const names = commands.map(({ name }) => name)
+      const all = `: use ${names.slice(0, -1).join(', ')} or ${names.at(-1)}, or see gyro --help`
+      const what = `unknown command ${JSON.stringify(command)}`
+      throw gyroErrors.make('COMMAND_UNKNOWN', `${what}${suggestion(command, names) || all}`)
+    }
   }
 }

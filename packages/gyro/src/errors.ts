@@ -81,6 +81,59 @@ export const gyroErrors = defineErrors({
     meaning: 'A file that a flag of the stand-in for kube-apiserver names cannot be read or used.',
     remedy: 'Correct the file named in the message.',
   },
+  CLUSTER_NOT_RUNNING: {
+    exitCode: 1,
+    meaning: 'No cluster of gyro up runs in this folder, or in the process that was named.',
+    remedy: 'Start one with gyro up, or see gyro status --all for those of other folders.',
+  },
+  CLUSTER_AMBIGUOUS: {
+    exitCode: 1,
+    meaning: 'Several clusters of gyro up run in this folder.',
+    remedy: 'Choose one with --process; gyro status shows them.',
+  },
+  CLUSTER_RUNNING: {
+    exitCode: 1,
+    meaning: 'gyro up --detach finds a cluster in this folder that was started with other flags.',
+    remedy: 'Stop it with gyro down, or start the other one in a folder of its own.',
+  },
+  CLUSTER_NOT_STOPPED: {
+    exitCode: 1,
+    meaning: 'The cluster was told to end and did not within --timeout, or may not be told.',
+    remedy: 'Look into its log; kill -9 ends the process at once.',
+  },
+  KUBECONFIG_NOT_MERGED: {
+    exitCode: 1,
+    meaning:
+      'The cluster could not be put into the kubeconfig that kubectl uses, or not be taken out: it is locked, no kubeconfig, cannot be written, or has an entry of that name which is not of gyro.',
+    remedy: 'Correct the file as the message says; gyro kubeconfig prints what was to go into it.',
+  },
+  KUBECONFIG_NOT_OURS: {
+    exitCode: 1,
+    meaning:
+      'gyro kubeconfig has nothing to print: what runs has joined another cluster, or the file of the cluster is gone.',
+    remedy: 'Use the kubeconfig that it was started with, or start it again.',
+  },
+  STATUS_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro status has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro status --help lists them.',
+  },
+  DOWN_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro down has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro down --help lists them.',
+  },
+  KUBECONFIG_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro kubeconfig has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro kubeconfig --help lists them.',
+  },
+  COMPLETION_SHELL_UNKNOWN: {
+    exitCode: 2,
+    meaning: 'gyro completion was not told one of the shells that it knows.',
+    remedy:
+      'Write gyro completion bash, zsh or fish; gyro completion --help tells where to put it.',
+  },
   PORT_IN_USE: {
     exitCode: 1,
     meaning: 'Another process listens on the port.',
@@ -96,6 +149,11 @@ export const gyroErrors = defineErrors({
     meaning:
       'The data directory is in use by another process, was written by a newer version, or cannot be read or written.',
     remedy: 'Stop the other process, use the newer version, or choose another --data-dir.',
+  },
+  LOG_NOT_WRITTEN: {
+    exitCode: 1,
+    meaning: 'The log of gyro up --detach could not be written.',
+    remedy: 'Start it in a folder that this user may write, or choose a --data-dir that may be.',
   },
   KUBECONFIG_NOT_WRITTEN: {
     exitCode: 1,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
-import { rememberPort, rememberedPort } from './port-file.ts'
+import { keptPort, portsToTry, rememberPort } from './port-file.ts'
 
 const wish = { path: '.gyropilot/kubeconfig', asked: false, port: 7001 }
 
@@ -40,11 +40,27 @@ test('a file knows its process; only others that run count', (t) => {
 test('a data directory remembers its port', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'port-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  assert.equal(rememberedPort(folder), undefined)
+  assert.equal(keptPort(folder), undefined)
   rememberPort(folder, 7001)
-  assert.equal(rememberedPort(folder), 7001)
+  assert.equal(keptPort(folder), 7001)
   rememberPort(folder, 7002)
-  assert.equal(rememberedPort(folder), 7002)
+  assert.equal(keptPort(folder), 7002)
   writeFileSync(join(folder, 'port'), 'what')
-  assert.equal(rememberedPort(folder), undefined)
+  assert.equal(keptPort(folder), undefined)
+})
+
+test('which ports are tried: one that is asked for alone, else the kept or usual one and its neighbours', () => {
+  const usual = { port: 6443, portIsGiven: false, dataDir: '', kept: undefined }
+  assert.deepEqual(portsToTry({ ...usual, port: 7, portIsGiven: true, kept: 8 }), [7])
+  assert.deepEqual(portsToTry({ ...usual, dataDir: 'd', kept: 8 }), [8])
+  for (const [wish, first] of [
+    [usual, [6443, 6444]],
+    [{ ...usual, dataDir: 'd' }, [6443, 6444]],
+    [{ ...usual, kept: 6450 }, [6450, 6443, 6444]],
+  ] as const) {
+    const ports = portsToTry(wish)
+    assert.deepEqual(ports.slice(0, first.length), first)
+    assert.equal(ports.at(-1), 0)
+    assert.equal(new Set(ports).size, ports.length)
+  }
 })

@@ -1,20 +1,44 @@
-/** The port that a data directory was served on last: kubeconfigs of its cluster name it. */
+/** The port that a folder or a data directory was served on last: kubeconfigs of its cluster name it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replacePrivateFile } from './directories.ts'
 
 const NAME = 'port'
+const USUAL_PORT = 6443
+/** So many after the usual one are tried before any free one is taken. */
+const NEIGHBOURS = 20
 
 /** Undefined: never served, or what stands there is no port. */
-export function rememberedPort(dataDir: string): number | undefined {
+export function keptPort(directory: string): number | undefined {
   try {
-    const text = readFileSync(join(dataDir, NAME), 'utf8').trim()
+    const text = readFileSync(join(directory, NAME), 'utf8').trim()
     return /^\d{1,5}$/.test(text) ? Number(text) : undefined
   } catch {
     return undefined
   }
 }
 
-export function rememberPort(dataDir: string, port: number): void {
-  if (rememberedPort(dataDir) !== port) replacePrivateFile(join(dataDir, NAME), `${port}\n`)
+export function rememberPort(directory: string, port: number): void {
+  if (keptPort(directory) !== port) replacePrivateFile(join(directory, NAME), `${port}\n`)
+}
+
+/**
+ * In this order. A port that was asked for is the only one, and so is that of a data directory: kubeconfigs of its cluster shall
+ * go on to work. Without either the usual one, or its next free neighbour.
+ */
+export function portsToTry({
+  port,
+  portIsGiven,
+  dataDir,
+  kept,
+}: {
+  readonly port: number
+  readonly portIsGiven: boolean
+  readonly dataDir: string
+  readonly kept: number | undefined
+}): readonly number[] {
+  if (portIsGiven) return [port]
+  if (kept !== undefined && dataDir !== '') return [kept]
+  const neighbours = Array.from({ length: NEIGHBOURS }, (_, after) => USUAL_PORT + 1 + after)
+  return [...new Set([kept ?? port, port, ...neighbours, 0])]
 }

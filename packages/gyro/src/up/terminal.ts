@@ -16,6 +16,10 @@ export interface BannerFacts {
   /** Empty: in memory. Undefined: the cluster is another's. */
   readonly dataDir: string | undefined
   readonly managerPids: readonly number[]
+  /** The kubeconfig that the cluster is in, under this name, besides its own. */
+  readonly merged?: { readonly file: string; readonly context: string }
+  /** Of one that goes on after the command has returned. */
+  readonly log?: string
   /** Lines that somebody should read once. */
   readonly notes: readonly string[]
 }
@@ -32,7 +36,7 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
   const style = (name: keyof typeof STYLE, text: string): string =>
     color ? `\x1b[${STYLE[name]}m${text}\x1b[0m` : text
   return {
-    banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids, notes }) {
+    banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids, merged, log, notes }) {
       const seconds = (readyMs / 1000).toFixed(2)
       write(
         `${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`,
@@ -42,12 +46,16 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
       if (dataDir !== undefined) {
         write(`  data      ${dataDir === '' ? 'in memory, gone when this ends' : dataDir}\n`)
       }
+      if (log !== undefined) write(`  log       ${log}\n`)
+      if (merged !== undefined)
+        write(`  kubectl   uses context ${merged.context} now, by ${merged.file}\n`)
       for (const note of notes) write(`  ${style('yellow', 'note')}      ${note}\n`)
-      if (kubeconfig !== '') {
+      if (kubeconfig !== '' && merged === undefined) {
         write(`\n  ${style('bold', `export KUBECONFIG=${shellWord(kubeconfig)}`)}\n`)
       }
       write('\n')
-      write(`${style('dim', 'Ctrl-C stops the cluster.')}\n`)
+      const end = log === undefined ? 'Ctrl-C' : 'gyro down'
+      write(`${style('dim', `${end} stops the cluster.`)}\n`)
     },
     line({ level, text }) {
       const time = style('dim', new Date(nowMs()).toISOString().slice(11, 19))

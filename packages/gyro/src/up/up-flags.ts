@@ -16,7 +16,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'port',
     type: 'int',
     default: '6443',
-    help: 'HTTPS port of the API server on 127.0.0.1; 0 picks a free one. Not given, a data directory keeps the one it had.',
+    help: 'HTTPS port of the API server on 127.0.0.1; 0 picks a free one. Not given and taken, the next free one, which the folder then keeps. A data directory keeps the one it had.',
   },
   {
     name: 'bind-address',
@@ -29,6 +29,19 @@ export const upFlags: readonly FlagDefinition[] = [
     type: 'string',
     default: '',
     help: 'File the kubeconfig is written to (default .gyropilot/kubeconfig here). Without the api-server component: the kubeconfig of the cluster to join.',
+  },
+  {
+    name: 'merge-kubeconfig',
+    type: 'bool',
+    default: 'false',
+    help: 'Also put the cluster into ~/.kube/config, or the file of KUBECONFIG, as current context gyro-FOLDER; taken out again when it ends.',
+  },
+  {
+    name: 'detach',
+    shorthand: 'd',
+    type: 'bool',
+    default: 'false',
+    help: 'Return when the cluster is ready and let it run: gyro down stops it.',
   },
   {
     name: 'data-dir',

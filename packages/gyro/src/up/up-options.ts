@@ -17,6 +17,8 @@ export interface UpOptions {
   readonly portIsGiven: boolean
   readonly bindAddress: string
   readonly kubeconfig: string
+  readonly mergeKubeconfig: boolean
+  readonly detach: boolean
   readonly dataDir: string
   readonly nodes: number
   readonly components: ReadonlySet<Component>
@@ -45,6 +47,8 @@ export function upOptions(args: readonly string[]): UpOptions {
     portIsGiven: given.has('port'),
     bindAddress: values.get('bind-address') as string,
     kubeconfig: values.get('kubeconfig') as string,
+    mergeKubeconfig: values.get('merge-kubeconfig') as boolean,
+    detach: values.get('detach') as boolean,
     dataDir: values.get('data-dir') as string,
     nodes: values.get('nodes') as number,
     components: new Set(values.get('components') as readonly Component[]),
@@ -84,6 +88,10 @@ function check(options: UpOptions): void {
   }
   if (Object.keys(options.runtimeConfig).length > 0 && !options.components.has('api-server'))
     throw invalid('--runtime-config is for the API server: it is not among --components')
+  if (options.mergeKubeconfig && !options.components.has('api-server'))
+    throw invalid(
+      '--merge-kubeconfig is for a cluster with an API server: it is not among --components',
+    )
   checkCloud(options)
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
   const [unknown] = unknownItems(options.controllers)

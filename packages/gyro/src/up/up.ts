@@ -20,6 +20,7 @@ import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
 import { makeDirectory, replacePrivateFile } from './directories.ts'
 import { cloudProviders } from './cloud-providers.ts'
+import { isDetached, placeOf } from './place.ts'
 import { dial } from './dial.ts'
 import { helpText } from './help.ts'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
@@ -28,12 +29,16 @@ import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
 import { narrate } from './narration.ts'
 import { takingPods } from './nodes.ts'
-import { rememberPort, rememberedPort } from './port-file.ts'
+import { keptPort, portsToTry, rememberPort } from './port-file.ts'
+import { Registration } from './registration.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
 import { upOptions } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
 import type { World } from './world.ts'
+
+/** How long what is open may go on when the cluster ends. */
+const STOP_GRACE_MS = 1_000
 
 export async function up(args: readonly string[]): Promise<void> {
   const options = upOptions(args)
@@ -57,18 +62,30 @@ export async function up(args: readonly string[]): Promise<void> {
           }),
     terminal: terminalFor(options, clock),
   }
-  if (options.components.has('api-server')) await runCluster(options, world)
-  else await runJoined(options, world)
+  if (options.detach && !isDetached()) {
+    const { startDetached } = await import('./detach.ts')
+    return startDetached(args, options, world)
+  }
+  const registration = new Registration({ args, options, clock })
+  await registration.forgetThoseLeft()
+  if (options.components.has('api-server')) await runCluster(options, world, registration)
+  else await runJoined(options, world, registration)
   process.exit(0)
 }
 
-async function runJoined(options: UpOptions, world: World): Promise<void> {
+async function runJoined(
+  options: UpOptions,
+  world: World,
+  registration: Registration,
+): Promise<void> {
   const { join: joinCluster } = await import('./join.ts')
   const { parts, server, kubeconfig, close } = await joinCluster(options, world)
   const managers = await startParts(options, world, parts, kubeconfig)
-  world.terminal.banner({ ...bannerFacts(options, managers), server, kubeconfig })
+  const facts = { ...bannerFacts(options, managers), server, kubeconfig }
+  world.terminal.banner(await registration.ready(facts))
   await nextSignal()
   world.terminal.stopping()
+  await registration.end()
   await managers?.stop()
   await close()
 }
@@ -99,7 +116,11 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
   }
 }
 
-async function runCluster(options: UpOptions, world: World): Promise<void> {
+async function runCluster(
+  options: UpOptions,
+  world: World,
+  registration: Registration,
+): Promise<void> {
   const { clock, random, logger, terminal } = world
   const store = await openStore(options, clock)
   const files: CertificateFiles | undefined =
@@ -124,8 +145,11 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
     runtimeConfig: options.runtimeConfig,
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
-  const listener = await listen(portOf(options), cluster, certificates.serving)
-  if (options.dataDir !== '') rememberPort(resolve(options.dataDir), listener.port)
+  const place = resolve(placeOf(options))
+  const ports = portsToTry({ ...options, kept: keptPort(place) })
+  const listener = await listen(options.bindAddress, ports, cluster, certificates.serving)
+  const moved = listener.port !== ports[0] && ports[0] !== 0
+  if (options.dataDir !== '' || moved) rememberPort(place, listener.port)
   await cluster.start()
   const host = options.bindAddress === '0.0.0.0' ? '127.0.0.1' : options.bindAddress
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
@@ -137,17 +161,23 @@ async function runCluster(options: UpOptions, world: World): Promise<void> {
   })
   const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
   const managers = await startParts(options, world, cluster, kubeconfig, certificates)
-  terminal.banner({
-    ...bannerFacts(options, managers),
-    server,
-    kubeconfig,
-    notes: note === undefined ? [] : [note],
-  })
+  const portNote = moved
+    ? [`port ${ports[0]} is in use: this folder has port ${listener.port}, and keeps it`]
+    : []
+  terminal.banner(
+    await registration.ready({
+      ...bannerFacts(options, managers),
+      server,
+      kubeconfig,
+      notes: [...portNote, ...(note === undefined ? [] : [note])],
+    }),
+  )
   await narrate(cluster, clock, terminal)
   await nextSignal()
   terminal.stopping()
+  await registration.end()
   await managers?.stop()
-  await cluster.stop(1_000)
+  await cluster.stop(STOP_GRACE_MS)
   store.close()
 }
 
@@ -164,39 +194,35 @@ function bannerFacts(
   }
 }
 
-/** A data directory is served where it was: kubeconfigs of its cluster go on to work. */
-function portOf(options: UpOptions): UpOptions {
-  if (options.portIsGiven || options.dataDir === '') return options
-  return { ...options, port: rememberedPort(resolve(options.dataDir)) ?? options.port }
-}
-
+/** The first of the ports that is free. */
 async function listen(
-  options: UpOptions,
+  host: string,
+  ports: readonly number[],
   cluster: Cluster,
   serving: { readonly certificatePem: string; readonly privateKeyPem: string },
 ): Promise<Listener> {
-  const { bindAddress: host, port } = options
-  try {
-    return await cluster.server.listen({
-      host,
-      port,
-      certificatePem: serving.certificatePem,
-      keyPem: serving.privateKeyPem,
-    })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw gyroErrors.make(
-        'PORT_IN_USE',
-        `port ${port} of ${host} is in use: choose another --port, or --port 0 for any free one`,
-      )
+  for (const port of ports) {
+    try {
+      return await cluster.server.listen({
+        host,
+        port,
+        certificatePem: serving.certificatePem,
+        keyPem: serving.privateKeyPem,
+      })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue
+      const text = `cannot listen on ${host}:${port}: ${errorText(error)}`
+      throw gyroErrors.make('LISTEN_FAILED', text)
     }
-    throw gyroErrors.make('LISTEN_FAILED', `cannot listen on ${host}:${port}: ${errorText(error)}`)
   }
+  throw gyroErrors.make(
+    'PORT_IN_USE',
+    `port ${ports[0]} of ${host} is in use: choose another --port, or --port 0 for any free one`,
+  )
 }
 
 function writeKubeconfig(options: UpOptions, text: string, port: number): KubeconfigPlace {
-  const usual = options.dataDir === '' ? '.gyropilot' : options.dataDir
-  const path = resolve(options.kubeconfig || join(usual, 'kubeconfig'))
+  const path = resolve(options.kubeconfig || join(placeOf(options), 'kubeconfig'))
   const asked = options.kubeconfig !== ''
   const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
   try {

@@ -1,0 +1,104 @@
+/** `gyro up --detach`: starts the same command as a process of its own and returns when its cluster is ready. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { errorText } from '@gyropilot/foundation'
+import { gyroErrors } from '../errors.ts'
+import { ClusterRegistry } from '../running/registry.ts'
+import type { RunningCluster } from '../running/running-cluster.ts'
+import { makeDirectory } from './directories.ts'
+import { ownCommand } from './own-command.ts'
+import { LOG_VARIABLE, placeOf } from './place.ts'
+import type { BannerFacts } from './terminal.ts'
+import type { UpOptions } from './up-options.ts'
+import type { World } from './world.ts'
+
+const SIGNAL_EXIT_CODE = 130
+
+/** A second one with the same flags finds the first and is content; with others it is refused. */
+export async function startDetached(
+  args: readonly string[],
+  options: UpOptions,
+  { terminal }: World,
+): Promise<void> {
+  const running = ClusterRegistry.ofUser()
+    .running()
+    .find(({ folder }) => folder === process.cwd())
+  if (running !== undefined) return alreadyThere(running, args, options)
+  const log = resolve(placeOf(options), 'up.log')
+  const child = spawned(args, log)
+  const facts = await ready(child)
+  child.unref()
+  if (typeof facts !== 'number') return terminal.banner(facts)
+  const said = readFileSync(log, 'utf8').trimEnd()
+  process.stderr.write(said === '' ? `gyro: the cluster ended before it was ready\n` : `${said}\n`)
+  process.exit(facts)
+}
+
+function alreadyThere(
+  running: RunningCluster,
+  args: readonly string[],
+  { output }: UpOptions,
+): void {
+  if (!isSame(running.args, args)) {
+    throw gyroErrors.make(
+      'CLUSTER_RUNNING',
+      `a cluster runs in this folder with other flags (${running.server}, process ${running.processId}): gyro down stops it`,
+    )
+  }
+  process.stdout.write(
+    output === 'json'
+      ? `${JSON.stringify({ type: 'running', ...running })}\n`
+      : `${running.server} runs already, process ${running.processId}; see gyro status\n`,
+  )
+}
+
+/** But for how it is started and what it prints. */
+function isSame(first: readonly string[], second: readonly string[]): boolean {
+  const flags = (args: readonly string[]): string =>
+    args.filter((arg) => !/^(?:-d|--detach(?:=.*)?|--output=.*)$/.test(arg)).join('\0')
+  return flags(first) === flags(second)
+}
+
+function spawned(args: readonly string[], log: string): ChildProcess {
+  const descriptor = opened(log)
+  try {
+    const [command, ...first] = ownCommand()
+    return spawn(command, [...first, 'up', ...args], {
+      detached: true,
+      stdio: ['ignore', descriptor, descriptor, 'ipc'],
+      env: { ...process.env, [LOG_VARIABLE]: log },
+    })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function opened(log: string): number {
+  try {
+    makeDirectory(join(log, '..'))
+    return openSync(log, 'w', 0o600)
+  } catch (error) {
+    const text = `cannot write the log: ${errorText(error)}: start it in a folder that this user may write, or with --data-dir`
+    throw gyroErrors.make('LOG_NOT_WRITTEN', text, { cause: error })
+  }
+}
+
+/** A number: it ended with this exit code. Who stops waiting stops the cluster. */
+function ready(child: ChildProcess): Promise<BannerFacts | number> {
+  return new Promise((done) => {
+    const stop = (): void => {
+      child.kill('SIGTERM')
+      process.exit(SIGNAL_EXIT_CODE)
+    }
+    const answer = (outcome: BannerFacts | number): void => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+      done(outcome)
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+    child.once('message', (facts) => answer(facts as BannerFacts))
+    child.once('error', () => answer(1))
+    child.once('exit', (code) => answer(code === 0 || code === null ? 1 : code))
+  })
+}
