@@ -45,7 +45,11 @@ const everyStep: readonly Step[] = [
   { name: 'spec', command: [node, 'scripts/check-spec.ts'] },
   { name: 'generated', command: [node, 'scripts/generate-api.ts', '--check'] },
   { name: 'reference', command: [node, 'scripts/generate-reference.ts', '--check'] },
-  { name: 'units', lane: 'computing', command: [node, ...testRun, 'packages/*/src/**/*.test.ts'] },
+  {
+    name: 'units',
+    lane: 'computing',
+    command: [node, ...testRun, 'packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+  },
   {
     name: 'scenarios',
     lane: 'computing',
@@ -74,7 +78,7 @@ const everyStep: readonly Step[] = [
   {
     name: 'packages',
     lane: 'computing',
-    command: [node, ...testRun, 'tests/packages/*.test.ts', 'scripts/packages/*.test.ts'],
+    command: [node, ...testRun, 'tests/packages/*.test.ts'],
   },
   {
     name: 'end-to-end',

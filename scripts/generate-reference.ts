@@ -1,7 +1,7 @@
 // Writes docs/reference from the tables that the code itself uses.
 //
 //   node scripts/generate-reference.ts [--check]     --check: exit 1 when a page differs
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientErrors } from '@gyropilot/client'
 import { mergeCatalogues } from '@gyropilot/foundation'
@@ -14,6 +14,7 @@ import { managerErrors } from '../packages/manager/src/errors.ts'
 import { cloudFlagGroups } from '../packages/manager/src/flags/cloud-controller-manager-flags.ts'
 import { controllers, routeErrors } from '../packages/controllers/src/index.ts'
 import { commands } from '../packages/gyro/src/commands.ts'
+import { apiPages } from './reference/api-pages.ts'
 import { root } from './source-files.ts'
 
 const gyroFlags = await Promise.all(
@@ -27,7 +28,9 @@ const pages: Readonly<Record<string, string>> = {
   'flags.md': flagsPage(),
   'controllers.md': controllersPage(),
   'differences.md': differencesPage(),
+  ...under('api', apiPages()),
 }
+mkdirSync(join(root, 'docs/reference/api'), { recursive: true })
 
 let differing = 0
 for (const [name, text] of Object.entries(pages)) {
@@ -46,6 +49,10 @@ function current(path: string): string {
   } catch {
     return ''
   }
+}
+
+function under(folder: string, some: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(some).map(([name, text]) => [`${folder}/${name}`, text]))
 }
 
 function errorsPage(): string {

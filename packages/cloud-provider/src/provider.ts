@@ -23,6 +23,7 @@ import type { LoadBalancers } from './load-balancers.ts'
 import type { Routes } from './routes.ts'
 import type { Clusters, Zones } from './zones.ts'
 
+/** A cloud as the cloud controllers see it. Each part is optional: a loop whose part is absent does not run. */
 export interface CloudProvider {
   /** What `--cloud-provider` calls it, and the scheme of provider IDs: `exoplanet://i-123`. */
   readonly name: string

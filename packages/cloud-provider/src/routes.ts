@@ -1,6 +1,7 @@
 /** Ways through a cloud's network to the pods of a node. */
 import type { NodeAddress } from '@gyropilot/api'
 
+/** A route of the cloud: packets for these addresses go to that node. */
 export interface Route {
   /** The cloud's own name; of a route that is to be created, empty. */
   readonly name: string
@@ -15,6 +16,7 @@ export interface Route {
   readonly blackhole?: boolean
 }
 
+/** Routes between nodes, for clouds whose network does not know the ranges of pods. */
 export interface Routes {
   /** All routes that were made for this cluster, and perhaps others. */
   listRoutes(clusterName: string, signal: AbortSignal): Promise<readonly Route[]>

@@ -7,6 +7,7 @@ export interface Zone {
   readonly region: string
 }
 
+/** Where nodes are, for providers without InstancesV2. */
 export interface Zones {
   /** Where this process runs. Asked by no controller. */
   getZone?(signal: AbortSignal): Promise<Zone>

@@ -8,6 +8,7 @@ export interface Timer {
   cancel(): void
 }
 
+/** Time as it is handed in: a real clock in programs, a virtual one in tests and simulations. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch: for timestamps on objects and comparisons with them. May jump. */
   nowMs(): number

@@ -4,6 +4,7 @@ import { compareStrings } from './compare.ts'
 const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
+/** What /statusz says of a process. */
 export interface ComponentStatus {
   readonly component: string
   readonly startedMs: number
@@ -15,6 +16,7 @@ export interface ComponentStatus {
   readonly paths: readonly string[]
 }
 
+/** A page in both forms that it is served in: text for people, an object for programs. */
 export interface ComponentPage {
   readonly kind: 'Flagz' | 'Statusz'
   readonly text: string
@@ -25,6 +27,7 @@ export interface ComponentPage {
 /** Of the newest the server does not say that it is deprecated. */
 export const COMPONENT_PAGE_VERSIONS: readonly string[] = ['v1alpha1', 'v1beta1']
 
+/** The page /statusz of a process. */
 export function statusPage(status: ComponentStatus): ComponentPage {
   const { component, startedMs, nowMs, runtimeVersion, version } = status
   const upSeconds = Math.floor((nowMs - startedMs) / 1000)

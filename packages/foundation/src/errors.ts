@@ -1,3 +1,4 @@
+/** What an error has besides its code and its line. */
 export interface GyropilotErrorOptions extends ErrorOptions {
   /** The exit code of a binary that ends because of this error. Default 1. */
   readonly exitCode?: number

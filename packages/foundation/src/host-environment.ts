@@ -17,6 +17,7 @@ export interface HostEnvironment {
   readonly interactive: boolean
 }
 
+/** A program to run to its end, such as a credential plug-in. */
 export interface CommandRequest {
   readonly command: string
   readonly args: readonly string[]
@@ -26,6 +27,7 @@ export interface CommandRequest {
   readonly interactive: boolean
 }
 
+/** How a program ended; what it wrote to stderr is not kept. */
 export interface CommandResult {
   readonly exitCode: number
   readonly stdout: string

@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts'
 import { errorText } from './errors.ts'
 import type { LogFields, Logger } from './logging.ts'
 
+/** Where klogLogger writes, and what of it. */
 export interface LoggerOptions {
   readonly clock: Clock
   /** Takes one line with its newline. */

@@ -4,6 +4,7 @@
  */
 export type LogFields = Readonly<Record<string, unknown>>
 
+/** Structured lines: a message that does not vary, and fields that do. */
 export interface Logger {
   info(message: string, fields?: LogFields): void
   /** An error that was handled (retried, reported): the process goes on. */

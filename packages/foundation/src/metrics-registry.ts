@@ -24,6 +24,7 @@ interface Series<S> {
   readonly state: S
 }
 
+/** Metrics that are exposed as Prometheus reads them. */
 export class PrometheusRegistry implements MetricsRegistry {
   readonly #families = new Map<string, Family<unknown>>()
   readonly #collectors: (() => void)[] = []

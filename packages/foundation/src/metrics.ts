@@ -5,10 +5,12 @@
  */
 export type Labels = Readonly<Record<string, string>>
 
+/** A sum that only grows, one series for each set of label values. */
 export interface Counter {
   increment(labels?: Labels, by?: number): void
 }
 
+/** A value that goes up and down, one series for each set of label values. */
 export interface Gauge {
   set(value: number, labels?: Labels): void
   add(by: number, labels?: Labels): void
@@ -16,15 +18,20 @@ export interface Gauge {
   clear(): void
 }
 
+/** Counts of observed values by bucket, one series for each set of label values. */
 export interface Histogram {
   observe(value: number, labels?: Labels): void
   /** Shows the series of these labels at 0 before anything was observed. */
   initialize(labels: Labels): void
 }
 
-/** NONE: not a name of Kubernetes' own; its help text has no level before it. */
+/**
+ * What a metric's users may rely on, as Kubernetes names it in the help text. NONE: not a name of Kubernetes' own; its help text has
+ * no level before it.
+ */
 export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE' | 'INTERNAL' | 'NONE'
 
+/** A metric as it is exposed: name, help text, labels. */
 export interface MetricOptions {
   readonly name: string
   readonly help: string
@@ -34,11 +41,13 @@ export interface MetricOptions {
   readonly stability?: StabilityLevel
 }
 
+/** A histogram: a metric with its buckets. */
 export interface HistogramOptions extends MetricOptions {
   /** Upper bounds in rising order, without +Inf. */
   readonly buckets: readonly number[]
 }
 
+/** Where metrics are made. A name that is known gives the same metric again; with other options it is refused. */
 export interface MetricsRegistry {
   counter(options: MetricOptions): Counter
   gauge(options: MetricOptions): Gauge

@@ -7,6 +7,7 @@ interface PendingCall {
   callback: (() => void) | undefined
 }
 
+/** Where a VirtualClock begins, and how it lets promises run dry. */
 export interface VirtualClockOptions {
   /** Wall time at the start, in milliseconds since the Unix epoch. Default: 2026-01-01T00:00:00Z. */
   readonly startMs?: number
