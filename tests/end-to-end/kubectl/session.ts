@@ -126,10 +126,11 @@ export async function startForward(
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
   const ended = new Promise<string>((resolve) => child.once('close', () => resolve(said)))
   const ports: number[] = []
+  const wanted = words.filter((word) => word.includes(':')).length
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /^Forwarding from 127\.0\.0\.1:(\d+)/.exec(line)?.[1]
     if (port !== undefined) ports.push(Number(port))
-    if (ports.length === words.length - 1) break
+    if (ports.length === wanted) break
   }
   child.stdout.resume()
   return { ports, ended, stop: () => void child.kill() }
