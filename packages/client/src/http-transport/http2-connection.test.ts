@@ -39,7 +39,11 @@ class ClientSocket extends EventEmitter {
   unref(): void {
     this.isRef = false
   }
+  /** As of a peer that takes no more: what is written is never sent. */
   destroySoon(): void {
+    if (!this.isBlocked) this.destroy()
+  }
+  destroy(): void {
     this.isDestroyed = true
     queueMicrotask(() => this.emit('close'))
   }
@@ -449,7 +453,7 @@ test('PING and SETTINGS are answered, but not without end to a server that does 
   socket.isBlocked = true
   for (let i = 0; i < 1001; i++) server.ping(Buffer.from('abcdefgh'), false)
   await deliver()
-  assert.equal(closed(), 1)
+  assert.deepEqual([closed(), socket.isDestroyed], [1, true])
 })
 
 test('a header block without end is not kept', async () => {

@@ -544,11 +544,14 @@ export class Http2Connection implements Connection, FrameHandler {
     if (this.#closed) return
     this.#writer.goAway(0, ERROR_CODE.NO_ERROR)
     this.#writer.flush()
-    this.#end(undefined)
+    // Nobody waits for the server to close its side.
+    this.#socket.unref()
+    this.#socket.destroySoon()
+    this.#end(undefined, true)
   }
 
   /** Whatever is under way has failed; for the reason that came first. */
-  #end(reason: TransportError | undefined): void {
+  #end(reason: TransportError | undefined, isPeaceful = false): void {
     if (this.#closed) return
     this.#closed = true
     this.#draining = true
@@ -563,8 +566,8 @@ export class Http2Connection implements Connection, FrameHandler {
     )
     for (const stream of this.#streams.values()) stream.finish(this.#lossOf(stream.exchange))
     this.#streams.clear()
-    // What was written last, a GOAWAY, is on its way before the end.
-    this.#socket.destroySoon()
+    // At once: a server that takes no more bytes would keep the socket for ever. In peace it ends as soon as they are sent.
+    if (!isPeaceful) this.#socket.destroy()
     this.#options.onClosed()
   }
 
