@@ -1,6 +1,7 @@
 /** YAML in and out. Loaded when a request first needs it. */
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import { exactInteger, mayHoldLongNumbers } from '@gyropilot/schema/exact-json'
+import type { ScalarTag } from 'yaml'
+import { plainScalar } from '@gyropilot/schema/yaml-scalar'
 
 export interface ParsedYaml {
   readonly value: unknown
@@ -13,8 +14,15 @@ export interface ParsedYaml {
 /** Aliases may not blow a small document up. */
 const MOST_ALIASES = 100
 
+/** Before all others, but for the key that merges. */
+const PLAIN_SCALAR: ScalarTag = {
+  tag: 'tag:yaml.org,2002:str',
+  default: true,
+  test: /^(?!<<$)/,
+  resolve: (text) => plainScalar(text),
+}
+
 export function parseYamlText(text: string): ParsedYaml {
-  const exact = mayHoldLongNumbers(text)
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -22,7 +30,7 @@ export function parseYamlText(text: string): ParsedYaml {
     version: '1.1',
     schema: 'core',
     merge: true,
-    intAsBigInt: exact,
+    customTags: (tags) => [PLAIN_SCALAR, ...tags],
   })
   const broken = document.errors[0]
   if (broken !== undefined) {
@@ -37,18 +45,10 @@ export function parseYamlText(text: string): ParsedYaml {
   reportRepeated(document.contents, lines, problems)
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-    return { value: exact ? withNumbers(value) : value, problems, error: undefined }
+    return { value, problems, error: undefined }
   } catch {
     return { value: undefined, problems: [], error: 'yaml: document contains excessive aliasing' }
   }
-}
-
-/** Only integers that no number holds stay bigints. */
-function withNumbers(value: unknown): unknown {
-  if (typeof value === 'bigint') return exactInteger(value)
-  if (Array.isArray(value)) return value.map(withNumbers)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withNumbers(child)]))
 }
 
 function reportRepeated(node: unknown, lines: LineCounter, problems: string[]): void {

@@ -4,7 +4,7 @@
  * an error included: then the whole reader is asked. What it answers is what that one answers; the test compares them.
  */
 import type { ParsedSource, RepeatedKey, SourceMember, SourceNode } from './source-node.ts'
-import { plainScalar } from './yaml-scalar.ts'
+import { plainScalar } from '@gyropilot/schema/yaml-scalar'
 
 export function parsePlainYaml(text: string, offset: number): ParsedSource | undefined {
   // oxlint-disable-next-line no-control-regex -- tabs and the like are left to the whole reader

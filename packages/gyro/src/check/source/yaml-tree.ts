@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import type * as YamlModule from 'yaml'
 import type { Alias, Node, Scalar, YAMLMap } from 'yaml'
-import { plainScalar } from './yaml-scalar.ts'
+import { plainScalar } from '@gyropilot/schema/yaml-scalar'
 import { SourceError } from './source-node.ts'
 import type { ParsedSource, RepeatedKey, SourceMember, SourceNode } from './source-node.ts'
 

@@ -2,7 +2,7 @@
  * What a plain scalar means to kubectl and kube-apiserver: their YAML reader is between 1.1 and 1.2 (`yes` and `n` are booleans, `010` is
  * eight, `1:30` and dates are strings). The rows of the test are recorded from kubectl 1.32.
  */
-import { exactInteger } from '@gyropilot/schema/exact-json'
+import { exactInteger } from './exact-json.ts'
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON', 'true', 'True', 'TRUE'].map(
