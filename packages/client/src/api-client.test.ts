@@ -6,8 +6,8 @@ import { PrometheusRegistry } from '@gyropilot/foundation'
 import { FakeHost, RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
 import { ApiClient } from './api-client.ts'
 import type { ApiClientOptions } from './api-client.ts'
-import { serverBackoffFrom } from './server-backoff.ts'
-import { StatusError } from './status-error.ts'
+import { serverBackoffFrom } from './requests/server-backoff.ts'
+import { StatusError } from './answers/status-error.ts'
 import {
   fakeTransport,
   jsonAnswer,

@@ -13,14 +13,14 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.ts'
-import type { RequestRateLimiter } from './rate-limit.ts'
-import { rateLimiterFor } from './rate-limit.ts'
-import { RequestSender } from './request-sender.ts'
-import * as requests from './request.ts'
-import type { Target } from './request.ts'
-import type { ServerBackoffSettings } from './server-backoff.ts'
+import type { RequestRateLimiter } from './requests/rate-limit.ts'
+import { rateLimiterFor } from './requests/rate-limit.ts'
+import { RequestSender } from './requests/request-sender.ts'
+import * as requests from './requests/request.ts'
+import type { Target } from './requests/request.ts'
+import type { ServerBackoffSettings } from './requests/server-backoff.ts'
 import type { Transport } from './transport.ts'
-import type { WarningHandler } from './warnings.ts'
+import type { WarningHandler } from './requests/warnings.ts'
 
 const PAGE_SIZE = 500
 

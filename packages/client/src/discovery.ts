@@ -6,7 +6,7 @@ import type { DiscoveredResource, DiscoveredSubresource, ResourceType } from '@g
 import { errorText } from '@gyropilot/foundation'
 import type { Client } from './client.ts'
 import { clientErrors } from './errors.ts'
-import { isNotFound } from './status-error.ts'
+import { isNotFound } from './answers/status-error.ts'
 
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'

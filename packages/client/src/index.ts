@@ -6,7 +6,7 @@ export { impersonatingTransport, impersonationHeaders } from './auth/impersonati
 export { ApiClient } from './api-client.ts'
 export type { ApiClientOptions } from './api-client.ts'
 export type * from './client.ts'
-export { isDecodedForCaller } from './decoded-values.ts'
+export { isDecodedForCaller } from './answers/decoded-values.ts'
 export { ResourceLookup, asType, discover } from './discovery.ts'
 export type { Discovered } from './discovery.ts'
 export { RestMapper } from './rest-mapper.ts'
@@ -39,9 +39,9 @@ export { selectConfig } from './kubeconfig/select.ts'
 export type { ConfigOverrides } from './kubeconfig/select.ts'
 export { memoryTransport } from './memory-transport.ts'
 export type { MemoryTransportOptions } from './memory-transport.ts'
-export { TokenBucket, noRateLimit, rateLimiterFor } from './rate-limit.ts'
-export type { RequestRateLimiter } from './rate-limit.ts'
-export * from './request.ts'
+export { TokenBucket, noRateLimit, rateLimiterFor } from './requests/rate-limit.ts'
+export type { RequestRateLimiter } from './requests/rate-limit.ts'
+export * from './requests/request.ts'
 export {
   WaitTimeoutError,
   backoffStep,
@@ -50,11 +50,11 @@ export {
   exponentialBackoff,
   retryOnConflict,
   retryOnError,
-} from './retry.ts'
-export type { Backoff, RetryContext } from './retry.ts'
-export { serverBackoffFrom } from './server-backoff.ts'
-export type { ServerBackoffSettings } from './server-backoff.ts'
-export * from './status-error.ts'
+} from './requests/retry.ts'
+export type { Backoff, RetryContext } from './requests/retry.ts'
+export { serverBackoffFrom } from './requests/server-backoff.ts'
+export type { ServerBackoffSettings } from './requests/server-backoff.ts'
+export * from './answers/status-error.ts'
 export {
   TransportError,
   isAborted,
@@ -69,9 +69,9 @@ export type {
   TransportRequest,
   TransportResponse,
 } from './transport.ts'
-export { goPlatform, userAgent } from './user-agent.ts'
-export type { UserAgentParts } from './user-agent.ts'
-export type { WarningHandler } from './warnings.ts'
-export { WatchDecoder, WatchDecodingError, decodeWatch } from './watch-decoder.ts'
+export { goPlatform, userAgent } from './requests/user-agent.ts'
+export type { UserAgentParts } from './requests/user-agent.ts'
+export type { WarningHandler } from './requests/warnings.ts'
+export { WatchDecoder, WatchDecodingError, decodeWatch } from './watches/watch-decoder.ts'
 export { ResettingBackoff, jittered, poll, until } from './wait.ts'
 export type { PollOptions } from './wait.ts'

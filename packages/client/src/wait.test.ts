@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RandomSource } from '@gyropilot/foundation'
 import { virtualClock } from '@gyropilot/foundation/testing'
-import { WaitTimeoutError } from './retry.ts'
+import { WaitTimeoutError } from './requests/retry.ts'
 import { ResettingBackoff, jittered, poll, until } from './wait.ts'
 
 const half: RandomSource = { next: () => 0.5, fork: () => half }

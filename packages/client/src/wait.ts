@@ -1,7 +1,7 @@
 /** Loops that wait, in the manner of Kubernetes' wait package. Contract: rest-client.md, "Retry and wait helpers". */
 import { anySignal, sleep, withDeadline } from '@gyropilot/foundation'
-import { WaitTimeoutError, backoffStep } from './retry.ts'
-import type { Backoff, RetryContext } from './retry.ts'
+import { WaitTimeoutError, backoffStep } from './requests/retry.ts'
+import type { Backoff, RetryContext } from './requests/retry.ts'
 
 /** `durationMs * (1 + rand[0, factor))`; a factor of 0 or less counts as 1. */
 export function jittered(

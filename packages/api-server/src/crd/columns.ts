@@ -2,7 +2,7 @@
 import { nameColumn } from '../kinds/columns.ts'
 import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
-import { isObject } from './structural-schema.ts'
+import { isObject } from './schemas/structural-schema.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** Name, and what the definition says; with nothing said, Name and Age. */

@@ -9,7 +9,7 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { CustomDefinition } from './custom-resource.ts'
 import { openApiName, openApiSchemas } from './openapi.ts'
-import type { JsonObject } from './structural-schema.ts'
+import type { JsonObject } from './schemas/structural-schema.ts'
 
 interface Document {
   readonly openapi: string

@@ -1,8 +1,8 @@
 /** What /openapi/v3 says of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, OpenAPI. */
 import { cloneJson } from '../registry/equality.ts'
 import type { Stored } from '../registry/kind-rules.ts'
-import type { JsonObject, Schema } from './structural-schema.ts'
-import { isEmbedded, isObject } from './structural-schema.ts'
+import type { JsonObject, Schema } from './schemas/structural-schema.ts'
+import { isEmbedded, isObject } from './schemas/structural-schema.ts'
 
 const META = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 

@@ -1,5 +1,5 @@
 /** The schemas at which the recorded rules stood, and the object that they judged. */
-import type { Schema } from './structural-schema.ts'
+import type { Schema } from './schemas/structural-schema.ts'
 
 const estimates = {
   s: { type: 'string' },

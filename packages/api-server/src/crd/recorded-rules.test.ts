@@ -12,7 +12,7 @@ import { FIELDS, VALUE } from './recorded-rules.fixtures.ts'
 import { rulesOf } from './rules.ts'
 import { validateRules } from './rule-validation.ts'
 import { runRules } from './run-rules.ts'
-import type { Schema } from './structural-schema.ts'
+import type { Schema } from './schemas/structural-schema.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../../tests/recordings/expressions')
 

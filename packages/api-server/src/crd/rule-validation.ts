@@ -18,8 +18,8 @@ import {
   propertiesOf,
   propertyOf,
   simplePath,
-} from './structural-schema.ts'
-import type { Schema } from './structural-schema.ts'
+} from './schemas/structural-schema.ts'
+import type { Schema } from './schemas/structural-schema.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 const RULE_LIMIT = 10_000_000

@@ -10,8 +10,8 @@ import {
   itemsOf,
   propertiesOf,
   propertyOf,
-} from './structural-schema.ts'
-import type { Schema } from './structural-schema.ts'
+} from './schemas/structural-schema.ts'
+import type { Schema } from './schemas/structural-schema.ts'
 
 export interface RuleSource {
   readonly rule: string

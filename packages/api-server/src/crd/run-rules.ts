@@ -4,8 +4,8 @@ import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { CompiledRule, RuleTree } from './rules.ts'
-import { childPath, isObject, itemsOf, simplePath } from './structural-schema.ts'
-import { correlatedItems } from './value-validation.ts'
+import { childPath, isObject, itemsOf, simplePath } from './schemas/structural-schema.ts'
+import { correlatedItems } from './schemas/value-validation.ts'
 
 /** Of one rule at one place. */
 const CALL_LIMIT = 1_000_000

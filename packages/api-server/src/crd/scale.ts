@@ -3,7 +3,7 @@ import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { STALE, badRequest, conflict, internalError, invalid, notFound } from '../http/errors.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
-import { setAt, valueAt } from './structural-schema.ts'
+import { setAt, valueAt } from './schemas/structural-schema.ts'
 
 export function customScale(group: string, resource: string, paths: Stored): SubresourceHandler {
   return {

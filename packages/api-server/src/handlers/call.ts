@@ -5,7 +5,7 @@ import type { NegotiatedType } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { Warnings } from '../http/warnings.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from './limits/deadline.ts'
 
 export interface Call {
   readonly request: ServerRequest

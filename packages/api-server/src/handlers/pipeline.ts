@@ -26,10 +26,10 @@ import {
   timeBoundOf,
   type Deadline,
   type TimeBound,
-} from './deadline.ts'
-import type { DeletionHandler } from './deletion-handler.ts'
-import { pinnedName } from './field-selector.ts'
-import { tooManyRequests, type InFlight } from './in-flight.ts'
+} from './limits/deadline.ts'
+import type { DeletionHandler } from './writes/deletion-handler.ts'
+import { pinnedName } from './reads/field-selector.ts'
+import { tooManyRequests, type InFlight } from './limits/in-flight.ts'
 import type { Internals } from './internals.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { ResourceHandler } from './resource-handler.ts'

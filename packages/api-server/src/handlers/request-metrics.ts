@@ -12,7 +12,7 @@ import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { Store } from '../storage/store.ts'
-import type { InFlight } from './in-flight.ts'
+import type { InFlight } from './limits/in-flight.ts'
 import type { PreparedWatch } from '../http/watch-sink.ts'
 
 const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component']

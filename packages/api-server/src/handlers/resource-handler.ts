@@ -1,6 +1,6 @@
 /** Reads and writes of resources. Contract: docs/behaviour/api-server/requests.md and storage-and-watch.md. */
 import type { Clock, RandomSource } from '@gyropilot/foundation'
-import { applyPatchBody } from './apply-body.ts'
+import { applyPatchBody } from './writes/apply-body.ts'
 import type { Authorizer } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { conflict, forbidden, notFound, unclassified } from '../http/errors.ts'
@@ -11,26 +11,26 @@ import type { PreparedWatch } from '../http/watch-sink.ts'
 import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
-import { listAnswer, watchTransform } from './answers.ts'
+import { listAnswer, watchTransform } from './answers/answers.ts'
 import type { ResourceCall } from './call.ts'
-import { decodeDraft } from './decoding.ts'
+import { decodeDraft } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
-import { listPage, listRequestOf } from './list.ts'
-import type { ObjectWriter } from './object-writer.ts'
+import { listPage, listRequestOf } from './reads/list.ts'
+import type { ObjectWriter } from './writes/object-writer.ts'
 import { parseVersion, writeOptions, type WriteOptions } from './options.ts'
-import { patchObject, type PatchType } from './patch.ts'
+import { patchObject, type PatchType } from './writes/patch.ts'
 import {
   checkName,
   checkNamespace,
   patchTypeOfCall,
   patchValueOf,
   type RequestBodies,
-} from './request-bodies.ts'
-import { reachRevision } from './revisions.ts'
-import { prepareWatch } from './watch.ts'
-import { storedAnswer, viewsOf } from './stored-answers.ts'
-import { targetOf, writeContextOf } from './write-context.ts'
-import { storageKey, type Written } from './writes.ts'
+} from './bodies/request-bodies.ts'
+import { reachRevision } from './reads/revisions.ts'
+import { prepareWatch } from './reads/watch.ts'
+import { storedAnswer, viewsOf } from './answers/stored-answers.ts'
+import { targetOf, writeContextOf } from './writes/write-context.ts'
+import { storageKey, type Written } from './writes/writes.ts'
 
 export interface ResourceHandlerParts {
   readonly store: Store

@@ -12,22 +12,22 @@ import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import type { AdmissionChain } from './admission-chain.ts'
-import { listAnswer, objectAnswer } from './answers.ts'
-import { applyPatchBody } from './apply-body.ts'
+import type { AdmissionChain } from './writes/admission-chain.ts'
+import { listAnswer, objectAnswer } from './answers/answers.ts'
+import { applyPatchBody } from './writes/apply-body.ts'
 import type { ResourceCall } from './call.ts'
-import { decodeDraft, type ExpectedKind } from './decoding.ts'
+import { decodeDraft, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
-import { patchObject } from './patch.ts'
+import { patchObject } from './writes/patch.ts'
 import {
   checkName,
   expectedKind,
   patchTypeOfCall,
   patchValueOf,
   type RequestBodies,
-} from './request-bodies.ts'
-import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './write-context.ts'
+} from './bodies/request-bodies.ts'
+import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './writes/write-context.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 export interface SubresourceEndpointParts {

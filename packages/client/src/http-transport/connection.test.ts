@@ -12,7 +12,7 @@ import { FakeHost, virtualClock } from '@gyropilot/foundation/testing'
 import { ApiClient } from '../api-client.ts'
 import { TransportPool } from '../auth/connect.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
-import { isUnauthorized } from '../status-error.ts'
+import { isUnauthorized } from '../answers/status-error.ts'
 import { LoopbackServer } from './loopback-server.ts'
 import * as certificates from './test-certificates.ts'
 

@@ -22,26 +22,26 @@ import {
   labelQueryOfLabels,
   resources,
 } from '@gyropilot/api'
-import { attachments } from './attachment-rules.ts'
-import { autoscalers } from './autoscaler-rules.ts'
-import { cronJobs } from './cronjob-rules.ts'
-import { daemonSets } from './daemonset-rules.ts'
-import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './device-rules.ts'
-import { nodeTaints } from './node-rules.ts'
-import { podRangesAtRest } from './pod-range-rules.ts'
-import { podsOnNodes } from './pod-rules.ts'
+import { attachments } from './end-state-rules/attachment-rules.ts'
+import { autoscalers } from './end-state-rules/autoscaler-rules.ts'
+import { cronJobs } from './end-state-rules/cronjob-rules.ts'
+import { daemonSets } from './end-state-rules/daemonset-rules.ts'
+import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './end-state-rules/device-rules.ts'
+import { nodeTaints } from './end-state-rules/node-rules.ts'
+import { podRangesAtRest } from './end-state-rules/pod-range-rules.ts'
+import { podsOnNodes } from './end-state-rules/pod-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
-import { checkedPolicies } from './policy-rules.ts'
+import { checkedPolicies } from './end-state-rules/policy-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
-import { claims, volumes, volumesOfNodes, waitingPods } from './volume-rules.ts'
+import { claims, volumes, volumesOfNodes, waitingPods } from './end-state-rules/volume-rules.ts'
 import {
   budgetStatuses,
   endpoints,
   mirroredSlices,
   replicationControllers,
-} from './service-rules.ts'
+} from './end-state-rules/service-rules.ts'
 
 /** Problems, in words. */
 export type EndStateRule = (objects: Objects) => Iterable<string>

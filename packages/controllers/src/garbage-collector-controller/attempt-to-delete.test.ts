@@ -4,7 +4,7 @@ import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
 import type { Outcome, Read, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import { attemptToDelete } from './attempt-to-delete.ts'
-import type { GraphNode } from './graph-node.ts'
+import type { GraphNode } from './graph/graph-node.ts'
 import {
   CONFLICT,
   NOT_FOUND,
@@ -20,7 +20,7 @@ import {
   refused,
   testCollector,
 } from './fixtures.ts'
-import { identityOfReference } from './identity.ts'
+import { identityOfReference } from './graph/identity.ts'
 import { OwnerNamespaceUnknownError, UnknownKindError } from './live-metadata.ts'
 import { OrphanedOwners } from './orphaned-owners.ts'
 

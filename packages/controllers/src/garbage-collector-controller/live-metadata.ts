@@ -1,7 +1,7 @@
 /** Live reads of objects by what references say of them. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
-import type { ObjectIdentity } from './identity.ts'
+import type { ObjectIdentity } from './graph/identity.ts'
 
 /** What rules may ask besides live reads. */
 export interface CollectorView {

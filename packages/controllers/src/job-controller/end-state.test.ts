@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job, JobCondition, Pod } from '@gyropilot/api'
 import { NOW_MS, secondsAgo } from '../workload-support/fixtures.ts'
-import { countPods } from './count-pods.ts'
+import { countPods } from './pods/count-pods.ts'
 import { endStateOf, isComplete, untilDeadlineMs } from './end-state.ts'
 import { indexedJob, job, jobPod } from './fixtures.ts'
 

@@ -4,9 +4,9 @@
  */
 import { parseTime } from '@gyropilot/api'
 import type { Job, JobCondition, Pod } from '@gyropilot/api'
-import type { PodCounts } from './count-pods.ts'
+import type { PodCounts } from './pods/count-pods.ts'
 import { isSuspended } from './job-state.ts'
-import { matchFailurePolicy } from './pod-failure-policy.ts'
+import { matchFailurePolicy } from './pods/pod-failure-policy.ts'
 import { matchSuccessPolicy } from './success-policy.ts'
 
 export interface EndState {

@@ -12,7 +12,7 @@ import {
   INDEX_IGNORED_FAILURE_COUNT,
   TRACKING_FINALIZER,
 } from './events.ts'
-import type { ObservedGang } from './gang-objects.ts'
+import type { ObservedGang } from './gangs/gang-objects.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics } from './metrics.ts'
 import type { ObservedJob } from './observe.ts'

@@ -24,13 +24,18 @@ import {
   WORKLOADS_BY_JOB,
   podGroupsByWorkload,
   workloadsByJob,
-} from './gang-objects.ts'
+} from './gangs/gang-objects.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics, STALE_SYNC_SKIPS } from './metrics.ts'
 import { observe } from './observe.ts'
 import type { ObservedJob } from './observe.ts'
-import { jobOrphanWatch, observeOrphans, podOrphanWatch, reconcileOrphans } from './orphan-pods.ts'
-import type { ObservedOrphans } from './orphan-pods.ts'
+import {
+  jobOrphanWatch,
+  observeOrphans,
+  podOrphanWatch,
+  reconcileOrphans,
+} from './pods/orphan-pods.ts'
+import type { ObservedOrphans } from './pods/orphan-pods.ts'
 import { reconcile } from './reconcile.ts'
 import { jobWatch, podWatch } from './watches.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JobMemory } from './memory.ts'
-import { NO_BACKOFF } from './pod-backoff.ts'
+import { NO_BACKOFF } from './pods/pod-backoff.ts'
 
 const record = { failures: 2, lastFailureMs: 1 }
 

@@ -2,8 +2,8 @@
  * What the controller knows of Jobs and has from no cache. A restart forgets it, and nothing is lost but waits.
  * Contract: docs/behaviour/controllers/job-controller.md, Concurrency, retries, timing.
  */
-import { NO_BACKOFF } from './pod-backoff.ts'
-import type { BackoffRecord } from './pod-backoff.ts'
+import { NO_BACKOFF } from './pods/pod-backoff.ts'
+import type { BackoffRecord } from './pods/pod-backoff.ts'
 
 interface Remembered {
   readonly uid: string

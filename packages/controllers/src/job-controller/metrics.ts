@@ -8,7 +8,7 @@ import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { EndState } from './end-state.ts'
 import { TRACKING_FINALIZER } from './events.ts'
 import { hasBackoffPerIndex } from './job-state.ts'
-import type { FailureAction } from './pod-failure-policy.ts'
+import type { FailureAction } from './pods/pod-failure-policy.ts'
 
 export const STALE_SYNC_SKIPS = 'job_controller_stale_sync_skips_total'
 

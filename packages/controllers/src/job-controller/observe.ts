@@ -6,10 +6,10 @@ import { keyOf } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import type { Expectations, Lister } from '@gyropilot/runtime'
 import { POD_CONTROLLER_INDEX, ownedAndOrphaned } from '../workload-support/ownership.ts'
-import { observeGang } from './gang-objects.ts'
-import type { GangListers, ObservedGang } from './gang-objects.ts'
+import { observeGang } from './gangs/gang-objects.ts'
+import type { GangListers, ObservedGang } from './gangs/gang-objects.ts'
 import type { JobMemory } from './memory.ts'
-import type { BackoffRecord } from './pod-backoff.ts'
+import type { BackoffRecord } from './pods/pod-backoff.ts'
 
 export interface ObservedJob {
   readonly key: string

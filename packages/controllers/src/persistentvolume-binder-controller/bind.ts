@@ -9,9 +9,9 @@ import type { Reconcile } from '@gyropilot/runtime'
 import { withAnnotation } from './annotations.ts'
 import { saveClaim, saveVolume, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
-import { writeClaimStatus } from './claim-status.ts'
+import { writeClaimStatus } from './claims/claim-status.ts'
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, YES } from './config.ts'
-import { setPhase } from './volume-phase.ts'
+import { setPhase } from './volumes/volume-phase.ts'
 
 export function* bind(
   binder: Binder,

@@ -25,13 +25,13 @@ import {
   VOLUME_QUEUE,
   WORKERS,
 } from './config.ts'
-import { ACCESS_MODE_INDEX, accessModeGroup } from './match-volume.ts'
-import { folderCalls } from './host-path.ts'
+import { ACCESS_MODE_INDEX, accessModeGroup } from './claims/match-volume.ts'
+import { folderCalls } from './host-path/host-path.ts'
 import { binderMetrics } from './metrics.ts'
 import { operationTimes } from './operation-times.ts'
 import { OwnCache } from './own-cache.ts'
-import { reconcileClaim } from './reconcile-claim.ts'
-import { reconcileVolume } from './reconcile-volume.ts'
+import { reconcileClaim } from './claims/reconcile-claim.ts'
+import { reconcileVolume } from './volumes/reconcile-volume.ts'
 import { claimWatches, volumeWatches } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>

@@ -5,7 +5,7 @@ import type { PersistentVolume } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { CHOSEN, boundPair, claim, podUsing, volume, world } from './fixtures.ts'
 import { defaultPersistentVolumeBinderConfiguration } from './config.ts'
-import { recyclerPod } from './recycle.ts'
+import { recyclerPod } from './volumes/recycle.ts'
 import { claimWatches, volumeWatches } from './watches.ts'
 
 test('Given old and new resource versions, then stale objects are ignored.', () => {

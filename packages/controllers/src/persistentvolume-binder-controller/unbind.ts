@@ -8,7 +8,7 @@ import { hasAnnotation, withoutAnnotation } from './annotations.ts'
 import { saveVolume } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { BOUND_BY_CONTROLLER } from './config.ts'
-import { setPhase } from './volume-phase.ts'
+import { setPhase } from './volumes/volume-phase.ts'
 
 export function* unbind(binder: Binder, volume: PersistentVolume): Reconcile {
   const freed = yield* saveVolume(binder, unbound(volume))

@@ -8,7 +8,7 @@ import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim, Pod } f
 import type { ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
-import { recycledVolume } from './recycle.ts'
+import { recycledVolume } from './volumes/recycle.ts'
 
 /** Every event of the type, by its own key. */
 function every<T extends KubernetesObject>(type: ResourceType<T>): Watch<T> {

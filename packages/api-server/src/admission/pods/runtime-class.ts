@@ -1,0 +1,80 @@
+import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
+import type { Stored } from '../../registry/kind-rules.ts'
+import { compareQuantities } from '@gyropilot/api'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { isFor, read, refusal } from '../world.ts'
+import type { AdmissionWorld } from '../world.ts'
+
+/** Takes over what a pod's runtime class says of overhead and of where it can run. */
+export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
+  const classOf = ({ object }: AdmissionRequest): Stored | undefined =>
+    object!['spec'].runtimeClassName
+      ? read(world, 'runtimeclasses.node.k8s.io', object!['spec'].runtimeClassName)
+      : undefined
+  return {
+    name: 'RuntimeClass',
+    handles: (request) => request.operation === 'CREATE' && isFor(request, '', 'pods'),
+    mutate(request) {
+      const { spec } = request.object!
+      const found = classOf(request)
+      if (spec.runtimeClassName && found === undefined) {
+        throw refusal(
+          request,
+          `pod rejected: RuntimeClass ${JSON.stringify(spec.runtimeClassName)} not found`,
+        )
+      }
+      setOverhead(request, found)
+      if (found?.['scheduling'] !== undefined) mergeScheduling(request, found['scheduling'])
+    },
+  }
+}
+
+function setOverhead(request: AdmissionRequest, found: Stored | undefined): void {
+  const { spec } = request.object!
+  const overhead = found?.['overhead']?.podFixed
+  if (spec.overhead === undefined) {
+    if (overhead !== undefined) spec.overhead = { ...overhead }
+    return
+  }
+  if (overhead === undefined) {
+    throw refusal(
+      request,
+      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    )
+  }
+  const names = new Set([...Object.keys(overhead), ...Object.keys(spec.overhead)])
+  for (const name of names) {
+    const isSame =
+      overhead[name] !== undefined &&
+      spec.overhead[name] !== undefined &&
+      compareQuantities(overhead[name], spec.overhead[name]) === 0
+    if (!isSame)
+      throw refusal(
+        request,
+        "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+      )
+  }
+}
+
+function mergeScheduling(request: AdmissionRequest, scheduling: Stored): void {
+  const { spec } = request.object!
+  const { nodeSelector, tolerations } = scheduling
+  for (const [key, value] of Object.entries((nodeSelector ?? {}) as Record<string, string>)) {
+    const own = spec.nodeSelector?.[key]
+    if (own !== undefined && own !== value) {
+      const clash = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`
+      throw refusal(request, clash)
+    }
+  }
+  if (nodeSelector !== undefined) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
+  const known: Stored[] = spec.tolerations ?? []
+  const isKnown = (wanted: Stored): boolean =>
+    known.some((entry) => tolerationKey(entry) === tolerationKey(wanted))
+  const added = (tolerations ?? []).filter((wanted: Stored) => !isKnown(wanted))
+  if (added.length > 0) spec.tolerations = [...known, ...structuredClone(added)]
+}
+
+function tolerationKey(toleration: Stored): string {
+  const { key = '', operator = 'Equal', value = '', effect = '', tolerationSeconds } = toleration
+  return stringifyExact([key, operator, value, effect, tolerationSeconds])
+}

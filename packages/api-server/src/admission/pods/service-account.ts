@@ -1,0 +1,161 @@
+/** Gives each pod its service account: the name, the image pull secrets, the projected token. */
+import { secretNamesOf } from '@gyropilot/api'
+import { integerBetween, sleep } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
+import { configMapNames } from '../../auth/node-authorizer.ts'
+import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
+import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import { isFor, read, refusal } from '../world.ts'
+import type { AdmissionWorld } from '../world.ts'
+
+const DEFAULT_ACCOUNT = 'default'
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
+const ENFORCE_ANNOTATION = 'kubernetes.io/enforce-mountable-secrets'
+const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
+const VOLUME_PREFIX = 'kube-api-access-'
+const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
+/** The controller manager creates `default` a moment after its namespace. */
+const DEFAULT_ACCOUNT_ATTEMPTS = 10
+const ATTEMPT_PAUSE_MS = 100
+
+export function serviceAccount(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'ServiceAccount',
+    handles: (request) =>
+      (isFor(request, '', 'pods') && request.operation === 'CREATE') ||
+      (isFor(request, '', 'pods', 'ephemeralcontainers') && request.operation === 'UPDATE'),
+    async mutate(request) {
+      if (request.operation !== 'CREATE' || isMirror(request.object!)) return
+      const { spec } = request.object!
+      if (!spec.serviceAccountName) spec.serviceAccountName = DEFAULT_ACCOUNT
+      // The deprecated twin of the field.
+      spec.serviceAccount = spec.serviceAccountName
+      const account = await findAccount(world, request)
+      if (wantsToken(spec, account)) mountToken(spec, world.random)
+      if (
+        (spec.imagePullSecrets ?? []).length === 0 &&
+        (account['imagePullSecrets'] ?? []).length > 0
+      ) {
+        spec.imagePullSecrets = structuredClone(account['imagePullSecrets'])
+      }
+    },
+    async validate(request) {
+      const pod = request.object!
+      if (isMirror(pod)) {
+        checkMirror(request, pod)
+        return
+      }
+      const account = await findAccount(world, request)
+      if (account['metadata'].annotations?.[ENFORCE_ANNOTATION] === 'true')
+        checkMountableSecrets(request, pod, account)
+    },
+  }
+}
+
+function isMirror(pod: Stored): boolean {
+  return pod['metadata'].annotations?.[MIRROR_ANNOTATION] !== undefined
+}
+
+function checkMirror(request: AdmissionRequest, pod: Stored): void {
+  if (pod['spec'].serviceAccountName)
+    throw refusal(request, 'a mirror pod may not reference service accounts')
+  if (secretNamesOf(pod).length > 0)
+    throw refusal(request, 'a mirror pod may not reference secrets')
+  if (configMapNames(pod).length > 0)
+    throw refusal(request, 'a mirror pod may not reference configmaps')
+  for (const volume of pod['spec'].volumes ?? []) {
+    if (volume.persistentVolumeClaim !== undefined)
+      throw refusal(request, 'a mirror pod may not reference persistentvolumeclaims')
+    for (const source of volume.projected?.sources ?? []) {
+      if (source.serviceAccountToken !== undefined) {
+        throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
+      }
+    }
+  }
+}
+
+async function findAccount(world: AdmissionWorld, request: AdmissionRequest): Promise<Stored> {
+  const name: string = request.object!['spec'].serviceAccountName ?? ''
+  const attempts = name === DEFAULT_ACCOUNT ? DEFAULT_ACCOUNT_ATTEMPTS : 1
+  for (let attempt = 1; ; attempt++) {
+    const account = read(world, 'serviceaccounts', `${request.namespace}/${name}`)
+    if (account !== undefined) return account
+    if (attempt >= attempts) {
+      const place = `${request.namespace}/${name}`
+      throw refusal(
+        request,
+        `error looking up service account ${place}: serviceaccount ${JSON.stringify(name)} not found`,
+      )
+    }
+    await sleep(world.clock, ATTEMPT_PAUSE_MS + integerBetween(world.random, 0, ATTEMPT_PAUSE_MS))
+  }
+}
+
+function wantsToken(spec: Draft, account: Stored): boolean {
+  return spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true
+}
+
+function mountToken(spec: Draft, random: RandomSource): void {
+  const existing = (spec['volumes'] ?? []).find((volume: Draft) =>
+    String(volume['name']).startsWith(VOLUME_PREFIX),
+  )
+  const name = existing?.name ?? `${VOLUME_PREFIX}${randomSuffix(random)}`
+  let isMounted = false
+  for (const container of [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])]) {
+    if ((container.volumeMounts ?? []).some((mount: Draft) => mount['mountPath'] === TOKEN_PATH))
+      continue
+    container.volumeMounts = [
+      ...(container.volumeMounts ?? []),
+      { name, readOnly: true, mountPath: TOKEN_PATH },
+    ]
+    isMounted = true
+  }
+  if (isMounted && existing === undefined)
+    spec['volumes'] = [...(spec['volumes'] ?? []), tokenVolume(name)]
+}
+
+function randomSuffix(random: RandomSource): string {
+  return Array.from(
+    { length: 5 },
+    () => NAME_ALPHABET[integerBetween(random, 0, NAME_ALPHABET.length)],
+  ).join('')
+}
+
+function tokenVolume(name: string): Draft {
+  const namespaceField = {
+    path: 'namespace',
+    fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' },
+  }
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        { downwardAPI: { items: [namespaceField] } },
+      ],
+      defaultMode: 420,
+    },
+  }
+}
+
+/** The deprecated annotation: only secrets that the account lists may be used. */
+function checkMountableSecrets(request: AdmissionRequest, pod: Stored, account: Stored): void {
+  const mountable = new Set((account['secrets'] ?? []).map((entry: Stored) => entry['name']))
+  const pullable = new Set(
+    (account['imagePullSecrets'] ?? []).map((entry: Stored) => entry['name']),
+  )
+  const accountName = account['metadata'].name
+  const pullSecrets: Stored[] = pod['spec'].imagePullSecrets ?? []
+  const used = secretNamesOf({ ...pod, spec: { ...pod['spec'], imagePullSecrets: [] } })
+  for (const name of used) {
+    if (mountable.has(name)) continue
+    const why = `volume with secret.secretName=${JSON.stringify(name)} is not allowed because service account ${accountName} does not reference that secret`
+    throw refusal(request, why)
+  }
+  for (const { name } of pullSecrets as unknown as { name: string }[]) {
+    if (pullable.has(name)) continue
+    const why = `imagePullSecrets[${pullSecrets.findIndex((entry) => entry['name'] === name)}].name=${JSON.stringify(name)} is not allowed because service account ${accountName} does not reference that imagePullSecret`
+    throw refusal(request, why)
+  }
+}

@@ -1,0 +1,100 @@
+/** CustomResourceDefinition as a kind: its defaults, checks and columns. Contract: docs/behaviour/api-server/custom-resources.md. */
+import { formatTime } from '@gyropilot/foundation'
+import { column, nameColumn } from '../../kinds/columns.ts'
+import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import { TERMINATION_PENDING, setCondition } from './conditions.ts'
+import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
+import { isKnownFormat } from '@gyropilot/schema/validation/formats'
+import { additionalOf, itemsOf, propertiesOf } from '../schemas/structural-schema.ts'
+import type { Schema } from '../schemas/structural-schema.ts'
+
+/** Keeps a definition until its instances are gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
+
+export const definitionRules: KindRules = {
+  group: 'apiextensions.k8s.io',
+  kind: 'CustomResourceDefinition',
+  defaults: defaultDefinition,
+  generationOf: (object) => object['spec'],
+  prepareForCreate(object) {
+    const versions: readonly Draft[] = object['spec']?.versions ?? []
+    const storageVersion = versions.find(({ storage }) => storage === true)
+    object['status'] = {
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: storageVersion === undefined ? null : [storageVersion['name']],
+    }
+  },
+  prepareForUpdate(object, stored) {
+    object['status'] = structuredClone(stored['status'] ?? {})
+    const versions: readonly Draft[] = object['spec']?.versions ?? []
+    const storage: string | undefined = versions.find((version) => version['storage'] === true)?.[
+      'name'
+    ]
+    const known: readonly string[] = object['status'].storedVersions ?? []
+    if (storage !== undefined && !known.includes(storage))
+      object['status'].storedVersions = [...known, storage]
+  },
+  validate: (object, errors) => validateDefinition(object, errors),
+  updateOrder: 'update-only',
+  validateUpdate(object, stored, errors) {
+    validateDefinition(object, errors, stored)
+    validateDefinitionUpdate(object, stored, errors)
+  },
+  warnings: formatWarnings,
+  terminate(object, nowMs) {
+    const metadata = object['metadata'] as Draft
+    if (metadata['deletionTimestamp'] !== undefined) return true
+    metadata['deletionTimestamp'] = formatTime(nowMs)
+    metadata['finalizers'] = [
+      ...(metadata['finalizers'] ?? []).filter((name: string) => name !== CLEANUP_FINALIZER),
+      CLEANUP_FINALIZER,
+    ]
+    setCondition((object['status'] ??= {}), TERMINATION_PENDING, nowMs)
+    return true
+  },
+  columns: [
+    nameColumn,
+    column(
+      'Created At',
+      'date',
+      'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
+      (object) => object['metadata']?.creationTimestamp ?? '',
+    ),
+  ],
+}
+
+function defaultDefinition(object: Draft): void {
+  const spec = (object['spec'] ??= {}) as Draft
+  const names = (spec['names'] ??= {}) as Draft
+  if (!names['singular'] && names['kind']) names['singular'] = String(names['kind']).toLowerCase()
+  if (!names['listKind'] && names['kind']) names['listKind'] = `${names['kind']}List`
+  const conversion = (spec['conversion'] ??= {}) as Draft
+  if (!conversion['strategy']) conversion['strategy'] = 'None'
+  const service = conversion['webhook']?.clientConfig?.service
+  if (service !== undefined && service.port === undefined) service.port = 443
+}
+
+/** Unknown formats mean nothing: said once, when they come in. */
+function formatWarnings(object: Stored, stored: Stored | undefined): readonly string[] {
+  const before = new Set(stored === undefined ? [] : formatsOf(stored))
+  return formatsOf(object)
+    .filter((format) => !before.has(format) && !isKnownFormat(format))
+    .map((format) => `unrecognized format ${JSON.stringify(format)}`)
+}
+
+function formatsOf(definition: Stored): string[] {
+  const formats = new Set<string>()
+  for (const version of definition['spec']?.versions ?? [])
+    collectFormats(version.schema?.openAPIV3Schema, formats)
+  return [...formats].toSorted()
+}
+
+function collectFormats(schema: Schema | undefined, formats: Set<string>): void {
+  if (schema === undefined) return
+  if (schema.format) formats.add(schema.format)
+  for (const property of Object.values(propertiesOf(schema))) collectFormats(property, formats)
+  const additional = additionalOf(schema)
+  if (additional !== true) collectFormats(additional, formats)
+  collectFormats(itemsOf(schema), formats)
+}

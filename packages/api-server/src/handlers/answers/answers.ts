@@ -1,0 +1,152 @@
+/** Turns objects into the form that the client negotiated. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
+import { ApiError } from '../../contracts.ts'
+import type { Answer } from '../../http/answer.ts'
+import { SCALE_COLUMNS } from '../../printing/scale-columns.ts'
+import { includeObjectOf, metadataOnly, tableOf } from '../../printing/table.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import type { ResourceCall } from '../call.ts'
+
+export interface ListMetadata {
+  readonly resourceVersion: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** `stored` is in the stored version, or any JSON value when it is not an object of the resource. */
+export function objectAnswer(
+  call: ResourceCall,
+  status: number,
+  object: Stored,
+  nowMs: number,
+): Answer {
+  const { output, pretty, resource } = call
+  const form = { mediaType: output.mediaType, pretty }
+  const { transformation } = output
+  if (transformation === undefined || isStatus(object)) {
+    return {
+      status,
+      ...form,
+      body: { kind: 'object', value: object, stored: Object.isFrozen(object) },
+    }
+  }
+  if (transformation.as === 'PartialObjectMetadataList') {
+    throw mismatch(
+      'you requested PartialObjectMetadataList, but the requested object is not a list',
+      resource,
+      false,
+    )
+  }
+  if (transformation.as === 'PartialObjectMetadata') {
+    return {
+      status,
+      ...form,
+      body: { kind: 'object', value: metadataOnly(object, transformation.version, resource) },
+    }
+  }
+  const options = {
+    version: transformation.version,
+    includeObject: includeObjectOf(call.info.query),
+    nowMs,
+  }
+  const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
+  return {
+    status,
+    ...form,
+    body: {
+      kind: 'object',
+      value: tableOf(shownAs(resource, object), [object], metadata, options),
+    },
+  }
+}
+
+/** A scale has columns of its own, whatever it is the scale of. */
+function shownAs(resource: ServedResource, object: Stored): ServedResource {
+  const isScale = object['kind'] === 'Scale' && object['apiVersion'] === 'autoscaling/v1'
+  return isScale ? { ...resource, columns: SCALE_COLUMNS } : resource
+}
+
+export function listAnswer(
+  call: ResourceCall,
+  items: readonly Stored[],
+  metadata: ListMetadata,
+  nowMs: number,
+): Answer {
+  const { output, pretty, resource } = call
+  const form = { mediaType: output.mediaType, pretty }
+  const { transformation } = output
+  if (transformation === undefined) {
+    const { info, listKind, custom } = resource
+    const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
+    // Lists without a type of their own always say where to go on, even when that is nowhere.
+    const head = {
+      kind: listKind,
+      apiVersion,
+      metadata: custom ? { continue: '', ...metadata } : metadata,
+    }
+    return { status: 200, ...form, body: { kind: 'list', head, items, selfDescribing: custom } }
+  }
+  const { as, version } = transformation
+  if (as === 'PartialObjectMetadata') {
+    throw mismatch(
+      'you requested PartialObjectMetadata, but the requested object is a list',
+      resource,
+      true,
+    )
+  }
+  if (as === 'PartialObjectMetadataList') {
+    const value = {
+      kind: as,
+      apiVersion: `meta.k8s.io/${version}`,
+      metadata,
+      items: items.map((item) => metadataOnly(item, version, resource)),
+    }
+    return { status: 200, ...form, body: { kind: 'object', value } }
+  }
+  const options = { version, includeObject: includeObjectOf(call.info.query), nowMs }
+  return {
+    status: 200,
+    ...form,
+    body: { kind: 'object', value: tableOf(resource, items, metadata, options) },
+  }
+}
+
+/** How each object of a watch is shown; undefined: as it is. */
+export function watchTransform(
+  call: ResourceCall,
+  nowMs: () => number,
+): ((object: Stored) => unknown) | undefined {
+  const { transformation } = call.output
+  if (transformation === undefined) return undefined
+  const { as, version } = transformation
+  if (as !== 'Table')
+    return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
+  const includeObject = includeObjectOf(call.info.query)
+  let first = true
+  return (object) => {
+    if (isStatus(object)) return object
+    const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
+    const table = tableOf(
+      call.resource,
+      [object],
+      metadata,
+      { version, includeObject, nowMs: nowMs() },
+      first,
+    )
+    first = false
+    return table
+  }
+}
+
+function isStatus(object: Stored): boolean {
+  return object['kind'] === 'Status' && object['apiVersion'] === 'v1'
+}
+
+function mismatch(text: string, { info, listKind }: ServedResource, list: boolean): ApiError {
+  const goPackage = info.group === '' ? 'core' : info.group.split('.')[0]!
+  return new ApiError(
+    406,
+    'NotAcceptable',
+    `${text} (*${goPackage}.${list ? listKind : info.kind})`,
+  )
+}

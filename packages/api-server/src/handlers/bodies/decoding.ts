@@ -1,0 +1,167 @@
+/** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
+import { schemaOf } from '@gyropilot/api/schema'
+import { badRequest, invalid } from '../../http/errors.ts'
+import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
+import type { ParsedBody } from '../../http/request-body.ts'
+import type { Draft } from '@gyropilot/schema/objects'
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
+import type { DocumentNotes } from '@gyropilot/schema/json'
+import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
+import type { FieldValidation } from '../options.ts'
+
+/** The kind that a body must have: of the resource, or of a subresource. */
+export interface ExpectedKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+export interface Decoding {
+  readonly registry: ResourceRegistry
+  readonly expected: ExpectedKind
+  /** Decodes custom resources and applies the kind's defaults, when the body is the resource itself. */
+  readonly resource: ServedResource | undefined
+  readonly validation: FieldValidation
+  warn(text: string): void
+}
+
+const HEADER_TYPE =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+/** The decoded and defaulted object. Throws 400. */
+export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
+  const { expected, validation } = decoding
+  const value = checkHeader(body, decoding)
+  const shownVersion = expected.version === '' ? expected.group : expected.version
+  const handled = `${expected.kind} in version ${JSON.stringify(shownVersion)} cannot be handled as a ${expected.kind}`
+  let decoded: DecodedObject
+  try {
+    decoded = decodeValue(value, body, decoding)
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(`${handled}: ${error.message}`)
+    throw error
+  }
+  const problems = [...body.problems, ...decoded.problems]
+  if (problems.length > 0 && validation === 'Strict') {
+    const yaml = body.problems.length > 0 ? 'yaml: unmarshal errors:\n  ' : ''
+    throw badRequest(`${handled}: strict decoding error: ${yaml}${problems.join(', ')}`)
+  }
+  if (validation === 'Warn') for (const problem of problems) decoding.warn(problem)
+  return decoded.object
+}
+
+/** Structure and defaults, without looking at kind and apiVersion. Throws DecodeError. */
+export function decodeValue(
+  value: unknown,
+  notes: DocumentNotes,
+  decoding: Pick<Decoding, 'expected' | 'resource'>,
+): DecodedObject {
+  const { expected, resource } = decoding
+  const decoded =
+    resource?.decode?.(value, notes.occurrences) ?? decodeObject(expected, value, notes)
+  if (decoded === undefined)
+    throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
+  // Rules of kinds that are kept in another version know only that one: their defaults come after the conversion.
+  if (resource !== undefined && resource.storage.toStored === undefined)
+    resource.rules.defaults?.(decoded.object)
+  return decoded
+}
+
+function checkHeader(body: ParsedBody, { expected, registry, resource }: Decoding): unknown {
+  const value = body.value ?? {}
+  const refuse = (why: string) => unrecognized(expected.kind, why, excerpt(body.bytes))
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw refuse(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${HEADER_TYPE}`,
+    )
+  }
+  const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }
+  for (const [name, field] of [
+    ['kind', kind],
+    ['apiVersion', apiVersion],
+  ] as const) {
+    if (field !== undefined && field !== null && typeof field !== 'string') {
+      throw refuse(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(field)} into Go struct field .${name} of type string`,
+      )
+    }
+  }
+  const own = apiVersionOf(expected)
+  if (resource?.custom === true) return checkCustomHeader(value as Draft, body, expected, own)
+  const sentKind = (kind as string) || expected.kind
+  const sentVersion = (apiVersion as string) || own
+  if (sentKind === expected.kind && sentVersion === own) return value
+  if (sentVersion.split('/').length > 2)
+    throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
+  const [group, version] = splitApiVersion(sentVersion)
+  const handled = `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}`
+  if (!isRegistered(registry, group, version, sentKind)) {
+    throw badRequest(
+      `${handled}: no kind ${JSON.stringify(sentKind)} is registered for version ${JSON.stringify(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    )
+  }
+  if (sentKind === expected.kind) {
+    throw badRequest(
+      `the API version in the data (${sentVersion}) does not match the expected API version (${own})`,
+    )
+  }
+  throw badRequest(
+    `${handled}: converting (${version}.${sentKind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`,
+  )
+}
+
+/** Custom resources must say what they are, and a wrong kind is an invalid field. */
+function checkCustomHeader(
+  value: Draft,
+  body: ParsedBody,
+  expected: ExpectedKind,
+  own: string,
+): unknown {
+  const { kind, apiVersion, metadata } = value
+  if (!kind) {
+    const shown = Buffer.from(body.bytes).toString()
+    throw unrecognized(expected.kind, `Object 'Kind' is missing in '${shown}'`, excerpt(body.bytes))
+  }
+  if (apiVersion && apiVersion !== own) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${own})`,
+    )
+  }
+  if (kind === expected.kind) return value
+  const message = `Invalid value: ${JSON.stringify(kind)}: must be ${expected.kind}`
+  throw invalid(expected.group, kind, metadata?.name ?? '', [
+    { type: 'FieldValueInvalid', field: 'kind', message },
+  ])
+}
+
+function isRegistered(
+  registry: ResourceRegistry,
+  group: string,
+  version: string,
+  kind: string,
+): boolean {
+  return (
+    schemaOf(group, version, kind) !== undefined ||
+    registry.byKind(group, version, kind)?.custom === false
+  )
+}
+
+/** The Go package of the internal type: the first part of the group. */
+function internalPackage(group: string): string {
+  return group === '' ? 'core' : group.split('.')[0]!
+}
+
+export function apiVersionOf({ group, version }: Pick<ExpectedKind, 'group' | 'version'>): string {
+  return group === '' ? version : `${group}/${version}`
+}
+
+export function splitApiVersion(text: string): [group: string, version: string] {
+  const slash = text.indexOf('/')
+  return slash < 0 ? ['', text] : [text.slice(0, slash), text.slice(slash + 1)]
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value
+}

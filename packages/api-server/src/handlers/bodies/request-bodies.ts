@@ -1,0 +1,83 @@
+/** The bodies of requests to resources: read, decoded, and compared with the URL. */
+import { badRequest } from '../../http/errors.ts'
+import { headerOf } from '../../http/exchange.ts'
+import type { InputType } from '../../http/negotiation.ts'
+import { parseBody, type ParsedBody } from '../../http/request-body.ts'
+import type { Draft } from '@gyropilot/schema/objects'
+import type { ResourceRegistry } from '../../registry/resource-registry.ts'
+import type { ResourceCall } from '../call.ts'
+import type { Decoding, ExpectedKind } from './decoding.ts'
+import type { WriteOptions } from '../options.ts'
+import { parsePatch, patchTypeOf, type PatchType } from '../writes/patch.ts'
+
+/** The body as a plain JSON value; bytes start with the prefix of protobuf bodies. Throws 400. */
+export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
+
+export class RequestBodies {
+  readonly #registry: ResourceRegistry
+  readonly #decodeProtobuf: ProtobufDecoder
+
+  constructor(registry: ResourceRegistry, decodeProtobuf: ProtobufDecoder) {
+    this.#registry = registry
+    this.#decodeProtobuf = decodeProtobuf
+  }
+
+  parse(call: ResourceCall, type: InputType, kind: string): Promise<ParsedBody> {
+    const expected = { ...expectedKind(call), kind }
+    return parseBody(call.request, type, kind, (bytes) => this.#decodeProtobuf(bytes, expected))
+  }
+
+  decoding(
+    call: ResourceCall,
+    expected: ExpectedKind,
+    { fieldValidation }: WriteOptions,
+  ): Decoding {
+    const { group, kind } = call.resource.info
+    const own = expected.kind === kind && expected.group === group
+    return {
+      registry: this.#registry,
+      expected,
+      resource: own ? call.resource : undefined,
+      validation: fieldValidation,
+      warn: (text) => call.warnings.add(text),
+    }
+  }
+}
+
+export function patchTypeOfCall(call: ResourceCall): PatchType {
+  return patchTypeOf(headerOf(call.request.headers, 'content-type'), !call.resource.custom)
+}
+
+export function patchValueOf(
+  { request }: ResourceCall,
+  type: Exclude<PatchType, 'apply'>,
+): unknown {
+  if (request.body !== undefined && 'json' in request.body) return request.body.json
+  return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type).value
+}
+
+/** The kind of the body that an endpoint takes. */
+export function expectedKind({ resource, subresource }: ResourceCall): ExpectedKind {
+  const own = resource.info.subresources.find(({ name }) => name === subresource)
+  return subresource === '' || own === undefined ? resource.info : own
+}
+
+export function checkName({ name }: ResourceCall, draft: Draft): void {
+  const own: string = draft['metadata']?.name ?? ''
+  if (own === '')
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    )
+  if (own !== name)
+    throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`)
+}
+
+export function checkNamespace({ resource, namespace }: ResourceCall, draft: Draft): void {
+  if (!resource.info.namespaced) return
+  const own: string = draft['metadata']?.namespace ?? ''
+  if (own !== '' && own !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    )
+  }
+}

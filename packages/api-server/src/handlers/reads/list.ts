@@ -1,0 +1,181 @@
+/** Lists. Contract: docs/behaviour/api-server/storage-and-watch.md, "List" and "Pages". */
+import type { Clock } from '@gyropilot/foundation'
+import { ApiError } from '../../contracts.ts'
+import { badRequest, expired } from '../../http/errors.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import type { Store, StoredEntry, StoreScan, WatchPin } from '../../storage/store.ts'
+import type { ResourceCall } from '../call.ts'
+import { selectionOf, type FieldMatcher, type LabelMatcher } from './field-selector.ts'
+import { listOptions, parseVersion, type ListOptions } from '../options.ts'
+import { decodeContinue, encodeContinue, encodeStart } from './pages.ts'
+import { reachRevision } from './revisions.ts'
+
+export interface Selection {
+  readonly labels: LabelMatcher | undefined
+  readonly fields: FieldMatcher | undefined
+  /** What every selected object has: a watch hears of nothing else. */
+  readonly pin: WatchPin | undefined
+}
+
+export interface ListRequest {
+  readonly resource: ServedResource
+  /** Empty: all namespaces, or a cluster-scoped resource. */
+  readonly namespace: string
+  readonly options: ListOptions
+  readonly selection: Selection
+}
+
+/** Throws for options that cannot be read. */
+export function listRequestOf(call: ResourceCall, watch: boolean): ListRequest {
+  const { resource, namespace, name, info } = call
+  const options = listOptions(info.query, watch)
+  return { resource, namespace, options, selection: selectionOf(resource, options, name) }
+}
+
+export interface ListedPage {
+  readonly revision: number
+  readonly entries: readonly StoredEntry[]
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+const TOO_OLD = 'The resourceVersion for the provided list is too old.'
+const TOKEN_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+
+export async function listPage(
+  store: Store,
+  clock: Clock,
+  request: ListRequest,
+): Promise<ListedPage> {
+  const { options } = request
+  const version = listVersion(options)
+  if (options.continueToken !== '') return continuePage(store, clock, request)
+  // Version 0 is answered from memory as a whole: clients that send it expect everything.
+  if (options.resourceVersion === '0') return readPage(request, scan(store, request), 0)
+  if (version > 0) await reachRevision(store, clock, version)
+  const exact =
+    options.resourceVersionMatch === 'Exact' ||
+    (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
+  const found = scan(store, request, exact ? version : undefined)
+  if (found === 'expired') throw expired(TOO_OLD)
+  return readPage(request, found, options.limit)
+}
+
+/** 0 when the request names none. */
+function listVersion(options: ListOptions): number {
+  const { resourceVersion, continueToken } = options
+  if (resourceVersion === '') return 0
+  const version = parseVersion(resourceVersion)
+  if (typeof version === 'object') {
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+    )
+  }
+  if (continueToken !== '' && version > 0)
+    throw badRequest('specifying resource version is not allowed when using continue')
+  return version
+}
+
+async function continuePage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
+  const { revision, start } = decodeContinue(request.options.continueToken)
+  const limit = request.options.resourceVersion === '0' ? 0 : request.options.limit
+  if (revision < 0) return readPage(request, scan(store, request, undefined, start), limit)
+  await reachRevision(store, clock, revision)
+  const found = scan(store, request, revision, start)
+  if (found !== 'expired') return readPage(request, found, limit)
+  throw new ExpiredTokenError(encodeStart(-1, start))
+}
+
+/** 410 whose metadata carries a token that goes on with the present state. */
+export class ExpiredTokenError extends ApiError {
+  readonly #token: string
+
+  constructor(token: string) {
+    super(410, 'Expired', TOKEN_TOO_OLD)
+    this.#token = token
+  }
+
+  override toStatus() {
+    return { ...super.toStatus(), metadata: { continue: this.#token } as object }
+  }
+}
+
+function scan(store: Store, request: ListRequest, revision: undefined, start?: string): StoreScan
+function scan(store: Store, request: ListRequest): StoreScan
+function scan(
+  store: Store,
+  request: ListRequest,
+  revision: number | undefined,
+  start?: string,
+): StoreScan | 'expired'
+function scan(
+  store: Store,
+  { resource, namespace, options }: ListRequest,
+  revision?: number,
+  start = '',
+): StoreScan | 'expired' {
+  const prefix = namespacePrefix(resource, namespace)
+  const { collection } = resource.storage
+  if (options.limit > 0 || start !== '')
+    return store.scan(collection, prefix, prefix + start, revision)
+  const whole = store.list(collection, prefix, revision)
+  if (whole === 'expired') return whole
+  return { ...whole, count: () => whole.entries.length }
+}
+
+export function namespacePrefix({ info }: ServedResource, namespace: string): string {
+  return info.namespaced && namespace !== '' ? `${namespace}/` : ''
+}
+
+async function readPage(
+  request: ListRequest,
+  found: StoreScan,
+  limit: number,
+): Promise<ListedPage> {
+  const { selection, resource } = request
+  const { conversion } = resource.storage
+  if (selection.fields === undefined || conversion === undefined)
+    return pageOf(request, found, limit)
+  // Fields are selected in the version that is asked for. The store goes on while a webhook converts.
+  const entries = [...found.entries]
+  await conversion.prepare(entries.map(({ object }) => object))
+  return pageOf(request, { ...found, entries }, limit)
+}
+
+function pageOf(
+  { resource, namespace, selection, options }: ListRequest,
+  { revision, entries, count }: StoreScan,
+  limit: number,
+): ListedPage {
+  const { labels, fields } = selection
+  const selected = labels !== undefined || fields !== undefined
+  if (!selected && limit === 0)
+    return { revision, entries: Array.isArray(entries) ? entries : [...entries] }
+  const found: StoredEntry[] = []
+  for (const entry of entries) {
+    if (selected && !matches(resource, selection, entry.object)) continue
+    if (limit > 0 && found.length === limit) {
+      const prefix = namespacePrefix(resource, namespace)
+      const token = encodeContinue(revision, found.at(-1)!.key.slice(prefix.length))
+      const page = { revision, entries: found, continue: token }
+      return hasSelector(options) ? page : { ...page, remainingItemCount: count() - limit }
+    }
+    found.push(entry)
+  }
+  return { revision, entries: found }
+}
+
+function hasSelector({ labelSelector, fieldSelector }: ListOptions): boolean {
+  return labelSelector !== '' || fieldSelector !== ''
+}
+
+export function matches(
+  { storage }: ServedResource,
+  { labels, fields }: Selection,
+  stored: Stored,
+): boolean {
+  if (labels !== undefined && !labels(stored['metadata'].labels)) return false
+  return fields === undefined || fields(storage.fromStored?.(stored) ?? stored)
+}

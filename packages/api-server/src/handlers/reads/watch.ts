@@ -1,0 +1,270 @@
+/** Watches. Contract: docs/behaviour/api-server/storage-and-watch.md, "Watch". */
+import type { Clock, RandomSource, Timer } from '@gyropilot/foundation'
+import { integerBetween } from '@gyropilot/foundation'
+import { ApiError } from '../../contracts.ts'
+import { expired, unclassified } from '../../http/errors.ts'
+import type { PreparedWatch, WatchEventType, WatchSink } from '../../http/watch-sink.ts'
+import type { Stored } from '@gyropilot/schema/objects'
+import { withRevision } from '../../storage/revision-log.ts'
+import type { Store, StoreEvent, StoreWatch } from '../../storage/store.ts'
+import { matches, namespacePrefix, type ListRequest } from './list.ts'
+import { parseVersion, type ListOptions } from '../options.ts'
+import { reachRevision } from './revisions.ts'
+
+const BOOKMARK_PERIOD_MS = 60_000
+/** A last bookmark goes out this long before the watch times out. */
+const LAST_BOOKMARK_MS = 2000
+const SHORTEST_TIMEOUT_SECONDS = 1800
+/** Initial objects and past events sent without asking the sink whether it can take more. */
+const BATCH = 100
+
+export interface WatchParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: RandomSource
+}
+
+interface Plan {
+  /** Changes above this revision are sent. */
+  readonly revision: number
+  readonly initial: boolean
+}
+
+/** Throws for what is refused before the stream begins. */
+export function prepareWatch(parts: WatchParts, request: ListRequest): PreparedWatch {
+  const { options } = request
+  const version = watchVersion(options)
+  const implied = options.sendInitialEvents === undefined && version === 0
+  const initial = options.sendInitialEvents === true || implied
+  return {
+    start(sink) {
+      const session = new WatchSession(parts, request, sink)
+      void session.run({ revision: version, initial }, implied)
+      return () => session.stop()
+    },
+  }
+}
+
+function watchVersion({ resourceVersion }: ListOptions): number {
+  if (resourceVersion === '') return 0
+  const version = parseVersion(resourceVersion)
+  if (typeof version === 'object') {
+    throw unclassified(
+      `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+    )
+  }
+  return version
+}
+
+class WatchSession {
+  readonly #parts: WatchParts
+  readonly #request: ListRequest
+  readonly #sink: WatchSink
+  #subscription: StoreWatch | undefined
+  #timers: Timer[] = []
+  #ended = false
+  #converting: Promise<void> = Promise.resolve()
+  /** The revision that the client has already, or asked to have. */
+  #from = 0
+
+  constructor(parts: WatchParts, request: ListRequest, sink: WatchSink) {
+    this.#parts = parts
+    this.#request = request
+    this.#sink = sink
+  }
+
+  async run(plan: Plan, implied: boolean): Promise<void> {
+    const { store, clock } = this.#parts
+    this.#startTimeout()
+    try {
+      if (plan.initial) {
+        if (!implied && plan.revision > store.revision)
+          await reachRevision(store, clock, plan.revision)
+        if (this.#ended) return
+        await this.#follow(await this.#sendInitialState())
+      } else await this.#follow(plan.revision === 0 ? store.revision : plan.revision)
+      if (!this.#ended && this.#request.options.allowWatchBookmarks) this.#startBookmarks()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  stop(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#subscription?.stop()
+    for (const timer of this.#timers) timer.cancel()
+    this.#sink.end()
+  }
+
+  /** The revision that was sent. Changes meanwhile are read from the history afterwards: nothing waits in memory for a slow reader. */
+  async #sendInitialState(): Promise<number> {
+    const { store } = this.#parts
+    const { resource, namespace, selection, options } = this.#request
+    const snapshot = store.list(resource.storage.collection, namespacePrefix(resource, namespace))
+    if (snapshot === 'expired')
+      throw expired('The resourceVersion for the provided watch is too old.')
+    await resource.storage.conversion?.prepare(snapshot.entries.map(({ object }) => object))
+    let sent = 0
+    for (const { object } of snapshot.entries) {
+      if (!matches(resource, selection, object)) continue
+      if (!this.#send('ADDED', object)) break
+      if (++sent % BATCH !== 0) continue
+      const ready = this.#sink.ready()
+      if (ready !== undefined) await ready
+      if (this.#ended) break
+    }
+    if (!this.#ended && options.allowWatchBookmarks)
+      this.#bookmark(snapshot.revision, { 'k8s.io/initial-events-end': 'true' })
+    return snapshot.revision
+  }
+
+  /** Sends what happened since, at the pace of the reader, and everything from then on in the turn of its commit. */
+  async #follow(from: number): Promise<void> {
+    const { store } = this.#parts
+    const { resource, namespace, selection } = this.#request
+    const { collection } = resource.storage
+    const prefix = namespacePrefix(resource, namespace)
+    this.#from = from
+    for (let revision = from; !this.#ended;) {
+      const past: StoreEvent[] = []
+      let live = false
+      const subscription = store.watch(
+        collection,
+        prefix,
+        revision,
+        (event) => {
+          if (live) this.#change(event)
+          else past.push(event)
+        },
+        selection.pin,
+      )
+      if (subscription === 'expired')
+        throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
+      if (past.length <= BATCH) {
+        this.#subscription = subscription
+        live = true
+        for (const event of past) this.#change(event)
+        if (this.#ended) subscription.stop()
+        return
+      }
+      subscription.stop()
+      await this.#sendPast(past)
+      revision = past.at(-1)!.revision
+    }
+  }
+
+  async #sendPast(events: readonly StoreEvent[]): Promise<void> {
+    for (const [index, event] of events.entries()) {
+      this.#change(event)
+      if (index % BATCH !== 0) continue
+      const ready = this.#sink.ready()
+      if (ready !== undefined) await ready
+      if (this.#ended) return
+    }
+  }
+
+  #change(event: StoreEvent): void {
+    const { conversion } = this.#request.resource.storage
+    if (conversion === undefined) {
+      this.#sendChange(event)
+      return
+    }
+    const states = event.previous === undefined ? [event.object] : [event.object, event.previous]
+    this.#inOrder(async () => {
+      await conversion.prepare(states)
+      this.#sendChange(event)
+    })
+  }
+
+  /** Sends after everything that is still being converted: whatever a webhook takes, nothing overtakes. */
+  #inOrder(send: () => void | Promise<void>): void {
+    if (this.#request.resource.storage.conversion === undefined) void send()
+    else
+      this.#converting = this.#converting
+        .then(() => (this.#ended ? undefined : send()))
+        .catch((error: unknown) => this.#fail(error))
+  }
+
+  #sendChange(event: StoreEvent): void {
+    if (this.#ended) return
+    const { resource, selection } = this.#request
+    if (selection.labels === undefined && selection.fields === undefined) {
+      if (event.type === 'deleted') this.#send('DELETED', event.object)
+      else this.#send(event.type === 'created' ? 'ADDED' : 'MODIFIED', event.object)
+      return
+    }
+    const before = event.previous !== undefined && matches(resource, selection, event.previous)
+    const now = event.type !== 'deleted' && matches(resource, selection, event.object)
+    if (now) this.#send(before ? 'MODIFIED' : 'ADDED', event.object)
+    else if (before) {
+      this.#send(
+        'DELETED',
+        event.type === 'deleted' ? event.object : withRevision(event.previous!, event.revision),
+      )
+    }
+  }
+
+  #send(type: WatchEventType, stored: Stored): boolean {
+    const view = this.#request.resource.storage.fromStored?.(stored) ?? stored
+    if (this.#sink.send(type, view)) return true
+    this.stop()
+    return false
+  }
+
+  #bookmark(revision: number, annotations?: Readonly<Record<string, string>>): void {
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(annotations === undefined ? {} : { annotations }),
+    }
+    const { info, emptyObject } = this.#request.resource
+    const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
+    const object: Stored = { kind: info.kind, apiVersion, metadata, ...emptyObject?.() }
+    if (!this.#sink.send('BOOKMARK', object)) this.stop()
+  }
+
+  #startTimeout(): void {
+    const { clock, random } = this.#parts
+    const { timeoutSeconds, allowWatchBookmarks } = this.#request.options
+    const timeoutMs =
+      timeoutSeconds === undefined || timeoutSeconds <= 0
+        ? integerBetween(
+            random,
+            SHORTEST_TIMEOUT_SECONDS * 1000,
+            2 * SHORTEST_TIMEOUT_SECONDS * 1000,
+          )
+        : timeoutSeconds * 1000
+    this.#timers.push(clock.after(timeoutMs, () => this.stop()))
+    if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
+      this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#periodicBookmark()))
+    }
+  }
+
+  #startBookmarks(): void {
+    const tick = (): void => {
+      this.#periodicBookmark()
+      if (!this.#ended) this.#timers[0] = this.#parts.clock.after(BOOKMARK_PERIOD_MS, tick)
+    }
+    this.#timers.unshift(this.#parts.clock.after(BOOKMARK_PERIOD_MS, tick))
+  }
+
+  /**
+   * Everything up to the store's revision has been handed to this watch, events in the turn of their commit. What still
+   * waits for a webhook is sent before the bookmark. A watch from the future has nothing to say until then.
+   */
+  #periodicBookmark(): void {
+    if (this.#ended || this.#subscription === undefined) return
+    const { revision } = this.#parts.store
+    if (revision >= this.#from) this.#inOrder(() => this.#bookmark(revision))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return
+    const refusal =
+      error instanceof ApiError
+        ? error
+        : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
+    this.#sink.send('ERROR', refusal.toStatus())
+    this.stop()
+  }
+}

@@ -1,0 +1,84 @@
+/** Admission of one request: every plug-in in order, first those that change, later those that judge. */
+import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { Target, WriteContext } from './writes.ts'
+
+export class AdmissionChain {
+  readonly #plugins: readonly AdmissionPlugin[]
+
+  constructor(plugins: readonly AdmissionPlugin[]) {
+    this.#plugins = plugins
+  }
+
+  async mutate(request: AdmissionRequest): Promise<void> {
+    if (await this.#mutateOnce(request)) await this.#mutateOnce({ ...request, reinvocation: true })
+  }
+
+  /** Whether a plug-in asked for another run of all. */
+  async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
+    let again = false
+    for (const plugin of this.#plugins) {
+      if (plugin.mutate === undefined || !plugin.handles(request)) continue
+      const pending = plugin.mutate(request)
+      if (pending !== undefined && (await pending) === 'reinvoke') again = true
+    }
+    return again
+  }
+
+  async validate(request: AdmissionRequest): Promise<void> {
+    for (const plugin of this.#plugins) {
+      if (plugin.validate === undefined || !plugin.handles(request)) continue
+      const pending = plugin.validate(request)
+      if (pending !== undefined) await pending
+    }
+  }
+
+  /** Asks about a deletion; `stored` is absent before the object was read. */
+  async admitDelete(
+    target: Target,
+    context: WriteContext,
+    stored: Stored | undefined,
+  ): Promise<void> {
+    const request = admissionRequest('DELETE', target, context, undefined, stored)
+    if (stored === undefined) await this.mutate(request)
+    else await this.validate(request)
+  }
+
+  /** The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. */
+  async admitBody(target: Target, context: WriteContext, body: Draft): Promise<void> {
+    const request = admissionRequest('CREATE', target, context, body, undefined)
+    await this.mutate(request)
+    await this.validate(request)
+  }
+
+  async admitConnect(target: Target, context: WriteContext): Promise<void> {
+    const request = admissionRequest('CONNECT', target, context, undefined, undefined)
+    await this.mutate(request)
+    await this.validate(request)
+  }
+}
+
+export function admissionRequest(
+  operation: AdmissionRequest['operation'],
+  { resource, subresource, namespace, name }: Target,
+  { user, dryRun, options, warn }: WriteContext,
+  object: Draft | undefined,
+  oldObject: Stored | undefined,
+): AdmissionRequest {
+  const objectName: string = name === '' ? (object?.['metadata']?.name ?? '') : name
+  const scope =
+    resource.info.resource === 'namespaces' && resource.info.group === '' ? objectName : namespace
+  return {
+    operation,
+    resource: resource.info,
+    subresource,
+    namespace: scope,
+    name: objectName,
+    object,
+    oldObject,
+    user,
+    dryRun,
+    options,
+    warn,
+  }
+}

@@ -1,0 +1,51 @@
+/** What objects take for good while they are stored: addresses and ports of services. */
+import type { Clock } from '@gyropilot/foundation'
+import type { AllocationHook } from '../../contracts.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+
+export const NOTHING_TAKEN = (): void => {}
+
+export class Allocations {
+  readonly #hooks: readonly AllocationHook[]
+  readonly #clock: Clock
+
+  constructor(hooks: readonly AllocationHook[], clock: Clock) {
+    this.#hooks = hooks
+    this.#clock = clock
+  }
+
+  /** Takes what the object needs. What it returns is to be called once, with whether the object was stored. */
+  begin(
+    resource: ServedResource,
+    object: Draft,
+    oldObject: Stored | undefined,
+    dryRun: boolean,
+  ): (stored: boolean) => void {
+    const hooks = this.#hooksOf(resource)
+    if (hooks.length === 0) return NOTHING_TAKEN
+    const settles: ((stored: boolean) => void)[] = []
+    const settleAll = (stored: boolean): void => {
+      for (const settle of settles.splice(0)) settle(stored)
+    }
+    try {
+      const nowMs = this.#clock.nowMs()
+      for (const hook of hooks) settles.push(hook.begin({ object, oldObject, nowMs, dryRun }))
+    } catch (error) {
+      settleAll(false)
+      throw error
+    }
+    return settleAll
+  }
+
+  /** After the object is gone from the store. */
+  released(resource: ServedResource, stored: Stored): void {
+    for (const hook of this.#hooksOf(resource)) hook.released(stored)
+  }
+
+  #hooksOf({ info }: ServedResource): readonly AllocationHook[] {
+    return this.#hooks.filter(
+      (hook) => hook.group === info.group && hook.resource === info.resource,
+    )
+  }
+}

@@ -1,0 +1,51 @@
+/** The body of server-side apply: YAML or JSON of a partial object. Contract: docs/behaviour/api-server/patch-and-apply.md, "Apply". */
+import { badRequest } from '../../http/errors.ts'
+import type { ServerRequest } from '../../http/exchange.ts'
+import { checkNesting, checkValueNesting } from '@gyropilot/schema/body-refusals'
+import { parseJson } from '@gyropilot/schema/json'
+import type { FieldValidation } from '../options.ts'
+
+/** Throws 400 for what is no mapping, and for repeated keys when validation is strict. */
+export async function applyPatchBody(
+  request: ServerRequest,
+  validation: FieldValidation,
+  warn: (text: string) => void,
+): Promise<Record<string, unknown>> {
+  if (request.body !== undefined && 'json' in request.body)
+    return request.body.json as Record<string, unknown>
+  const text = Buffer.from(request.body?.bytes ?? []).toString()
+  const { value, problems } = await parse(text)
+  if (problems.length > 0 && validation === 'Strict') {
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`,
+    )
+  }
+  if (validation === 'Warn') for (const problem of problems) warn(problem)
+  if (value === null || value === undefined) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    )
+  }
+  return value as Record<string, unknown>
+}
+
+/** JSON is YAML, and most clients send it: the native parser answers at once. */
+async function parse(text: string): Promise<{ value: unknown; problems: readonly string[] }> {
+  if (text.trimStart().startsWith('{')) {
+    checkNesting(text)
+    try {
+      const { value, occurrences } = parseJson(text)
+      if (occurrences === undefined) return { value, problems: [] }
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+  const { parseYamlText } = await import('../../http/yaml.ts')
+  const { value, problems, error } = parseYamlText(text)
+  if (error !== undefined)
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error}`)
+  checkValueNesting(value)
+  return { value, problems }
+}

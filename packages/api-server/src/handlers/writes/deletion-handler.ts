@@ -1,0 +1,143 @@
+/** DELETE of one object and of a collection. Contract: docs/behaviour/api-server/requests.md, "Delete". */
+import type { Clock } from '@gyropilot/foundation'
+import { ApiError } from '../../contracts.ts'
+import type { Answer } from '../../http/answer.ts'
+import { badRequest } from '../../http/errors.ts'
+import { headerOf } from '../../http/exchange.ts'
+import { inputType } from '../../http/negotiation.ts'
+import { checkBodySize, isEmptyBody, type ParsedBody } from '../../http/request-body.ts'
+import type { Draft } from '@gyropilot/schema/objects'
+import { DecodeError, decodeObject } from '@gyropilot/schema'
+import type { Store } from '../../storage/store.ts'
+import { listAnswer } from '../answers/answers.ts'
+import type { ResourceCall } from '../call.ts'
+import type { Deleted, Deleter } from './deletion.ts'
+import { listPage, listRequestOf } from '../reads/list.ts'
+import { deleteOptionsFromBody, deleteOptionsFromQuery, type DeleteOptions } from '../options.ts'
+import type { RequestBodies } from '../bodies/request-bodies.ts'
+import { storedAnswer, viewsOf } from '../answers/stored-answers.ts'
+import { targetOf } from './write-context.ts'
+import type { Target, WriteContext } from './writes.ts'
+
+/** Kinds whose deletion answers with the object even when it is gone. */
+const ANSWERS_WITH_OBJECT = new Set(
+  [
+    'Pod Service ServiceAccount PodTemplate PersistentVolume PersistentVolumeClaim ResourceQuota Namespace StorageClass CSIDriver',
+    'CSINode VolumeAttachment VolumeAttributesClass ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule',
+  ].flatMap((line) => line.split(' ')),
+)
+
+const DELETE_OPTIONS = { group: '', version: 'v1', kind: 'DeleteOptions' }
+
+export interface DeletionHandlerParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly deleter: Deleter
+  readonly bodies: RequestBodies
+}
+
+export class DeletionHandler {
+  readonly #parts: DeletionHandlerParts
+
+  constructor(parts: DeletionHandlerParts) {
+    this.#parts = parts
+  }
+
+  async delete(call: ResourceCall): Promise<Answer> {
+    const options = await this.#deleteOptions(call)
+    const deleted = await this.#parts.deleter.delete(
+      targetOf(call),
+      options,
+      deleteContextOf(call, options),
+    )
+    return this.#deletedAnswer(call, deleted, options)
+  }
+
+  #deletedAnswer(
+    call: ResourceCall,
+    { object, removed }: Deleted,
+    options: DeleteOptions,
+  ): Answer | Promise<Answer> {
+    const { info } = call.resource
+    const status = options.orphanDependents === false && !removed ? 202 : 200
+    if (!removed || ANSWERS_WITH_OBJECT.has(info.kind))
+      return storedAnswer(call, status, object, () => this.#parts.clock.nowMs())
+    const details = {
+      name: call.name,
+      ...(info.group === '' ? {} : { group: info.group }),
+      kind: info.resource,
+      uid: object['metadata'].uid,
+    }
+    const value = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+    return {
+      status,
+      mediaType: call.output.mediaType,
+      pretty: call.pretty,
+      body: { kind: 'object', value },
+    }
+  }
+
+  async deleteCollection(call: ResourceCall): Promise<Answer> {
+    const { store, clock, deleter } = this.#parts
+    const options = await this.#deleteOptions(call)
+    const page = await listPage(store, clock, listRequestOf(call, false))
+    const context = deleteContextOf(call, options)
+    for (const { object } of page.entries) {
+      const { name, namespace = '' } = object['metadata']
+      const target: Target = { resource: call.resource, namespace, name, subresource: '' }
+      try {
+        await deleter.delete(target, options, context)
+      } catch (error) {
+        // Somebody else was faster: what was asked for has happened.
+        if (!(error instanceof ApiError && error.code === 404)) throw error
+      }
+    }
+    const items = await viewsOf(call.resource, page.entries)
+    const metadata = {
+      resourceVersion: String(page.revision),
+      ...(page.continue === undefined ? {} : { continue: page.continue }),
+    }
+    return listAnswer(call, items, metadata, clock.nowMs())
+  }
+
+  async #deleteOptions(call: ResourceCall): Promise<DeleteOptions> {
+    const type = inputType(headerOf(call.request.headers, 'content-type'))
+    checkBodySize(call.request)
+    if (isEmptyBody(call.request)) return deleteOptionsFromQuery(call.info.query)
+    const body = await this.#parts.bodies.parse(call, type, 'DeleteOptions')
+    const { kind = 'DeleteOptions', apiVersion = 'v1' } = (body.value ?? {}) as {
+      kind?: string
+      apiVersion?: string
+    }
+    if (kind !== 'DeleteOptions') {
+      throw badRequest(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
+      )
+    }
+    return deleteOptionsFromBody(decodedDeleteOptions(body))
+  }
+}
+
+function deleteContextOf(
+  { user, warnings, deadline }: ResourceCall,
+  options: DeleteOptions,
+): WriteContext {
+  return {
+    user,
+    dryRun: options.dryRun,
+    options: { ...options },
+    manager: undefined,
+    bodyBytes: 0,
+    deadline,
+    warn: (text) => warnings.add(text),
+  }
+}
+
+function decodedDeleteOptions(body: ParsedBody): Draft {
+  try {
+    return decodeObject(DELETE_OPTIONS, body.value ?? {}, body)!.object
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message)
+    throw error
+  }
+}

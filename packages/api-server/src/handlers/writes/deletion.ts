@@ -1,0 +1,258 @@
+/** Deletion of one object. Contract: docs/behaviour/api-server/storage-and-watch.md, "Deletion". */
+import type { Clock } from '@gyropilot/foundation'
+import { formatTime } from '@gyropilot/foundation'
+import { notFound, preconditionFailed } from '../../http/errors.ts'
+import { cloneJson } from '../../registry/equality.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import { withRevision } from '../../storage/revision-log.ts'
+import type { Store, StoredEntry } from '../../storage/store.ts'
+import type { AdmissionChain } from './admission-chain.ts'
+import type { Allocations } from './allocations.ts'
+import { checkDeadline } from '../limits/deadline.ts'
+import type { DeleteOptions } from '../options.ts'
+import { storageKey, type Target, type WriteContext } from './writes.ts'
+
+const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
+
+export interface Deleted {
+  /** The object as it was last, in the stored version. */
+  readonly object: Stored
+  /** False: it still exists, waiting for finalizers or its grace period. */
+  readonly removed: boolean
+  readonly entry: StoredEntry | undefined
+}
+
+export class Deleter {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #admission: AdmissionChain
+  readonly #allocations: Allocations
+
+  constructor(store: Store, clock: Clock, admission: AdmissionChain, allocations: Allocations) {
+    this.#store = store
+    this.#clock = clock
+    this.#admission = admission
+    this.#allocations = allocations
+  }
+
+  async delete(target: Target, options: DeleteOptions, context: WriteContext): Promise<Deleted> {
+    const { resource, namespace, name } = target
+    const key = {
+      collection: resource.storage.collection,
+      key: storageKey(resource, namespace, name),
+    }
+    await this.#admission.admitDelete(target, context, undefined)
+    for (;;) {
+      const entry = this.#store.get(key)
+      if (entry === undefined) throw notFound(resource.info, name)
+      checkPreconditions(target, entry.object, options)
+      // A deletion is a write, too: what cannot be converted cannot be deleted.
+      await resource.storage.conversion?.prepare([entry.object])
+      await resource.storage.conversion?.checkStorable(entry.object)
+      await this.#admission.admitDelete(
+        target,
+        context,
+        resource.storage.fromStored?.(entry.object) ?? entry.object,
+      )
+      checkDeadline(context.deadline)
+      // Admission may have taken its time: the decision below is made on what is there now.
+      if (this.#store.get(key) === entry) return this.#decide(target, entry, options, context)
+    }
+  }
+
+  #decide(
+    { resource }: Target,
+    entry: StoredEntry,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Deleted {
+    const stored = entry.object
+    if (
+      isNamespace(resource) &&
+      resource.rules.terminate === undefined &&
+      (stored['spec']?.finalizers ?? []).length > 0
+    ) {
+      return this.#terminateNamespace(resource, entry, options, context)
+    }
+    const draft = cloneJson(stored) as Draft
+    if (resource.rules.terminate?.(draft, this.#clock.nowMs()) === true) {
+      const written = this.#write(resource, entry, draft, context)
+      return { object: written.object, removed: false, entry: written.entry }
+    }
+    const grace = gracefully(resource, draft, options, this.#clock.nowMs())
+    if (grace === 'pending') return { object: stored, removed: false, entry }
+    const finalizers = finalizersAfter(resource, stored, options)
+    if (!sameList(finalizers, stored['metadata'].finalizers ?? [])) setFinalizers(draft, finalizers)
+    const waiting = finalizers.length > 0
+    if (grace === 'none' && waiting) markTerminating(draft, this.#clock.nowMs())
+    const written = this.#write(resource, entry, draft, context)
+    if (waiting || (grace === 'started' && draft['metadata'].deletionGracePeriodSeconds > 0)) {
+      return { object: written.object, removed: false, entry: written.entry }
+    }
+    return this.#remove(resource, written.object, entry.key, context)
+  }
+
+  /** A namespace lives on until its contents are gone: only its phase and deletionTimestamp change. */
+  #terminateNamespace(
+    resource: ServedResource,
+    entry: StoredEntry,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Deleted {
+    const stored = entry.object
+    if (stored['metadata'].deletionTimestamp !== undefined)
+      return { object: stored, removed: false, entry }
+    const draft = cloneJson(stored) as Draft
+    draft['metadata'].deletionTimestamp = formatTime(this.#clock.nowMs())
+    draft['status'] = { ...draft['status'], phase: 'Terminating' }
+    setFinalizers(draft, finalizersAfter(resource, stored, options))
+    const written = this.#write(resource, entry, draft, context)
+    return { object: written.object, removed: false, entry: written.entry }
+  }
+
+  /** Commits the draft when it differs from what is stored. */
+  #write(
+    resource: ServedResource,
+    entry: StoredEntry,
+    draft: Draft,
+    context: WriteContext,
+  ): { object: Stored; entry: StoredEntry | undefined } {
+    if (sameDeletionState(draft, entry.object)) return { object: entry.object, entry }
+    if (context.dryRun) return { object: draft, entry: undefined }
+    const key = { collection: resource.storage.collection, key: entry.key }
+    const event = this.#store.commit(key, (revision) => withRevision(draft, revision))
+    return { object: event.object, entry: event.entry }
+  }
+
+  #remove(resource: ServedResource, object: Stored, key: string, context: WriteContext): Deleted {
+    if (context.dryRun) return { object, removed: true, entry: undefined }
+    const event = this.#store.commit(
+      { collection: resource.storage.collection, key },
+      () => undefined,
+    )
+    this.#allocations.released(resource, event.object)
+    return { object: event.object, removed: true, entry: undefined }
+  }
+}
+
+function isNamespace({ info }: ServedResource): boolean {
+  return info.group === '' && info.resource === 'namespaces'
+}
+
+function checkPreconditions(
+  { resource, name }: Target,
+  stored: Stored,
+  { preconditions }: DeleteOptions,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {}
+  const metadata = stored['metadata']
+  if (uid !== undefined && uid !== null && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`
+    throw preconditionFailed(resource.info, name, why)
+  }
+  if (
+    resourceVersion !== undefined &&
+    resourceVersion !== null &&
+    resourceVersion !== metadata.resourceVersion
+  ) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
+    throw preconditionFailed(resource.info, name, why)
+  }
+}
+
+/**
+ * Sets the deletion time of a kind that ends gracefully. `started`: it was set or shortened now. `pending`: it runs and
+ * this request does not shorten it. `none`: the kind, or this object, ends at once.
+ */
+function gracefully(
+  resource: ServedResource,
+  draft: Draft,
+  options: DeleteOptions,
+  nowMs: number,
+): 'none' | 'started' | 'pending' {
+  const { rules } = resource
+  if (rules.gracePeriodSeconds === undefined) return 'none'
+  const metadata = draft['metadata'] as Draft
+  const running: number | undefined = metadata['deletionGracePeriodSeconds']
+  if (metadata['deletionTimestamp'] !== undefined) {
+    if (running === undefined) return 'none'
+    const asked = options.gracePeriodSeconds
+    if (asked === undefined || asked >= running) return 'pending'
+    const requestedMs = Date.parse(metadata['deletionTimestamp']) - Number(running) * 1000
+    const dueMs = requestedMs + Number(asked) * 1000
+    metadata['deletionTimestamp'] = timeText(Math.max(dueMs, nowMs))
+    // Time that has passed already does not make a shortened period an immediate one.
+    metadata['deletionGracePeriodSeconds'] = dueMs < nowMs && asked !== 0 ? 1 : asked
+    return 'started'
+  }
+  const seconds = rules.gracePeriodSeconds(draft, options.gracePeriodSeconds)
+  if (seconds === undefined) return 'none'
+  metadata['deletionTimestamp'] = timeText(nowMs + Number(seconds) * 1000)
+  metadata['deletionGracePeriodSeconds'] = seconds
+  if (metadata['generation'] > 0) metadata['generation']++
+  return 'started'
+}
+
+/** A grace period may be as long as an int64 is large: no later than the last year that is written with four digits. */
+function timeText(timeMs: number): string {
+  return formatTime(Math.min(timeMs, LAST_TIME_MS))
+}
+
+/** The finalizers that the propagation policy leaves: the two of the garbage collector are taken away, then added as asked. */
+function finalizersAfter(
+  { rules, info }: ServedResource,
+  stored: Stored,
+  options: DeleteOptions,
+): string[] {
+  const current: string[] = stored['metadata'].finalizers ?? []
+  const collected = info.resource !== 'events'
+  const kept = current.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')
+  const carries = {
+    orphan: current.includes('orphan'),
+    foreground: current.includes('foregroundDeletion'),
+  }
+  let orphan: boolean
+  let foreground: boolean
+  if (options.orphanDependents !== undefined) {
+    orphan = options.orphanDependents
+    foreground = false
+  } else if (options.propagationPolicy !== undefined) {
+    orphan = options.propagationPolicy === 'Orphan'
+    foreground = options.propagationPolicy === 'Foreground'
+  } else {
+    orphan = carries.orphan || (!carries.foreground && rules.defaultDeletionPolicy === 'Orphan')
+    foreground = carries.foreground
+  }
+  if (!collected) orphan = foreground = false
+  return [...kept, ...(orphan ? ['orphan'] : []), ...(foreground ? ['foregroundDeletion'] : [])]
+}
+
+function setFinalizers(draft: Draft, finalizers: readonly string[]): void {
+  if (finalizers.length === 0) delete draft['metadata'].finalizers
+  else draft['metadata'].finalizers = finalizers
+}
+
+/** What a deletion that waits for finalizers writes, for kinds without a grace period. */
+function markTerminating(draft: Draft, nowMs: number): void {
+  const metadata = draft['metadata'] as Draft
+  const since: string | undefined = metadata['deletionTimestamp']
+  if (since === undefined && metadata['generation'] > 0) metadata['generation']++
+  if (since === undefined || Date.parse(since) > nowMs)
+    metadata['deletionTimestamp'] = formatTime(nowMs)
+  metadata['deletionGracePeriodSeconds'] = 0
+}
+
+function sameDeletionState(draft: Draft, stored: Stored): boolean {
+  const a = draft['metadata']
+  const b = stored['metadata']
+  return (
+    a.deletionTimestamp === b.deletionTimestamp &&
+    a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds &&
+    sameList(a.finalizers ?? [], b.finalizers ?? [])
+  )
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index])
+}

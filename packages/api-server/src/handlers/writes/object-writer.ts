@@ -1,0 +1,348 @@
+/**
+ * Creates and updates objects: the steps from a decoded draft to a committed revision, the same for clients, in-process
+ * callers and the server itself. Contract: docs/behaviour/api-server/requests.md, "Order of checks" 12-15.
+ */
+import { keepTimesOfNoop } from '@gyropilot/apply'
+import type { Clock, RandomSource } from '@gyropilot/foundation'
+import { integerBetween, uuid } from '@gyropilot/foundation'
+import {
+  alreadyExists,
+  conflict,
+  generateNameExhausted,
+  notFound,
+  STALE,
+} from '../../http/errors.ts'
+import type { AdmissionRequest } from '../../contracts.ts'
+import { cloneJson, shareUnchanged } from '../../registry/equality.ts'
+import type { RuleContext } from '../../registry/kind-rules.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import {
+  prepareCreate,
+  prepareUpdate,
+  validateCreate,
+  validateUpdate,
+} from '../../registry/strategy.ts'
+import type { Store, StoredEntry } from '../../storage/store.ts'
+import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
+import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
+import { checkDeadline } from '../limits/deadline.ts'
+import type { FieldManagement } from '../../field-management/field-management-call.ts'
+import {
+  checkNoVersion,
+  checkSize,
+  checkUid,
+  checkVersion,
+  deduplicateOwners,
+  storageError,
+} from './write-checks.ts'
+import {
+  storageKey,
+  type Target,
+  type UpdateRequest,
+  type WriteContext,
+  type Written,
+} from './writes.ts'
+
+const GENERATED_ATTEMPTS = 8
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
+const SUFFIX_LENGTH = 5
+const LONGEST_PREFIX = 58
+export interface ObjectWriterParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly admission: AdmissionChain
+  readonly allocations: Allocations
+  readonly fields: FieldManagement
+  readonly featureEnabled: (gate: string) => boolean
+}
+
+export class ObjectWriter {
+  readonly #parts: ObjectWriterParts
+  readonly #uids: RandomSource
+  readonly #suffixes: RandomSource
+
+  constructor(parts: ObjectWriterParts) {
+    this.#parts = parts
+    this.#uids = parts.random.fork('uids')
+    this.#suffixes = parts.random.fork('generated-names')
+  }
+
+  /** `draft` is in the served version and belongs to the writer from now on. */
+  async create(
+    target: Target,
+    draft: Draft,
+    context: WriteContext,
+    fieldsManaged = false,
+  ): Promise<Written> {
+    const { resource, namespace } = target
+    const metadata = (draft['metadata'] ??= {}) as Draft
+    if (resource.info.namespaced) metadata['namespace'] = namespace
+    else delete metadata['namespace']
+    deduplicateOwners(metadata, context)
+    if (context.manager !== undefined && !fieldsManaged)
+      this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
+    const request = admissionRequest('CREATE', target, context, draft, undefined)
+    await this.#parts.admission.mutate(request)
+    for (let attempt = 1; ; attempt++) {
+      const generated = !metadata['name'] && Boolean(metadata['generateName'])
+      const last = !generated || attempt === GENERATED_ATTEMPTS
+      const written = await this.#createOnce(
+        target,
+        last ? draft : cloneJson(draft),
+        context,
+        generated,
+        request,
+      )
+      if (written !== undefined) return written
+      if (last) throw generateNameExhausted(resource.info, draft['metadata'].name)
+    }
+  }
+
+  async #createOnce(
+    target: Target,
+    servedDraft: Draft,
+    context: WriteContext,
+    generated: boolean,
+    request: AdmissionRequest,
+  ): Promise<Written | undefined> {
+    const { resource, namespace } = target
+    const { store } = this.#parts
+    if (generated)
+      servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
+    const draft = storedDraft(resource, servedDraft)
+    const rules = this.#ruleContext(context, target)
+    const version: string = draft['metadata'].resourceVersion ?? ''
+    prepareCreate(resource, draft, { ...rules, uid: uuid(this.#uids) })
+    const settle = this.#parts.allocations.begin(resource, draft, undefined, context.dryRun)
+    let stored = false
+    try {
+      validateCreate(resource, draft, rules)
+      warnOf(resource, draft, undefined, context)
+      const name: string = draft['metadata'].name
+      await this.#parts.admission.validate({
+        ...request,
+        name,
+        object: servedView(resource, draft) as Draft,
+      })
+      const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
+      if (!context.dryRun) checkNoVersion(version)
+      const key = {
+        collection: resource.storage.collection,
+        key: storageKey(resource, namespace, name),
+      }
+      const existing = store.get(key)
+      if (existing !== undefined) {
+        if (generated) return undefined
+        throw alreadyExists(
+          resource.info,
+          name,
+          existing.object['metadata'].deletionTimestamp !== undefined,
+        )
+      }
+      if (context.dryRun) {
+        const object = version === '' ? encoded : withVersion(encoded, version)
+        return { object, entry: undefined, created: true }
+      }
+      checkSize(encoded, context)
+      checkDeadline(context.deadline)
+      const event = store.commit(key, (revision) => withVersion(encoded, revision))
+      stored = true
+      return { object: event.object, entry: event.entry, created: true }
+    } finally {
+      settle(stored)
+    }
+  }
+
+  async update(target: Target, request: UpdateRequest, context: WriteContext): Promise<Written> {
+    const key = {
+      collection: target.resource.storage.collection,
+      key: storageKey(target.resource, target.namespace, target.name),
+    }
+    for (;;) {
+      const entry = this.#parts.store.get(key)
+      if (entry === undefined) {
+        if (request.beforeCreate === undefined) throw notFound(target.resource.info, target.name)
+        request.beforeCreate()
+        return this.create(
+          target,
+          await this.#draftForCreate(target, request, context.dryRun),
+          context,
+          request.fieldsManaged,
+        )
+      }
+      const written = await this.#updateOnce(target, entry, request, context)
+      if (written !== undefined) return written
+    }
+  }
+
+  async #draftForCreate(target: Target, request: UpdateRequest, dryRun: boolean): Promise<Draft> {
+    const draft = await request.makeDraft(undefined)
+    const uid = draft['metadata']?.uid
+    if (uid) {
+      const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
+      throw conflict(target.resource.info, target.name, storageError(target, text))
+    }
+    if (draft['metadata'] !== undefined && !dryRun) delete draft['metadata'].resourceVersion
+    return draft
+  }
+
+  /** Undefined when another write came between and the request does not insist on a version. */
+  async #updateOnce(
+    target: Target,
+    entry: StoredEntry,
+    request: UpdateRequest,
+    context: WriteContext,
+  ): Promise<Written | undefined> {
+    const { resource } = target
+    const { conversion } = resource.storage
+    await conversion?.prepare([entry.object])
+    const current = resource.storage.fromStored?.(entry.object) ?? entry.object
+    // Where a webhook converts, rules compare what the client sees.
+    const stored = conversion === undefined ? entry.object : current
+    const servedDraft = await request.makeDraft(current)
+    const metadata = (servedDraft['metadata'] ??= {}) as Draft
+    if (resource.info.namespaced) metadata['namespace'] = target.namespace
+    else delete metadata['namespace']
+    if (request.put === true) checkUid(target, metadata, stored)
+    deduplicateOwners(metadata, context)
+    if (context.manager !== undefined && request.fieldsManaged !== true) {
+      const call = this.#fieldsCall(target, current, servedDraft, context)
+      this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
+    }
+    const admission = admissionRequest('UPDATE', target, context, servedDraft, current)
+    await this.#parts.admission.mutate(admission)
+    const draft = storedDraft(resource, servedDraft)
+    const insists = checkVersion(target, draft, entry, request.put === true)
+    const rules = this.#ruleContext(context, target)
+    if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
+    const settle =
+      target.subresource === ''
+        ? this.#parts.allocations.begin(resource, draft, stored, context.dryRun)
+        : NOTHING_TAKEN
+    let committed = false
+    try {
+      validateUpdate(resource, draft, stored, rules)
+      if (target.subresource === '') warnOf(resource, draft, stored, context)
+      await this.#parts.admission.validate({
+        ...admission,
+        object: servedView(resource, draft) as Draft,
+      })
+      const encoded = (await conversion?.encode(draft)) ?? draft
+      const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
+      if (now !== entry) {
+        if (!insists) return undefined
+        throw now === undefined
+          ? notFound(resource.info, target.name)
+          : conflict(resource.info, target.name, STALE)
+      }
+      const written = this.#commitUpdate(resource, entry, encoded, context)
+      committed = !context.dryRun
+      return written
+    } finally {
+      settle(committed)
+    }
+  }
+
+  #commitUpdate(
+    resource: ServedResource,
+    entry: StoredEntry,
+    draft: Draft,
+    context: WriteContext,
+  ): Written {
+    const { store } = this.#parts
+    const key = { collection: resource.storage.collection, key: entry.key }
+    const stored = entry.object
+    draft['metadata'].resourceVersion = stored['metadata'].resourceVersion
+    if (isFinished(resource, draft, stored)) {
+      if (!context.dryRun) {
+        checkDeadline(context.deadline)
+        store.commit(key, () => undefined)
+        this.#parts.allocations.released(resource, stored)
+      }
+      return { object: draft, entry: undefined, created: false }
+    }
+    keepTimesOfNoop(stored, draft)
+    if (draft['metadata'].managedFields?.length === 0) delete draft['metadata'].managedFields
+    const shared = shareUnchanged(draft, stored) as Stored
+    if (shared === stored) return { object: stored, entry, created: false }
+    if (context.dryRun) return { object: shared, entry: undefined, created: false }
+    checkSize(draft, context)
+    checkDeadline(context.deadline)
+    const event = store.commit(key, (revision) => withVersion(shared, revision))
+    return { object: event.object, entry: event.entry, created: false }
+  }
+
+  #fieldsCall(target: Target, before: Stored | undefined, draft: Draft, context: WriteContext) {
+    const { resource, subresource } = target
+    return {
+      resource,
+      subresource,
+      before,
+      draft,
+      manager: context.manager!,
+      emptyListResets: context.emptyListResets,
+      nowMs: this.#parts.clock.nowMs(),
+      warn: context.warn,
+    }
+  }
+
+  #ruleContext({ user }: WriteContext, { subresource, namespace }: Target): RuleContext {
+    const { clock, featureEnabled, store } = this.#parts
+    return {
+      namespaceLabels: () =>
+        store.get({ collection: 'namespaces', key: namespace })?.object.metadata?.labels,
+      nowMs: clock.nowMs(),
+      userName: user.name,
+      user,
+      featureEnabled,
+      ...(subresource === '' ? {} : { subresource }),
+    }
+  }
+
+  #generateName(prefix: string): string {
+    let suffix = ''
+    for (let i = 0; i < SUFFIX_LENGTH; i++)
+      suffix += SUFFIX_ALPHABET[integerBetween(this.#suffixes, 0, SUFFIX_ALPHABET.length)]!
+    return Buffer.from(prefix).subarray(0, LONGEST_PREFIX).toString() + suffix
+  }
+}
+
+/** Kinds that are kept in another version get their defaults after the conversion: their rules know only that form. */
+function storedDraft({ storage, rules }: ServedResource, draft: Draft): Draft {
+  if (storage.toStored === undefined) return draft
+  const converted = storage.toStored(draft)
+  rules.defaults?.(converted)
+  return converted
+}
+
+function servedView({ storage }: ServedResource, object: Stored): Stored {
+  // Drafts that a webhook will convert are in the served version to the end.
+  if (storage.conversion !== undefined) return object
+  return storage.fromStored?.(object) ?? object
+}
+
+function warnOf(
+  resource: ServedResource,
+  draft: Draft,
+  stored: Stored | undefined,
+  context: WriteContext,
+): void {
+  for (const text of resource.rules.warnings?.(draft, stored) ?? []) context.warn(text)
+}
+
+/** The version stands beside uid and generation, where the real server writes it. */
+function withVersion(object: Stored, revision: number | string): Stored {
+  return { ...object, metadata: { ...object['metadata'], resourceVersion: String(revision) } }
+}
+
+/** True when nothing keeps a terminating object any more. */
+export function isFinished({ info }: ServedResource, draft: Draft, stored: Stored): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = stored['metadata']
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false
+  if ((draft['metadata'].finalizers ?? []).length > 0) return false
+  return (
+    info.kind !== 'Namespace' || info.group !== '' || (draft['spec']?.finalizers ?? []).length === 0
+  )
+}

@@ -1,0 +1,177 @@
+/** The four patch types as functions from the current object to the wanted one. Contract: docs/behaviour/api-server/patch-and-apply.md. */
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  goFormat,
+  JsonPatchError,
+  MergePatchError,
+  StrategicMergeError,
+  type JsonPatchOperation,
+} from '@gyropilot/api'
+import { schemaOf } from '@gyropilot/api/schema'
+import { ApiError } from '../../contracts.ts'
+import { badRequest, bodyTooLarge, unclassified } from '../../http/errors.ts'
+import { goJsonError } from '@gyropilot/schema/go-json-error'
+import { unsupportedMediaType } from '../../http/negotiation.ts'
+import { checkNesting } from '@gyropilot/schema/body-refusals'
+import { parseJson, type Occurrences } from '@gyropilot/schema/json'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { DecodeError } from '@gyropilot/schema'
+import { decodeValue, type Decoding } from '../bodies/decoding.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+const TYPES: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+const MOST_OPERATIONS = 10_000
+
+/** 415 for other types, for none, and for strategic merge on kinds that have no schema of their own. */
+export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
+  const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()]
+  if (type === undefined)
+    throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
+  if (type === 'strategic' && !strategic) {
+    throw unsupportedMediaType([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/apply-patch+yaml',
+    ])
+  }
+  return type
+}
+
+export interface PatchBody {
+  readonly value: unknown
+  readonly problems: readonly string[]
+  readonly occurrences: Occurrences | undefined
+}
+
+/** The patch as a JSON value; 400 when it is none. */
+export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): PatchBody {
+  checkNesting(text)
+  try {
+    const { value, occurrences } = parseJson(text)
+    return { value, occurrences, problems: [] }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const detail = goJsonError(text)
+    throw badRequest(type === 'strategic' ? detail : `error decoding patch: ${detail}`)
+  }
+}
+
+/** The patched object, decoded and defaulted. Throws ApiError. */
+export function patchObject(
+  type: Exclude<PatchType, 'apply'>,
+  patch: unknown,
+  current: Stored,
+  decoding: Decoding,
+): Draft {
+  const problems: string[] = []
+  const patched = applyOf(type, patch, current, decoding, problems)
+  let decoded
+  try {
+    decoded = decodeValue(patched, { occurrences: undefined }, decoding)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error.message))
+    throw invalidPatch(stringifyExact(patched), error.message)
+  }
+  problems.push(...decoded.problems)
+  if (problems.length > 0 && decoding.validation === 'Strict') {
+    throw invalidPatch(stringifyExact(patched), `strict decoding error: ${problems.join(', ')}`)
+  }
+  if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
+  return decoded.object
+}
+
+function applyOf(
+  type: Exclude<PatchType, 'apply'>,
+  patch: unknown,
+  current: Stored,
+  { expected }: Decoding,
+  problems: string[],
+): unknown {
+  try {
+    if (type === 'merge') return applyMergePatch(current, patch)
+    if (type === 'strategic') {
+      return applyStrategicMergePatch(
+        current,
+        patch,
+        schemaOf(expected.group, expected.version, expected.kind)!,
+      )
+    }
+    return applyJsonPatch(current, operationsOf(patch, problems))
+  } catch (error) {
+    if (error instanceof MergePatchError) throw badRequest(error.message)
+    if (error instanceof StrategicMergeError)
+      throw error.badRequest ? badRequest(error.message) : unclassified(error.message)
+    if (error instanceof JsonPatchError) {
+      throw new ApiError(
+        422,
+        'Invalid',
+        'the server rejected our request due to an error in our request',
+        { details: {} },
+      )
+    }
+    throw error
+  }
+}
+
+const MEMBERS = new Set(['op', 'path', 'from', 'value'])
+
+function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOperation[] {
+  if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
+  if (patch.length > MOST_OPERATIONS) {
+    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
+    throw new ApiError(413, bodyTooLarge(0).reason, message)
+  }
+  return patch.map((operation: unknown, index) => {
+    // A null is an operation without members: it is refused when it is applied.
+    if (operation === null) return {} as JsonPatchOperation
+    if (typeof operation !== 'object' || Array.isArray(operation))
+      throw undecodable(operation, 'value of type handlers.jsonPatchOp')
+    for (const [member, value] of Object.entries(operation)) {
+      if (!MEMBERS.has(member)) problems.push(`json patch unknown field "[${index}].${member}"`)
+      else if (member !== 'value' && typeof value !== 'string' && value !== null)
+        throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
+    }
+    return operation as JsonPatchOperation
+  })
+}
+
+/** `into` goes on after "Go". */
+function undecodable(value: unknown, into: string): ApiError {
+  const type = Array.isArray(value)
+    ? 'array'
+    : value === null
+      ? 'null'
+      : typeof value === 'boolean'
+        ? 'bool'
+        : typeof value
+  return badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go ${into}`)
+}
+
+/** Strategic merge fills the Go type directly, without the JSON decoder: its errors have other words. */
+function unconverted(decodeError: string): string {
+  const match = /cannot unmarshal (\S+) .*of type (\S+)$/.exec(decodeError)
+  if (match === null) return decodeError
+  const [, given, wanted] = match
+  if (wanted!.startsWith('[]')) return `cannot restore slice from ${given}`
+  if (wanted!.startsWith('map[')) return `cannot restore map from ${given}`
+  if (wanted!.includes('.')) return `cannot restore struct from: ${given}`
+  return `unrecognized type: ${wanted}`
+}
+
+/** The result of a patch is blamed on the patch: no kind and no name. */
+function invalidPatch(shown: string, why: string): ApiError {
+  const message = `Invalid value: ${stringifyExact(shown)}: ${why}`
+  return new ApiError(422, 'Invalid', ` "" is invalid: patch: ${message}`, {
+    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+  })
+}

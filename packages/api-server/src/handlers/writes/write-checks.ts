@@ -1,0 +1,98 @@
+/** What is compared between a request and the object it would replace, and how large an object may be. */
+import { conflict, invalid, STALE, unclassified } from '../../http/errors.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { StoredEntry } from '../../storage/store.ts'
+import { parseVersion } from '../options.ts'
+import { storageKey, type Target, type WriteContext } from './writes.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
+
+/** etcd's limit for one request, which the server's clients know. */
+const LARGEST_OBJECT_BYTES = 1_572_864
+/** Smaller requests cannot make an object that large, short of thousands of them. */
+const SIZE_CHECK_FROM_BYTES = 65_536
+
+export function checkUid(target: Target, metadata: Draft, stored: Stored): void {
+  const sent = metadata['uid']
+  const current = stored['metadata'].uid
+  if (!sent || sent === current) return
+  const text = `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${current}`
+  throw conflict(target.resource.info, target.name, storageError(target, text))
+}
+
+export function storageError({ resource, namespace, name }: Target, text: string): string {
+  const { info, custom } = resource
+  const prefix = custom
+    ? `${info.group}/${info.resource}`
+    : (STORAGE_PREFIXES[info.resource] ?? info.resource)
+  const key = `/registry/${prefix}/${storageKey(resource, namespace, name)}`
+  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${text}`
+}
+
+const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  nodes: 'minions',
+  ingresses: 'ingress',
+}
+
+/** What is created has no version yet. A text that is none does not count: kube-apiserver passes over it too. */
+export function checkNoVersion(text: string): void {
+  const version = parseVersion(text)
+  if (typeof version === 'number' && version > 0)
+    throw unclassified('resourceVersion should not be set on objects to be created')
+}
+
+/** Whether the request insists on the version it named; throws when that is not the current one. */
+export function checkVersion(
+  { resource, name }: Target,
+  draft: Draft,
+  entry: StoredEntry,
+  put: boolean,
+): boolean {
+  const text: string = draft['metadata'].resourceVersion ?? ''
+  const version = text === '' ? 0 : parseVersion(text)
+  if (typeof version === 'object') throw unclassified(version.error)
+  if (version === 0) {
+    if (resource.rules.unconditionalUpdate !== false && !resource.custom) return false
+    const { group, resource: plural } = resource.info
+    throw invalid(group, plural, name, [
+      {
+        type: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: 'Invalid value: 0: must be specified for an update',
+      },
+    ])
+  }
+  if (version !== entry.revision) throw conflict(resource.info, name, STALE)
+  return put
+}
+
+/** Owner references with one uid count once. */
+export function deduplicateOwners(metadata: Draft, context: WriteContext): void {
+  const owners = metadata['ownerReferences'] as Draft[] | undefined
+  if (owners === undefined || owners.length < 2) return
+  const seen = new Map<string, Draft>()
+  const repeated = new Set<string>()
+  for (const owner of owners) {
+    if (seen.has(owner['uid'])) repeated.add(owner['uid'])
+    else seen.set(owner['uid'], owner)
+  }
+  if (repeated.size === 0) return
+  metadata['ownerReferences'] = [...seen.values()]
+  context.warn(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+  )
+}
+
+/** Objects beyond etcd's limit are refused; book-keeping of fields is given up first. */
+export function checkSize(draft: Draft, context: WriteContext): void {
+  if (context.bodyBytes < SIZE_CHECK_FROM_BYTES || encodedSize(draft) <= LARGEST_OBJECT_BYTES)
+    return
+  delete draft['metadata'].managedFields
+  if (encodedSize(draft) > LARGEST_OBJECT_BYTES)
+    throw unclassified('etcdserver: request is too large')
+}
+
+function encodedSize(value: unknown): number {
+  return Buffer.byteLength(stringifyExact(value))
+}

@@ -1,0 +1,58 @@
+/** What the writes of one request have in common: whom they are for, what is written, and in whose name. */
+import { managerName } from '@gyropilot/apply'
+import { headerOf } from '../../http/exchange.ts'
+import { bodySize, type ParsedBody } from '../../http/request-body.ts'
+import type { ResourceCall } from '../call.ts'
+import type { Target, WriteContext } from './writes.ts'
+import type { WriteOptions } from '../options.ts'
+
+/** Of reads and deletes through subresources. */
+export const NO_WRITE_OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  force: undefined,
+}
+
+/** The manager of the fields that the request writes. */
+export function managerOf({ request }: ResourceCall, { fieldManager }: WriteOptions): string {
+  return managerName(fieldManager, headerOf(request.headers, 'user-agent'))
+}
+
+export function targetOf({ resource, namespace, name, subresource }: ResourceCall): Target {
+  return { resource, namespace, name, subresource }
+}
+
+export function writeContextOf(
+  call: ResourceCall,
+  options: WriteOptions,
+  body: ParsedBody | undefined,
+): WriteContext {
+  const { request, user, warnings, deadline } = call
+  return {
+    user,
+    dryRun: options.dryRun,
+    options: admissionOptions(call, options),
+    manager: managerOf(call, options),
+    bodyBytes: body?.bytes.length ?? bodySize(request),
+    deadline,
+    warn: (text) => warnings.add(text),
+  }
+}
+
+function admissionOptions({ info }: ResourceCall, options: WriteOptions): Record<string, unknown> {
+  const kind =
+    info.verb === 'create'
+      ? 'CreateOptions'
+      : info.verb === 'update'
+        ? 'UpdateOptions'
+        : 'PatchOptions'
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(options.dryRun ? { dryRun: ['All'] } : {}),
+    ...(options.fieldManager === '' ? {} : { fieldManager: options.fieldManager }),
+    ...(info.query.has('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
+    ...(options.force === undefined ? {} : { force: options.force }),
+  }
+}

@@ -1,0 +1,58 @@
+/** What a write is: for whom, to which object, and what came of it. */
+import type { UserInfo } from '../../contracts.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ServedResource } from '../../registry/resource-registry.ts'
+import type { StoredEntry } from '../../storage/store.ts'
+import type { Deadline } from '../limits/deadline.ts'
+
+/** The request on whose behalf an object is written. */
+export interface WriteContext {
+  readonly user: UserInfo
+  readonly dryRun: boolean
+  /** The options of the request, for admission. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Undefined: ownership of fields is not recorded (bindings, the server's own resets). */
+  readonly manager: string | undefined
+  /** Patches: an empty list of managedFields asks for no tracking. */
+  readonly emptyListResets?: boolean
+  /** Bytes of the request body; 0 within the process. */
+  readonly bodyBytes: number
+  /** Absent: the server's own writes have no bound. */
+  readonly deadline?: Deadline
+  warn(message: string): void
+}
+
+export interface Target {
+  readonly resource: ServedResource
+  readonly namespace: string
+  readonly name: string
+  /** Empty for the object itself. */
+  readonly subresource: string
+}
+
+export interface Written {
+  /** In the stored version. */
+  readonly object: Stored
+  /** Undefined for dry runs and removed objects. */
+  readonly entry: StoredEntry | undefined
+  readonly created: boolean
+}
+
+export interface UpdateRequest {
+  /** Makes the wanted object from the current one, both in the served version. Called again when another write came first. */
+  makeDraft(current: Stored | undefined): Draft | Promise<Draft>
+  /** Called when the object is absent and may be created: throws when the user may not. Absent: 404. */
+  readonly beforeCreate?: () => void
+  /** PUT: a foreign uid is a conflict. Patches leave it to validation. */
+  readonly put?: boolean
+  /** Ownership was decided by server-side apply, or is not to be recorded. */
+  readonly fieldsManaged?: boolean
+  /** Ownership of a view, as apply left it: to be carried over to the object. */
+  readonly appliedFields?: readonly Draft[]
+  /** Skips the endpoint's resets and the generation (bindings). */
+  readonly internal?: boolean
+}
+
+export function storageKey({ info }: ServedResource, namespace: string, name: string): string {
+  return info.namespaced ? `${namespace}/${name}` : name
+}

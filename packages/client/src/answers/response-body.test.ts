@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readBody } from './response-body.ts'
+import type { TransportResponse } from '../transport.ts'
+
+const UID = '5f1c-0b7e'
+
+function answer(text: string, contentType = 'application/json'): TransportResponse {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    // Cut inside of the uid.
+    const bytes = Buffer.from(text)
+    const cut = Math.max(1, bytes.indexOf(UID) + 2)
+    yield bytes.subarray(0, cut)
+    if (cut < bytes.length) yield bytes.subarray(cut)
+  }
+  return {
+    status: 200,
+    headers: { 'content-type': contentType },
+    body: { kind: 'bytes', chunks: chunks() },
+  }
+}
+
+const list = (items: readonly unknown[], metadata: unknown = { resourceVersion: '7' }): string =>
+  JSON.stringify({
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    items,
+  })
+const owned = (uid: string): unknown => ({ metadata: { name: 'a', ownerReferences: [{ uid }] } })
+
+test('a list in which the text stands nowhere has its metadata and no items', async () => {
+  const metadata = { resourceVersion: '7', continue: 'more' }
+  assert.deepEqual(
+    await readBody(answer(list([owned('other')], metadata)), 'GET', { mentioning: UID }),
+    {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata,
+      items: [],
+    },
+  )
+})
+
+test('a list in which it stands anywhere is read in full, and so is every list without it', async () => {
+  const mentioned = list([owned('other'), owned(UID)])
+  assert.deepEqual(
+    await readBody(answer(mentioned), 'GET', { mentioning: UID }),
+    JSON.parse(mentioned),
+  )
+  const other = list([owned('other')])
+  assert.deepEqual(await readBody(answer(other), 'GET'), JSON.parse(other))
+})
+
+test('what cannot be told from its bytes is read in full', async () => {
+  const whole = async (text: string, mentioning = UID): Promise<void> =>
+    assert.deepEqual(await readBody(answer(text), 'GET', { mentioning }), JSON.parse(text))
+  await whole(JSON.stringify({ items: [owned('other')], metadata: { resourceVersion: '7' } }))
+  await whole(JSON.stringify({ kind: 'Status', metadata: {}, status: 'Success' }))
+  await whole(list([owned('other')], null))
+  await whole(JSON.stringify(JSON.parse(list([owned('other')])), undefined, 2))
+  // These may be written with escapes.
+  await whole(list([owned('a/b')]), 'a/b')
+  await whole(list([owned('other')]), '')
+})
+
+test('an answer that is not JSON is refused as ever', async () => {
+  await assert.rejects(readBody(answer('<html>"items":['), 'GET /x', { mentioning: UID }), {
+    code: 'ANSWER_UNDECODABLE',
+  })
+})
+
+test('an answer that nobody reads is waited for and not decoded, but for one that refuses', async () => {
+  assert.deepEqual(await readBody(answer('not JSON'), 'POST', { unread: true }), {})
+  const refused = { ...answer('{"kind":"Status"}'), status: 409 }
+  assert.deepEqual(await readBody(refused, 'POST', { unread: true }), { kind: 'Status' })
+  const { body } = answer('cut off')
+  const broken = new Error('EOF')
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    if (body.kind === 'bytes') yield* body.chunks
+    throw broken
+  }
+  const cutOff: TransportResponse = {
+    status: 201,
+    headers: {},
+    body: { kind: 'bytes', chunks: chunks() },
+  }
+  await assert.rejects(readBody(cutOff, 'POST', { unread: true }), broken)
+})

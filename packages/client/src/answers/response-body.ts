@@ -1,0 +1,99 @@
+import { markDecoded } from './decoded-values.ts'
+import { clientErrors } from '../errors.ts'
+import type { BodyChunks, TransportResponse } from '../transport.ts'
+
+/** V8's strings end at 512 MiB; what is longer must be parsed in pieces. */
+const LONGEST_TEXT_BYTES = 400 << 20
+
+/** The header's first value, or undefined. */
+export function headerOf(
+  response: Pick<TransportResponse, 'headers'>,
+  name: string,
+): string | undefined {
+  const value = response.headers[name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+/** `Retry-After` where it is a number of seconds; a date is not one. */
+export function retryAfterSecondsOf(
+  response: Pick<TransportResponse, 'headers'>,
+): number | undefined {
+  const text = headerOf(response, 'retry-after')
+  return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+}
+
+/**
+ * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
+ * in which that stands nowhere has no items; an answer of success that is `unread` is only waited for.
+ */
+export async function readBody(
+  response: TransportResponse,
+  what: string,
+  asked: { readonly mentioning?: string; readonly unread?: boolean } = {},
+): Promise<unknown> {
+  const { mentioning } = asked
+  const { body } = response
+  if (body.kind === 'value') return body.value
+  if (body.kind === 'events') {
+    await discardBody(response)
+    return undefined
+  }
+  const bytes = await allOf(body.chunks)
+  if (asked.unread === true && response.status < 300) return {}
+  if (bytes.length === 0) return undefined
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const contentType = headerOf(response, 'content-type') ?? ''
+  if (!contentType.includes('json'))
+    return contentType === '' || contentType.startsWith('text/')
+      ? buffer.toString('utf8')
+      : { undecoded: contentType }
+  const withoutItems = mentioning === undefined ? undefined : listWithout(mentioning, buffer)
+  if (withoutItems !== undefined) return withoutItems
+  try {
+    if (buffer.length > LONGEST_TEXT_BYTES)
+      return markDecoded((await import('./large-list.ts')).parseLargeList(buffer))
+    return markDecoded(JSON.parse(buffer.toString('utf8')))
+  } catch (error) {
+    if (response.status >= 400) return undefined
+    throw clientErrors.make(
+      'ANSWER_UNDECODABLE',
+      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
+      { cause: error },
+    )
+  }
+}
+
+function allOf(chunks: BodyChunks): Promise<Uint8Array> {
+  return chunks.whole?.() ?? gathered(chunks)
+}
+
+async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const chunk of chunks) pieces.push(chunk)
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
+
+/** JSON has but one way to write these. */
+const WRITTEN_ONE_WAY = /^[\w.-]+$/
+const ITEMS = '"items":['
+
+/** What comes before the items of a list in which the text stands nowhere; undefined: it must be read in full. */
+function listWithout(text: string, bytes: Buffer): unknown {
+  if (!WRITTEN_ONE_WAY.test(text) || bytes.includes(text)) return undefined
+  const itemsAt = bytes.indexOf(ITEMS)
+  if (itemsAt === -1) return undefined
+  try {
+    const list = JSON.parse(`${bytes.toString('utf8', 0, itemsAt)}${ITEMS}]}`)
+    return typeof list.metadata === 'object' && list.metadata !== null ? list : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Lets go of a body that nobody will read, so that its stream can close. */
+export async function discardBody(response: TransportResponse): Promise<void> {
+  const { body } = response
+  if (body.kind === 'value') return
+  const iterator = (body.kind === 'bytes' ? body.chunks : body.events)[Symbol.asyncIterator]()
+  await iterator.return?.()
+}
