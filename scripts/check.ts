@@ -115,11 +115,26 @@ const everyStep: readonly Step[] = [
   })),
 ]
 
-/** A second kubectl, of another version, is used for all that kubectl is tested with. */
+/**
+ * A second kubectl, of another version, is used for what the versions do differently: streams over WebSocket or SPDY, apply, tables,
+ * descriptions, rollouts. All tests with each version are a nightly matter.
+ */
+const BY_VERSION = ['streams', 'terminals', 'applying', 'reading', 'describe', 'workloads']
 const { ALSO_KUBECTL } = process.env
 const steps = everyStep.flatMap((step) =>
   step.name === 'kubectl' && ALSO_KUBECTL
-    ? [step, { ...step, name: 'kubectl-once-more', kubectl: ALSO_KUBECTL }]
+    ? [
+        step,
+        {
+          ...step,
+          name: 'kubectl-once-more',
+          command: [
+            ...step.command.slice(0, -1),
+            ...BY_VERSION.map((name) => `tests/end-to-end/kubectl/${name}.test.ts`),
+          ],
+          kubectl: ALSO_KUBECTL,
+        },
+      ]
     : [step],
 )
 
