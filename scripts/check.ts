@@ -57,7 +57,7 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'examples',
-    lane: 'computing',
+    lane: 'waiting',
     command: [node, ...testRun, 'examples/**/*.test.ts', 'tests/guides/*.test.ts'],
   },
   {
@@ -77,7 +77,7 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'packages',
-    lane: 'computing',
+    lane: 'waiting',
     command: [node, ...testRun, 'tests/packages/*.test.ts'],
   },
   {
