@@ -85,6 +85,10 @@ function reached(name: string, compiled: string): ReadonlySet<string> {
     const stem = path.replace(/\.(?:ts|js)$/, '')
     if (found.has(stem)) continue
     found.add(stem)
+    const isThere = path.endsWith('.json')
+      ? existsSync(join(source, path))
+      : existsSync(join(compiled, `${stem}.js`))
+    if (!isThere) throw new Error(`${name}: ${path} is imported and not compiled`)
     for (const file of [`${stem}.js`, `${stem}.d.ts`].map((one) => join(compiled, one))) {
       if (path.endsWith('.json') || !existsSync(file)) continue
       for (const [, to = ''] of read(file).matchAll(RELATIVE)) waiting.push(join(dirname(path), to))
@@ -101,13 +105,15 @@ function stage(name: string, compiled: string, folder: string): string {
   const source = join(root, 'packages', name)
   const manifest = manifestOf(name)
   const wanted = reached(name, compiled)
-  for (const path of globSync('src/**/*.{js,d.ts,json}', { cwd: compiled })) {
-    if (!wanted.has(path.replace(/(?:\.d\.ts|\.js)$/, ''))) continue
-    const text = withPublishedNames(read(join(compiled, path)))
-    write(join(folder, path.replace(/^src/, 'dist')), text)
-  }
-  for (const published of Object.values(manifest.exports)) {
-    const [, top = ''] = published.split('/')
+  const published = (path: string): string => join(folder, path.replace(/^src/, 'dist'))
+  for (const path of globSync('src/**/*.{js,d.ts}', { cwd: compiled }))
+    if (wanted.has(path.replace(/(?:\.d\.ts|\.js)$/, '')))
+      write(published(path), withPublishedNames(read(join(compiled, path))))
+  // Not as compiled: JSON is no root, so the compiler writes it at times and at times leaves it out.
+  for (const path of globSync('src/**/*.json', { cwd: source }))
+    if (wanted.has(path)) write(published(path), read(join(source, path)))
+  for (const target of Object.values(manifest.exports)) {
+    const [, top = ''] = target.split('/')
     if (top !== 'src') cpSync(join(source, top), join(folder, top), { recursive: true })
   }
   write(join(folder, 'package.json'), `${JSON.stringify(publishableManifest(manifest), null, 2)}\n`)
