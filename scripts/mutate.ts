@@ -11,6 +11,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { pinnedTools } from './pinned-tools.ts'
 import { root, sourceFiles } from './source-files.ts'
 
 /** Texts are checked where they matter; a changed message that nobody notices says nothing. */
@@ -48,7 +49,7 @@ if (files.length === 0) {
   console.error('usage: node scripts/mutate.ts [--least PERCENT] [--jobs N] FILE_OR_FOLDER...')
   process.exit(2)
 }
-const tools = installedTools()
+const tools = pinnedTools('mutate')
 const tree = copiedTree()
 try {
   stryker()
@@ -74,20 +75,6 @@ function tests(): readonly string[] {
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => join(folder, name)),
   )
-}
-
-/** Outside the repository and its lock file: a hundred packages that only this needs. Kept for the next time. */
-function installedTools(): string {
-  const folder = join(tmpdir(), 'gyropilot-mutate-tools')
-  const wanted = join(import.meta.dirname, 'mutate/package-lock.json')
-  const installed = join(folder, 'package-lock.json')
-  const isThere = existsSync(join(folder, 'node_modules/.package-lock.json'))
-  const isSame = isThere && readFileSync(wanted, 'utf8') === readFileSync(installed, 'utf8')
-  if (!isSame) {
-    cpSync(join(import.meta.dirname, 'mutate'), folder, { recursive: true })
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
-  }
-  return join(folder, 'node_modules')
 }
 
 /** What git knows or would know, with the packages of the copy under their names: Stryker changes files where they are. */
