@@ -35,6 +35,8 @@ export interface Binder {
   forgetVolume(name: string): void
   /** Volumes that were made and are not seen yet, by the key of their claim. */
   readonly begun: Map<string, BegunVolume>
+  /** Claims, by key, that were told why they get no volume, at the version that the same sync had given them. */
+  readonly toldAtOwnVersion: Map<string, string>
   nodeNamed(name: string): Node | undefined
   /** A new uuid. */
   newId(): string

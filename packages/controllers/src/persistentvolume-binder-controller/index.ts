@@ -111,6 +111,7 @@ export function binderOf(
     metrics: counts,
     times: operationTimes(() => clock.monotonicMs(), counts.operationTook),
     begun: new Map(),
+    toldAtOwnVersion: new Map(),
     isNews(volume, event) {
       const name = volume.metadata?.name ?? ''
       const own = told.get(name) ?? new Set()
@@ -142,6 +143,7 @@ export function claimLogic(
       binder.claims.forget(key)
       binder.times.dropped(key, 'provision')
       binder.begun.delete(key)
+      binder.toldAtOwnVersion.delete(key)
     },
     outside: folderCalls(binder.settings.hostFolders),
     // Without its class or its pods a claim would be told the wrong thing.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { KubernetesObject, PersistentVolume } from '@gyropilot/api'
+import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { OutsideCall } from '@gyropilot/runtime'
 import { refused } from '../../workload-support/fixtures.ts'
 import { claim, storageClass, world } from '../fixtures.ts'
@@ -114,6 +114,33 @@ test('what a claim is told of is not told again when the claim comes back at onc
   const here = local({}, [asking({ annotations: { ...ASKED, [SELECTED]: 'nowhere' } })])
   assert.equal(here.syncClaim()!.told.length, 1)
   assert.deepEqual(here.syncClaim()!.told, [])
+  await here.clock.advance(60_000)
+  assert.equal(here.syncClaim()!.told.length, 1)
+})
+
+test('however late the claim comes back with its annotations, it has been told already; the next look tells it again', async () => {
+  const onWrite = ({ object }: { object?: KubernetesObject }) => ({
+    ok: true as const,
+    object: { ...object, metadata: { ...object?.metadata, resourceVersion: '9' } },
+  })
+  const here = local(
+    { settings: { enableHostPathProvisioner: false }, onWrite: onWrite as never },
+    [asking({ annotations: {} })],
+  )
+  const first = here.syncClaim()!
+  assert.equal(first.told.length, 1)
+  const [{ object }] = first.writes as unknown as [{ object: PersistentVolumeClaim }]
+  const written = { ...object, metadata: { ...object.metadata, resourceVersion: '9' } }
+  here.informers.apply(resources.persistentvolumeclaims, written)
+  await here.clock.advance(60_000)
+  assert.deepEqual(here.syncClaim()!.told, [])
+  assert.equal(here.syncClaim()!.told.length, 1)
+})
+
+test('a claim that changed after it was told is told again', async () => {
+  const annotations = { ...ASKED }
+  const here = local({ settings: { enableHostPathProvisioner: false } }, [asking({ annotations })])
+  assert.equal(here.syncClaim()!.told.length, 1)
   await here.clock.advance(60_000)
   assert.equal(here.syncClaim()!.told.length, 1)
 })

@@ -48,15 +48,29 @@ export function* provisionHostPath(
   const begun = binder.begun.get(keyOf(claim))
   if (begun !== undefined && begun.claimUid === claim.metadata?.uid)
     return yield* goOn(binder, claim, storageClass, begun)
+  if (isOwnEcho(binder, cached, claim)) return
   if (binder.operations.isInBackoff(operationId('provision', claim))) return
   const problem = problemOf(binder, claim, storageClass)
   if (problem !== undefined) {
     binder.metrics.operationFailed(HOST_PATH_PLUGIN, 'provision')
-    // The claim comes again at once, with the annotations that were just set.
     binder.operations.failed(operationId('provision', claim))
+    if (claim !== cached)
+      binder.toldAtOwnVersion.set(keyOf(claim), claim.metadata?.resourceVersion ?? '')
     return yield* refuse(claim, problem)
   }
   return yield* make(binder, claim, storageClass)
+}
+
+/** The claim with the annotations that were set when it was told: however late it comes, there is nothing new in it. */
+function isOwnEcho(
+  { toldAtOwnVersion }: Binder,
+  cached: PersistentVolumeClaim,
+  claim: PersistentVolumeClaim,
+): boolean {
+  const told = toldAtOwnVersion.get(keyOf(claim))
+  if (told === undefined) return false
+  toldAtOwnVersion.delete(keyOf(claim))
+  return claim === cached && told === claim.metadata?.resourceVersion
 }
 
 function* goOn(
