@@ -3,7 +3,7 @@
 //
 //   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`; `nightly`: those that no other run has
 import { spawn, spawnSync } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { availableParallelism, constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { root } from './source-files.ts'
 
@@ -29,6 +29,8 @@ const testRun = [
   '--test-reporter=./scripts/test-reporter.ts',
   '--test-reporter-destination=stdout',
 ]
+/** What computes takes every core that what waits leaves idle. */
+const computingRun = [...testRun, `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`]
 const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']
 
 const everyStep: readonly Step[] = [
@@ -48,12 +50,12 @@ const everyStep: readonly Step[] = [
   {
     name: 'units',
     lane: 'computing',
-    command: [node, ...testRun, 'packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+    command: [node, ...computingRun, 'packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
   },
   {
     name: 'scenarios',
     lane: 'computing',
-    command: [node, ...testRun, 'tests/scenarios/*.test.ts'],
+    command: [node, ...computingRun, 'tests/scenarios/*.test.ts'],
   },
   {
     name: 'examples',
@@ -63,12 +65,12 @@ const everyStep: readonly Step[] = [
   {
     name: 'robustness',
     lane: 'computing',
-    command: [node, ...testRun, 'tests/robustness/*.test.ts', 'tests/faults/*.test.ts'],
+    command: [node, ...computingRun, 'tests/robustness/*.test.ts', 'tests/faults/*.test.ts'],
   },
   {
     name: 'simulation',
     lane: 'computing',
-    command: [node, ...testRun, 'tests/simulation/*.test.ts'],
+    command: [node, ...computingRun, 'tests/simulation/*.test.ts'],
   },
   {
     name: 'recordings',
