@@ -41,11 +41,9 @@ function resourceRefusal(
   if (allocatable === undefined) return undefined
   const used = new Map<string, number>()
   for (const requests of active) addAmounts(used, requests)
-  const { requestMappings = [] } = pod.status?.extendedResourceClaimStatus ?? {}
-  const ofDevices = new Set(requestMappings.map(({ resourceName }) => resourceName))
   for (const [resource, requested] of podRequests(pod)) {
     const limit = allocatable[resource]
-    if (limit === undefined || requested === 0 || ofDevices.has(resource)) continue
+    if (limit === undefined || requested === 0) continue
     const capacity = amountOf(resource, limit)
     const before = used.get(resource) ?? 0
     if (before + requested <= capacity) continue

@@ -2,7 +2,6 @@
  * Which devices of a node serve the requests of claims, all of them or none.
  * Contract: docs/behaviour/simulation/scheduler.md, Devices. Pure.
  */
-import { keyOf } from '@gyropilot/api'
 import type {
   AllocationResult,
   DeviceAllocationConfiguration,
@@ -95,7 +94,7 @@ class Search {
   }
 
   #alternative(claimAt: number, wanted: Wanted, next: () => boolean): boolean {
-    const candidates = this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
+    const candidates = this.#world.devices.filter((device) => this.#suits(wanted, device))
     if (wanted.allocationMode !== 'All')
       return this.#some(claimAt, wanted, candidates, 0, Number(wanted.count ?? 1), next)
     return candidates.length > 0 && this.#every(claimAt, wanted, candidates, 0, next)
@@ -179,15 +178,14 @@ class Search {
     return () => void (before ? this.#shares.set(key, before) : this.#shares.delete(key))
   }
 
-  #suits(claimAt: number, wanted: Wanted, device: PublishedDevice): boolean {
+  #suits(wanted: Wanted, device: PublishedDevice): boolean {
     const { classes, selectors } = this.#world
-    const name = wanted.deviceClassName
-    const deviceClass = classes(name)
+    const deviceClass = classes(wanted.deviceClassName)
     return (
       deviceClass !== undefined &&
       areTaintsTolerated(device, wanted.tolerations) &&
-      selectors.select(deviceClass.spec.selectors ?? [], device, `class ${name}`) &&
-      selectors.select(wanted.selectors ?? [], device, `claim ${keyOf(this.#claims[claimAt]!)}`) &&
+      selectors.select(deviceClass.spec.selectors ?? [], device) &&
+      selectors.select(wanted.selectors ?? [], device) &&
       consumptionOf(device.device, wanted.capacity) !== undefined
     )
   }
