@@ -118,24 +118,24 @@ const manager = await MeasuredManager.start(command, token)
 try {
   await phase(
     `${count} Services made`,
-    manager,
+    () => manager,
     () => forEach(count, (index) => services.create(service(index))),
     () => withReady.size === count,
-    progress,
+    { progress },
   )
   await phase(
     `${changes} pods no longer ready`,
-    manager,
+    () => manager,
     () => forEach(changes, (index) => setReady(index, false)),
     () => withReady.size === count - changes,
-    progress,
+    { progress },
   )
   await phase(
     `${count} Services deleted`,
-    manager,
+    () => manager,
     () => forEach(count, (index) => services.delete(`s${index}`)),
     () => present.size === 0,
-    progress,
+    { progress },
   )
 } finally {
   await manager.stop()

@@ -5,9 +5,9 @@ import type { ResourceType } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { SystemClock } from '@gyropilot/foundation'
 import { directClient } from './direct-client.ts'
-import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
+import { MeasuredManager } from './measured-manager.ts'
+import { phase } from './phases.ts'
 
-const LIMIT_MS = 900_000
 const ASK_EVERY_MS = 200
 
 export interface MeasuredRun {
@@ -48,29 +48,12 @@ export async function measuredRun(
       async startManager() {
         manager = await MeasuredManager.start(command, values.token)
       },
-      async phase(title, act, isThere) {
-        const before = await manager?.cost()
-        const startMs = performance.now()
-        await act()
-        await until(isThere)
-        const seconds = (performance.now() - startMs) / 1000
-        const after = await manager!.cost()
-        const zero = { cpuSeconds: 0, peakMebibytes: 0, requests: {} }
-        const cost = describeCost(costBetween(before ?? zero, after))
-        console.log(`${title.padEnd(40)} ${seconds.toFixed(1).padStart(6)} s   ${cost}`)
-      },
+      phase: (title, act, isThere) =>
+        phase(title, () => manager, act, isThere, { everyMs: ASK_EVERY_MS }),
     })
   } finally {
     await manager?.stop()
     await close()
-  }
-}
-
-async function until(isThere: () => Promise<boolean>): Promise<void> {
-  const startMs = performance.now()
-  while (!(await isThere())) {
-    if (performance.now() - startMs > LIMIT_MS) throw new Error('it never came to that')
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
   }
 }
 

@@ -3,7 +3,8 @@ import type { Cost, MeasuredManager } from './measured-manager.ts'
 import { costBetween, describeCost } from './measured-manager.ts'
 
 const WRITERS = 32
-const LIMIT_MS = 400_000
+const LIMIT_MS = 900_000
+const NOTHING: Cost = { cpuSeconds: 0, peakMebibytes: 0, requests: {} }
 
 /** Some at a time. */
 export async function forEach(
@@ -17,24 +18,31 @@ export async function forEach(
   await Promise.all(Array.from({ length: WRITERS }, worker))
 }
 
-/** `progress` says how far it has come, where it takes too long. */
+export interface PhaseOptions {
+  /** Says how far it has come, where it takes too long. */
+  readonly progress?: () => string
+  /** How often to look. Default 20: for what a cache of the script tells. */
+  readonly everyMs?: number
+}
+
+/** `manager` may be started by `act`: then all that it cost so far is told. */
 export async function phase(
   title: string,
-  manager: MeasuredManager,
+  manager: () => MeasuredManager | undefined,
   act: () => Promise<unknown>,
-  isThere: () => boolean,
-  progress: () => string,
+  isThere: () => boolean | Promise<boolean>,
+  { progress = () => 'a part of it', everyMs = 20 }: PhaseOptions = {},
 ): Promise<void> {
-  const before = await manager.cost()
+  const before = (await manager()?.cost()) ?? NOTHING
   const startMs = performance.now()
   await act()
-  while (!isThere()) {
+  while (!(await isThere())) {
     if (performance.now() - startMs > LIMIT_MS) throw new Error(`only ${progress()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
   const seconds = (performance.now() - startMs) / 1000
-  const cost = describeCost(costBetween(before, await settledCost(manager)))
-  console.log(`${title.padEnd(34)} ${seconds.toFixed(1).padStart(6)} s   ${cost}`)
+  const cost = describeCost(costBetween(before, await settledCost(manager()!)))
+  console.log(`${title.padEnd(40)} ${seconds.toFixed(1).padStart(6)} s   ${cost}`)
 }
 
 /** What is still under way when the state is reached is counted too, but not timed. */

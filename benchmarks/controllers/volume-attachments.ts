@@ -163,17 +163,17 @@ const manager = await MeasuredManager.start(command, token)
 try {
   await phase(
     `${count} volumes attached`,
-    manager,
+    () => manager,
     () => forEach(count, (index) => pods.create(pod(index))),
     () => toldAll() === count,
-    progress,
+    { progress },
   )
   await phase(
     `${count} volumes detached`,
-    manager,
+    () => manager,
     () => forEach(count, (index) => pods.delete(named(index), { gracePeriodSeconds: 0 })),
     () => toldAll() === 0 && present.size === 0,
-    progress,
+    { progress },
   )
 } finally {
   await manager.stop()
