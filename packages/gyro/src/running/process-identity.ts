@@ -34,18 +34,19 @@ function psIdentity(processId: number): string | undefined {
 
 /** Bytes of memory that the process holds; undefined: unknown. */
 export function residentBytes(processId: number): number | undefined {
-  const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(processId)], { encoding: 'utf8' })
-  const kibibytes = Number(stdout?.trim() || NaN)
-  return Number.isFinite(kibibytes) ? kibibytes * 1024 : linuxResidentBytes(processId)
+  const kibibytes = Number(linuxResidentKibibytes(processId) ?? psResidentKibibytes(processId))
+  return kibibytes > 0 ? kibibytes * 1024 : undefined
 }
 
-/** Small images have no ps. */
-function linuxResidentBytes(processId: number): number | undefined {
+function linuxResidentKibibytes(processId: number): string | undefined {
   try {
-    const [, kibibytes] =
-      /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8')) ?? []
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
+    return /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1]
   } catch {
     return undefined
   }
+}
+
+function psResidentKibibytes(processId: number): string | undefined {
+  const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(processId)], { encoding: 'utf8' })
+  return stdout?.trim() || undefined
 }

@@ -22,33 +22,33 @@ export class ClusterRegistry {
 
   /** Those that run, by folder and then by process. */
   running(): readonly RunningCluster[] {
-    return this.known().filter(isRunning)
+    return this.#known().filter(isRunning)
   }
 
   /** Those whose process ended without a word: killed, or the machine went down. */
   left(): readonly RunningCluster[] {
-    return this.known().filter((cluster) => !isRunning(cluster))
+    return this.#known().filter((cluster) => !isRunning(cluster))
   }
 
   /** Of the process, as it is on the disk now. */
   of(processId: number): RunningCluster | undefined {
-    return this.known().find((cluster) => cluster.processId === processId)
+    return this.#known().find((cluster) => cluster.processId === processId)
   }
 
   write(cluster: RunningCluster): void {
-    replacePrivateFile(this.pathOf(cluster.processId), `${JSON.stringify(cluster, null, 2)}\n`)
+    replacePrivateFile(this.#pathOf(cluster.processId), `${JSON.stringify(cluster, null, 2)}\n`)
   }
 
   remove(processId: number): void {
-    rmSync(this.pathOf(processId), { force: true })
+    rmSync(this.#pathOf(processId), { force: true })
   }
 
-  private pathOf(processId: number): string {
+  #pathOf(processId: number): string {
     return join(this.directory, `${processId}.json`)
   }
 
-  private known(): readonly RunningCluster[] {
-    return this.files()
+  #known(): readonly RunningCluster[] {
+    return this.#files()
       .flatMap((name) => {
         try {
           return parseRunningCluster(readFileSync(join(this.directory, name), 'utf8')) ?? []
@@ -62,7 +62,7 @@ export class ClusterRegistry {
       )
   }
 
-  private files(): readonly string[] {
+  #files(): readonly string[] {
     try {
       return readdirSync(this.directory).filter((name) => /^\d+\.json$/.test(name))
     } catch {
