@@ -29,9 +29,6 @@ interface Scenario {
 }
 
 const SALT = 'recorded'
-/** Namespaces whose emptying is what the scenario is about. */
-const emptied = new Set(['namespace goes away'].map(namespaceOf))
-
 /** As the player names it. */
 function namespaceOf(scenario: string): string {
   return `t${createHash('sha1').update(scenario + SALT).digest('hex').slice(0, 10)}`
@@ -43,29 +40,29 @@ function recorded(group: string): readonly Scenario[] {
 }
 
 test('the states and events of upstream are reached, with no more writes than it took', { timeout: 300_000 }, async (t) => {
-  const audited: AuditEntry[] = []
-  const { cluster, server, stop } = await startCluster({ controllers: ['*', 'selinux-warning-controller'], audit: (entry) => audited.push(entry) })
+  const tries = new TriesByNamespace()
+  const { cluster, server, stop } = await startCluster({ controllers: ['*', 'selinux-warning-controller'], audit: (entry) => tries.count(entry) })
   t.after(stop)
-  const played = await Promise.all([...players()].map((part) => play(server, cluster.administratorToken, part)))
+  const over = (namespace: string): void => tries.end(namespace)
+  const played = await Promise.all([...players()].map((names) => play({ server, token: cluster.administratorToken, names, over })))
   const differences = played.flat()
-  const tries = triesByNamespace(audited)
   const own: TriesByController[] = []
   const upstream: TriesByController[] = []
   for (const group of GROUPS) {
     for (const scenario of recorded(group)) {
       const recordedNow = recordedTries(scenario)
       const countsNodes = [...recordedNow.keys()].some(isOfNodes)
-      const tried = [...(tries.get(namespaceOf(scenario.name)) ?? [])]
+      const tried = [...tries.of(namespaceOf(scenario.name))]
       own.push(new Map(tried.filter(([who]) => countsNodes || !isOfNodes(who))))
       upstream.push(recordedNow)
       await t.test(`${group}: ${scenario.name}`, () => {
         const different = differences.filter((text) => text.startsWith(`${group}/${scenario.name} [`))
         assert.deepEqual(different, [])
-        assertNoMoreWrites(own.at(-1)!, upstream.at(-1)!, 1)
+        assertNoMoreWrites(own.at(-1)!, upstream.at(-1)!, 'single')
       })
     }
   }
-  await t.test('all together', () => assertNoMoreWrites(summed(own), summed(upstream), 0))
+  await t.test('all together', () => assertNoMoreWrites(summed(own), summed(upstream), 'all'))
 })
 
 /** What one player after the other plays, as `group/scenario`: each SLOW group has a player, all others share one. */
@@ -80,7 +77,15 @@ function players(): Iterable<readonly string[]> {
   return parts.values()
 }
 
-function play(server: string, token: string, names: readonly string[]): Promise<readonly string[]> {
+interface Play {
+  readonly server: string
+  readonly token: string
+  readonly names: readonly string[]
+  /** Called when the scenario in this namespace is over, before it is cleared away. */
+  over(namespace: string): void
+}
+
+function play({ server, token, names, over }: Play): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
   const json = join(folder, 'differences.json')
   const only = names
@@ -89,8 +94,9 @@ function play(server: string, token: string, names: readonly string[]): Promise<
   const script = join(import.meta.dirname, 'trace.mjs')
   const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '8']
   return new Promise((resolve, reject) => {
-    const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+    const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     player.once('error', reject)
+    player.on('message', (said) => over((said as { over: string }).over))
     player.once('exit', () => {
       const differences = JSON.parse(readFileSync(json, 'utf8')) as string[]
       rmSync(folder, { recursive: true })
@@ -110,7 +116,7 @@ const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** Writes of one controller that were tried, refused ones included. */
 interface Tries {
   all: number
-  /** Status updates that were accepted. */
+  /** Accepted status updates that said something new. */
   statuses: number
   /** Events that were told once more. */
   repeats: number
@@ -118,25 +124,32 @@ interface Tries {
 
 type TriesByController = ReadonlyMap<string, Tries>
 
-/** Counting ends where the recordings end: when the played scenario is over and its namespace is being emptied. Leases are left out, as in the recordings. */
-function triesByNamespace(audited: readonly AuditEntry[]): Map<string, Map<string, Tries>> {
-  const byNamespace = new Map<string, Map<string, Tries>>()
-  const over = new Set<string>()
-  for (const { user, method, path, status } of audited) {
+/** Counted from the start of a scenario to its end, as in the recordings. Leases are left out, as there. */
+class TriesByNamespace {
+  readonly #byNamespace = new Map<string, Map<string, Tries>>()
+  readonly #over = new Set<string>()
+
+  count({ user, method, path, changed }: AuditEntry): void {
     const found = /\/(?:namespaces|nodes)\/(t[0-9a-f]{10})(?:\/([^/?]+))?/.exec(path)
-    if (!WRITES.has(method) || found === null) continue
+    if (!WRITES.has(method) || found === null) return
     const [, namespace = '', resource] = found
+    if (this.#over.has(namespace) || resource === 'leases') return
     const account = user.replace(/^system:(serviceaccount:kube-system:)?/, '')
     const controller = path.includes('/nodes/') ? `${account}${OF_NODES}` : account
-    if (controller === 'namespace-controller' && !emptied.has(namespace)) over.add(namespace)
-    if (over.has(namespace) || resource === 'leases') continue
-    const tries = byNamespace.get(namespace) ?? new Map<string, Tries>()
-    byNamespace.set(namespace, tries)
-    const isStatus = /\/status(\?|$)/.test(path) && status < 400
+    const tries = this.#byNamespace.get(namespace) ?? new Map<string, Tries>()
+    this.#byNamespace.set(namespace, tries)
+    const isNewStatus = /\/status(\?|$)/.test(path) && changed
     const isRepeat = method === 'PATCH' && resource === 'events'
-    addTries(tries, controller, { all: 1, statuses: isStatus ? 1 : 0, repeats: isRepeat ? 1 : 0 })
+    addTries(tries, controller, { all: 1, statuses: isNewStatus ? 1 : 0, repeats: isRepeat ? 1 : 0 })
   }
-  return byNamespace
+
+  end(namespace: string): void {
+    this.#over.add(namespace)
+  }
+
+  of(namespace: string): TriesByController {
+    return this.#byNamespace.get(namespace) ?? new Map()
+  }
 }
 
 function recordedTries({ writes = {} }: Scenario): TriesByController {
@@ -164,18 +177,16 @@ function addTries(tries: Map<string, Tries>, controller: string, more: Tries): v
 const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0 }
 
 /**
- * No more tries than upstream. One accepted status more is let pass: whether two pods are counted in one status or in two hangs
- * on which event was read first, there as here. So is one event told once more: the binder of volumes looks again every 15 s of
- * its own clock, and whether that falls into a play is chance, there as here; how often it was told when the play ended is in the
- * states. And one more of another kind: a play of claims had one in half of the runs on a busy machine, which is to be found out.
- * Over all scenarios together nothing is let pass.
+ * No more tries than upstream. In how many statuses the changes of some pods are told hangs on which of them were read together
+ * (17 to 20 on a busy machine, where 18 were recorded): in a single play, a status that says something new is not one too many.
+ * Nor is one event told once more: the binder of volumes looks again every 15 s of its own clock, and whether that falls into a
+ * play is chance, there as here. Over all plays together nothing is let pass.
  */
-function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, spare: 0 | 1): void {
+function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, among: 'single' | 'all'): void {
   const tooMany = [...own].flatMap(([controller, { all, statuses, repeats }]) => {
     const limit = upstream.get(controller) ?? NOTHING
-    const excused = (count: number, bound: number): number => Math.min(spare, Math.max(0, count - bound))
-    const clocked = excused(statuses, limit.statuses) + excused(repeats, limit.repeats)
-    const most = limit.all + Math.max(spare, clocked)
+    const chance = Math.max(0, statuses - limit.statuses) + Math.min(1, Math.max(0, repeats - limit.repeats))
+    const most = limit.all + (among === 'single' ? chance : 0)
     return all > most ? [`${controller}: ${all}, upstream ${limit.all}`] : []
   })
   assert.deepEqual(tooMany, [])

@@ -1,7 +1,8 @@
 /** A connection to an API server within this process: no sockets, no JSON, the store's own objects. */
+import type { KubernetesObject } from '@gyropilot/api'
 import type { ApiServer, UserInfo } from '@gyropilot/api-server'
 import { memoryTransport } from '@gyropilot/client'
-import type { Transport } from '@gyropilot/client'
+import type { Transport, TransportRequest, TransportResponse } from '@gyropilot/client'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { ADMINISTRATOR, CONTROLLER_MANAGER, SCHEDULER, controllerAccount } from './identities.ts'
 import type { Identities } from './identities.ts'
@@ -14,6 +15,8 @@ export interface AuditEntry {
   readonly method: string
   readonly path: string
   readonly status: number
+  /** It made a new version of the object whose version it named. One that says what is stored already makes none. */
+  readonly changed: boolean
 }
 
 export type Audit = (entry: AuditEntry) => void
@@ -63,7 +66,27 @@ function transportAs(options: InProcessConnectionOptions, user: UserInfo): Trans
       ...request,
       headers: { ...request.headers, authorization },
     })
-    audit?.({ user: user.name, method, path, status: answer.status })
+    audit?.({
+      user: user.name,
+      method,
+      path,
+      status: answer.status,
+      changed: changedVersion(request, answer),
+    })
     return answer
   })
+}
+
+function changedVersion(
+  { body: sent }: TransportRequest,
+  { status, body: answered }: TransportResponse,
+): boolean {
+  if (status !== 200 || sent === undefined || !('json' in sent) || answered.kind !== 'value')
+    return false
+  const before = resourceVersionOf(sent.json)
+  return before !== undefined && before !== resourceVersionOf(answered.value)
+}
+
+function resourceVersionOf(value: unknown): string | undefined {
+  return (value as Partial<KubernetesObject> | null)?.metadata?.resourceVersion
 }
