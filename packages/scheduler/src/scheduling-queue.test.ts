@@ -110,6 +110,33 @@ test('a pod that changes while it is being tried is tried once more', async () =
   assert.ok(made.take())
 })
 
+test('a pod that fits nowhere is tried again once its own labels or claims are others', async () => {
+  const { clock, made } = queue()
+  const tryInVain = () => {
+    const taken = made.take()
+    if (taken !== undefined) made.failed('uid-p')
+    return taken
+  }
+  const offered = async (given: Parameters<typeof pod>[0]) => {
+    made.offer(pod(given))
+    await clock.advance(20_000)
+    return tryInVain() !== undefined
+  }
+  assert.equal(await offered({}), true)
+  assert.equal(
+    await offered({ metadata: { resourceVersion: '2', annotations: { a: 'b' } } }),
+    false,
+  )
+  const conditions = [{ type: 'PodScheduled', status: 'False' }]
+  assert.equal(await offered({ status: { conditions } }), false, 'written of the try itself')
+  assert.equal(await offered({ metadata: { labels: { a: 'b' } } }), true)
+  assert.equal(await offered({ metadata: { labels: { a: 'b' } }, status: {} }), false)
+  const resourceClaimStatuses = [{ name: 'gpu', resourceClaimName: 'p-gpu-abcde' }]
+  const recorded = { metadata: { labels: { a: 'b' } }, status: { resourceClaimStatuses } }
+  assert.equal(await offered(recorded), true, 'the claim came first, its name after the try')
+  assert.equal(await offered(recorded), false)
+})
+
 test('who is gone is not moved', async () => {
   const { clock, made } = queue()
   made.offer(pod())

@@ -1,4 +1,5 @@
 /** Which pod is tried next. Contract: docs/behaviour/simulation/scheduler.md, Queue. */
+import { semanticEqual } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { Heap } from '@gyropilot/foundation'
 import type { Clock, Timer } from '@gyropilot/foundation'
@@ -58,9 +59,9 @@ export class SchedulingQueue {
       this.#activate(waiting)
       return
     }
-    const specChanged = known.pod.metadata?.generation !== pod.metadata?.generation
+    const isOfNoUse = isSameForScheduling(known.pod, pod)
     known.pod = pod
-    if (!specChanged) return
+    if (isOfNoUse) return
     // Being tried, it is looked at once more afterwards.
     known.takenAtMove = -1
     this.#move(known)
@@ -134,6 +135,15 @@ export class SchedulingQueue {
     this.#active.push(waiting)
     this.#onReady()
   }
+}
+
+/** What is written of tries must not lead to the next one; which claims were made for the pod must. */
+function isSameForScheduling(before: Pod, after: Pod): boolean {
+  return (
+    before.metadata?.generation === after.metadata?.generation &&
+    semanticEqual(before.metadata?.labels, after.metadata?.labels) &&
+    semanticEqual(before.status?.resourceClaimStatuses, after.status?.resourceClaimStatuses)
+  )
 }
 
 /** 1, 2, 4, 8, 10, 10... s */
