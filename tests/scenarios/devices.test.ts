@@ -250,3 +250,106 @@ scenario(
     )
   },
 )
+
+scenario(
+  'extended resources that no node counts are served by devices, through a claim that the scheduler makes',
+  async (world) => {
+    const GPU = 'example.com/gpu'
+    await annotate(world, 'node-1', `${DRIVER}=2`)
+    const expression = `device.driver == "${DRIVER}"`
+    await world.of(resources.deviceclasses).create({
+      metadata: { name: 'all-gpus' },
+      spec: { extendedResourceName: GPU, selectors: [{ cel: { expression } }] },
+    })
+    await world.advance(2_000)
+    const asking = (
+      name: string,
+      resource: string,
+      count: string,
+      spec: Partial<Pod['spec']> = {},
+    ) =>
+      world.of(resources.pods).create({
+        metadata: { name, namespace: 'default' },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          containers: [{ name: 'c', image: 'web:1', resources: { limits: { [resource]: count } } }],
+          ...spec,
+        },
+      })
+    await asking('first', GPU, '1')
+    const first = await world.until('first runs', 20_000, running(world, 'first'))
+    assert.equal(first.spec?.nodeName, 'node-1')
+    const { resourceClaimName = '', requestMappings } =
+      first.status?.extendedResourceClaimStatus ?? {}
+    const requestName = 'container-0-request-0'
+    assert.deepEqual(requestMappings, [{ containerName: 'c', requestName, resourceName: GPU }])
+    assert.match(resourceClaimName, /^first-extended-resources-\w{5}$/)
+    const claim = await world.find(resources.resourceclaims, resourceClaimName)
+    const uid = first.metadata?.uid ?? ''
+    assert.deepEqual(claim?.metadata?.annotations, {
+      'resource.kubernetes.io/extended-resource-claim': 'true',
+    })
+    assert.deepEqual(claim?.metadata?.finalizers, ['resource.kubernetes.io/delete-protection'])
+    assert.deepEqual(claim?.metadata?.ownerReferences, [
+      { apiVersion: 'v1', kind: 'Pod', name: 'first', uid, controller: true },
+    ])
+    assert.deepEqual(claim?.status?.allocation?.devices?.results, [
+      { request: requestName, driver: DRIVER, pool: 'node-1', device: 'gpu-0' },
+    ])
+    assert.deepEqual(claim?.status?.reservedFor, [{ resource: 'pods', name: 'first', uid }])
+    await asking('second', `deviceclass.resource.kubernetes.io/${DRIVER}`, '1')
+    await world.until('second runs', 20_000, running(world, 'second'))
+    const waiting = (name: string) =>
+      world.until(`${name} waits`, 5_000, async () => {
+        const found = await world.find(resources.pods, name)
+        return findCondition(found?.status?.conditions, 'PodScheduled')
+      })
+    await asking('third', GPU, '2')
+    assert.equal(
+      (await waiting('third')).message,
+      '0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    )
+    await asking('vast', GPU, '33')
+    const vast = await waiting('vast')
+    assert.deepEqual(
+      [vast.reason, vast.message],
+      [
+        'SchedulerError',
+        'running "DynamicResources" filter plugin: claim default/<extended-resources>: number of requested devices 33 exceeds the claim limit of 32',
+      ],
+    )
+    for (const name of ['first', 'second', 'vast']) await world.of(resources.pods).delete(name)
+    const third = await world.until('third runs', 60_000, running(world, 'third'))
+    const name = third.status?.extendedResourceClaimStatus?.resourceClaimName
+    const left = await world.list(resources.resourceclaims)
+    assert.deepEqual(
+      left.map(({ metadata }) => metadata?.name),
+      [name],
+    )
+    await world.of(resources.pods).delete('third')
+    // A claim that somebody else made for the pod, or an earlier scheduler, is deleted first.
+    const gated = await asking('gated', GPU, '1', { schedulingGates: [{ name: 'example.com/g' }] })
+    const owner = { name: 'gated', uid: gated.metadata?.uid ?? '', controller: true }
+    await world.of(resources.resourceclaims).create({
+      metadata: {
+        name: 'made-before',
+        namespace: 'default',
+        annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', ...owner }],
+      },
+      spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: DRIVER } }] } },
+    })
+    await world
+      .of(resources.pods)
+      .patch('gated', { type: 'merge', value: { spec: { schedulingGates: null } } })
+    await world.until('gated runs', 60_000, running(world, 'gated'))
+    assert.equal(await world.find(resources.resourceclaims, 'made-before'), undefined)
+    const told = (await world.list(resources.events)).map(({ message }) => message)
+    assert.ok(
+      told.includes(
+        '0/2 nodes are available: 2 cannot schedule extended resource claim. deletion of ResourceClaim completed, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+      ),
+      told.join('\n'),
+    )
+  },
+)

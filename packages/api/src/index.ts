@@ -61,6 +61,7 @@ export * from './pods/pod-requests.ts'
 export * from './pods/pods.ts'
 export * from './pods/volumes.ts'
 export {
+  EXTENDED_CLAIM_ANNOTATION,
   isClaimFor,
   isReservedFor,
   podClaimName,

@@ -18,6 +18,7 @@ export const NO_VICTIMS = 'No preemption victims found for incoming pod'
 export const NO_CLAIMS = 'no new claims to deallocate'
 export const CLAIMS_STAY = 'still not schedulable'
 export const CLAIM_GIVEN_BACK = 'deallocation of ResourceClaim completed'
+export const CLAIM_DELETED = 'deletion of ResourceClaim completed'
 export const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
 
 export function unschedulableMessage(

@@ -99,7 +99,8 @@ export class Scheduler {
       nodeNamed: (name) => this.#nodes.get(name)?.node,
     })
     this.#devices = new DeviceClaims(options, () => this.#queue.moveAll())
-    this.#filters = [...filtersWith(volumeFilters(this.#volumes.listers)), this.#devices.filter]
+    const own = filtersWith(volumeFilters(this.#volumes.listers), this.#devices.isServed)
+    this.#filters = [...own, this.#devices.filter]
     this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
@@ -342,14 +343,18 @@ export class Scheduler {
     } finally {
       this.#awaitingVolumes.delete(uid)
     }
-    await this.#bind(pod, nodeName)
+    await this.#bind(pod, nodeName, current)
   }
 
-  async #bind(pod: Pod, nodeName: string): Promise<void> {
+  /** `nominated`: the pod with the node in its status already. */
+  async #bind(pod: Pod, nodeName: string, nominated?: Pod): Promise<void> {
     const { client, recorder } = this.#options
     const { namespace, name = '', uid = '' } = pod.metadata ?? {}
     this.#bindings++
+    let current = nominated
     try {
+      if (this.#devices.hasPromise(pod))
+        current ??= (await this.#writes.nominated(pod, nodeName)) ?? pod
       await this.#devices.bind(pod)
       await client.resource(resources.pods, namespace).createSubresource(name, 'binding', {
         apiVersion: 'v1',
@@ -364,7 +369,7 @@ export class Scheduler {
       this.#devices.release(pod)
       this.#nodes.unplace(uid)
       if (isNotFound(error)) this.#queue.remove(uid)
-      else this.#fail(pod, 'SchedulerError', errorText(error))
+      else this.#fail(current ?? pod, 'SchedulerError', errorText(error), current && '')
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
     } finally {

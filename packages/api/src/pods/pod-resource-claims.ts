@@ -6,6 +6,9 @@ import type { Pod, PodResourceClaim } from '../generated/core-v1.ts'
 import type { ResourceClaim } from '../generated/resource-v1.ts'
 import { isControlledBy } from '../ownership/owner-references.ts'
 
+/** `true` on claims that the scheduler made for extended resources. */
+export const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim'
+
 /** What the status of a pod says about an entry of its `spec.resourceClaims`. */
 export type PodClaimName =
   | { readonly state: 'named'; readonly name: string; readonly isGenerated: boolean }

@@ -1,7 +1,11 @@
 export { objectCountEvaluator, standardEvaluators } from './evaluators.ts'
 export type { EvaluatorOptions } from './evaluators.ts'
 export { excessOf, resourcesNamed, sameResourceLists } from './resource-lists.ts'
-export { isCountedResource, objectCountName } from './resource-names.ts'
+export {
+  DEVICE_CLASS_RESOURCE_PREFIX,
+  isCountedResource,
+  objectCountName,
+} from './resource-names.ts'
 export type { GroupResource } from './resource-names.ts'
 export { matchesScopes, scopeRequirementsOf } from './scopes.ts'
 export { countedNames } from './usage-evaluator.ts'

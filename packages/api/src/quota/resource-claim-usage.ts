@@ -6,6 +6,7 @@ import type {
   ResourceClaim,
 } from '../generated/resource-v1.ts'
 import { controllerOf } from '../ownership/owner-references.ts'
+import { EXTENDED_CLAIM_ANNOTATION } from '../pods/pod-resource-claims.ts'
 import { podResources } from '../pods/pod-resources.ts'
 import type { ResourceList } from '../pods/pod-resources.ts'
 import { addQuantities } from '../values/quantity.ts'
@@ -19,7 +20,6 @@ import {
 import type { UsageEvaluator, UsageFacts } from './usage-evaluator.ts'
 
 const OBJECT_COUNT = 'count/resourceclaims.resource.k8s.io'
-const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim'
 /** How many devices one request can get at most: what "all" is charged as. */
 const MAX_DEVICES = 32n
 

@@ -19,8 +19,6 @@ export const FIELD_MANAGER = 'ResourceClaimController'
 
 /** Which entry of its pod a claim was made for. */
 export const POD_CLAIM_ANNOTATION = 'resource.kubernetes.io/pod-claim-name'
-/** `true` on claims that the scheduler made for extended resources. */
-export const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim'
 /** Set by who allocates: the claim stays while its devices are taken. */
 export const FINALIZER = 'resource.kubernetes.io/delete-protection'
 

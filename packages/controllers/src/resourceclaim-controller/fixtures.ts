@@ -1,4 +1,5 @@
 /** Smallest valid objects of the claims controller's tests, all in namespace `ns`. */
+import { EXTENDED_CLAIM_ANNOTATION } from '@gyropilot/api'
 import type {
   ObjectMeta,
   Pod,
@@ -8,7 +9,7 @@ import type {
   ResourceClaimStatus,
   ResourceClaimTemplate,
 } from '@gyropilot/api'
-import { EXTENDED_CLAIM_ANNOTATION, FINALIZER, POD_CLAIM_ANNOTATION } from './config.ts'
+import { FINALIZER, POD_CLAIM_ANNOTATION } from './config.ts'
 
 export const ALLOCATION: NonNullable<ResourceClaimStatus['allocation']> = {
   devices: { results: [{ request: 'r', driver: 'd.example', pool: 'p', device: 'gpu-0' }] },

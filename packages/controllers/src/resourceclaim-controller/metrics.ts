@@ -1,7 +1,8 @@
 /** Contract: docs/behaviour/controllers/resourceclaim-controller.md, Metrics. */
+import { EXTENDED_CLAIM_ANNOTATION } from '@gyropilot/api'
 import type { ResourceClaim } from '@gyropilot/api'
 import type { Labels, MetricsRegistry } from '@gyropilot/foundation'
-import { EXTENDED_CLAIM_ANNOTATION, POD_CLAIM_ANNOTATION } from './config.ts'
+import { POD_CLAIM_ANNOTATION } from './config.ts'
 import { asksForAdminAccess } from './new-claim.ts'
 
 const PREFIX = 'resourceclaim_controller'

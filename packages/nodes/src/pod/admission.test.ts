@@ -28,6 +28,17 @@ test('resources that the node does not know are ignored', () => {
   assert.equal(refusalOf(gpu, node(), []), undefined)
 })
 
+test('resources that devices serve the pod are not counted', () => {
+  const requests = { 'a.io/gpu': '1' }
+  const gpu = pod({ spec: { containers: [{ name: 'c', image: 'x', resources: { requests } }] } })
+  const none = node({ allocatable: { 'a.io/gpu': '0' } })
+  assert.equal(refusalOf(gpu, none, [])?.reason, 'OutOfa.io/gpu')
+  const requestMappings = [{ containerName: 'c', requestName: 'r', resourceName: 'a.io/gpu' }]
+  const extendedResourceClaimStatus = { resourceClaimName: 'claim', requestMappings }
+  const served = { ...gpu, status: { ...gpu.status, extendedResourceClaimStatus } }
+  assert.equal(refusalOf(served, none, []), undefined)
+})
+
 test('a node selector that does not match is refused', () => {
   const picky = pod({ spec: { nodeSelector: { disk: 'ssd' } } })
   assert.equal(refusalOf(picky, node(), [])?.reason, 'NodeAffinity')

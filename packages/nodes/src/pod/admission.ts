@@ -41,9 +41,11 @@ function resourceRefusal(
   if (allocatable === undefined) return undefined
   const used = new Map<string, number>()
   for (const requests of active) addAmounts(used, requests)
+  const { requestMappings = [] } = pod.status?.extendedResourceClaimStatus ?? {}
+  const ofDevices = new Set(requestMappings.map(({ resourceName }) => resourceName))
   for (const [resource, requested] of podRequests(pod)) {
     const limit = allocatable[resource]
-    if (limit === undefined || requested === 0) continue
+    if (limit === undefined || requested === 0 || ofDevices.has(resource)) continue
     const capacity = amountOf(resource, limit)
     const before = used.get(resource) ?? 0
     if (before + requested <= capacity) continue

@@ -82,7 +82,7 @@ test('an expression that cannot be evaluated is an error, one that cannot be com
   const missing = claim({ requests: [request('a', { selectors: ofModel('red') })] })
   assert.throws(() => served([missing], devices), {
     constructor: SelectorError,
-    message: 'selector #0: CEL runtime error: no such key: model',
+    message: 'claim ns/claim: selector #0: CEL runtime error: no such key: model',
   })
   const broken = claim({ requests: [request('a', { selectors: [selecting('device.')] })] })
   assert.equal(served([broken], devices), undefined)

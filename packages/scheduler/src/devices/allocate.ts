@@ -2,6 +2,7 @@
  * Which devices of a node serve the requests of claims, all of them or none.
  * Contract: docs/behaviour/simulation/scheduler.md, Devices. Pure.
  */
+import { keyOf } from '@gyropilot/api'
 import type {
   AllocationResult,
   DeviceAllocationConfiguration,
@@ -94,7 +95,7 @@ class Search {
   }
 
   #alternative(claimAt: number, wanted: Wanted, next: () => boolean): boolean {
-    const candidates = this.#world.devices.filter((device) => this.#suits(wanted, device))
+    const candidates = this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
     if (wanted.allocationMode !== 'All')
       return this.#some(claimAt, wanted, candidates, 0, Number(wanted.count ?? 1), next)
     return candidates.length > 0 && this.#every(claimAt, wanted, candidates, 0, next)
@@ -178,14 +179,15 @@ class Search {
     return () => void (before ? this.#shares.set(key, before) : this.#shares.delete(key))
   }
 
-  #suits(wanted: Wanted, device: PublishedDevice): boolean {
+  #suits(claimAt: number, wanted: Wanted, device: PublishedDevice): boolean {
     const { classes, selectors } = this.#world
-    const deviceClass = classes(wanted.deviceClassName)
+    const name = wanted.deviceClassName
+    const deviceClass = classes(name)
     return (
       deviceClass !== undefined &&
       areTaintsTolerated(device, wanted.tolerations) &&
-      selectors.select(deviceClass.spec.selectors ?? [], device) &&
-      selectors.select(wanted.selectors ?? [], device) &&
+      selectors.select(deviceClass.spec.selectors ?? [], device, `class ${name}`) &&
+      selectors.select(wanted.selectors ?? [], device, `claim ${keyOf(this.#claims[claimAt]!)}`) &&
       consumptionOf(device.device, wanted.capacity) !== undefined
     )
   }

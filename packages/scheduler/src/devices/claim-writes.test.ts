@@ -126,3 +126,49 @@ test('devices that are made ready are waited for, until they fail or for ten min
   latest = { ...claimFor({}), status: { allocation: ALLOCATION } }
   assert.equal(await waiting(), 'ready')
 })
+
+test('a claim for extended resources is created without its stand-in name, and the pod is told of it', async () => {
+  const client = new FakeServer()
+  client.put(resources.pods, pod)
+  client.onRequest = ({ verb, body }) =>
+    verb === 'create'
+      ? { ...(body as ResourceClaim), metadata: { name: 'p-extended-resources-x' } }
+      : undefined
+  const writes = new ClaimWrites(client, testClock())
+  const unmade = { metadata: { name: 'stand-in', generateName: 'g-', namespace: 'ns' }, spec: {} }
+  const made = await writes.createExtended(unmade)
+  assert.deepEqual(client.requested('create')[0]?.body, {
+    metadata: { generateName: 'g-', namespace: 'ns' },
+    spec: {},
+  })
+  const mappings = [{ containerName: 'c', requestName: 'r', resourceName: 'example.com/gpu' }]
+  await writes.recordExtended(pod, made, mappings)
+  const patch = client.requested('patch')[0]
+  assert.equal(patch?.options['subresource'], 'status')
+  assert.deepEqual((patch.body as { value: unknown }).value, {
+    status: {
+      extendedResourceClaimStatus: {
+        requestMappings: mappings,
+        resourceClaimName: 'p-extended-resources-x',
+      },
+    },
+  })
+  client.onRequest = () => {
+    throw statusError(422, 'Invalid', 'too long')
+  }
+  await assert.rejects(
+    writes.createExtended(unmade),
+    /^Error: running PreBind plugin "DynamicResources": create claim for extended resources ns\/: too long$/,
+  )
+})
+
+test('a claim that nothing came of gives its devices back and goes, unless it is another or gone', async () => {
+  const { writes, client, stored, updates } = world({ allocation: ALLOCATION, reservedFor: [user] })
+  await writes.discard({ ...stored, metadata: { ...stored.metadata, uid: 'another' } })
+  assert.deepEqual(client.requested('update', 'delete'), [])
+  await writes.discard(stored)
+  assert.deepEqual(updates(), ['status'])
+  assert.equal(client.requested('delete').length, 1)
+  await writes.discard(stored)
+  assert.equal(client.requested('delete').length, 1)
+})

@@ -1,4 +1,4 @@
-/** What the scheduler writes to claims. Contract: docs/behaviour/simulation/scheduler.md, Devices. */
+/** What the scheduler writes to claims, and of them to pods. Contract: docs/behaviour/simulation/scheduler.md, Devices. */
 import {
   findCondition,
   isConditionTrue,
@@ -8,10 +8,16 @@ import {
   resources,
   withFinalizer,
 } from '@gyropilot/api'
-import type { AllocationResult, Pod, ResourceClaim, ResourceClaimStatus } from '@gyropilot/api'
-import { isConflict } from '@gyropilot/client'
+import type {
+  AllocationResult,
+  ContainerExtendedResourceRequest,
+  Pod,
+  ResourceClaim,
+  ResourceClaimStatus,
+} from '@gyropilot/api'
+import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { formatTime, sleep } from '@gyropilot/foundation'
+import { errorText, formatTime, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 
 export const FINALIZER = 'resource.kubernetes.io/delete-protection'
@@ -94,6 +100,49 @@ export class ClaimWrites {
   async giveBack(claim: ResourceClaim): Promise<void> {
     const { allocation: _, reservedFor: __, ...rest } = claim.status ?? {}
     await this.#claims(claim).update({ ...claim, status: rest }, { subresource: 'status' })
+  }
+
+  /** The claim of the pod's extended resources, under a name that the server makes. */
+  async createExtended({ metadata, spec }: ResourceClaim): Promise<ResourceClaim> {
+    const { name: _, ...unnamed } = metadata ?? {}
+    const claims = this.#client.resource(resources.resourceclaims, metadata?.namespace)
+    try {
+      return await claims.create({ metadata: unnamed, spec })
+    } catch (error) {
+      throw new Error(
+        `running PreBind plugin "DynamicResources": create claim for extended resources ${metadata?.namespace}/: ${errorText(error)}`,
+        { cause: error },
+      )
+    }
+  }
+
+  /** Tells the node which container gets what of the claim. */
+  async recordExtended(
+    { metadata }: Pod,
+    claim: ResourceClaim,
+    requestMappings: readonly ContainerExtendedResourceRequest[],
+  ): Promise<void> {
+    const resourceClaimName = claim.metadata?.name ?? ''
+    const value = {
+      status: { extendedResourceClaimStatus: { requestMappings, resourceClaimName } },
+    }
+    await this.#client
+      .resource(resources.pods, metadata?.namespace)
+      .patch(metadata?.name ?? '', { type: 'strategic', value }, { subresource: 'status' })
+  }
+
+  /** A claim for extended resources that nothing came of. Its finalizer goes with its allocation. */
+  async discard(claim: ResourceClaim): Promise<void> {
+    const claims = this.#claims(claim)
+    const { name = '', uid } = claim.metadata ?? {}
+    try {
+      const current = await claims.get(name)
+      if (current.metadata?.uid !== uid || isTerminating(current)) return
+      if (current.status?.allocation !== undefined) await this.giveBack(current)
+      await claims.delete(name, { preconditions: { uid } })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
   }
 
   #claims({ metadata }: ResourceClaim) {

@@ -2,21 +2,39 @@
  * Devices for pods: which nodes have them, what is promised and not written yet, and the writes before a pod is bound.
  * Contract: docs/behaviour/simulation/scheduler.md, Devices.
  */
-import { isReservedFor, keyOf, resources } from '@gyropilot/api'
-import type { AllocationResult, Node, Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import { isClaimFor, isReservedFor, isTerminating, keyOf, resources } from '@gyropilot/api'
+import type {
+  AllocationResult,
+  ContainerExtendedResourceRequest,
+  DeviceClass,
+  Node,
+  Pod,
+  ResourceClaim,
+  ResourceSlice,
+} from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { errorText, uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
-import type { NamedFilter, NodeFilter } from '../filters/index.ts'
-import { CLAIMS_STAY, CLAIM_GIVEN_BACK, NO_CLAIMS } from '../message.ts'
+import type { NamedFilter, NodeFilter, ServedByDevices } from '../filters/index.ts'
+import { CLAIMS_STAY, CLAIM_DELETED, CLAIM_GIVEN_BACK, NO_CLAIMS } from '../message.ts'
 import type { NodeVerdict } from '../message.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
 import { ClaimWrites } from './claim-writes.ts'
 import { deviceKey, devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
+import {
+  classesOfResources,
+  extendedClaim,
+  isCountedBy,
+  isExtendedClaim,
+  promiseKey,
+  servedResources,
+  sizeProblem,
+} from './extended-resources.ts'
+import type { ClassOfResource, ExtendedClaim } from './extended-resources.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
 import { SelectorError, Selectors } from './selectors.ts'
@@ -33,14 +51,17 @@ export interface DeviceClaimsOptions {
 
 /** Chosen and not seen in the cache yet. */
 interface Promised {
-  readonly claim: ResourceClaim
+  claim: ResourceClaim
   readonly podUid: string
   readonly allocation: AllocationResult
+  /** Of the claim for extended resources, which is made only when the pod is bound. */
+  readonly mappings: readonly ContainerExtendedResourceRequest[] | undefined
   isWritten: boolean
 }
 
 const CANNOT_ALLOCATE = 'cannot allocate all claims'
 const NOT_ON_NODE = 'resourceclaim not available on the node'
+const LEFT_OVER = 'cannot schedule extended resource claim'
 const NONE: readonly string[] = []
 
 /** What nobody else can have meanwhile: whole devices, and parts of shared ones. */
@@ -55,16 +76,21 @@ export class DeviceClaims {
     filter: (pod) => this.#nodeFilter(pod),
     curable: false,
   }
+  /** Extended resources that a node does not count are judged here. */
+  readonly isServed: ServedByDevices = (info, resource) =>
+    !isCountedBy(info, resource) && this.#classOf(resource) !== undefined
   readonly #listers: DeviceListers
   readonly #claims: Lister<ResourceClaim>
   readonly #slices: Lister<ResourceSlice>
+  readonly #classes: Lister<DeviceClass>
   readonly #writes: ClaimWrites
   readonly #logger: Logger
   readonly #shareIds: RandomSource
   readonly #selectors = new Selectors()
-  /** By `namespace/name` of the claim. */
+  /** By `promiseKey`. */
   readonly #promised = new Map<string, Promised>()
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
+  #classOfResource: ClassOfResource | undefined
   #allocated: InUse | undefined
   #failedSelector: { readonly podUid: string; readonly text: string } | undefined
 
@@ -78,14 +104,14 @@ export class DeviceClaims {
     const classes = informers.informer(resources.deviceclasses)
     this.#claims = claims.lister
     this.#slices = slices.lister
+    this.#classes = classes.lister
     this.#listers = { claims: claims.lister, classes: classes.lister }
     this.#writes = new ClaimWrites(client, clock)
     this.#logger = logger
     this.#shareIds = random.fork('shares')
     const claimChanged = (claim: ResourceClaim): void => {
       this.#allocated = undefined
-      const key = keyOf(claim)
-      if (claim.status?.allocation !== undefined) this.#promised.delete(key)
+      if (claim.status?.allocation !== undefined) this.#promised.delete(promiseKey(claim))
       onChange()
     }
     const slicesChanged = (): void => {
@@ -97,12 +123,22 @@ export class DeviceClaims {
       onUpdate: (_, claim) => claimChanged(claim),
       onDelete: (gone) => {
         this.#allocated = undefined
-        this.#promised.delete(gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone))
+        const claim = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        if (claim !== undefined) this.#promised.delete(promiseKey(claim))
+        else if (gone instanceof DeletedFinalStateUnknown) this.#promised.delete(gone.key)
         onChange()
       },
     })
     slices.addHandler({ onAdd: slicesChanged, onUpdate: slicesChanged, onDelete: slicesChanged })
-    classes.addHandler({ onAdd: onChange, onUpdate: onChange })
+    const classesChanged = (): void => {
+      this.#classOfResource = undefined
+      onChange()
+    }
+    classes.addHandler({
+      onAdd: classesChanged,
+      onUpdate: classesChanged,
+      onDelete: classesChanged,
+    })
   }
 
   /** A claim of the pod has yet to be made: it is not tried, and nothing is said of it. */
@@ -125,26 +161,61 @@ export class DeviceClaims {
     return claims === 'waiting' ? [] : claims
   }
 
+  #classOf(resource: string): DeviceClass | undefined {
+    this.#classOfResource ??= classesOfResources(this.#classes.list())
+    return this.#classOfResource(resource)
+  }
+
+  #servedOf(pod: Pod): readonly string[] {
+    return servedResources(pod, (resource) => this.#classOf(resource))
+  }
+
+  /** Made for an earlier try of the pod. */
+  #leftOver(pod: Pod): ResourceClaim | undefined {
+    const claims = this.#claims.list(pod.metadata?.namespace)
+    return claims.find((claim) => isExtendedClaim(claim) && isClaimFor(claim, pod))
+  }
+
+  /** What devices serve there; undefined: the node counts all that the pod asks for. */
+  #extendedOn(
+    info: NodeInfo,
+    pod: Pod,
+    served: readonly string[] = this.#servedOf(pod),
+  ): ExtendedClaim | undefined {
+    const here = served.filter((resource) => !isCountedBy(info, resource))
+    if (here.length === 0) return undefined
+    return extendedClaim(pod, here, (resource) => this.#classOf(resource))
+  }
+
   #nodeFilter(pod: Pod): NodeFilter | undefined {
-    if (!usesDevices(pod)) return undefined
-    const claims = this.#claimsOf(pod)
-    if (claims.length === 0) return undefined
+    const served = this.#servedOf(pod)
+    const claims = usesDevices(pod) ? this.#claimsOf(pod) : []
+    if (claims.length === 0 && served.length === 0) return undefined
+    const leftOver = served.length === 0 ? undefined : this.#leftOver(pod)
     return (info) => {
       const isElsewhere = claims.some(
         ({ status }) => status?.allocation && !isAvailableOn(status.allocation, info.node!),
       )
       if (isElsewhere) return [NOT_ON_NODE]
-      return this.#canServe(pod, claims, info) ? NONE : [CANNOT_ALLOCATE]
+      const extended = this.#extendedOn(info, pod, served)
+      if (extended !== undefined && leftOver !== undefined) return [LEFT_OVER]
+      return this.#canServe(pod, claims, extended, info) ? NONE : [CANNOT_ALLOCATE]
     }
   }
 
-  #canServe(pod: Pod, claims: readonly ResourceClaim[], info: NodeInfo): boolean {
+  #canServe(
+    pod: Pod,
+    claims: readonly ResourceClaim[],
+    extended: ExtendedClaim | undefined,
+    info: NodeInfo,
+  ): boolean {
     try {
-      return this.#allocate(claims, info) !== undefined
+      const problem = extended && sizeProblem(extended)
+      if (problem !== undefined) throw new SelectorError(problem)
+      return this.#allocate(extended ? [...claims, extended.claim] : claims, info) !== undefined
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
-      const claim = claims.find(({ status }) => status?.allocation === undefined)
-      const text = `running "DynamicResources" filter plugin: claim ${claim && keyOf(claim)}: ${error.message}`
+      const text = `running "DynamicResources" filter plugin: ${error.message}`
       this.#failedSelector = { podUid: pod.metadata?.uid ?? '', text }
       return false
     }
@@ -184,33 +255,67 @@ export class DeviceClaims {
 
   /** The pod goes to this node, where its claims can be served. */
   promise(pod: Pod, info: NodeInfo): void {
-    if (!usesDevices(pod)) return
+    const claims = usesDevices(pod) ? this.#claimsOf(pod) : []
+    const extended = this.#extendedOn(info, pod)
+    if (claims.length === 0 && extended === undefined) return
     const podUid = pod.metadata?.uid ?? ''
-    for (const [claim, allocation] of this.#allocate(this.#claimsOf(pod), info) ?? [])
-      this.#promised.set(keyOf(claim), { claim, podUid, allocation, isWritten: false })
+    const all = extended ? [...claims, extended.claim] : claims
+    for (const [claim, allocation] of this.#allocate(all, info) ?? []) {
+      const mappings = claim === extended?.claim ? extended.mappings : undefined
+      const promised = { claim, podUid, allocation, mappings, isWritten: false }
+      this.#promised.set(promiseKey(claim), promised)
+    }
+  }
+
+  /** Devices that were chosen for the pod are still to be written down. */
+  hasPromise({ metadata }: Pod): boolean {
+    if (this.#promised.size === 0) return false
+    return [...this.#promised.values()].some(({ podUid }) => podUid === metadata?.uid)
   }
 
   /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. */
   async bind(pod: Pod): Promise<void> {
-    if (!usesDevices(pod)) return
-    for (const claim of this.#claimsOf(pod)) {
-      const key = keyOf(claim)
-      const promised = this.#promised.get(key)
-      const taken = await this.#writes.take(claim, pod, promised?.allocation)
-      if (promised !== undefined) promised.isWritten = true
-      await this.#writes.whenReady(taken, () => this.#claims.getByKey(key))
-    }
+    for (const claim of usesDevices(pod) ? this.#claimsOf(pod) : [])
+      await this.#take(claim, pod, this.#promised.get(keyOf(claim)))
+    const extended = this.#promised.get(pod.metadata?.uid ?? '')
+    if (extended?.mappings === undefined) return
+    extended.claim = await this.#writes.createExtended(extended.claim)
+    await this.#take(extended.claim, pod, extended)
+    await this.#writes.recordExtended(pod, extended.claim, extended.mappings)
   }
 
-  /** Nothing comes of it. What is written is in the cache soon, and serves the next try. */
+  async #take(claim: ResourceClaim, pod: Pod, promised: Promised | undefined): Promise<void> {
+    const taken = await this.#writes.take(claim, pod, promised?.allocation)
+    if (promised !== undefined) promised.isWritten = true
+    await this.#writes.whenReady(taken, () => this.#claims.getByKey(keyOf(claim)))
+  }
+
+  /** Nothing comes of it. What is written is in the cache soon, and serves the next try; what was made for this try goes. */
   release(pod: Pod): void {
+    const own = this.#promised.get(pod.metadata?.uid ?? '')
+    const made = own?.claim.metadata?.uid === undefined ? undefined : own.claim
+    const leftOver = made ?? (this.#servedOf(pod).length > 0 ? this.#leftOver(pod) : undefined)
+    if (leftOver !== undefined) this.#discard(leftOver)
     for (const [key, { podUid, isWritten }] of this.#promised)
       if (podUid === pod.metadata?.uid && !isWritten) this.#promised.delete(key)
   }
 
+  #discard(claim: ResourceClaim): void {
+    this.#writes.discard(claim).catch((error: unknown) => {
+      const text = errorText(error)
+      this.#logger.info('A claim could not be deleted', { claim: keyOf(claim), error: text })
+    })
+  }
+
   /** No node fits. Devices that nobody else uses and that hold the pod elsewhere are given back. Answers what to say of it. */
   reconsider(pod: Pod, verdicts: readonly NodeVerdict[]): string {
-    if (!usesDevices(pod)) return NO_CLAIMS
+    const served = this.#servedOf(pod)
+    if (!usesDevices(pod) && served.length === 0) return NO_CLAIMS
+    const leftOver = served.length === 0 ? undefined : this.#leftOver(pod)
+    if (leftOver !== undefined) {
+      if (!isTerminating(leftOver)) this.#discard(leftOver)
+      return CLAIM_DELETED
+    }
     if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return CLAIMS_STAY
     for (const claim of this.#claimsOf(pod)) {
       const { allocation, reservedFor = [] } = claim.status ?? {}

@@ -8,14 +8,23 @@ import type { PublishedDevice } from './device-pools.ts'
 export class Selectors {
   readonly #compiled = new Map<string, DeviceSelector | undefined>()
 
-  /** Throws SelectorError for an expression that cannot be evaluated. One that cannot be compiled selects nothing. */
-  select(texts: readonly SelectorText[], { driver, device }: PublishedDevice): boolean {
+  /**
+   * Throws SelectorError for an expression that cannot be evaluated. One that cannot be compiled selects nothing.
+   * `whose`: `class c`, `claim ns/c`.
+   */
+  select(
+    texts: readonly SelectorText[],
+    { driver, device }: PublishedDevice,
+    whose: string,
+  ): boolean {
     return texts.every(({ cel: found }, index) => {
       if (found === undefined) return true
       try {
         return this.#selector(found.expression)?.selects(driver, device) ?? false
       } catch (error) {
-        throw new SelectorError(`selector #${index}: CEL runtime error: ${errorText(error)}`)
+        throw new SelectorError(
+          `${whose}: selector #${index}: CEL runtime error: ${errorText(error)}`,
+        )
       }
     })
   }

@@ -4,7 +4,7 @@ import type { Node, Pod } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from '../node-info.ts'
 import { snapshotOf } from '../snapshot.ts'
-import { filters } from './index.ts'
+import { filters, filtersWith } from './index.ts'
 
 function infoOf(object: Node, pods: readonly Pod[] = []): NodeInfo {
   const info = new NodeInfo(object.metadata?.name ?? '')
@@ -152,4 +152,21 @@ test('maxSkew 1 DoNotSchedule over zones', () => {
   assert.deepEqual(reasons(spread('two'), a, all), [text])
   assert.deepEqual(reasons(spread('two'), b, all), [])
   assert.deepEqual(reasons(spread('two'), unlabelled, all), [`${text} (missing required label)`])
+})
+
+test('an extended resource that devices serve on the node is not counted there', () => {
+  const requests = { 'example.com/gpu': '1', 'none.com/x': '1' }
+  const asking = pod({ spec: { containers: [{ name: 'c', image: 'x', resources: { requests } }] } })
+  const info = infoOf(node())
+  assert.deepEqual(reasons(asking, info), [
+    'Insufficient example.com/gpu',
+    'Insufficient none.com/x',
+  ])
+  const own = filtersWith([], (_, resource) => resource === 'example.com/gpu')
+  const found = own.flatMap(({ filter }) => filter(asking, snapshotOf([info]))?.(info) ?? [])
+  assert.deepEqual(found, ['Insufficient none.com/x'])
+  assert.deepEqual(
+    own.map(({ name }) => name),
+    filters.map(({ name }) => name),
+  )
 })

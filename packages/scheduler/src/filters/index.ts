@@ -13,6 +13,9 @@ export type NodeFilter = (info: NodeInfo) => readonly string[]
 /** What all nodes have in common is found out once for a pod. Undefined: it does not concern this pod. */
 export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
 
+/** Whether the filter of devices, and not the node's own count, judges the resource there. */
+export type ServedByDevices = (info: NodeInfo, resource: string) => boolean
+
 export interface NamedFilter {
   readonly name: string
   readonly filter: Filter
@@ -74,13 +77,15 @@ function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: s
   )
 }
 
-const nodeResourcesFit: Filter = (pod) => {
+const nodeResourcesFit: Filter = (pod) => resourcesFit(pod, () => false)
+
+function resourcesFit(pod: Pod, isServed: ServedByDevices): NodeFilter {
   const requests = [...podRequests(pod)].filter(([, amount]) => amount !== 0)
   return (info) => {
     let reasons: string[] | undefined
     for (const [resource, amount] of requests) {
       const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
-      if (amount <= free) continue
+      if (amount <= free || isServed(info, resource)) continue
       reasons ??= []
       reasons.push(resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)
     }
@@ -88,10 +93,16 @@ const nodeResourcesFit: Filter = (pod) => {
   }
 }
 
-/** `ofVolumes` know the claims, which pods and nodes alone do not tell. */
-export function filtersWith(ofVolumes: readonly NamedFilter[]): readonly NamedFilter[] {
-  const at = filters.findIndex(({ name }) => name === 'PodTopologySpread')
-  return filters.toSpliced(at, 0, ...ofVolumes)
+/** `ofVolumes` and `isServed` know what pods and nodes alone do not tell. */
+export function filtersWith(
+  ofVolumes: readonly NamedFilter[],
+  isServed: ServedByDevices,
+): readonly NamedFilter[] {
+  return filters.flatMap((own) => {
+    if (own.filter === nodeResourcesFit)
+      return [{ ...own, filter: (pod: Pod) => resourcesFit(pod, isServed) }]
+    return own.name === 'PodTopologySpread' ? [...ofVolumes, own] : [own]
+  })
 }
 
 /** All that can be judged by pods and nodes alone. */

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { DeviceClass, KubernetesObject, ResourceClaim, ResourceType } from '@gyropilot/api'
+import { node, pod as podOf } from '@gyropilot/api/testing'
+import { SeededRandom, silentLogger } from '@gyropilot/foundation'
+import type { InformerFactory } from '@gyropilot/runtime'
+import { FakeServer, statusError, testClock } from '@gyropilot/runtime/testing'
+import { NodeInfo } from '../node-info.ts'
+import { DeviceClaims } from './device-claims.ts'
+import { slice } from './fixtures.ts'
+
+const GPU = 'example.com/gpu'
+
+/** One device on node `n`, which class `c` serves as an extended resource, and a pod that asks for it. */
+function world() {
+  const client = new FakeServer()
+  const deviceClass: DeviceClass = { metadata: { name: 'c' }, spec: { extendedResourceName: GPU } }
+  const cached = new Map<string, KubernetesObject[]>([
+    ['deviceclasses', [deviceClass]],
+    ['resourceslices', [slice('s', [{ name: 'x' }])]],
+  ])
+  const informers = {
+    informer: ({ resource }: ResourceType) => ({
+      lister: {
+        list: () => cached.get(resource) ?? [],
+        get: (_: unknown, name: string) =>
+          cached.get(resource)?.find(({ metadata }) => metadata?.name === name),
+        getByKey: () => undefined,
+      },
+      addHandler: () => {},
+    }),
+  } as unknown as InformerFactory
+  const random = new SeededRandom('devices')
+  const options = { client, informers, clock: testClock(), random, logger: silentLogger }
+  const devices = new DeviceClaims(options, () => {})
+  const info = new NodeInfo('n')
+  info.setNode(node({ name: 'n' }))
+  const requests = { [GPU]: '1' }
+  const pod = podOf({
+    name: 'p',
+    spec: { containers: [{ name: 'c', image: 'x', resources: { requests } }] },
+  })
+  client.put(resources.pods, pod)
+  const reasons = (of = pod) => devices.filter.filter(of, { nodes: [] } as never)?.(info)
+  return { client, cached, devices, info, pod, reasons }
+}
+
+test('a device that is promised as an extended resource is no other pods, until nothing comes of it', async () => {
+  const { client, devices, info, pod, reasons } = world()
+  const other = { ...pod, metadata: { ...pod.metadata, name: 'q', uid: 'q-uid' } }
+  assert.deepEqual([reasons(), devices.hasPromise(pod)], [[], false])
+  devices.promise(pod, info)
+  assert.equal(devices.hasPromise(pod), true)
+  assert.deepEqual(reasons(other), ['cannot allocate all claims'])
+  devices.release(pod)
+  assert.deepEqual([reasons(other), devices.hasPromise(pod)], [[], false])
+  assert.deepEqual(client.requests, [])
+})
+
+test('a claim that was made for a pod that is not bound then is deleted', async () => {
+  const { client, devices, info, pod } = world()
+  client.onRequest = ({ verb, path, body }) => {
+    if (verb === 'create' && path.includes('resourceclaims')) {
+      const claim = body as ResourceClaim
+      const metadata = { ...claim.metadata, name: 'made' }
+      return client.put(resources.resourceclaims, { ...claim, metadata })
+    }
+    if (verb === 'patch' && path.includes('pods')) throw statusError(500, 'InternalError')
+    return undefined
+  }
+  devices.promise(pod, info)
+  await assert.rejects(devices.bind(pod), /InternalError/)
+  devices.release(pod)
+  for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+  const verbs = client.requests.map(({ verb }) => verb)
+  assert.deepEqual(verbs.slice(-3), ['get', 'update', 'delete'])
+  await assert.rejects(
+    client.resource(resources.resourceclaims, pod.metadata?.namespace).get('made'),
+    /not found/,
+  )
+})
+
+test('a node that counts the resource is not asked for devices', () => {
+  const { devices, info, pod, client, reasons } = world()
+  assert.equal(devices.isServed(info, GPU), true)
+  assert.equal(devices.isServed(info, 'none.com/x'), false)
+  info.setNode(node({ name: 'n', allocatable: { [GPU]: '1' } }))
+  assert.equal(devices.isServed(info, GPU), false)
+  assert.deepEqual(reasons(), [])
+  devices.promise(pod, info)
+  assert.equal(devices.hasPromise(pod), false)
+  assert.deepEqual(client.requests, [])
+})
