@@ -220,17 +220,15 @@ scenario(
     await world.of(resources.pods).create(podOf('moved', spec))
     const moved = await world.until('moved runs', 20_000, running(world, 'moved'))
     assert.equal(moved.spec?.nodeName, 'node-2')
+    // One node would do, and yet the pod has none while of the other it cannot be said.
+    await annotate(world, 'node-2', `nic.example.com=1`)
+    await world.of(resources.deviceclasses).create({ metadata: { name: 'any' }, spec: {} })
+    const expression = 'device.driver == "nic.example.com" || device.attributes["other"].x == 1'
+    const selectors = [{ cel: { expression } }]
     await withTemplate(world, {
-      requests: [
-        {
-          name: 'gpu',
-          exactly: {
-            deviceClassName: DRIVER,
-            selectors: [{ cel: { expression: 'device.attributes["other"].x == 1' } }],
-          },
-        },
-      ],
+      requests: [{ name: 'gpu', exactly: { deviceClassName: 'any', selectors } }],
     })
+    await world.advance(2_000)
     await world.of(resources.pods).create(podOf('lost'))
     const scheduled = await world.until('lost waits', 5_000, async () => {
       const found = await world.find(resources.pods, 'lost')

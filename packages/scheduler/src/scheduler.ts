@@ -13,6 +13,7 @@ import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
 import { DeviceClaims } from './devices/device-claims.ts'
 import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
 import type { Search } from './feasible-nodes.ts'
+import { FilterError } from './filters/filter-error.ts'
 import { filtersWith, prepared } from './filters/index.ts'
 import type { NamedFilter } from './filters/index.ts'
 import {
@@ -196,10 +197,9 @@ export class Scheduler {
     const deviceProblem = this.#devices.problem(pod)
     if (deviceProblem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', deviceProblemMessage(deviceProblem, all.length), '')
-    const { feasible, verdicts } = this.#search(pod)
-    const failed = this.#devices.selectorProblem(pod)
-    if (failed !== undefined && feasible.length === 0)
-      return this.#fail(pod, 'SchedulerError', failed)
+    const search = this.#search(pod)
+    if (search instanceof FilterError) return this.#fail(pod, 'SchedulerError', search.message)
+    const { feasible, verdicts } = search
     if (feasible.length === 0) {
       const claims = this.#devices.reconsider(pod, verdicts)
       const { outcome, nomination } = this.#preempt(pod, verdicts)
@@ -214,8 +214,17 @@ export class Scheduler {
     else void this.#bindWithVolumes(pod, chosen.name, assumed)
   }
 
+  #search(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> | FilterError {
+    try {
+      return this.#searched(pod)
+    } catch (error) {
+      if (error instanceof FilterError) return error
+      throw error
+    }
+  }
+
   /** The node that the pod was promised is taken when it fits; else the search goes on where the last one ended. */
-  #search(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> {
+  #searched(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> {
     const own = prepared(this.#filters, pod, this.#nodes)
     const verdictOf = (info: NodeInfo): NodeVerdict | undefined =>
       verdictBy(own, info) ?? this.#promisedVerdict(pod, info, this.#nodes)
@@ -246,12 +255,17 @@ export class Scheduler {
     return verdictBy(prepared(this.#filters, pod, changed), full)
   }
 
-  /** Of a node as it would be. */
+  /** Of a node as it would be. One that cannot be judged would not do. */
   #changedVerdict(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
-    return (
-      verdictBy(prepared(this.#filters, pod, snapshot), info) ??
-      this.#promisedVerdict(pod, info, snapshot)
-    )
+    try {
+      return (
+        verdictBy(prepared(this.#filters, pod, snapshot), info) ??
+        this.#promisedVerdict(pod, info, snapshot)
+      )
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error
+      return { node: info.name, reasons: [error.message], curable: false }
+    }
   }
 
   /** Makes room by taking less important pods away. `nomination` as of PodWrites. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Device, DeviceRequest, DeviceTaint, DeviceToleration } from '@gyropilot/api'
 import { allocations, claim, request, selecting, served, slice } from './fixtures.ts'
-import { SelectorError } from './selectors.ts'
+import { AllocationError } from './allocation-error.ts'
 
 const plain = (...names: string[]): Device[] => names.map((name) => ({ name }))
 const models = (given: Record<string, string>): Device[] =>
@@ -58,6 +58,41 @@ test('the first alternative that works is taken', () => {
   assert.deepEqual(served([first], devices, ['x']), ['r/some=y'])
 })
 
+test('a claim gets 32 devices at most: of each claim the fewest that would serve it count', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `d${at}`)
+  const devices = [slice('s', plain(...names))]
+  const countOf = (...claims: readonly Parameters<typeof claim>[0][]): readonly number[] =>
+    (
+      allocations(
+        claims.map((each) => claim(each)),
+        devices,
+      ) ?? []
+    ).map(({ devices: found }) => found?.results?.length ?? 0)
+  const of = (name: string, count: number): DeviceRequest => request(name, { count })
+  const all = { allocationMode: 'All', count: undefined } as const
+  const either = (name: string, ...counts: readonly number[]): DeviceRequest => ({
+    name,
+    firstAvailable: counts.map((count, at) => ({ name: `${at}`, deviceClassName: 'c', count })),
+  })
+  assert.deepEqual(countOf({ requests: [of('a', 20), of('b', 12)] }), [32])
+  assert.deepEqual(countOf({ requests: [of('a', 20)] }, { requests: [of('a', 20)] }), [20, 20])
+  assert.deepEqual(countOf({ requests: [either('a', 40, 1)] }), [1])
+  assert.deepEqual(countOf({ requests: [either('a', 20, 1), of('b', 20)] }), [21])
+  const cases: readonly [readonly DeviceRequest[], number][] = [
+    [[of('a', 33)], 33],
+    [[of('a', 20), of('b', 20)], 40],
+    [[request('a', all)], 40],
+    [[request('a', { count: 33, adminAccess: true })], 33],
+    [[either('a', 40, 35)], 35],
+  ]
+  for (const [requests, count] of cases) {
+    assert.throws(() => countOf({ requests }), {
+      constructor: AllocationError,
+      message: `claim ns/claim: number of requested devices ${count} exceeds the claim limit of 32`,
+    })
+  }
+})
+
 test('who administers devices takes nothing away', () => {
   const admin = claim({ requests: [request('look', { adminAccess: true })] })
   assert.deepEqual(served([admin], [slice('s', plain('x'))], ['x']), ['look=x'])
@@ -81,7 +116,7 @@ test('an expression that cannot be evaluated is an error, one that cannot be com
   const devices = [slice('s', plain('x'))]
   const missing = claim({ requests: [request('a', { selectors: ofModel('red') })] })
   assert.throws(() => served([missing], devices), {
-    constructor: SelectorError,
+    constructor: AllocationError,
     message: 'claim ns/claim: selector #0: CEL runtime error: no such key: model',
   })
   const broken = claim({ requests: [request('a', { selectors: [selecting('device.')] })] })

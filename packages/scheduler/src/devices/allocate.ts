@@ -14,6 +14,7 @@ import type {
   ExactDeviceRequest,
   ResourceClaim,
 } from '@gyropilot/api'
+import { AllocationError } from './allocation-error.ts'
 import { constraintsOf } from './constraints.ts'
 import type { Constraint } from './constraints.ts'
 import { countersFit } from './counters.ts'
@@ -50,10 +51,15 @@ interface Chosen {
   readonly consumed: Consumption | undefined
 }
 
+/** The most devices that one claim can get: what its status has room for. */
+const CLAIM_DEVICES_MAX = 32
 /** A search that goes back where it gets stuck gives up after so many steps. */
 const STEPS_MAX = 20_000
 
-/** In the order of the claims; undefined: they cannot all be served. */
+/**
+ * In the order of the claims; undefined: they cannot all be served. Throws AllocationError for a claim that no node could
+ * serve, and for selectors that cannot be evaluated.
+ */
 export function allocate(
   claims: readonly ResourceClaim[],
   world: AllocationWorld,
@@ -68,6 +74,8 @@ class Search {
   readonly #shares: Map<string, Consumption>
   readonly #chosen: Chosen[][]
   readonly #constraints: readonly (readonly Constraint[])[]
+  /** Of each claim, how many devices it may have when a request is served: what follows needs some too. */
+  #most: readonly (readonly number[])[] = []
   #steps = 0
 
   constructor(claims: readonly ResourceClaim[], world: AllocationWorld) {
@@ -80,8 +88,32 @@ class Search {
   }
 
   run(): readonly AllocationResult[] | undefined {
+    this.#most = this.#claims.map((_, claimAt) => this.#mostOf(claimAt))
     if (!this.#request(0, 0)) return undefined
     return this.#claims.map((claim, at) => resultOf(claim, this.#chosen[at]!, this.#world))
+  }
+
+  /** By request. Of alternatives the smallest counts. */
+  #mostOf(claimAt: number): readonly number[] {
+    const claim = this.#claims[claimAt]!
+    const most: number[] = []
+    let count = 0
+    for (const request of (claim.spec.devices?.requests ?? []).toReversed()) {
+      most.unshift(CLAIM_DEVICES_MAX - count)
+      count += Math.min(...alternatives(request).map((wanted) => this.#sizeOf(claimAt, wanted)))
+    }
+    if (count <= CLAIM_DEVICES_MAX) return most
+    const text = `number of requested devices ${count} exceeds the claim limit of ${CLAIM_DEVICES_MAX}`
+    throw new AllocationError(`claim ${keyOf(claim)}: ${text}`)
+  }
+
+  #sizeOf(claimAt: number, wanted: Wanted): number {
+    if (wanted.allocationMode !== 'All') return Number(wanted.count ?? 1)
+    return this.#candidates(claimAt, wanted).length
+  }
+
+  #candidates(claimAt: number, wanted: Wanted): readonly PublishedDevice[] {
+    return this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
   }
 
   /** Serves this request and all after it. */
@@ -91,13 +123,16 @@ class Search {
     const request = claim.spec.devices?.requests?.[requestAt]
     if (request === undefined) return this.#request(claimAt + 1, 0)
     const next = (): boolean => this.#request(claimAt, requestAt + 1)
-    return alternatives(request).some((wanted) => this.#alternative(claimAt, wanted, next))
+    const most = this.#most[claimAt]![requestAt]!
+    return alternatives(request).some((wanted) => this.#alternative(claimAt, wanted, most, next))
   }
 
-  #alternative(claimAt: number, wanted: Wanted, next: () => boolean): boolean {
-    const candidates = this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
-    if (wanted.allocationMode !== 'All')
-      return this.#some(claimAt, wanted, candidates, 0, Number(wanted.count ?? 1), next)
+  #alternative(claimAt: number, wanted: Wanted, most: number, next: () => boolean): boolean {
+    const candidates = this.#candidates(claimAt, wanted)
+    const isAll = wanted.allocationMode === 'All'
+    const count = isAll ? candidates.length : Number(wanted.count ?? 1)
+    if (this.#chosen[claimAt]!.length + count > most) return false
+    if (!isAll) return this.#some(claimAt, wanted, candidates, 0, count, next)
     return candidates.length > 0 && this.#every(claimAt, wanted, candidates, 0, next)
   }
 

@@ -6,6 +6,7 @@ import { node, pod as podOf } from '@gyropilot/api/testing'
 import { SeededRandom, silentLogger } from '@gyropilot/foundation'
 import type { InformerFactory } from '@gyropilot/runtime'
 import { FakeServer, statusError, testClock } from '@gyropilot/runtime/testing'
+import { FilterError } from '../filters/filter-error.ts'
 import { NodeInfo } from '../node-info.ts'
 import { DeviceClaims } from './device-claims.ts'
 import { slice } from './fixtures.ts'
@@ -79,6 +80,26 @@ test('a claim that was made for a pod that is not bound then is deleted', async 
     client.resource(resources.resourceclaims, pod.metadata?.namespace).get('made'),
     /not found/,
   )
+})
+
+test('more devices than a claim can get are an error, which names the claim that is not made yet', () => {
+  const { reasons, pod } = world()
+  const limits = (count: string) => ({ requests: { [GPU]: count } })
+  const container = (name: string, count: string) => ({
+    name,
+    image: 'x',
+    resources: limits(count),
+  })
+  const asking = (...counts: readonly string[]): typeof pod => ({
+    ...pod,
+    spec: { containers: counts.map((count, at) => container(`c${at}`, count)) },
+  })
+  assert.deepEqual(reasons(asking('20', '12')), ['cannot allocate all claims'])
+  assert.throws(() => reasons(asking('90', '10')), {
+    constructor: FilterError,
+    message:
+      'running "DynamicResources" filter plugin: claim default/<extended-resources>: number of requested devices 100 exceeds the claim limit of 32',
+  })
 })
 
 test('a node that counts the resource is not asked for devices', () => {

@@ -17,11 +17,13 @@ import { errorText, uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
+import { FilterError } from '../filters/filter-error.ts'
 import type { NamedFilter, NodeFilter, ServedByDevices } from '../filters/index.ts'
 import { CLAIMS_STAY, CLAIM_DELETED, CLAIM_GIVEN_BACK, NO_CLAIMS } from '../message.ts'
 import type { NodeVerdict } from '../message.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
+import { AllocationError } from './allocation-error.ts'
 import { ClaimWrites } from './claim-writes.ts'
 import { deviceKey, devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
@@ -32,12 +34,11 @@ import {
   isExtendedClaim,
   promiseKey,
   servedResources,
-  sizeProblem,
 } from './extended-resources.ts'
 import type { ClassOfResource, ExtendedClaim } from './extended-resources.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
-import { SelectorError, Selectors } from './selectors.ts'
+import { Selectors } from './selectors.ts'
 import { added, isShare } from './shared-capacity.ts'
 import type { Consumption } from './shared-capacity.ts'
 
@@ -92,7 +93,6 @@ export class DeviceClaims {
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
   #classOfResource: ClassOfResource | undefined
   #allocated: InUse | undefined
-  #failedSelector: { readonly podUid: string; readonly text: string } | undefined
 
   /** `onChange`: something came that may help a pod that waits. */
   constructor(
@@ -199,33 +199,22 @@ export class DeviceClaims {
       if (isElsewhere) return [NOT_ON_NODE]
       const extended = this.#extendedOn(info, pod, served)
       if (extended !== undefined && leftOver !== undefined) return [LEFT_OVER]
-      return this.#canServe(pod, claims, extended, info) ? NONE : [CANNOT_ALLOCATE]
+      return this.#canServe(claims, extended, info) ? NONE : [CANNOT_ALLOCATE]
     }
   }
 
   #canServe(
-    pod: Pod,
     claims: readonly ResourceClaim[],
     extended: ExtendedClaim | undefined,
     info: NodeInfo,
   ): boolean {
     try {
-      const problem = extended && sizeProblem(extended)
-      if (problem !== undefined) throw new SelectorError(problem)
       return this.#allocate(extended ? [...claims, extended.claim] : claims, info) !== undefined
     } catch (error) {
-      if (!(error instanceof SelectorError)) throw error
+      if (!(error instanceof AllocationError)) throw error
       const text = `running "DynamicResources" filter plugin: ${error.message}`
-      this.#failedSelector = { podUid: pod.metadata?.uid ?? '', text }
-      return false
+      throw new FilterError(text, { cause: error })
     }
-  }
-
-  /** An expression that made no sense in the last search for this pod. */
-  selectorProblem(pod: Pod): string | undefined {
-    const failed = this.#failedSelector
-    this.#failedSelector = undefined
-    return failed?.podUid === pod.metadata?.uid ? failed?.text : undefined
   }
 
   /** Of the claims that have none yet. */

@@ -9,7 +9,6 @@ import {
   isCountedBy,
   promiseKey,
   servedResources,
-  sizeProblem,
 } from './extended-resources.ts'
 
 const GPU = 'example.com/gpu'
@@ -178,17 +177,5 @@ test('what has no class or is none is not served, and a node that has the resour
   assert.deepEqual(
     [GPU, 'a.com/y', 'z.com/x'].map((resource) => isCountedBy(info, resource)),
     [true, false, false],
-  )
-})
-
-test('one claim gets 32 devices at most', () => {
-  const sizeOf = (...counts: readonly number[]): string | undefined => {
-    const pod = podOf(counts.map((count, at) => gpus(`c${at}`, count)))
-    return sizeProblem(extendedClaim(pod, [GPU], classOf))
-  }
-  assert.equal(sizeOf(30, 2), undefined)
-  assert.equal(
-    sizeOf(90, 10),
-    'claim ns/<extended-resources>: number of requested devices 100 exceeds the claim limit of 32',
   )
 })

@@ -24,8 +24,6 @@ import type { NodeInfo } from '../node-info.ts'
 
 /** How messages name the claim before it is made. */
 const UNMADE = '<extended-resources>'
-/** The most devices that one claim can get. */
-const CLAIM_DEVICES_MAX = 32
 
 /** What devices serve of a pod on some node. */
 export interface ExtendedClaim {
@@ -84,14 +82,6 @@ export function extendedClaim(
     claim: claimFor(pod, requests),
     mappings: parts.flatMap((part) => part.mappings),
   }
-}
-
-/** The pod is not tried with it. Undefined: it can be made. */
-export function sizeProblem({ claim }: ExtendedClaim): string | undefined {
-  const counts = (claim.spec.devices?.requests ?? []).map(({ exactly }) => Number(exactly?.count))
-  const count = counts.reduce((sum, each) => sum + each, 0)
-  if (count <= CLAIM_DEVICES_MAX) return undefined
-  return `claim ${keyOf(claim)}: number of requested devices ${count} exceeds the claim limit of ${CLAIM_DEVICES_MAX}`
 }
 
 export function isExtendedClaim({ metadata }: ResourceClaim): boolean {

@@ -3,13 +3,14 @@ import type { DeviceSelector as SelectorText } from '@gyropilot/api'
 import { deviceSelectors } from '@gyropilot/cel/load'
 import { errorText } from '@gyropilot/foundation'
 import type { DeviceSelector } from '@gyropilot/cel/device-selector'
+import { AllocationError } from './allocation-error.ts'
 import type { PublishedDevice } from './device-pools.ts'
 
 export class Selectors {
   readonly #compiled = new Map<string, DeviceSelector | undefined>()
 
   /**
-   * Throws SelectorError for an expression that cannot be evaluated. One that cannot be compiled selects nothing.
+   * Throws AllocationError for an expression that cannot be evaluated. One that cannot be compiled selects nothing.
    * `whose`: `class c`, `claim ns/c`.
    */
   select(
@@ -22,7 +23,7 @@ export class Selectors {
       try {
         return this.#selector(found.expression)?.selects(driver, device) ?? false
       } catch (error) {
-        throw new SelectorError(
+        throw new AllocationError(
           `${whose}: selector #${index}: CEL runtime error: ${errorText(error)}`,
         )
       }
@@ -34,9 +35,6 @@ export class Selectors {
     return this.#compiled.get(expression)
   }
 }
-
-/** What is asked of devices makes no sense of one of them. */
-export class SelectorError extends Error {}
 
 function compiled(expression: string): DeviceSelector | undefined {
   try {
