@@ -16,7 +16,8 @@ export function nodesToFind(count: number): number {
 }
 
 export interface PreparedFilter {
-  readonly curable: boolean
+  /** Of a node that it refuses, for these reasons. */
+  isCurable(info: NodeInfo, reasons: readonly string[]): boolean
   readonly check: NodeFilter
 }
 
@@ -25,9 +26,9 @@ export function verdictBy(
   filters: readonly PreparedFilter[],
   info: NodeInfo,
 ): NodeVerdict | undefined {
-  for (const { check, curable } of filters) {
+  for (const { check, isCurable } of filters) {
     const reasons = check(info)
-    if (reasons.length > 0) return { node: info.name, reasons, curable }
+    if (reasons.length > 0) return { node: info.name, reasons, curable: isCurable(info, reasons) }
   }
   return undefined
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
+import { verdictBy } from '../feasible-nodes.ts'
 import { NodeInfo } from '../node-info.ts'
 import { snapshotOf } from '../snapshot.ts'
-import { filters, filtersWith } from './index.ts'
+import { filters, filtersWith, prepared } from './index.ts'
 
 function infoOf(object: Node, pods: readonly Pod[] = []): NodeInfo {
   const info = new NodeInfo(object.metadata?.name ?? '')
@@ -169,4 +170,56 @@ test('an extended resource that devices serve on the node is not counted there',
     own.map(({ name }) => name),
     filters.map(({ name }) => name),
   )
+})
+
+test('Only nodes that failed for a reason removal of pods can cure: not what a node has less of than is asked for', () => {
+  const of = (candidate: Pod, info: NodeInfo, own = filters) => {
+    const found = verdictBy(prepared(own, candidate, snapshotOf([info])), info)
+    return found && [found.reasons.toSorted().join(', '), found.curable]
+  }
+  const asking = (requests: Record<string, string>) =>
+    pod({ spec: { containers: [{ name: 'c', image: 'x', resources: { requests } }] } })
+  const allocatable = { cpu: '4', memory: '8Gi', pods: '1', 'a.io/x': '0' }
+  const full = infoOf(node({ labels: { zone: 'a' }, allocatable }), [withCpu('a', '3')])
+  const crowded = 'Insufficient cpu, Too many pods'
+  assert.deepEqual(of(asking({ cpu: '4' }), full), [crowded, true])
+  assert.deepEqual(of(asking({ cpu: '4001m' }), full), [crowded, false])
+  assert.deepEqual(of(asking({ cpu: '2', memory: '9Gi' }), full), [
+    'Insufficient cpu, Insufficient memory, Too many pods',
+    false,
+  ])
+  const none = infoOf(node({ allocatable: { ...allocatable, pods: '0' } }))
+  assert.deepEqual(of(asking({ cpu: '1' }), none), ['Too many pods', true])
+  const device = asking({ 'a.io/x': '1' })
+  assert.deepEqual(of(device, full), ['Insufficient a.io/x, Too many pods', false])
+  const served = filtersWith([], (_, resource) => resource === 'a.io/x')
+  assert.deepEqual(of(device, full, served), ['Too many pods', true])
+  const term = (topologyKey: string) => ({ topologyKey, labelSelector: {} })
+  const apart = { requiredDuringSchedulingIgnoredDuringExecution: [term('zone')] }
+  const roomy = infoOf(node({ labels: { zone: 'a' } }), [pod({ name: 'a' })])
+  assert.deepEqual(of(pod({ spec: { affinity: { podAntiAffinity: apart } } }), roomy), [
+    "node(s) didn't match pod anti-affinity rules",
+    true,
+  ])
+  const elsewhere = { requiredDuringSchedulingIgnoredDuringExecution: [term('region')] }
+  assert.deepEqual(of(pod({ spec: { affinity: { podAffinity: elsewhere } } }), roomy), [
+    "node(s) didn't match pod affinity rules",
+    false,
+  ])
+  const spread = (topologyKey: string) =>
+    pod({
+      spec: {
+        topologySpreadConstraints: [
+          {
+            ...term(topologyKey),
+            maxSkew: 1,
+            minDomains: 2,
+            whenUnsatisfiable: 'DoNotSchedule',
+          },
+        ],
+      },
+    })
+  const text = "node(s) didn't match pod topology spread constraints"
+  assert.deepEqual(of(spread('zone'), roomy), [text, true])
+  assert.deepEqual(of(spread('region'), roomy), [`${text} (missing required label)`, false])
 })

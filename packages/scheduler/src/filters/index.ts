@@ -4,8 +4,8 @@ import type { Pod } from '@gyropilot/api'
 import type { PreparedFilter } from '../feasible-nodes.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { podAffinity } from './pod-affinity.ts'
-import { topologySpread } from './topology-spread.ts'
+import { NO_AFFINITY, podAffinity } from './pod-affinity.ts'
+import { NO_LABEL, topologySpread } from './topology-spread.ts'
 
 /** Reasons why the node cannot take the pod; none: it can. */
 export type NodeFilter = (info: NodeInfo) => readonly string[]
@@ -16,11 +16,13 @@ export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
 /** Whether the filter of devices, and not the node's own count, judges the resource there. */
 export type ServedByDevices = (info: NodeInfo, resource: string) => boolean
 
+/** Whether taking pods away from the node can help: preemption looks at those only. */
+export type Curable = (pod: Pod, info: NodeInfo, reasons: readonly string[]) => boolean
+
 export interface NamedFilter {
   readonly name: string
   readonly filter: Filter
-  /** Whether taking pods away from the node can help: preemption looks at those only. */
-  readonly curable: boolean
+  readonly curable: boolean | Curable
 }
 
 const NONE: readonly string[] = []
@@ -77,7 +79,20 @@ function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: s
   )
 }
 
-const nodeResourcesFit: Filter = (pod) => resourcesFit(pod, () => false)
+function nodeResourcesFit(isServed: ServedByDevices): NamedFilter {
+  return {
+    name: 'NodeResourcesFit',
+    filter: (pod) => resourcesFit(pod, isServed),
+    // What the node does not have, empty or not, no pod gives back.
+    curable: (pod, info) =>
+      [...podRequests(pod)].every(
+        ([resource, amount]) =>
+          resource === 'pods' ||
+          amount <= (info.allocatable.get(resource) ?? 0) ||
+          isServed(info, resource),
+      ),
+  }
+}
 
 function resourcesFit(pod: Pod, isServed: ServedByDevices): NodeFilter {
   const requests = [...podRequests(pod)].filter(([, amount]) => amount !== 0)
@@ -99,8 +114,7 @@ export function filtersWith(
   isServed: ServedByDevices,
 ): readonly NamedFilter[] {
   return filters.flatMap((own) => {
-    if (own.filter === nodeResourcesFit)
-      return [{ ...own, filter: (pod: Pod) => resourcesFit(pod, isServed) }]
+    if (own.name === 'NodeResourcesFit') return [nodeResourcesFit(isServed)]
     return own.name === 'PodTopologySpread' ? [...ofVolumes, own] : [own]
   })
 }
@@ -111,9 +125,17 @@ export const filters: readonly NamedFilter[] = [
   { name: 'TaintToleration', filter: taintToleration, curable: false },
   { name: 'NodeAffinity', filter: nodeAffinity, curable: false },
   { name: 'NodePorts', filter: nodePorts, curable: true },
-  { name: 'NodeResourcesFit', filter: nodeResourcesFit, curable: true },
-  { name: 'PodTopologySpread', filter: topologySpread, curable: true },
-  { name: 'InterPodAffinity', filter: podAffinity, curable: true },
+  nodeResourcesFit(() => false),
+  {
+    name: 'PodTopologySpread',
+    filter: topologySpread,
+    curable: (_pod, _info, reasons) => !reasons.includes(NO_LABEL),
+  },
+  {
+    name: 'InterPodAffinity',
+    filter: podAffinity,
+    curable: (_pod, _info, reasons) => !reasons.includes(NO_AFFINITY),
+  },
 ]
 
 /** The filters that concern the pod, ready to judge nodes. */
@@ -124,6 +146,9 @@ export function prepared(
 ): readonly PreparedFilter[] {
   return filters.flatMap(({ filter, curable }) => {
     const check = filter(pod, snapshot)
-    return check === undefined ? [] : [{ check, curable }]
+    if (check === undefined) return []
+    const isCurable = (info: NodeInfo, reasons: readonly string[]): boolean =>
+      typeof curable === 'boolean' ? curable : curable(pod, info, reasons)
+    return [{ check, isCurable }]
   })
 }

@@ -6,6 +6,7 @@ import type { Snapshot } from '../snapshot.ts'
 import type { NodeFilter } from './index.ts'
 
 const NONE: readonly string[] = []
+export const NO_AFFINITY = "node(s) didn't match pod affinity rules"
 
 export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefined {
   const affinity = pod.spec?.affinity
@@ -28,7 +29,7 @@ export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefine
       return domain !== undefined && domains.has(domain)
     }
     if (together.some(({ key, domains, anywhere }) => !anywhere && !isIn(key, domains)))
-      return ["node(s) didn't match pod affinity rules"]
+      return [NO_AFFINITY]
     if (apart.some(({ key, domains }) => isIn(key, domains)))
       return ["node(s) didn't match pod anti-affinity rules"]
     for (const [key, domains] of repelled)

@@ -8,6 +8,7 @@ import type { NodeFilter } from './index.ts'
 
 const NONE: readonly string[] = []
 const SKEWED = "node(s) didn't match pod topology spread constraints"
+export const NO_LABEL = `${SKEWED} (missing required label)`
 
 export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | undefined {
   const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(
@@ -24,7 +25,7 @@ export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | unde
     const labels = node?.metadata?.labels ?? {}
     for (const { constraint, counts, most } of counted) {
       const domain = labels[constraint.topologyKey]
-      if (domain === undefined) return [`${SKEWED} (missing required label)`]
+      if (domain === undefined) return [NO_LABEL]
       if ((counts.get(domain) ?? 0) > most) return [SKEWED]
     }
     return NONE
