@@ -203,3 +203,62 @@ scenario(
   },
   { nodes: 1, controllers: ['*'] },
 )
+
+scenario(
+  'a pod that has to be where others are is tried again when one of them is bound, or is one of them by its labels',
+  async (world) => {
+    const beside = (app: string): Partial<NonNullable<Pod['spec']>> => {
+      const labelSelector = { matchLabels: { app } }
+      const terms = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }]
+      return {
+        affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+      }
+    }
+    const label = (name: string, app: string) =>
+      world
+        .of(resources.pods)
+        .patch(name, { type: 'merge', value: { metadata: { labels: { app } } } })
+    const pods = world.of(resources.pods)
+    await pods.create(podOf('beside', '1m', beside('target')))
+    await pods.create(podOf('beside-labelled', '1m', beside('labelled')))
+    await pods.create(podOf('alone', '1m', beside('group')))
+    await world.advance(10_000)
+    const waiting = (await world.list(resources.pods)).filter(({ spec }) => !spec?.nodeName)
+    assert.equal(waiting.length, 3)
+    await pods.create(podOf('target', '1m'))
+    await world.until('beside is bound', 10_000, bound(world, 'beside'))
+    await label('target', 'labelled')
+    await world.until('beside-labelled is bound', 10_000, bound(world, 'beside-labelled'))
+    await label('alone', 'group')
+    await world.until('alone is bound', 10_000, bound(world, 'alone'))
+  },
+)
+
+scenario(
+  'a pod that may not be where too many others are is tried again when there is one more elsewhere',
+  async (world) => {
+    const [one, two] = (await world.list(resources.nodes)).map(
+      ({ metadata }) => metadata?.name ?? '',
+    )
+    const labels = { app: 'web' }
+    const constraint = {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: labels },
+    } as const
+    const on = (name: string, node = '', spec: Partial<NonNullable<Pod['spec']>> = {}): Pod => ({
+      ...podOf(name, '1m', { nodeSelector: { 'kubernetes.io/hostname': node }, ...spec }),
+      metadata: { name, namespace: 'default', labels },
+    })
+    const pods = world.of(resources.pods)
+    await pods.create(on('first', one))
+    await world.until('first is bound', 10_000, bound(world, 'first'))
+    const spread = { topologySpreadConstraints: [{ ...constraint, nodeAffinityPolicy: 'Ignore' }] }
+    await pods.create(on('second', one, spread as Partial<NonNullable<Pod['spec']>>))
+    await world.advance(10_000)
+    assert.equal((await world.find(resources.pods, 'second'))?.spec?.nodeName, undefined)
+    await pods.create(on('other', two))
+    await world.until('second is bound', 15_000, bound(world, 'second'))
+  },
+)

@@ -6,6 +6,7 @@ import type { Client } from '@gyropilot/client'
 import { SeededRandom, silentLogger } from '@gyropilot/foundation'
 import type { Clock, Timer } from '@gyropilot/foundation'
 import type { InformerFactory } from '@gyropilot/runtime'
+import { testClock } from '@gyropilot/runtime/testing'
 import { node, pod } from '@gyropilot/api/testing'
 import { Scheduler } from './scheduler.ts'
 
@@ -37,8 +38,7 @@ interface Handler {
   onAdd(object: Node | Pod): void
 }
 
-function world(stepMs: number) {
-  const clock = new BusyClock(stepMs)
+function schedulerWith(clock: Clock) {
   const handlers = new Map<string, Handler>()
   const lister = { list: () => [], get: () => undefined, byIndex: () => [] }
   const informers = {
@@ -48,11 +48,15 @@ function world(stepMs: number) {
       addIndex: () => {},
     }),
   } as unknown as InformerFactory
-  const binding = new Map<string, () => void>()
+  const binding = new Map<string, PromiseWithResolvers<void>>()
   const client = {
     resource: () => ({
-      createSubresource: (name: string) =>
-        new Promise<void>((resolve) => binding.set(name, resolve)),
+      createSubresource: (name: string) => {
+        const under = Promise.withResolvers<void>()
+        binding.set(name, under)
+        return under.promise
+      },
+      patch: () => Promise.resolve({}),
     }),
   } as unknown as Client
   const scheduler = new Scheduler({
@@ -65,6 +69,12 @@ function world(stepMs: number) {
   })
   const add = (type: { readonly resource: string }, object: Node | Pod): void =>
     handlers.get(type.resource)!.onAdd(object)
+  return { scheduler, binding, add }
+}
+
+function world(stepMs: number) {
+  const clock = new BusyClock(stepMs)
+  const { scheduler, binding, add } = schedulerWith(clock)
   for (let at = 0; at < 5; at++) add(resources.nodes, node({ name: `n${at}` }))
   for (let at = 0; at < 100; at++) add(resources.pods, pod({ name: `p${at}` }))
   const next = async (): Promise<void> => {
@@ -89,7 +99,26 @@ test('only so many bindings are under way; the next follow as they end', async (
   scheduler.start(new AbortController().signal)
   await next()
   assert.equal(binding.size, 8)
-  for (const done of binding.values()) done()
+  for (const { resolve } of binding.values()) resolve()
   for (let turns = 0; turns < 40; turns++) await Promise.resolve()
   assert.equal(binding.size, 16)
+})
+
+test('the room of a pod whose binding fails is free at once for those that found none', async () => {
+  const clock = testClock()
+  const { scheduler, binding, add } = schedulerWith(clock)
+  const asking = (name: string): Pod => {
+    const requests = { cpu: '1' }
+    return pod({ name, spec: { containers: [{ name: 'c', image: 'x', resources: { requests } }] } })
+  }
+  add(resources.nodes, node({ name: 'n', allocatable: { cpu: '1', pods: '10' } }))
+  for (const name of ['first', 'second']) add(resources.pods, asking(name))
+  const stopped = new AbortController()
+  scheduler.start(stopped.signal)
+  await clock.advance(10_000)
+  assert.deepEqual([...binding.keys()], ['first'])
+  binding.get('first')!.reject(new Error('refused'))
+  await clock.advance(100)
+  assert.deepEqual([...binding.keys()], ['first', 'second'])
+  stopped.abort()
 })

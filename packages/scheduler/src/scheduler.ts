@@ -2,7 +2,7 @@
  * The default profile of kube-scheduler, reduced to what others can observe: which node a pod gets, when it is tried again,
  * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
-import { resources } from '@gyropilot/api'
+import { deepEqual, resources } from '@gyropilot/api'
 import type { Node, Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
@@ -16,6 +16,8 @@ import type { Search } from './feasible-nodes.ts'
 import { FilterError } from './filters/filter-error.ts'
 import { filtersWith, prepared } from './filters/index.ts'
 import type { NamedFilter } from './filters/index.ts'
+import { isAwaited } from './filters/pod-affinity.ts'
+import { isCountedFor } from './filters/topology-spread.ts'
 import {
   NOT_HELPFUL,
   NO_VICTIMS,
@@ -151,12 +153,20 @@ export class Scheduler {
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
       this.#nodes.place(pod, pod.spec.nodeName)
+      this.#tellOfPlaced(pod, before)
     } else if (pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)) {
       this.#queue.remove(uid)
       this.#giveUpVolumes(uid)
     } else if (!this.#nodes.has(uid) || this.#awaitingVolumes.has(uid)) {
       this.#queue.offer(pod)
     }
+  }
+
+  /** Others may have to be where it is, or may not be where it is no more the same. */
+  #tellOfPlaced(pod: Pod, before: Pod | undefined): void {
+    if (!before?.spec?.nodeName)
+      this.#queue.moveThose((other) => isAwaited(other, pod) || isCountedFor(other, pod))
+    else if (!deepEqual(before.metadata?.labels, pod.metadata?.labels)) this.#queue.moveAll()
   }
 
   #podRemoved(pod: Pod): void {
@@ -381,7 +391,7 @@ export class Scheduler {
       recorder.record({ regarding: pod, type: 'Normal', reason: 'Scheduled', message })
     } catch (error) {
       this.#devices.release(pod)
-      this.#nodes.unplace(uid)
+      if (this.#nodes.unplace(uid)) this.#queue.moveAll()
       if (isNotFound(error)) this.#queue.remove(uid)
       else this.#fail(current ?? pod, 'SchedulerError', errorText(error), current && '')
       if (isConflict(error))

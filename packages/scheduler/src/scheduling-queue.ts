@@ -114,6 +114,11 @@ export class SchedulingQueue {
     for (const waiting of this.#unschedulable) this.#move(waiting)
   }
 
+  /** As moveAll, of the pods that it helps. None is being tried: a try has no pauses before its end. */
+  moveThose(isHelped: (pod: Pod) => boolean): void {
+    for (const waiting of this.#unschedulable) if (isHelped(waiting.pod)) this.#move(waiting)
+  }
+
   stop(): void {
     for (const waiting of this.#waiting.values()) waiting.timer?.cancel()
     this.#waiting.clear()

@@ -38,6 +38,12 @@ export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefine
   }
 }
 
+/** Whether the pod has to be where such pods are. */
+export function isAwaited(pod: Pod, other: Pod): boolean {
+  const terms = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return (terms ?? []).some((term) => termMatches(term, pod, other))
+}
+
 /** Where pods are that want to be apart from this one: by topology key. */
 function repelledDomains(pod: Pod, { repelling }: Snapshot): ReadonlyMap<string, Set<string>> {
   const found = new Map<string, Set<string>>()

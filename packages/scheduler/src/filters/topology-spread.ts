@@ -11,9 +11,7 @@ const SKEWED = "node(s) didn't match pod topology spread constraints"
 export const NO_LABEL = `${SKEWED} (missing required label)`
 
 export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | undefined {
-  const constraints = (pod.spec?.topologySpreadConstraints ?? []).filter(
-    (constraint) => (constraint.whenUnsatisfiable ?? 'DoNotSchedule') === 'DoNotSchedule',
-  )
+  const constraints = requiredConstraints(pod)
   if (constraints.length === 0) return undefined
   const counted = constraints.map((constraint) => {
     const counts = domainCounts(pod, constraint, constraints, nodes)
@@ -30,6 +28,19 @@ export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | unde
     }
     return NONE
   }
+}
+
+/** Whether where the other pod is decides where this one may be. */
+export function isCountedFor(pod: Pod, other: Pod): boolean {
+  if (pod.metadata?.namespace !== other.metadata?.namespace) return false
+  const labels = other.metadata?.labels ?? {}
+  return requiredConstraints(pod).some(({ labelSelector }) => podLabelsMatch(labelSelector, labels))
+}
+
+function requiredConstraints({ spec }: Pod): readonly TopologySpreadConstraint[] {
+  return (spec?.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable = 'DoNotSchedule' }) => whenUnsatisfiable === 'DoNotSchedule',
+  )
 }
 
 function least(counts: Iterable<number>): number {
