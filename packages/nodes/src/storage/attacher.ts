@@ -13,6 +13,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { OperationRefused } from './driver-backend.ts'
 import { DRIVER } from './driver-objects.ts'
 import { KeyedLoop } from './keyed-loop.ts'
+import { newestRead } from './newest-read.ts'
 import { valuesOf } from './script.ts'
 import { attachmentsOf, onAnyChange } from './storage-services.ts'
 import type { StorageServices } from './storage-services.ts'
@@ -60,11 +61,9 @@ export class Attacher {
     const cached = informers.attachments.lister.get(undefined, name)
     if (cached?.spec?.attacher !== DRIVER || !needsWork(cached)) return
     // The cache may not have seen yet what was done.
-    const attachment = await client
-      .resource(resources.volumeattachments)
-      .get(name)
-      .catch(nothingWhenNotFound)
-    if (attachment === undefined || !needsWork(attachment)) return
+    const attachments = client.resource(resources.volumeattachments)
+    const attachment = await newestRead(cached, () => attachments.get(name))
+    if (!needsWork(attachment)) return
     if (isTerminating(attachment)) await this.#detach(attachment, signal)
     else await this.#attach(attachment, signal)
   }
@@ -180,9 +179,4 @@ function isForUsTheSame(a: VolumeAttachment, b: VolumeAttachment): boolean {
     a.metadata?.deletionTimestamp === b.metadata?.deletionTimestamp &&
     a.status?.attached === b.status?.attached
   )
-}
-
-function nothingWhenNotFound(error: unknown): undefined {
-  if (isNotFound(error)) return undefined
-  throw error
 }

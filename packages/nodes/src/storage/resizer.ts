@@ -12,6 +12,7 @@ import { formatTime } from '@gyropilot/foundation'
 import { OperationRefused } from './driver-backend.ts'
 import { DRIVER } from './driver-objects.ts'
 import { KeyedLoop } from './keyed-loop.ts'
+import { newestRead } from './newest-read.ts'
 import { valuesOf } from './script.ts'
 import { onAnyChange } from './storage-services.ts'
 import type { StorageServices } from './storage-services.ts'
@@ -40,7 +41,8 @@ export class Resizer {
     if (cached === undefined || !wantsMore(cached)) return
     // The caches may not have seen yet what was done.
     const { namespace, name = '' } = cached.metadata ?? {}
-    const claim = await client.resource(resources.persistentvolumeclaims, namespace).get(name)
+    const claims = client.resource(resources.persistentvolumeclaims, namespace)
+    const claim = await newestRead(cached, () => claims.get(name))
     if (claim.metadata?.uid !== cached.metadata?.uid || !wantsMore(claim)) return
     const volumeName = claim.spec?.volumeName ?? ''
     if (informers.volumes.lister.get(undefined, volumeName)?.spec?.csi?.driver !== DRIVER) return
