@@ -377,7 +377,7 @@ export class Scheduler {
     this.#bindings++
     let current = nominated
     try {
-      if (this.#devices.hasPromise(pod))
+      if (this.#devices.isNominating(pod))
         current ??= (await this.#writes.nominated(pod, nodeName)) ?? pod
       await this.#devices.bind(pod)
       await client.resource(resources.pods, namespace).createSubresource(name, 'binding', {

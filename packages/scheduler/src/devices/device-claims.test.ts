@@ -9,7 +9,7 @@ import { FakeServer, statusError, testClock } from '@gyropilot/runtime/testing'
 import { FilterError } from '../filters/filter-error.ts'
 import { NodeInfo } from '../node-info.ts'
 import { DeviceClaims } from './device-claims.ts'
-import { slice } from './fixtures.ts'
+import { claim, slice } from './fixtures.ts'
 
 const GPU = 'example.com/gpu'
 
@@ -50,12 +50,11 @@ function world() {
 test('a device that is promised as an extended resource is no other pods, until nothing comes of it', async () => {
   const { client, devices, info, pod, reasons } = world()
   const other = { ...pod, metadata: { ...pod.metadata, name: 'q', uid: 'q-uid' } }
-  assert.deepEqual([reasons(), devices.hasPromise(pod)], [[], false])
+  assert.deepEqual(reasons(), [])
   devices.promise(pod, info)
-  assert.equal(devices.hasPromise(pod), true)
   assert.deepEqual(reasons(other), ['cannot allocate all claims'])
   devices.release(pod)
-  assert.deepEqual([reasons(other), devices.hasPromise(pod)], [[], false])
+  assert.deepEqual(reasons(other), [])
   assert.deepEqual(client.requests, [])
 })
 
@@ -102,7 +101,7 @@ test('more devices than a claim can get are an error, which names the claim that
   })
 })
 
-test('a node that counts the resource is not asked for devices', () => {
+test('a node that counts the resource is not asked for devices', async () => {
   const { devices, info, pod, client, reasons } = world()
   assert.equal(devices.isServed(info, GPU), true)
   assert.equal(devices.isServed(info, 'none.com/x'), false)
@@ -110,6 +109,22 @@ test('a node that counts the resource is not asked for devices', () => {
   assert.equal(devices.isServed(info, GPU), false)
   assert.deepEqual(reasons(), [])
   devices.promise(pod, info)
-  assert.equal(devices.hasPromise(pod), false)
+  await devices.bind(pod)
   assert.deepEqual(client.requests, [])
+})
+
+test('the node is told before the binding while a claim is not reserved for the pod, or devices might serve it', () => {
+  const { cached, devices, pod } = world()
+  assert.equal(devices.isNominating(pod), true)
+  const plain = podOf({ name: 'p' })
+  assert.equal(devices.isNominating(plain), false)
+  const resourceClaims = [{ name: 'r', resourceClaimName: 'claim' }]
+  const user = podOf({ name: 'p', namespace: 'ns', spec: { resourceClaims } })
+  const allocated: ResourceClaim = { ...claim({}), status: { allocation: {} } }
+  cached.set('resourceclaims', [allocated])
+  assert.equal(devices.isNominating(user), true)
+  const reservedFor = [{ resource: 'pods', name: 'p', uid: user.metadata?.uid ?? '' }]
+  const reserved: ResourceClaim = { ...claim({}), status: { allocation: {}, reservedFor } }
+  cached.set('resourceclaims', [reserved])
+  assert.equal(devices.isNominating(user), false)
 })

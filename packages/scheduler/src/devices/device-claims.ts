@@ -256,10 +256,10 @@ export class DeviceClaims {
     }
   }
 
-  /** Devices that were chosen for the pod are still to be written down. */
-  hasPromise({ metadata }: Pod): boolean {
-    if (this.#promised.size === 0) return false
-    return [...this.#promised.values()].some(({ podUid }) => podUid === metadata?.uid)
+  /** The pod's node is told before its binding: a claim is not the pod's yet, or might have to be made, be it not on this node. */
+  isNominating(pod: Pod): boolean {
+    const claims = usesDevices(pod) ? this.#claimsOf(pod) : []
+    return claims.some((claim) => !isReservedFor(claim, pod)) || this.#servedOf(pod).length > 0
   }
 
   /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. */
