@@ -164,11 +164,31 @@ test('a claim for extended resources is created without its stand-in name, and t
 
 test('a claim that nothing came of gives its devices back and goes, unless it is another or gone', async () => {
   const { writes, client, stored, updates } = world({ allocation: ALLOCATION, reservedFor: [user] })
-  await writes.discard({ ...stored, metadata: { ...stored.metadata, uid: 'another' } })
+  await writes.discard({ ...stored, metadata: { ...stored.metadata, uid: 'another' } }, pod)
   assert.deepEqual(client.requested('update', 'delete'), [])
-  await writes.discard(stored)
+  await writes.discard(stored, pod)
   assert.deepEqual(updates(), ['status'])
   assert.equal(client.requested('delete').length, 1)
-  await writes.discard(stored)
+  await writes.discard(stored, pod)
   assert.equal(client.requested('delete').length, 1)
+})
+
+test('the claim of a pod that is bound, though its binding seemed to fail, stays', async () => {
+  const { client, writes, stored } = world({ allocation: ALLOCATION, reservedFor: [user] })
+  const bound = client.put(resources.pods, { ...pod, spec: { containers: [], nodeName: 'n' } })
+  await writes.discard(stored, pod)
+  assert.deepEqual(client.requested('update', 'delete'), [])
+  client.put(resources.pods, { ...bound, metadata: { ...bound.metadata, uid: 'later' } })
+  await writes.discard(stored, pod)
+  assert.equal(client.requested('delete').length, 1)
+})
+
+test('while it cannot be said whether the pod is bound its claim stays', async () => {
+  const { client, writes, stored } = world({ allocation: ALLOCATION })
+  client.onRequest = ({ path }) => {
+    if (path.includes('pods')) throw statusError(500, 'InternalError')
+    return undefined
+  }
+  await assert.rejects(writes.discard(stored, pod), /InternalError/)
+  assert.deepEqual(client.requested('update', 'delete'), [])
 })

@@ -131,8 +131,12 @@ export class ClaimWrites {
       .patch(metadata?.name ?? '', { type: 'strategic', value }, { subresource: 'status' })
   }
 
-  /** A claim for extended resources that nothing came of. Its finalizer goes with its allocation. */
-  async discard(claim: ResourceClaim): Promise<void> {
+  /**
+   * A claim for extended resources that nothing came of. Its finalizer goes with its allocation. A binding whose answer was lost
+   * did come to something: then the pod has the devices.
+   */
+  async discard(claim: ResourceClaim, pod: Pod): Promise<void> {
+    if (await this.#isBound(pod)) return
     const claims = this.#claims(claim)
     const { name = '', uid } = claim.metadata ?? {}
     try {
@@ -142,6 +146,17 @@ export class ClaimWrites {
       await claims.delete(name, { preconditions: { uid } })
     } catch (error) {
       if (!isNotFound(error)) throw error
+    }
+  }
+
+  async #isBound({ metadata }: Pod): Promise<boolean> {
+    try {
+      const pods = this.#client.resource(resources.pods, metadata?.namespace)
+      const current = await pods.get(metadata?.name ?? '')
+      return current.metadata?.uid === metadata?.uid && Boolean(current.spec?.nodeName)
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
     }
   }
 

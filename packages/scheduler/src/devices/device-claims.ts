@@ -284,13 +284,13 @@ export class DeviceClaims {
     const own = this.#promised.get(pod.metadata?.uid ?? '')
     const made = own?.claim.metadata?.uid === undefined ? undefined : own.claim
     const leftOver = made ?? (this.#servedOf(pod).length > 0 ? this.#leftOver(pod) : undefined)
-    if (leftOver !== undefined) this.#discard(leftOver)
+    if (leftOver !== undefined) this.#discard(leftOver, pod)
     for (const [key, { podUid, isWritten }] of this.#promised)
       if (podUid === pod.metadata?.uid && !isWritten) this.#promised.delete(key)
   }
 
-  #discard(claim: ResourceClaim): void {
-    this.#writes.discard(claim).catch((error: unknown) => {
+  #discard(claim: ResourceClaim, pod: Pod): void {
+    this.#writes.discard(claim, pod).catch((error: unknown) => {
       const text = errorText(error)
       this.#logger.info('A claim could not be deleted', { claim: keyOf(claim), error: text })
     })
@@ -302,7 +302,7 @@ export class DeviceClaims {
     if (!usesDevices(pod) && served.length === 0) return NO_CLAIMS
     const leftOver = served.length === 0 ? undefined : this.#leftOver(pod)
     if (leftOver !== undefined) {
-      if (!isTerminating(leftOver)) this.#discard(leftOver)
+      if (!isTerminating(leftOver)) this.#discard(leftOver, pod)
       return CLAIM_DELETED
     }
     if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return CLAIMS_STAY
