@@ -9,6 +9,7 @@ import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { answers, cloudContext, node, partsOnly, patchValue } from '../cloud-support/fixtures.ts'
 import { providerIdOf } from '../cloud-support/provider-id.ts'
+import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
 import { SHUTDOWN_TAINT } from './config.ts'
 import { cloudNodeLifecycleController } from './index.ts'
@@ -261,10 +262,30 @@ test('one node after the other by name, at once and a period after the end of a 
   assert.deepEqual(asked(), ['a', 'b'])
   await context.clock.advance(1)
   assert.deepEqual(asked(), ['a', 'b', 'a'])
+  const running = { name: 'cloud-node-lifecycle', manager: 'cloud-controller-manager' }
+  assert.equal(context.metrics.value('running_managed_controllers', running), 1)
   stop.abort()
   await end
+  assert.equal(context.metrics.value('running_managed_controllers', running), 0)
 })
 
 test('it is skipped where the cloud has no instances', async () => {
   assert.equal(await cloudNodeLifecycleController.build(cloudContext(partsOnly())), undefined)
+  for (const provider of [V2, OLD, partsOnly('instancesV2')])
+    assert.ok(await cloudNodeLifecycleController.build(cloudContext(provider)))
+})
+
+test('names, period and taint are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = cloudNodeLifecycleController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['cloud-node-lifecycle-controller', ['cloud-node-lifecycle'], 'node-controller', true],
+  )
+  assert.deepEqual(defaultControllersConfiguration.cloudNodeLifecycle, {
+    nodeMonitorPeriodMs: 5_000,
+  })
+  assert.deepEqual(SHUTDOWN_TAINT, {
+    key: 'node.cloudprovider.kubernetes.io/shutdown',
+    effect: 'NoSchedule',
+  })
 })

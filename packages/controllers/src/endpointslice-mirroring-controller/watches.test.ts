@@ -70,6 +70,16 @@ test('names, queue, component, workers and retries are those of the page', () =>
     [logic.queueName, logic.eventComponent, logic.workers, logic.maxRetries],
     ['endpoint_slice_mirroring', 'endpoint-slice-mirroring-controller', 5, 15],
   )
+  const delaysMs = Array.from({ length: 9 }, () => logic.rateLimiter!.whenMs('a'))
+  assert.deepEqual(
+    delaysMs,
+    [1, 2, 4, 8, 16, 32, 64, 100, 100].map((seconds) => seconds * 1_000),
+  )
+  assert.deepEqual(defaultControllersConfiguration.endpointSliceMirroring, {
+    concurrentServiceEndpointSyncs: 5,
+    maxEndpointsPerSubset: 1_000,
+    endpointUpdatesBatchPeriodMs: 0,
+  })
 })
 
 test('Given slices of other managers or other services, then they are not listed', () => {

@@ -541,6 +541,29 @@ test('Given a CRD that is deleted, then its instances’ dependents go (TestCRDD
   assert.equal(await world.find(resources.configmaps, child), undefined)
 })
 
+test('names, identity, client rate and queues are those of the page', async (t) => {
+  const { name, aliases, serviceAccount, enabledByDefault, clientRate } = garbageCollectorController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, clientRate],
+    [
+      'garbage-collector-controller',
+      ['garbagecollector'],
+      'generic-garbage-collector',
+      true,
+      { qpsFactor: 2, burstFactor: 1 },
+    ],
+  )
+  const world = await started(t)
+  const owner = await world.create(resources.configmaps, configMap('owner', [absentRef('gone')]))
+  await world.create(resources.configmaps, configMap('stays', [refToMap(owner)]))
+  await world.delete(resources.configmaps, owner, 'Orphan')
+  await world.clock.advance(1_000)
+  for (const queue of ['graph_changes', 'attempt_to_delete', 'attempt_to_orphan']) {
+    const adds = world.metrics.value('workqueue_adds_total', { name: `garbage_collector_${queue}` })
+    assert.ok(Number(adds) > 0, queue)
+  }
+})
+
 test('--enable-garbage-collector false: controller not started', () => {
   const configuration = (enableGarbageCollector: boolean) => ({
     ...defaultControllersConfiguration,

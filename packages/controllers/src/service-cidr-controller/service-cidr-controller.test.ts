@@ -8,7 +8,7 @@ import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { canGo } from './can-go.ts'
-import { serviceCidrLogic } from './index.ts'
+import { serviceCidrController, serviceCidrLogic } from './index.ts'
 
 const OURS = 'networking.k8s.io/service-cidr-finalizer'
 const READY = {
@@ -319,4 +319,23 @@ test('Given an added range, then all overlapping ones are enqueued.', () => {
   assert.deepEqual([...ranges.onDelete!(objects[0]!)], ['wide'])
   const tombstone = new DeletedFinalStateUnknown<ServiceCIDR>('wide', undefined)
   assert.deepEqual([...ranges.onDelete!(tombstone)], ['wide'])
+})
+
+test('names, queue, component, workers and retries are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault, featureGates } = serviceCidrController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, featureGates],
+    [
+      'service-cidr-controller',
+      [],
+      'service-cidrs-controller',
+      true,
+      ['MultiCIDRServiceAllocator'],
+    ],
+  )
+  const logic = serviceCidrLogic({ informers: fakeInformers([]) })
+  assert.deepEqual(
+    [logic.queueName, logic.eventComponent, logic.workers, logic.maxRetries, logic.rateLimiter],
+    ['ipaddresses', 'service-cidr-controller', 5, 15, undefined],
+  )
 })

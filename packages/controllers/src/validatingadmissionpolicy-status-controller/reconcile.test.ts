@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testContext } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
 import { DEPLOYMENTS, policy, rule, sync, warningsOf, writtenStatus } from './fixtures.ts'
+import { policyStatusLogic, validatingAdmissionPolicyStatusController } from './index.ts'
 import { discovered } from './testing/recorded.ts'
 
 const DONE = { observedGeneration: 1, typeChecking: {} }
@@ -201,4 +204,35 @@ test('object and parameters of one kind are of two types', () => {
 test('without parameters there is no such name', () => {
   const [warning] = warningsOf(policy([{ expression: 'params.a == 1' }]))
   assert.match(warning!.warning, /undeclared reference to 'params'/)
+})
+
+test('names, queue and workers are those of the page; additions and updates are looked at', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } =
+    validatingAdmissionPolicyStatusController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'validatingadmissionpolicy-status-controller',
+      [],
+      'validatingadmissionpolicy-status-controller',
+      true,
+    ],
+  )
+  const checked = policy([])
+  const kept = {
+    ...checked,
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+  }
+  const context = testContext({ configuration: defaultControllersConfiguration, cached: [kept] })
+  const { queueName, workers, rateLimiter, maxRetries, watches, observe } =
+    policyStatusLogic(context)
+  assert.deepEqual(
+    [queueName, workers, rateLimiter, maxRetries],
+    ['validatingadmissionpolicy-status', 5, undefined, undefined],
+  )
+  assert.deepEqual([observe('p'), observe('gone')], [kept, undefined])
+  const [watch, ...others] = watches
+  assert.deepEqual([...watch!.onAdd!(kept), ...watch!.onUpdate!(kept, kept)], ['p', 'p'])
+  assert.deepEqual([watch!.onDelete, others], [undefined, []])
 })
