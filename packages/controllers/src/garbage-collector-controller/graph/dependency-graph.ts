@@ -139,7 +139,7 @@ export class DependencyGraph {
     }
     node.owners = references
     this.#link(node, changes.added, consequences)
-    for (const { uid } of changes.removed) this.#nodes.get(uid)?.dependents.delete(node)
+    for (const { uid } of changes.removed) this.#nodes.get(uid)?.removeDependent(node)
   }
 
   /** 4. One suspicion is enough to have the dependent checked. */
@@ -154,11 +154,11 @@ export class DependencyGraph {
       if (owner === undefined) {
         const claimed = identityOfReference(reference, dependent.identity.namespace)
         const virtual = this.#insert(claimed, true)
-        virtual.dependents.add(dependent)
+        virtual.addDependent(dependent)
         consequences.check.add(virtual)
         continue
       }
-      owner.dependents.add(dependent)
+      owner.addDependent(dependent)
       if (!owner.isVirtual) this.dependentKinds.learn(owner.identity, dependent.identity)
       // It came too late to be checked together with the others.
       if (owner.isDeletingDependents) consequences.check.add(dependent)
@@ -196,7 +196,7 @@ export class DependencyGraph {
 
   #remove(node: GraphNode, identity: ObjectIdentity, consequences: Consequences): void {
     this.#nodes.delete(node.identity.uid)
-    for (const { uid } of node.owners) this.#nodes.get(uid)?.dependents.delete(node)
+    for (const { uid } of node.owners) this.#nodes.get(uid)?.removeDependent(node)
     if (node.dependents.size > 0) this.#absentOwners.add(identity)
     for (const dependent of node.dependents) consequences.check.add(dependent)
     for (const { uid } of node.owners) {
@@ -206,8 +206,7 @@ export class DependencyGraph {
   }
 
   #insert(identity: ObjectIdentity, virtual: boolean, dependents?: Iterable<GraphNode>): GraphNode {
-    const id = `${identity.uid}#${this.#created++}`
-    const node = new GraphNode(id, identity, { virtual, dependents })
+    const node = new GraphNode(this.#created++, identity, { virtual, dependents })
     this.#nodes.set(identity.uid, node)
     return node
   }

@@ -1,26 +1,47 @@
 import type { OwnerReference } from '@gyropilot/api'
 import type { ObjectIdentity } from './identity.ts'
 
+/** Most objects own nothing, and a set of its own would be half of what a node takes. */
+const NONE: ReadonlySet<GraphNode> = new Set()
+
 /** One object in the dependency graph: seen, or only known from references to it. */
 export class GraphNode {
-  /** Unlike the uid, differs between a virtual node and the node that took its place: the key in queues. */
-  readonly id: string
   readonly identity: ObjectIdentity
   owners: readonly OwnerReference[] = []
-  readonly dependents: Set<GraphNode>
+  readonly #number: number
+  #dependents: Set<GraphNode> | undefined
   #isVirtual: boolean
   #isBeingDeleted = false
   #isDeletingDependents = false
 
+  /** `number` tells the node from others of the same uid. */
   constructor(
-    id: string,
+    number: number,
     identity: ObjectIdentity,
     given: { virtual: boolean; dependents?: Iterable<GraphNode> },
   ) {
-    this.id = id
+    this.#number = number
     this.identity = identity
-    this.dependents = new Set(given.dependents)
+    if (given.dependents !== undefined) this.#dependents = new Set(given.dependents)
     this.#isVirtual = given.virtual
+  }
+
+  /** Unlike the uid, differs between a virtual node and the node that took its place: the key in queues. */
+  get id(): string {
+    return `${this.identity.uid}#${this.#number}`
+  }
+
+  get dependents(): ReadonlySet<GraphNode> {
+    return this.#dependents ?? NONE
+  }
+
+  addDependent(node: GraphNode): void {
+    this.#dependents ??= new Set()
+    this.#dependents.add(node)
+  }
+
+  removeDependent(node: GraphNode): void {
+    this.#dependents?.delete(node)
   }
 
   /** No informer has shown the object: all that is known of it is what its dependents claim. */
