@@ -137,6 +137,17 @@ for (const [title, subject, end] of indexes) {
   })
 }
 
+test('a rule judges pods that have failed, not one that has what it names and still runs', () => {
+  const podFailurePolicy = {
+    rules: [{ action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+  } as const
+  const subject = job({ spec: { podFailurePolicy } })
+  const conditions = [{ type: 'DisruptionTarget', status: 'True' }]
+  assert.equal(endOf(subject, [jobPod('a', { conditions })]), undefined)
+  assert.equal(endOf(subject, [jobPod('a', { conditions, deleting: true })]), undefined)
+  assert.match(endOf(subject, [jobPod('a', { conditions, phase: 'Failed' })])!, /PodFailurePolicy/)
+})
+
 test('of several pods that fail the Job the one with the lowest name is named', () => {
   const podFailurePolicy = {
     rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [3] } }],

@@ -29,6 +29,18 @@ test('the lowest indexes are started that are not done and not at work', () => {
   ])
 })
 
+test('a pod says how often its index failed only where the Job counts failures per index', () => {
+  const annotationsOf = (subject: ReturnType<typeof indexedJob>) => {
+    const created = syncOf(subject, []).writes.find(({ verb }) => verb === 'create')
+    assert.ok(created?.verb === 'create')
+    return created.object.metadata?.annotations
+  }
+  const index = { 'batch.kubernetes.io/job-completion-index': '0' }
+  assert.deepEqual(annotationsOf(indexedJob()), index)
+  const count = { 'batch.kubernetes.io/job-index-failure-count': '0' }
+  assert.deepEqual(annotationsOf(perIndexJob()), { ...index, ...count })
+})
+
 test('an index on its way out is started again at once, unless only failed pods are replaced', () => {
   const present = [jobPod('a', { index: 0, deleting: true, tracked: false })]
   const spec = { completions: 2, parallelism: 2 }
@@ -44,8 +56,22 @@ test('a finished pod with an invalid index is let go and not counted', () => {
   ]
   const synced = syncOf(indexedJob({ spec: { backoffLimit: 0, parallelism: 0 } }), present)
   assert.deepEqual(podWritesOf(synced).toSorted(), ['patch a', 'patch b'])
-  const { succeeded, failed, completedIndexes } = lastStatusOf(synced)
+  const { succeeded, failed, completedIndexes, conditions } = lastStatusOf(synced)
   assert.deepEqual([succeeded, failed, completedIndexes], [undefined, undefined, undefined])
+  assert.equal(conditions, undefined, 'nor does it reach the back-off limit')
+})
+
+test('a pod on its way out with an invalid index keeps no index from being started', () => {
+  const present = [
+    jobPod('a', { index: 0, phase: 'Succeeded' }),
+    jobPod('b', { index: 'x', deleting: true }),
+  ]
+  const spec = { completions: 4, parallelism: 3, podReplacementPolicy: 'Failed' as const }
+  assert.deepEqual(podWritesOf(syncOf(indexedJob({ spec }), present)), [
+    'create 1',
+    'create 2',
+    'patch a',
+  ])
 })
 
 test('two pods that succeeded at one index are one success', () => {
