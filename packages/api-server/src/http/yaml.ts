@@ -1,7 +1,7 @@
 /** YAML in and out. Loaded when a request first needs it. */
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import type { ScalarTag } from 'yaml'
-import { plainScalar } from '@gyropilot/schema/yaml-scalar'
+import type { YAMLError as Broken } from 'yaml'
+import { YamlError, valueOfYaml } from './yaml-values.ts'
 
 export interface ParsedYaml {
   readonly value: unknown
@@ -11,44 +11,71 @@ export interface ParsedYaml {
   readonly error: string | undefined
 }
 
-/** Aliases may not blow a small document up. */
-const MOST_ALIASES = 100
-
-/** Before all others, but for the key that merges. */
-const PLAIN_SCALAR: ScalarTag = {
-  tag: 'tag:yaml.org,2002:str',
-  default: true,
-  test: /^(?!<<$)/,
-  resolve: (text) => plainScalar(text),
-}
-
 export function parseYamlText(text: string): ParsedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
     uniqueKeys: false,
     version: '1.1',
-    schema: 'core',
-    merge: true,
-    customTags: (tags) => [PLAIN_SCALAR, ...tags],
+    schema: 'failsafe',
+    prettyErrors: false,
+    logLevel: 'silent',
   })
-  const broken = document.errors[0]
-  if (broken !== undefined) {
-    const line = lines.linePos(broken.pos[0]).line
-    return {
-      value: undefined,
-      problems: [],
-      error: `yaml: line ${line}: did not find expected node content`,
-    }
-  }
+  // Of several documents the first is read.
+  const broken = document.errors.filter(({ code }) => code !== 'MULTIPLE_DOCS')
+  if (broken.length > 0)
+    return { value: undefined, problems: [], error: problemOf(broken, text, lines) }
   const problems: string[] = []
   reportRepeated(document.contents, lines, problems)
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-    return { value, problems, error: undefined }
-  } catch {
-    return { value: undefined, problems: [], error: 'yaml: document contains excessive aliasing' }
+    return { value: valueOfYaml(document.contents), problems, error: undefined }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    return { value: undefined, problems: [], error: error.message }
   }
+}
+
+/** By the code of the grammar's library. */
+const WORDS: Partial<Readonly<Record<string, string>>> = {
+  BAD_DQ_ESCAPE: 'found unknown escape character',
+  BAD_SCALAR_START: 'found character that cannot start any token',
+  BAD_ALIAS: 'did not find expected alphabetic or numeric character',
+  BLOCK_AS_IMPLICIT_KEY: 'mapping values are not allowed in this context',
+}
+
+/** Wrong characters are told of by lines that count from one, their wrong order by lines from zero. The first of each is not named. */
+function problemOf(errors: readonly Broken[], text: string, lines: LineCounter): string {
+  const { code, message, pos } = errors[0]!
+  const before = text.slice(0, pos[0]).trimEnd()
+  const told = (line: number, problem: string): string =>
+    `yaml: ${line === 0 ? '' : `line ${line}: `}${problem}`
+  const character = (problem: string, offset = pos[0]): string => {
+    const { line } = lines.linePos(offset)
+    return told(line === 1 ? 0 : line, problem)
+  }
+  const multiline = errors.find((error) => error.code === 'MULTILINE_IMPLICIT_KEY')
+  if (multiline !== undefined) return character(WORDS.BLOCK_AS_IMPLICIT_KEY!, multiline.pos[1] - 1)
+  if (code === 'TAB_AS_INDENT')
+    return character(
+      /[:,[{-]$/.test(before)
+        ? 'found character that cannot start any token'
+        : 'found a tab character that violates indentation',
+    )
+  const words = WORDS[code]
+  if (words !== undefined) return character(words)
+  if (code === 'MISSING_CHAR' && message.includes('quote'))
+    return character('found unexpected end of stream')
+  const isAtEnd = before.length === text.trimEnd().length
+  const { line } = lines.linePos(pos[0])
+  const order = isAtEnd && !text.endsWith('\n') ? line : line - 1
+  const [, closing] = /^Flow .* end with a ([\]}])/.exec(message) ?? []
+  if (closing !== undefined && !/[[{,]$/.test(before))
+    return told(order, `did not find expected ',' or '${closing}'`)
+  if (message.startsWith('Sequence item without'))
+    return told(order, "did not find expected '-' indicator")
+  if (code === 'BAD_INDENT' && closing === undefined)
+    return told(order, 'did not find expected key')
+  return told(order, 'did not find expected node content')
 }
 
 function reportRepeated(node: unknown, lines: LineCounter, problems: string[]): void {
