@@ -351,3 +351,72 @@ scenario(
     )
   },
 )
+
+scenario(
+  'claims of a pod whose binding is refused are not reserved for it any more, and what was made for it goes',
+  async (world) => {
+    const GPU = 'example.com/gpu'
+    await annotate(world, 'node-1', `${DRIVER}=2`)
+    await world.of(resources.deviceclasses).create({
+      metadata: { name: 'any' },
+      spec: { extendedResourceName: GPU },
+    })
+    const rule = {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      operations: ['CREATE'],
+      resources: ['pods/binding'],
+    } as const
+    await world.of(resources.validatingadmissionpolicies).create({
+      metadata: { name: 'no-binding' },
+      spec: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: 'false', message: 'no binding' }],
+      },
+    })
+    const bindings = world.of(resources.validatingadmissionpolicybindings)
+    await bindings.create({
+      metadata: { name: 'no-binding' },
+      spec: { policyName: 'no-binding', validationActions: ['Deny'] },
+    })
+    await world.of(resources.resourceclaims).create({
+      metadata: { name: 'kept', namespace: 'default' },
+      spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'any' } }] } },
+    })
+    await world.advance(2_000)
+    const resourceClaims = [{ name: 'gpu', resourceClaimName: 'kept' }]
+    await world.of(resources.pods).create(podOf('user', { resourceClaims }))
+    const containers = [{ name: 'c', image: 'web:1', resources: { limits: { [GPU]: '1' } } }]
+    await world.of(resources.pods).create(podOf('asking', { resourceClaims: [], containers }))
+    const refused = (name: string) =>
+      world.until(`${name} is refused`, 10_000, async () => {
+        const found = await world.find(resources.pods, name)
+        const scheduled = findCondition(found?.status?.conditions, 'PodScheduled')
+        return scheduled && { scheduled, nominated: found?.status?.nominatedNodeName }
+      })
+    for (const name of ['user', 'asking']) {
+      const { scheduled, nominated } = await refused(name)
+      assert.equal(nominated, undefined)
+      assert.equal(scheduled.reason, 'SchedulerError')
+      assert.equal(
+        scheduled.message,
+        `running Bind plugin "DefaultBinder": pods "${name}" is forbidden: ValidatingAdmissionPolicy 'no-binding' with binding 'no-binding' denied request: no binding`,
+      )
+    }
+    const [kept, ...others] = await world.until('what was made is gone', 5_000, async () => {
+      const claims = await world.list(resources.resourceclaims)
+      return claims.length === 1 ? claims : undefined
+    })
+    assert.deepEqual(others, [])
+    assert.ok(kept?.status?.allocation)
+    assert.deepEqual(kept.status.reservedFor ?? [], [])
+    await bindings.delete('no-binding')
+    await world.until('user runs', 30_000, running(world, 'user'))
+    await world.until('asking runs', 30_000, running(world, 'asking'))
+    const claims = await world.list(resources.resourceclaims)
+    assert.deepEqual(
+      claims.map(({ status }) => status?.reservedFor?.map(({ name }) => name)).toSorted(),
+      [['asking'], ['user']],
+    )
+  },
+)

@@ -10,7 +10,7 @@ import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
-import { DeviceClaims } from './devices/device-claims.ts'
+import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
 import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
 import type { Search } from './feasible-nodes.ts'
 import { FilterError } from './filters/filter-error.ts'
@@ -393,7 +393,7 @@ export class Scheduler {
       this.#devices.release(pod)
       if (this.#nodes.unplace(uid)) this.#queue.moveAll()
       if (isNotFound(error)) this.#queue.remove(uid)
-      else this.#fail(current ?? pod, 'SchedulerError', errorText(error), current && '')
+      else this.#fail(current ?? pod, 'SchedulerError', bindingFailure(error), current && '')
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
     } finally {
@@ -428,6 +428,11 @@ export class Scheduler {
     if (isSaid && isPromised) return
     void this.#writes.failed(pod, reason, message, isPromised ? undefined : nomination)
   }
+}
+
+function bindingFailure(error: unknown): string {
+  if (error instanceof PreBindError) return error.message
+  return `running Bind plugin "DefaultBinder": ${errorText(error)}`
 }
 
 function isOurs(pod: Pod): boolean {

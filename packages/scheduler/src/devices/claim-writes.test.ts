@@ -158,28 +158,28 @@ test('a claim for extended resources is created without its stand-in name, and t
   }
   await assert.rejects(
     writes.createExtended(unmade),
-    /^Error: running PreBind plugin "DynamicResources": create claim for extended resources ns\/: too long$/,
+    /^Error: create claim for extended resources ns\/: too long$/,
   )
 })
 
 test('a claim that nothing came of gives its devices back and goes, unless it is another or gone', async () => {
   const { writes, client, stored, updates } = world({ allocation: ALLOCATION, reservedFor: [user] })
-  await writes.discard({ ...stored, metadata: { ...stored.metadata, uid: 'another' } }, pod)
+  await writes.undo(pod, [], { ...stored, metadata: { ...stored.metadata, uid: 'another' } })
   assert.deepEqual(client.requested('update', 'delete'), [])
-  await writes.discard(stored, pod)
+  await writes.undo(pod, [], stored)
   assert.deepEqual(updates(), ['status'])
   assert.equal(client.requested('delete').length, 1)
-  await writes.discard(stored, pod)
+  await writes.undo(pod, [], stored)
   assert.equal(client.requested('delete').length, 1)
 })
 
 test('the claim of a pod that is bound, though its binding seemed to fail, stays', async () => {
   const { client, writes, stored } = world({ allocation: ALLOCATION, reservedFor: [user] })
   const bound = client.put(resources.pods, { ...pod, spec: { containers: [], nodeName: 'n' } })
-  await writes.discard(stored, pod)
+  await writes.undo(pod, [], stored)
   assert.deepEqual(client.requested('update', 'delete'), [])
   client.put(resources.pods, { ...bound, metadata: { ...bound.metadata, uid: 'later' } })
-  await writes.discard(stored, pod)
+  await writes.undo(pod, [], stored)
   assert.equal(client.requested('delete').length, 1)
 })
 
@@ -189,6 +189,22 @@ test('while it cannot be said whether the pod is bound its claim stays', async (
     if (path.includes('pods')) throw statusError(500, 'InternalError')
     return undefined
   }
-  await assert.rejects(writes.discard(stored, pod), /InternalError/)
+  await assert.rejects(writes.undo(pod, [], stored), /InternalError/)
+  assert.deepEqual(client.requested('update', 'delete'), [])
+})
+
+test('of a claim that nothing came of only the reservation goes', async () => {
+  const { client, writes, stored } = world({ allocation: ALLOCATION, reservedFor: [user] })
+  const gone = { ...stored, metadata: { ...stored.metadata, name: 'gone' } }
+  await writes.undo(pod, [gone, stored], undefined)
+  const patches = client.requested('patch').map(({ path, options, body }) => [path, options, body])
+  const reservedFor = [{ $patch: 'delete', uid: 'p-uid' }]
+  const value = { metadata: { uid: 'claim-uid' }, status: { reservedFor } }
+  const at = '/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims'
+  const patch = { type: 'strategic', value }
+  assert.deepEqual(patches, [
+    [`${at}/gone`, { subresource: 'status' }, patch],
+    [`${at}/claim`, { subresource: 'status' }, patch],
+  ])
   assert.deepEqual(client.requested('update', 'delete'), [])
 })

@@ -109,10 +109,8 @@ export class ClaimWrites {
     try {
       return await claims.create({ metadata: unnamed, spec })
     } catch (error) {
-      throw new Error(
-        `running PreBind plugin "DynamicResources": create claim for extended resources ${metadata?.namespace}/: ${errorText(error)}`,
-        { cause: error },
-      )
+      const text = `create claim for extended resources ${metadata?.namespace}/: ${errorText(error)}`
+      throw new Error(text, { cause: error })
     }
   }
 
@@ -132,11 +130,33 @@ export class ClaimWrites {
   }
 
   /**
-   * A claim for extended resources that nothing came of. Its finalizer goes with its allocation. A binding whose answer was lost
-   * did come to something: then the pod has the devices.
+   * Nothing came of the pod's try: claims are not reserved for it any more, and what was made for its extended resources goes.
+   * A binding whose answer was lost did come to something: then the pod has the devices.
    */
-  async discard(claim: ResourceClaim, pod: Pod): Promise<void> {
+  async undo(
+    pod: Pod,
+    reserved: readonly ResourceClaim[],
+    extended: ResourceClaim | undefined,
+  ): Promise<void> {
+    if (reserved.length === 0 && extended === undefined) return
     if (await this.#isBound(pod)) return
+    for (const claim of reserved) await this.#unreserve(claim, pod)
+    if (extended !== undefined) await this.#discard(extended)
+  }
+
+  async #unreserve(claim: ResourceClaim, pod: Pod): Promise<void> {
+    const { name = '', uid } = claim.metadata ?? {}
+    const reservedFor = [{ $patch: 'delete', uid: pod.metadata?.uid }]
+    const value = { metadata: { uid }, status: { reservedFor } }
+    try {
+      await this.#claims(claim).patch(name, { type: 'strategic', value }, { subresource: 'status' })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  }
+
+  /** Its finalizer goes with its allocation. */
+  async #discard(claim: ResourceClaim): Promise<void> {
     const claims = this.#claims(claim)
     const { name = '', uid } = claim.metadata ?? {}
     try {

@@ -71,6 +71,9 @@ interface InUse {
   readonly shares: ReadonlyMap<string, Consumption>
 }
 
+/** The pod's claims could not be made ready for it; the message is what is said of it. */
+export class PreBindError extends Error {}
+
 export class DeviceClaims {
   readonly filter: NamedFilter = {
     name: 'DynamicResources',
@@ -262,8 +265,17 @@ export class DeviceClaims {
     return claims.some((claim) => !isReservedFor(claim, pod)) || this.#servedOf(pod).length > 0
   }
 
-  /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. */
+  /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. Rejects with PreBindError. */
   async bind(pod: Pod): Promise<void> {
+    try {
+      await this.#bind(pod)
+    } catch (error) {
+      const text = `running PreBind plugin "DynamicResources": ${errorText(error)}`
+      throw new PreBindError(text, { cause: error })
+    }
+  }
+
+  async #bind(pod: Pod): Promise<void> {
     for (const claim of usesDevices(pod) ? this.#claimsOf(pod) : [])
       await this.#take(claim, pod, this.#promised.get(keyOf(claim)))
     const extended = this.#promised.get(pod.metadata?.uid ?? '')
@@ -279,20 +291,25 @@ export class DeviceClaims {
     await this.#writes.whenReady(taken, () => this.#claims.getByKey(keyOf(claim)))
   }
 
-  /** Nothing comes of it. What is written is in the cache soon, and serves the next try; what was made for this try goes. */
+  /** Nothing comes of it. Allocations that are written are in the cache soon, and serve the next try; what was made for this try goes. */
   release(pod: Pod): void {
+    const claims = usesDevices(pod) ? this.#claimsOf(pod) : []
+    const reserved = claims.filter(
+      (claim) =>
+        claim.status?.allocation !== undefined || this.#promised.get(keyOf(claim))?.isWritten,
+    )
     const own = this.#promised.get(pod.metadata?.uid ?? '')
     const made = own?.claim.metadata?.uid === undefined ? undefined : own.claim
     const leftOver = made ?? (this.#servedOf(pod).length > 0 ? this.#leftOver(pod) : undefined)
-    if (leftOver !== undefined) this.#discard(leftOver, pod)
+    this.#undo(pod, reserved, leftOver)
     for (const [key, { podUid, isWritten }] of this.#promised)
       if (podUid === pod.metadata?.uid && !isWritten) this.#promised.delete(key)
   }
 
-  #discard(claim: ResourceClaim, pod: Pod): void {
-    this.#writes.discard(claim, pod).catch((error: unknown) => {
+  #undo(pod: Pod, reserved: readonly ResourceClaim[], extended: ResourceClaim | undefined): void {
+    this.#writes.undo(pod, reserved, extended).catch((error: unknown) => {
       const text = errorText(error)
-      this.#logger.info('A claim could not be deleted', { claim: keyOf(claim), error: text })
+      this.#logger.info('Claims could not be given up', { pod: keyOf(pod), error: text })
     })
   }
 
@@ -302,7 +319,7 @@ export class DeviceClaims {
     if (!usesDevices(pod) && served.length === 0) return NO_CLAIMS
     const leftOver = served.length === 0 ? undefined : this.#leftOver(pod)
     if (leftOver !== undefined) {
-      if (!isTerminating(leftOver)) this.#discard(leftOver, pod)
+      if (!isTerminating(leftOver)) this.#undo(pod, [], leftOver)
       return CLAIM_DELETED
     }
     if (!verdicts.some(({ reasons }) => reasons.includes(NOT_ON_NODE))) return CLAIMS_STAY
