@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectList, ResourceType, WatchEvent } from '@gyropilot/api'
+import type { Decoding } from './answers/decode-object.ts'
 
 /** One identity talking to one API server, with its own rate limit. */
 export interface Client {
@@ -51,6 +52,11 @@ export interface ResourceClient<T extends KubernetesObject> {
 /** An abort gives the request up: a pending verb rejects with TransportError `ABORTED`, a watch ends. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
+  /**
+   * What the caller needs of objects that come as JSON, so that the rest need not be decoded: `lean`: all but metadata.managedFields;
+   * `metadata`: kind, apiVersion and metadata without managedFields. More than that may be there. Lists are always whole. Default: `whole`.
+   */
+  readonly decode?: Decoding
 }
 
 /** `resourceVersion` "0": any version, from the server's cache; absent: the newest. */

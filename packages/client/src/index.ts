@@ -72,6 +72,7 @@ export type {
 export { goPlatform, userAgent } from './requests/user-agent.ts'
 export type { UserAgentParts } from './requests/user-agent.ts'
 export type { WarningHandler } from './requests/warnings.ts'
+export type { Decoding } from './answers/decode-object.ts'
 export { WatchDecoder, WatchDecodingError, decodeWatch } from './watches/watch-decoder.ts'
 export { ResettingBackoff, jittered, poll, until } from './wait.ts'
 export type { PollOptions } from './wait.ts'

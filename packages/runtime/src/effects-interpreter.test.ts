@@ -55,6 +55,13 @@ test('each verb is one request', async () => {
     (function* (): Reconcile {
       const made = yield* write(create(resources.pods, pod('a')))
       assert.ok(made.ok)
+      yield* write({
+        verb: 'create',
+        type: resources.pods,
+        namespace: 'default',
+        object: pod('b'),
+        metadataOnly: true,
+      })
       yield* write(update(resources.pods, made.object))
       yield* write(updateStatus(resources.pods, pod('a')))
       yield* write(
@@ -78,17 +85,22 @@ test('each verb is one request', async () => {
   assert.deepEqual(
     server.requests.map(({ verb, path, options }) => ({ verb, path, options })),
     [
-      { verb: 'create', path: `${path}/a`, options: {} },
-      { verb: 'update', path: `${path}/a`, options: {} },
-      { verb: 'update', path: `${path}/a`, options: { subresource: 'status' } },
-      { verb: 'patch', path: `${path}/a`, options: { subresource: 'status' } },
+      { verb: 'create', path: `${path}/a`, options: { decode: 'lean' } },
+      { verb: 'create', path: `${path}/b`, options: { decode: 'metadata' } },
+      { verb: 'update', path: `${path}/a`, options: { decode: 'lean' } },
+      { verb: 'update', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },
+      { verb: 'patch', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },
       {
         verb: 'patch',
         path: `${path}/a`,
-        options: { fieldManager: 'me', force: true, subresource: 'status' },
+        options: { decode: 'lean', fieldManager: 'me', force: true, subresource: 'status' },
       },
       { verb: 'create binding', path: `${path}/a`, options: {} },
-      { verb: 'delete', path: `${path}/a`, options: { preconditions: { uid: 'u' } } },
+      {
+        verb: 'delete',
+        path: `${path}/a`,
+        options: { decode: 'metadata', preconditions: { uid: 'u' } },
+      },
       // What was in it is not decoded.
       {
         verb: 'deleteCollection',

@@ -19,6 +19,10 @@ import { inSlowStart } from './slow-start.ts'
 /** Servers answer the deletion of a collection with all that was in it, which rules do not read: see ListOptions.mentioning. */
 const NO_OBJECT = '00000000-0000-0000-0000-000000000000'
 
+/** Rules see objects as caches have them: without managedFields. */
+const LEAN = { decode: 'lean' } as const
+const METADATA = { decode: 'metadata' } as const
+
 /** What effects act on. */
 export interface World {
   readonly client: Client
@@ -180,24 +184,28 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
   switch (write.verb) {
     case 'create':
       return write.subresource === undefined
-        ? resource.create(write.object)
+        ? resource.create(write.object, write.metadataOnly === true ? METADATA : LEAN)
         : resource.createSubresource(
             write.name ?? write.object.metadata?.name ?? '',
             write.subresource,
             write.object,
           )
     case 'update':
-      return resource.update(write.object, subresourceOption(write.subresource))
+      return resource.update(write.object, { ...LEAN, ...subresourceOption(write.subresource) })
     case 'patch':
-      return resource.patch(write.name, write.patch, subresourceOption(write.subresource))
+      return resource.patch(write.name, write.patch, {
+        ...LEAN,
+        ...subresourceOption(write.subresource),
+      })
     case 'apply':
       return resource.apply(write.name, write.object, {
         fieldManager: write.fieldManager,
         force: write.force,
+        ...LEAN,
         ...subresourceOption(write.subresource),
       })
     case 'delete':
-      return resource.delete(write.name, write.options)
+      return resource.delete(write.name, { ...write.options, ...METADATA })
     case 'deleteCollection':
       return resource.deleteCollection({
         ...write.options,
@@ -219,7 +227,7 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
   const resource = world.client.resource(read.type, read.namespace)
   const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }
   if (read.verb === 'get')
-    return resource.get(read.name, { ...options, ...subresourceOption(read.subresource) })
+    return resource.get(read.name, { ...options, ...LEAN, ...subresourceOption(read.subresource) })
   const items: KubernetesObject[] = []
   let metadata: object = {}
   const { labelSelector, fieldSelector, mentioning, limit } = read

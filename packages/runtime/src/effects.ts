@@ -21,6 +21,8 @@ export type Write =
       readonly type: ResourceType
       readonly namespace?: string
       readonly object: KubernetesObject
+      /** Of the answer the rules read the metadata alone: the outcome's object need not have more. */
+      readonly metadataOnly?: boolean
       /** `binding`, `eviction`, `token` of the object named `name`. */
       readonly subresource?: string
       readonly name?: string

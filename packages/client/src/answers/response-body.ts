@@ -1,3 +1,5 @@
+import { decodeObject } from './decode-object.ts'
+import type { Decoding } from './decode-object.ts'
 import { markDecoded } from './decoded-values.ts'
 import { clientErrors } from '../errors.ts'
 import type { BodyChunks, TransportResponse } from '../transport.ts'
@@ -24,12 +26,16 @@ export function retryAfterSecondsOf(
 
 /**
  * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
- * in which that stands nowhere has no items; an answer of success that is `unread` is only waited for.
+ * in which that stands nowhere has no items; an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
  */
 export async function readBody(
   response: TransportResponse,
   what: string,
-  asked: { readonly mentioning?: string; readonly unread?: boolean } = {},
+  asked: {
+    readonly mentioning?: string
+    readonly unread?: boolean
+    readonly decode?: Decoding
+  } = {},
 ): Promise<unknown> {
   const { mentioning } = asked
   const { body } = response
@@ -52,7 +58,7 @@ export async function readBody(
   try {
     if (buffer.length > LONGEST_TEXT_BYTES)
       return markDecoded((await import('./large-list.ts')).parseLargeList(buffer))
-    return markDecoded(JSON.parse(buffer.toString('utf8')))
+    return markDecoded(decodeObject(buffer.toString('utf8'), asked.decode ?? 'whole'))
   } catch (error) {
     if (response.status >= 400) return undefined
     throw clientErrors.make(

@@ -94,7 +94,7 @@ export class RequestSender {
         await readBody(response, `${request.method} ${request.path}`),
       )
     }
-    return watchStream(response, request.signal, this.#options.logger)
+    return watchStream(response, request.signal, this.#options.logger, request.decode)
   }
 
   /** One answer, after as many tries as the rules allow. */

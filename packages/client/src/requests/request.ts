@@ -4,12 +4,14 @@
  */
 import { apiVersionOf, pathOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { Decoding } from '../answers/decode-object.ts'
 import type {
   DeleteOptions,
   GetOptions,
   ListOptions,
   Patch,
   PatchOptions,
+  RequestOptions,
   WatchOptions,
   WriteOptions,
 } from '../client.ts'
@@ -29,6 +31,8 @@ export interface ApiRequest {
   readonly mentioning?: string
   /** Of a write: see WriteOptions. */
   readonly unread?: boolean
+  /** See RequestOptions. */
+  readonly decode?: Decoding
   /** For the Status made up for an answer that is none. */
   readonly about?: { readonly group: string; readonly resource: string; readonly name?: string }
 }
@@ -118,6 +122,7 @@ export function getRequest(target: Target, name: string, options: GetOptions = {
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadata') },
     signal: options.signal,
     about: about(target, name),
+    ...decodingOf(options),
   }
 }
 
@@ -162,6 +167,7 @@ export function watchRequest(target: Target, options: WatchOptions = {}): ApiReq
     watch: true,
     signal: options.signal,
     about: about(target),
+    ...decodingOf(options),
   }
 }
 
@@ -171,8 +177,13 @@ function withKind(type: ResourceType, object: KubernetesObject): KubernetesObjec
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
 }
 
-function unreadOf({ unread }: WriteOptions): { readonly unread?: boolean } {
-  return unread === true ? { unread } : {}
+function decodingOf({ decode }: RequestOptions): Pick<ApiRequest, 'decode'> {
+  return decode === undefined ? {} : { decode }
+}
+
+/** Of a write's answer. */
+function readingOf(options: WriteOptions): Pick<ApiRequest, 'unread' | 'decode'> {
+  return options.unread === true ? { unread: true } : decodingOf(options)
 }
 
 /** POST to a collection. Throws REQUEST_INVALID for a namespaced type without namespace. */
@@ -195,7 +206,7 @@ export function createRequest(
     json: withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
-    ...unreadOf(options),
+    ...readingOf(options),
   }
 }
 
@@ -231,7 +242,7 @@ export function updateRequest(
     json: options.subresource === 'scale' ? object : withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
-    ...unreadOf(options),
+    ...readingOf(options),
   }
 }
 
@@ -252,7 +263,7 @@ export function patchRequest(
     json: patch.type === 'json' ? patch.operations : patch.value,
     signal: options.signal,
     about: about(target, name),
-    ...unreadOf(options),
+    ...readingOf(options),
   }
 }
 
@@ -276,6 +287,7 @@ export function applyRequest(
     json: object,
     signal: options.signal,
     about: about(target, name),
+    ...readingOf(options),
   }
 }
 
@@ -308,6 +320,7 @@ export function deleteRequest(
     json: deleteBody(options),
     signal: options.signal,
     about: about(target, name),
+    ...decodingOf(options),
   }
 }
 

@@ -1,4 +1,6 @@
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
+import { decodeObject } from '../answers/decode-object.ts'
+import type { Decoding } from '../answers/decode-object.ts'
 
 /**
  * Why a watch body cannot be decoded further. `malformed`: bytes that are no watch event. `truncated`: the body ended in
@@ -46,9 +48,11 @@ export class WatchDecoder {
   #inString = false
   #escaped = false
   readonly #emit: (event: WatchEvent<KubernetesObject>) => void
+  readonly #decoding: Decoding
 
-  constructor(emit: (event: WatchEvent<KubernetesObject>) => void) {
+  constructor(emit: (event: WatchEvent<KubernetesObject>) => void, decoding: Decoding = 'whole') {
     this.#emit = emit
+    this.#decoding = decoding
   }
 
   /** Emits every event that is complete with these bytes. Throws WatchDecodingError; use the decoder no more then. */
@@ -90,7 +94,7 @@ export class WatchDecoder {
         this.#forget()
         return
       }
-      const value = parsed(text)
+      const value = parsed(text, this.#decoding)
       if (value !== undefined) {
         this.#forget()
         this.#emit(checked(value, text))
@@ -113,7 +117,7 @@ export class WatchDecoder {
       const frameBytes = this.#scannedBytes + end
       const all = this.#bytes()
       const text = utf8(all.subarray(0, frameBytes))
-      const value = parsed(text)
+      const value = parsed(text, this.#decoding)
       if (value === undefined) throw malformed(text)
       this.#forget()
       if (frameBytes < all.length) this.#keep(all.subarray(frameBytes))
@@ -174,9 +178,10 @@ export class WatchDecoder {
 /** Decodes a whole body. Breaking off the loop breaks off the body. */
 export async function* decodeWatch(
   chunks: AsyncIterable<Uint8Array>,
+  decoding: Decoding = 'whole',
 ): AsyncGenerator<WatchEvent<KubernetesObject>> {
   let events: WatchEvent<KubernetesObject>[] = []
-  const decoder = new WatchDecoder((event) => events.push(event))
+  const decoder = new WatchDecoder((event) => events.push(event), decoding)
   for await (const chunk of chunks) {
     let fault: unknown
     try {
@@ -196,9 +201,9 @@ export async function* decodeWatch(
   for (const event of events) yield event
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, decoding: Decoding): unknown {
   try {
-    return JSON.parse(text)
+    return decodeObject(text, decoding, 2)
   } catch {
     return undefined
   }

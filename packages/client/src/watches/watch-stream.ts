@@ -1,6 +1,7 @@
 import type { KubernetesObject, Status, WatchEvent } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
+import type { Decoding } from '../answers/decode-object.ts'
 import { markDecoded } from '../answers/decoded-values.ts'
 import { TransportError } from '../transport.ts'
 import type { TransportResponse } from '../transport.ts'
@@ -17,6 +18,7 @@ export function watchStream(
   response: TransportResponse,
   signal: AbortSignal | undefined,
   logger: Logger,
+  decoding: Decoding = 'whole',
 ): Events {
   const { body } = response
   if (body.kind === 'events')
@@ -24,7 +26,7 @@ export function watchStream(
   if (body.kind === 'value') {
     return failing(new WatchDecodingError('malformed', 'the answer to a watch is a single value'))
   }
-  return markDecoded(decoded(body.chunks, signal, logger))
+  return markDecoded(decoded(body.chunks, signal, logger, decoding))
 }
 
 /** A watch that closes at once: what is left when its start was tried to no avail. */
@@ -34,9 +36,10 @@ async function* decoded(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
   logger: Logger,
+  decoding: Decoding,
 ): AsyncGenerator<WatchEvent<KubernetesObject>> {
   try {
-    yield* decodeWatch(chunks)
+    yield* decodeWatch(chunks, decoding)
   } catch (error) {
     if (signal?.aborted) return
     if (error instanceof WatchDecodingError && error.fault === 'truncated') {

@@ -68,7 +68,9 @@ export function* createPods(
     const error = new Error('unable to create pods, no labels')
     return pods.map(() => ({ ok: false, error, attempted: false }))
   }
-  const writes = pods.map((pod) => create(resources.pods, pod))
+  const writes = pods.map(
+    (pod) => ({ ...create(resources.pods, pod), metadataOnly: true }) as const,
+  )
   const outcomes = yield* writeAll(writes, 'slow-start', {
     kind: 'creations',
     key: expectationsKey,

@@ -1,7 +1,7 @@
 import type { KubernetesObject, ObjectList, ResourceType } from '@gyropilot/api'
 import { groupResourceOf } from '@gyropilot/api'
 import { TransportError, isDecodedForCaller, isExpired, isTooManyRequests } from '@gyropilot/client'
-import type { Client, ListOptions, ResourceClient } from '@gyropilot/client'
+import type { Client, Decoding, ListOptions, ResourceClient } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { every, sleep } from '@gyropilot/foundation'
 import { inTurns } from '../turn.ts'
@@ -47,6 +47,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly labelSelector?: string
   readonly fieldSelector?: string
   readonly metadataOnly?: boolean
+  /** Of objects in watches; see RequestOptions. */
+  readonly decode?: Decoding
   /** Objects per page of a list. Default: 500 where the server pages at all. */
   readonly pageSize?: number
   /** Watches end after once to twice this time. Default and least: 5 minutes. */
@@ -78,7 +80,10 @@ const LEAST_WATCH_TIMEOUT_MS = 5 * 60_000
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
   readonly #resource: ResourceClient<T>
-  readonly #selectors: Pick<ListOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>
+  readonly #selectors: Pick<
+    ListOptions,
+    'labelSelector' | 'fieldSelector' | 'metadataOnly' | 'decode'
+  >
   readonly #shape: ObjectShape
   readonly #logger: Logger
   readonly #backoff: ReflectorBackoff
@@ -90,11 +95,12 @@ export class Reflector<T extends KubernetesObject> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
     this.#resource = options.client.resource(options.type, options.namespace)
-    const { labelSelector, fieldSelector, metadataOnly } = options
+    const { labelSelector, fieldSelector, metadataOnly, decode } = options
     this.#selectors = {
       ...(labelSelector ? { labelSelector } : {}),
       ...(fieldSelector ? { fieldSelector } : {}),
       ...(metadataOnly ? { metadataOnly } : {}),
+      ...(decode === undefined ? {} : { decode }),
     }
     this.#shape = shapeOf(options.type, metadataOnly ?? false)
     this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })

@@ -191,6 +191,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       ...options,
       sink: this.#sink(),
       onDecoded: this.#shareSubtrees(),
+      // A transform is shown the whole object.
+      ...(this.#hasTransform ? {} : { decode: 'lean' as const }),
       resync: { periodMs: this.#resyncs.checkPeriodMs, tick: () => this.#resync() },
       onWatchError: this.#onWatchError,
     })

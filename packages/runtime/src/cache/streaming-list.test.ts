@@ -69,6 +69,7 @@ test('the request of a streaming list', async () => {
     sendInitialEvents: true,
     resourceVersionMatch: 'NotOlderThan',
     allowWatchBookmarks: true,
+    decode: 'lean',
   })
   assert.ok((timeoutSeconds as number) >= 300)
   stop.abort()

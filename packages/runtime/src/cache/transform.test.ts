@@ -18,6 +18,8 @@ test('Given a transform, then store, handlers and streaming list see the transfo
     i.server.put(resources.pods, pod('a'))
     i.informer.addHandler({ onAdd: (object) => void labels.push(object.metadata!.labels) })
     await i.start()
+    // What it is shown is the whole object.
+    assert.ok(i.server.requests.every(({ options }) => !('decode' in options)))
     i.server.put(resources.pods, pod('b'))
     await i.clock.advance(0)
     assert.deepEqual(labels, [{ transformed: 'yes' }, { transformed: 'yes' }])

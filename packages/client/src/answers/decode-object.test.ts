@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeObject } from './decode-object.ts'
+
+const MANAGED = [
+  {
+    manager: 'kube-controller-manager',
+    operation: 'Update',
+    apiVersion: 'v1',
+    time: '2026-01-01T00:00:00Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } } },
+  },
+  { manager: 'kubelet', fieldsV1: { 'f:status': {} }, subresource: 'status' },
+]
+const METADATA = {
+  name: 'a',
+  uid: 'u',
+  resourceVersion: '7',
+  labels: { app: 'x' },
+  annotations: { note: '{"metadata":{"a":"}]"}}', quoted: '\\"\\\\' },
+  ownerReferences: [{ uid: 'o' }, { uid: 'p' }],
+}
+const SPEC = { containers: [{ name: 'c', env: [{ name: 'A' }] }] }
+
+const pod = (managedFields?: unknown): Record<string, unknown> => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: managedFields === undefined ? METADATA : { ...METADATA, managedFields },
+  spec: SPEC,
+  status: { phase: 'Pending' },
+})
+const text = JSON.stringify
+
+test('lean: an object, and that of a watch event, has all but its managedFields', () => {
+  assert.deepEqual(decodeObject(text(pod(MANAGED)), 'lean'), pod())
+  const event = (object: unknown): unknown => ({ type: 'ADDED', object })
+  assert.deepEqual(decodeObject(text(event(pod(MANAGED))), 'lean', 2), event(pod()))
+  assert.deepEqual(decodeObject(`${text(event(pod(MANAGED)))}\n`, 'metadata', 2), {
+    type: 'ADDED',
+    object: { kind: 'Pod', apiVersion: 'v1', metadata: METADATA },
+  })
+})
+
+test('metadata: an object has its kind, apiVersion and metadata without managedFields', () => {
+  assert.deepEqual(decodeObject(text(pod(MANAGED)), 'metadata'), {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: METADATA,
+  })
+})
+
+test('whole: everything is there', () => {
+  assert.deepEqual(decodeObject(text(pod(MANAGED)), 'whole'), pod(MANAGED))
+})
+
+test('custom objects have their keys in alphabetical order, and so more behind managedFields', () => {
+  const { labels, name, resourceVersion, uid } = METADATA
+  const metadata = { labels, managedFields: MANAGED, name, resourceVersion, uid }
+  const custom = (each: object): unknown => ({ apiVersion: 'x/v1', kind: 'X', metadata: each })
+  const { managedFields: _, ...rest } = metadata
+  for (const decoding of ['lean', 'metadata'] as const)
+    assert.deepEqual(decodeObject(text(custom(metadata)), decoding), custom(rest))
+})
+
+const PARTS: [string, Record<string, unknown>][] = [
+  ['without any', pod()],
+  ['with none in them', pod([])],
+  [
+    'of a template',
+    { ...pod(), spec: { template: { metadata: { a: 1, managedFields: MANAGED } } } },
+  ],
+  ['in another field', { ...pod(), spec: { a: 1, managedFields: MANAGED } }],
+  ['that come before the metadata', { data: { a: 1, managedFields: MANAGED }, ...pod() }],
+  ['that come in metadata before the metadata', { data: pod(MANAGED), ...pod() }],
+  ['of the items of a list', { kind: 'List', metadata: {}, items: [pod(MANAGED), pod(MANAGED)] }],
+  ['without metadata', { kind: 'Status', status: 'Success', a: [{ managedFields: MANAGED }] }],
+]
+for (const [title, value] of PARTS) {
+  test(`managedFields that are not the object's own are left alone: ${title}`, () => {
+    for (const decoding of ['lean', 'metadata'] as const)
+      assert.deepEqual(decodeObject(text(value), decoding), value)
+  })
+}
+
+const KEYS = [
+  'v:"}]"',
+  'v:"a}],"',
+  'k:{"name":"}]"}',
+  'k:{"name":"a}]}},\\"b\\":{"}',
+  'f:}]',
+  'f:a}],',
+  'f:a}]}',
+  'f:a}]},',
+  'f:a}]}}',
+  'f:a}]}}}',
+]
+for (const key of KEYS) {
+  test(`the end of managedFields is not taken for found within a key: ${key}`, () => {
+    for (const fieldsV1 of [{ [key]: {} }, { [key]: {}, 'f:b': {} }, { 'f:b': { [key]: {} } }]) {
+      const first = pod([{ manager: 'm', fieldsV1 }])
+      const more = pod([{ manager: 'm', fieldsV1, subresource: 'status' }, ...MANAGED])
+      assert.deepEqual(decodeObject(text(first), 'lean'), first)
+      assert.deepEqual(decodeObject(text(more), 'lean'), more)
+    }
+  })
+}
+
+test('what is no JSON is refused', () => {
+  const cut = text(pod(MANAGED)).slice(0, -1)
+  for (const decoding of ['whole', 'lean'] as const)
+    for (const wrong of ['', '{', cut])
+      assert.throws(() => decodeObject(wrong, decoding), SyntaxError)
+})
