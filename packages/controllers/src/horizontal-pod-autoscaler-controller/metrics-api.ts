@@ -3,11 +3,17 @@
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
 import { parseTime, quantityToMilli } from '@gyropilot/api'
-import type { KubernetesObject, LabelSelector, Quantity, ResourceType } from '@gyropilot/api'
+import type {
+  CrossVersionObjectReference,
+  KubernetesObject,
+  LabelSelector,
+  Quantity,
+  ResourceType,
+} from '@gyropilot/api'
 import { labelQueryOf } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { errorText, parseGoDuration } from '@gyropilot/foundation'
-import { getLivePath, listLive } from '@gyropilot/runtime'
+import { getLivePath, listLive, resourceOfKind } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { AutoscalerMemory } from './memory.ts'
 import type { PodMetric, PodMetrics } from './pod-groups.ts'
@@ -105,11 +111,8 @@ export function* podsMetric(
   clock: CustomMetricsClock,
 ): Reconcile<PodMetrics> {
   const query = queryOf({ labelSelector, metricLabelSelector: selectorText(metric.selector) })
-  const items = yield* customMetrics(
-    `namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}${query}`,
-    memory,
-    clock,
-  )
+  const path = `namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}${query}`
+  const items = yield* customMetrics(yield* customVersion(memory, clock), path)
   if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
   return new Map(
     items.map(({ describedObject, value, timestamp, windowSeconds }) => [
@@ -123,26 +126,43 @@ export function* podsMetric(
   )
 }
 
-/** A metric of one object. `place` is `<resource>.<group>/<name>`, or `metrics` for the namespace itself. */
+/** A metric of one object. */
 export function* objectMetric(
   namespace: string,
-  place: string,
+  object: CrossVersionObjectReference,
   metric: { readonly name: string; readonly selector?: LabelSelector },
   memory: AutoscalerMemory,
   clock: CustomMetricsClock,
 ): Reconcile<number> {
   const query = queryOf({ metricLabelSelector: selectorText(metric.selector) })
-  const items = yield* customMetrics(
-    `namespaces/${namespace}/${place}/${encodeURIComponent(metric.name)}${query}`,
-    memory,
-    clock,
-  )
+  const version = yield* customVersion(memory, clock)
+  const place = yield* placeOf(object)
+  const path = `namespaces/${namespace}/${place}/${encodeURIComponent(metric.name)}${query}`
+  const items = yield* customMetrics(version, path)
   const [only, ...more] = items
   if (only === undefined || more.length > 0)
     throw new Error(
       `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
     )
   return quantityToMilli(only.value)
+}
+
+/**
+ * `<resource>.<group>/<name>` of whatever version; the metric of a namespace has a path of its own, and is always of the
+ * autoscaler's.
+ */
+function* placeOf({ apiVersion = '', kind, name }: CrossVersionObjectReference): Reconcile<string> {
+  const parts = apiVersion.split('/')
+  const group = parts.length === 2 ? parts[0]! : ''
+  if (kind === 'Namespace' && group === '') return 'metrics'
+  const found = yield* resourceOfKind(group, kind, '')
+  const suffix = group === '' ? '' : `.${group}`
+  if (!found.ok)
+    throw new Error(
+      `${CUSTOM_FAILED}: unable to map kind ${kind}${suffix} to resource: no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`,
+      { cause: found.error },
+    )
+  return `${found.object.resource}${suffix}/${encodeURIComponent(name)}`
 }
 
 /** A metric of something that the cluster does not know: each value that matches. */
@@ -172,12 +192,11 @@ export interface CustomMetricsClock {
   readonly versionAgeMs: number
 }
 
-function* customMetrics(
-  path: string,
-  memory: AutoscalerMemory,
-  clock: CustomMetricsClock,
-): Reconcile<readonly MetricValue[]> {
-  const version = memory.customMetricsVersion(clock.nowMs) ?? (yield* findVersion(memory, clock))
+function* customVersion(memory: AutoscalerMemory, clock: CustomMetricsClock): Reconcile<string> {
+  return memory.customMetricsVersion(clock.nowMs) ?? (yield* findVersion(memory, clock))
+}
+
+function* customMetrics(version: string, path: string): Reconcile<readonly MetricValue[]> {
   const found = yield* getLivePath<{ readonly items?: readonly MetricValue[] }>(
     `/apis/${CUSTOM}/${version}/${path}`,
   )

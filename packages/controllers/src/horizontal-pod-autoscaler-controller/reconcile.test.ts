@@ -47,8 +47,8 @@ function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
     ...given.settings,
   }
   const driven = drive(reconcile(object, settings), {
-    onKind: ({ group, kind }) =>
-      kind === 'Foo'
+    onKind: ({ group, kind, version }) =>
+      kind === 'Foo' || !['', 'v1'].includes(version)
         ? refused(404, 'NotFound', 'nobody knows')
         : ({
             ok: true,
@@ -407,6 +407,34 @@ test('the metric of a namespace has a path of its own, and an average is over th
     all ?? '',
     /first error is: failed to get object metric value: failed to get hits object metric: unable to get metric hits/,
   )
+})
+
+test('an object is found in whatever version its kind is served', () => {
+  const described = { ...object.object!.describedObject, apiVersion: 'networking.k8s.io/v1beta1' }
+  const metric: MetricSpec = {
+    ...object,
+    object: { ...object.object!, describedObject: described },
+  }
+  const { reads } = sync(autoscaler({ spec: { metrics: [metric] } }), { custom: DISCOVERY })
+  assert.equal(reads.at(-1), `${CUSTOM}/ingresss.networking.k8s.io/front/hits?metricLabelSelector=`)
+})
+
+test('an object of a kind that nobody serves, in whatever version, is told in the words of the API of its metrics', () => {
+  const said = (apiVersion: string, custom?: Sync['custom']): string | undefined => {
+    const described = { apiVersion, kind: 'Foo', name: 'x' }
+    const target = { type: 'Value', value: '1' }
+    const metric: MetricSpec = {
+      type: 'Object',
+      object: { metric: { name: 'hits' }, describedObject: described, target },
+    }
+    return sync(autoscaler({ spec: { metrics: [metric] } }), { custom }).events[0]?.message
+  }
+  const unmapped = (kind: string, group: string): string =>
+    `unable to get metric hits: Foo on ns x/unable to fetch metrics from custom metrics API: unable to map kind ${kind} to resource: no matches for kind "Foo" in group "${group}"`
+  assert.equal(said('example.com/v9', DISCOVERY), unmapped('Foo.example.com', 'example.com'))
+  assert.equal(said('v1', DISCOVERY), unmapped('Foo', ''))
+  assert.equal(said('a/b/c', DISCOVERY), unmapped('Foo', ''))
+  assert.equal(said('example.com/v9'), `unable to get metric hits: Foo on ns x/${NO_CUSTOM}`)
 })
 
 test('what was measured is not kept where replicas are decided without metrics', () => {

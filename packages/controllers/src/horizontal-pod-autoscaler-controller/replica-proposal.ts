@@ -12,7 +12,6 @@ import type {
   Quantity,
 } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
-import { resourceOfKind } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { externalMetric, objectMetric, podsMetric, resourceMetrics } from './metrics-api.ts'
 import type { CustomMetricsClock } from './metrics-api.ts'
@@ -247,11 +246,10 @@ function* ofPods(spec: MetricSpec, world: MetricSurroundings): Reconcile<Replica
 function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
   const { metric, target, describedObject } = spec.object!
   const { namespace, memory, clock, currentReplicas, statusReplicas, tolerances } = world
-  const { kind, name, apiVersion = '' } = describedObject
+  const { kind, name } = describedObject
   let usageMilli: number
   try {
-    const place = yield* placeOf(kind, apiVersion, name)
-    usageMilli = yield* objectMetric(namespace, place, metric, memory, clock)
+    usageMilli = yield* objectMetric(namespace, describedObject, metric, memory, clock)
   } catch (error) {
     throw because(`unable to get metric ${metric.name}: ${kind} on ${namespace} ${name}/`, error)
   }
@@ -280,16 +278,6 @@ function* ofObject(spec: MetricSpec, world: MetricSurroundings): Reconcile<Repli
 }
 
 type MetricStatusValue = NonNullable<MetricStatus['object']>['current']
-
-/** The metric of a namespace has a path of its own, and is always of the autoscaler's. */
-function* placeOf(kind: string, apiVersion: string, name: string): Reconcile<string> {
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  if (kind === 'Namespace' && group === '') return 'metrics'
-  const found = yield* resourceOfKind(group ?? '', kind, version ?? '')
-  if (!found.ok) throw new Error(`unable to map kind ${kind}: ${errorText(found.error)}`)
-  const resource = group === '' ? found.object.resource : `${found.object.resource}.${group}`
-  return `${resource}/${encodeURIComponent(name)}`
-}
 
 function* ofExternal(spec: MetricSpec, world: MetricSurroundings): Reconcile<ReplicaProposal> {
   const { metric, target } = spec.external!
