@@ -1,5 +1,6 @@
 /** Parts of printer columns that several kinds share. */
-import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
+import type { LabelSelector, PodTemplateSpec } from '@gyropilot/api'
+import type { PrinterColumn, StoredOf } from '../registry/kind-rules.ts'
 import { formatAge } from '../printing/ages.ts'
 import { CREATED_AT_DESCRIPTION, NAME_DESCRIPTION } from '../printing/descriptions.ts'
 import definitions from './column-definitions.json' with { type: 'json' }
@@ -33,13 +34,13 @@ export const ageColumn: PrinterColumn = column(
 )
 
 /** `a=b,c in (d,e)`; `<none>` for nothing. */
-export function selectorText(selector: Stored | null | undefined): string {
+export function selectorText(selector: StoredOf<LabelSelector> | undefined): string {
   if (!selector) return '<none>'
-  const parts = Object.keys(selector.matchLabels ?? {}).map((key) => ({
+  const parts = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
-    text: `${key}=${selector.matchLabels[key]}`,
+    text: `${key}=${value}`,
   }))
-  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
+  for (const { key = '', operator, values = [] } of selector.matchExpressions ?? []) {
     const list = `(${[...values].toSorted().join(',')})`
     const text =
       operator === 'In'
@@ -59,15 +60,20 @@ export function selectorText(selector: Stored | null | undefined): string {
 }
 
 /** A label map in print: sorted pairs. */
-export function labelsText(labels: Stored | null | undefined): string {
+export function labelsText(labels: Readonly<Record<string, string>> | null | undefined): string {
   const keys = Object.keys(labels ?? {}).toSorted()
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels![key]}`).join(',')
 }
 
-const containerNames = (object: Stored): string =>
-  (object.spec?.template?.spec?.containers ?? []).map(({ name }: Stored) => name).join(',')
-const containerImages = (object: Stored): string =>
-  (object.spec?.template?.spec?.containers ?? []).map(({ image }: Stored) => image).join(',')
+/** The pods of a workload, in this place. */
+interface Templated {
+  readonly template?: PodTemplateSpec
+}
+
+const containerNames = (object: { readonly spec?: StoredOf<Templated> | undefined }): string =>
+  (object.spec?.template?.spec?.containers ?? []).map(({ name }) => name).join(',')
+const containerImages = (object: { readonly spec?: StoredOf<Templated> | undefined }): string =>
+  (object.spec?.template?.spec?.containers ?? []).map(({ image }) => image).join(',')
 
 /** The wide columns of workloads. */
 export const containerCells = { Containers: containerNames, Images: containerImages }
@@ -83,10 +89,10 @@ interface ColumnDefinition {
  * The columns of a resource as kube-apiserver declares them, with a cell for each name. The texts are part of the answers
  * that clients compare, so they are data.
  */
-export function tableColumns(
+export function tableColumns<T>(
   resource: keyof typeof definitions,
-  cells: Readonly<Record<string, Cell>>,
-): readonly PrinterColumn[] {
+  cells: Readonly<Record<string, PrinterColumn<NoInfer<T>>['cell']>>,
+): readonly PrinterColumn<T>[] {
   const list = definitions[resource] as readonly ColumnDefinition[]
   return [
     nameColumn,

@@ -1,5 +1,6 @@
 /** Conditions of the shared kind, `metav1.Condition`. */
-import type { Stored } from '../registry/kind-rules.ts'
+import type { Condition } from '@gyropilot/api'
+import type { StoredOf } from '../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
@@ -12,7 +13,7 @@ const REASON_MAX = 1024
 const MESSAGE_MAX = 32 * 1024
 
 export function validateConditions(
-  conditions: readonly Stored[] | undefined,
+  conditions: readonly StoredOf<Condition>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -25,7 +26,11 @@ export function validateConditions(
   }
 }
 
-function validateCondition(condition: Stored, errors: FieldErrors, field: string): void {
+function validateCondition(
+  condition: StoredOf<Condition>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { type = '', status = '', observedGeneration = 0, reason = '', message = '' } = condition
   invalidAll(errors, `${field}.type`, type, qualifiedName(type))
   if (!STATUSES.includes(status)) errors.notSupported(`${field}.status`, status, STATUSES)
@@ -47,7 +52,7 @@ function validateCondition(condition: Stored, errors: FieldErrors, field: string
 
 /** Older kinds of conditions only need types, each once. */
 export function validateConditionTypes(
-  conditions: readonly Stored[] | undefined,
+  conditions: readonly StoredOf<Condition>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {

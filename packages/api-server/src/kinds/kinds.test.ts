@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resourceTable, resourceTableOnRequest } from '@gyropilot/api'
-import type { Draft } from '../registry/kind-rules.ts'
+import type { Deployment } from '@gyropilot/api'
+import type { Draft, DraftOf, StoredOf } from '../registry/kind-rules.ts'
 import { createErrors, created, decoded, updateErrors } from './fixtures.ts'
 import { rulesFor } from './index.ts'
 
@@ -354,4 +355,14 @@ test('every cell of every table can be made of an empty object', () => {
     for (const { name, cell } of rulesFor(group, kind)?.columns ?? [])
       assert.notEqual(cell({}, 0), undefined, `${kind} ${name}`)
   }
+})
+
+test('a field that a kind does not have is a type error in its rules', () => {
+  const draft: DraftOf<Deployment> = { spec: { replicas: 1 } }
+  // @ts-expect-error -- replicas
+  assert.equal(draft.spec?.replica, undefined)
+  const stored: StoredOf<Deployment> = draft
+  // @ts-expect-error -- what is stored is not edited
+  stored.spec = {}
+  assert.deepEqual(draft, { spec: {} })
 })

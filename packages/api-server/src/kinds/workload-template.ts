@@ -1,6 +1,7 @@
 /** The part that ReplicaSet, Deployment, StatefulSet, DaemonSet and ReplicationController have in common: selector and template. */
+import type { LabelSelector, ObjectMeta, PodTemplateSpec, ReplicaSetSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { DraftOf, Stored, StoredOf } from '../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
@@ -12,14 +13,28 @@ import {
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { validateTemplate } from './core/pod/spec.ts'
 
+interface Selecting {
+  readonly selector?: LabelSelector
+}
+
+interface Colliding {
+  readonly collisionCount?: number
+}
+
+/** What has a template of pods, in this place. */
+interface Templated {
+  readonly metadata?: ObjectMeta
+  readonly spec?: { readonly template?: PodTemplateSpec }
+}
+
 /** `noun`: the word in `empty selector is invalid for deployment`. */
 export function validateSelectorAndTemplate(
-  spec: Stored,
+  spec: StoredOf<ReplicaSetSpec>,
   noun: string,
   errors: FieldErrors,
   field = 'spec',
 ): void {
-  const selector: Stored | undefined = spec.selector
+  const selector = spec.selector
   if (!selector) errors.required(`${field}.selector`)
   else {
     validateLabelSelector(selector, errors, `${field}.selector`)
@@ -34,7 +49,7 @@ export function validateSelectorAndTemplate(
     errors.invalid(`${field}.selector`, selector, 'invalid label selector')
     return
   }
-  const template: Stored = spec.template ?? {}
+  const template = spec.template ?? {}
   const matches =
     selector !== undefined &&
     (isEmptySelector(selector) || selectorMatches(selector, template.metadata?.labels))
@@ -42,7 +57,7 @@ export function validateSelectorAndTemplate(
 }
 
 export function validateMatchingTemplate(
-  template: Stored,
+  template: StoredOf<PodTemplateSpec>,
   matches: boolean,
   errors: FieldErrors,
   field: string,
@@ -68,14 +83,14 @@ export function validateMatchingTemplate(
 }
 
 /** `{}`, whatever empty parts it was sent with. */
-function printedSelector(selector: Stored): Stored {
+function printedSelector(selector: StoredOf<LabelSelector>): Stored {
   return isEmptySelector(selector) ? {} : selector
 }
 
 /** Selectors are chosen once. Nil is printed as null. */
 export function validateSelectorUnchanged(
-  object: Stored,
-  stored: Stored,
+  object: { readonly spec?: StoredOf<Selecting> },
+  stored: { readonly spec?: StoredOf<Selecting> },
   errors: FieldErrors,
 ): void {
   const now = object.spec?.selector
@@ -84,12 +99,13 @@ export function validateSelectorUnchanged(
 }
 
 /** Status counters of workloads. */
-export function validateReplicaCounters(
-  status: Stored,
-  names: readonly string[],
+export function validateReplicaCounters<T extends object>(
+  status: T,
+  names: readonly (string & keyof T)[],
   errors: FieldErrors,
 ): void {
-  for (const name of names) validateNonNegative(status[name], errors, `status.${name}`)
+  for (const name of names)
+    validateNonNegative(status[name] as number | undefined, errors, `status.${name}`)
 }
 
 /** Status of ReplicaSets and ReplicationControllers: no part is more than the whole. `more`: counters of one kind only. */
@@ -111,7 +127,11 @@ export function validateReplicaStatus(
 }
 
 /** How often a controller met a name that was taken: it only grows, and a missing one is printed as 0. */
-export function validateCollisionCount(status: Stored, stored: Stored, errors: FieldErrors): void {
+export function validateCollisionCount(
+  status: Colliding,
+  stored: { readonly status?: Colliding },
+  errors: FieldErrors,
+): void {
   const before: number | undefined = stored.status?.collisionCount
   if (before !== undefined && (status.collisionCount ?? -1) < before)
     errors.invalid('status.collisionCount', status.collisionCount ?? 0, 'cannot be decremented')
@@ -121,7 +141,7 @@ export function validateCollisionCount(status: Stored, stored: Stored, errors: F
 const takenFromTemplate = new WeakSet<object>()
 
 /** ReplicationControllers and Jobs take their labels from the template when they have none. */
-export function labelsFromTemplate(object: Draft): void {
+export function labelsFromTemplate(object: DraftOf<Templated>): void {
   const labels = object.spec?.template?.metadata?.labels
   if (labels && Object.keys(object.metadata?.labels ?? {}).length === 0) {
     object.metadata ??= {}
@@ -131,12 +151,13 @@ export function labelsFromTemplate(object: Draft): void {
 }
 
 /** Whether the labels of the object were its template's, and not its own, however equal. */
-export function hasLabelsOfTemplate(object: Stored): boolean {
+export function hasLabelsOfTemplate(object: StoredOf<Templated>): boolean {
   const labels = object.metadata?.labels
   return labels !== undefined && takenFromTemplate.has(labels)
 }
 
 /** For lists that are always written: the store does not tell an empty one from none. */
-export function nullWhenEmpty(holder: Draft, field: string): void {
-  if (Array.isArray(holder[field]) && holder[field].length === 0) holder[field] = null
+export function nullWhenEmpty<T extends object>(holder: T, field: keyof T): void {
+  const list: unknown = holder[field]
+  if (Array.isArray(list) && list.length === 0) holder[field] = null as T[keyof T]
 }

@@ -4,10 +4,10 @@
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md.
  */
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { Draft, DraftOf, Stored, StoredOf } from '@gyropilot/schema/objects'
 import type { NameRule } from '@gyropilot/schema/validation/metadata'
 
-export type { Draft, Stored }
+export type { Draft, DraftOf, Stored, StoredOf }
 
 export interface RuleContext {
   /** Wall time of the request. */
@@ -28,71 +28,85 @@ export interface RuleContext {
   namespaceLabels?(): Readonly<Record<string, string>> | undefined
 }
 
-export interface KindRules {
+/** `T`: the generated type of the kind. */
+// oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds
+export interface KindRules<T = any> {
   readonly group: string
   readonly kind: string
   /** How names are checked; default `subdomain`. */
   readonly name?: NameRule
   /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
-  defaults?(object: Draft): void
+  defaults?(object: DraftOf<T>): void
   /** The strategy's reset before a create is validated: status dropped, generated fields set. */
-  prepareForCreate?(object: Draft, context: RuleContext): void
+  prepareForCreate?(object: DraftOf<T>, context: RuleContext): void
   /** The same before an update; by default status is taken from `stored` when the kind has a status subresource. */
-  prepareForUpdate?(object: Draft, stored: Stored, context: RuleContext): void
-  validate?(object: Stored, errors: FieldErrors, context: RuleContext): void
+  prepareForUpdate?(object: DraftOf<T>, stored: StoredOf<T>, context: RuleContext): void
+  validate?(object: StoredOf<T>, errors: FieldErrors, context: RuleContext): void
   /**
    * What an update is checked for; default `validate-first`: `validate`, then `validateUpdate`. Secrets and ConfigMaps report
    * `validateUpdate` first. `update-only` never calls `validate`.
    */
   readonly updateOrder?: 'validate-first' | 'update-first' | 'update-only'
   /** Called in addition to `validate`. */
-  validateUpdate?(object: Stored, stored: Stored, errors: FieldErrors, context: RuleContext): void
+  validateUpdate?(
+    object: StoredOf<T>,
+    stored: StoredOf<T>,
+    errors: FieldErrors,
+    context: RuleContext,
+  ): void
   /** The last change to an object that has passed validation. */
-  canonicalize?(object: Draft): void
+  canonicalize?(object: DraftOf<T>): void
   /** Rules of the status subresource: by default everything but status and metadata is taken from `stored`. */
-  readonly status?: SubresourceRules
+  readonly status?: SubresourceRules<T>
   /** Rules of other subresources whose body is the object: `approval`, `ephemeralcontainers`, `resize`. */
-  readonly subresources?: Readonly<Record<string, SubresourceRules>>
+  readonly subresources?: Readonly<Record<string, SubresourceRules<T>>>
   /** Kinds with a generation start at 1; it grows when this part changes. Default for kinds with a status: `spec`. Null: none. */
-  readonly generationOf?: ((object: Stored) => unknown) | null
+  readonly generationOf?: ((object: StoredOf<T>) => unknown) | null
   /** PUT and PATCH apply may create (leases, endpoints, events, ...). */
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is refused with 422 when false. Default: allowed. */
   readonly unconditionalUpdate?: boolean
   /** Field selectors beyond metadata.name and metadata.namespace: label -> value in the object. */
-  readonly selectableFields?: Readonly<Record<string, (object: Stored) => string>>
+  readonly selectableFields?: Readonly<Record<string, (object: StoredOf<T>) => string>>
   /** Columns of the Table; default Name and Created At. */
-  readonly columns?: readonly PrinterColumn[]
+  readonly columns?: readonly PrinterColumn<T>[]
   /** Annotations that only the whole object shows: tables and metadata-only answers are made from a form without them. */
   readonly computedAnnotations?: readonly string[]
   /** The order of a list's rows in a Table, where it is not that of the names. */
-  rowOrder?(a: Stored, b: Stored): number
+  rowOrder?(a: StoredOf<T>, b: StoredOf<T>): number
   /** Conditions of a Table row. */
-  rowConditions?(object: Stored): readonly unknown[] | undefined
+  rowConditions?(object: StoredOf<T>): readonly unknown[] | undefined
   /** Warnings in the answer's Warning headers. */
-  warnings?(object: Stored, stored: Stored | undefined): readonly string[]
+  warnings?(object: StoredOf<T>, stored: StoredOf<T> | undefined): readonly string[]
   /** Grace period for a delete, in seconds, or undefined for kinds that end at once. */
-  gracePeriodSeconds?(object: Stored, requestedSeconds: number | undefined): number | undefined
+  gracePeriodSeconds?(object: StoredOf<T>, requestedSeconds: number | undefined): number | undefined
   /**
    * Kinds that end in their own way: edits the object on DELETE and answers true when it stays until others have done
    * their part. False: the ordinary steps of deletion.
    */
-  terminate?(object: Draft, nowMs: number): boolean
+  terminate?(object: DraftOf<T>, nowMs: number): boolean
   /** Default deletion policy when the request names none: most kinds `Background`. */
   readonly defaultDeletionPolicy?: 'Background' | 'Orphan'
 }
 
-export interface SubresourceRules {
-  prepareForUpdate?(object: Draft, stored: Stored, context: RuleContext): void
-  validateUpdate?(object: Stored, stored: Stored, errors: FieldErrors, context: RuleContext): void
+// oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds
+export interface SubresourceRules<T = any> {
+  prepareForUpdate?(object: DraftOf<T>, stored: StoredOf<T>, context: RuleContext): void
+  validateUpdate?(
+    object: StoredOf<T>,
+    stored: StoredOf<T>,
+    errors: FieldErrors,
+    context: RuleContext,
+  ): void
 }
 
-export interface PrinterColumn {
+// oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds
+export interface PrinterColumn<T = any> {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format?: 'name' | ''
   readonly description: string
   /** 0 is shown always, 1 with `-o wide`. Default 0. */
   readonly priority?: number
-  cell(object: Stored, nowMs: number): string | number | boolean
+  cell(object: StoredOf<T>, nowMs: number): string | number | boolean
 }

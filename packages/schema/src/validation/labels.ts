@@ -17,7 +17,7 @@ export function invalidAll(
 }
 
 export function validateLabels(
-  labels: Record<string, string> | null | undefined,
+  labels: Readonly<Record<string, string>> | null | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -30,7 +30,7 @@ export function validateLabels(
 const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
 
 export function validateAnnotations(
-  annotations: Record<string, string> | null | undefined,
+  annotations: Readonly<Record<string, string>> | null | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -43,7 +43,7 @@ export function validateAnnotations(
 }
 
 interface LabelSelectorLike {
-  readonly matchLabels?: Record<string, string>
+  readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
     readonly key?: string
     readonly operator?: string
@@ -103,7 +103,7 @@ export function isEmptySelector(selector: LabelSelectorLike): boolean {
 /** Nil matches nothing, empty everything. The selector must be convertible. */
 export function selectorMatches(
   selector: LabelSelectorLike | null | undefined,
-  labels: Record<string, string> | null | undefined,
+  labels: Readonly<Record<string, string>> | null | undefined,
 ): boolean {
   if (!selector) return false
   const has = (key: string): boolean => labels != null && Object.hasOwn(labels, key)

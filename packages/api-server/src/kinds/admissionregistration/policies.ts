@@ -1,5 +1,16 @@
+import type {
+  LabelSelector,
+  MatchResources,
+  MutatingAdmissionPolicy,
+  ParamKind,
+  ParamRef,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicySpec,
+  Validation,
+} from '@gyropilot/api'
 import { labelSelectorText } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import {
@@ -20,19 +31,23 @@ import {
 
 const GROUP = 'admissionregistration.k8s.io'
 
-function defaultMatchResources(match: Draft | undefined): void {
+function defaultMatchResources(match: DraftOf<MatchResources> | undefined): void {
   if (!match) return
   defaultMatching(match)
-  for (const list of ['resourceRules', 'excludeResourceRules'])
+  for (const list of ['resourceRules', 'excludeResourceRules'] as const)
     for (const rule of match[list] ?? []) defaultRule(rule)
 }
 
-function validateMatchResources(match: Stored, errors: FieldErrors, field: string): void {
-  if (!['Equivalent', 'Exact'].includes(match.matchPolicy))
+function validateMatchResources(
+  match: StoredOf<MatchResources>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (!['Equivalent', 'Exact'].includes(match.matchPolicy ?? ''))
     errors.notSupported(`${field}.matchPolicy`, match.matchPolicy ?? '', ['Equivalent', 'Exact'])
   validateLabelSelector(match.namespaceSelector, errors, `${field}.namespaceSelector`)
   validateLabelSelector(match.objectSelector, errors, `${field}.objectSelector`)
-  for (const list of ['resourceRules', 'excludeResourceRules']) {
+  for (const list of ['resourceRules', 'excludeResourceRules'] as const) {
     for (const [index, rule] of (match[list] ?? []).entries()) {
       const at = `${field}.${list}[${index}]`
       const names = new Set<string>()
@@ -47,7 +62,7 @@ function validateMatchResources(match: Stored, errors: FieldErrors, field: strin
   }
 }
 
-function validateParamKind(kind: Stored, errors: FieldErrors, field: string): void {
+function validateParamKind(kind: StoredOf<ParamKind>, errors: FieldErrors, field: string): void {
   const apiVersion: string = kind.apiVersion ?? ''
   if (apiVersion === '') errors.required(`${field}.apiVersion`)
   else validateApiVersion(apiVersion, errors, `${field}.apiVersion`)
@@ -83,7 +98,11 @@ function validateApiVersion(text: string, errors: FieldErrors, field: string): v
   if (messages.length > 0) errors.invalid(field, version, messages.join(','))
 }
 
-function validatePolicySpec(spec: Stored, expressions: ExpressionCheck, errors: FieldErrors): void {
+function validatePolicySpec(
+  spec: StoredOf<ValidatingAdmissionPolicySpec>,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
   if (spec.failurePolicy === undefined) errors.required('spec.failurePolicy')
   else if (!['Fail', 'Ignore'].includes(spec.failurePolicy))
     errors.notSupported('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore'])
@@ -95,7 +114,7 @@ function validatePolicySpec(spec: Stored, expressions: ExpressionCheck, errors: 
     if ((spec.matchConstraints.resourceRules ?? []).length === 0)
       errors.required('spec.matchConstraints.resourceRules')
   }
-  const conditions: readonly Stored[] = spec.matchConditions ?? []
+  const conditions = spec.matchConditions ?? []
   validateMatchConditions(conditions, expressions, errors, 'spec.matchConditions')
   validateVariables(spec, expressions, errors)
 }
@@ -107,7 +126,11 @@ function isExpressionIdentifier(name: string): boolean {
   return /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !RESERVED.split(' ').includes(name)
 }
 
-function validateVariables(spec: Stored, expressions: ExpressionCheck, errors: FieldErrors): void {
+function validateVariables(
+  spec: StoredOf<ValidatingAdmissionPolicySpec>,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
   const names = new Set<string>()
   for (const [index, variable] of (spec.variables ?? []).entries()) {
     const at = `spec.variables[${index}]`
@@ -115,8 +138,8 @@ function validateVariables(spec: Stored, expressions: ExpressionCheck, errors: F
     else if (!isExpressionIdentifier(variable.name))
       errors.invalid(`${at}.name`, variable.name, 'name is not a valid CEL identifier')
     else if (names.has(variable.name)) errors.duplicate(`${at}.name`, variable.name)
-    names.add(variable.name)
-    expressions.variable(variable.name, variable.expression, errors, `${at}.expression`)
+    names.add(variable.name ?? '')
+    expressions.variable(variable.name ?? '', variable.expression ?? '', errors, `${at}.expression`)
   }
 }
 
@@ -124,7 +147,7 @@ const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
 /** The fixed message and the computed one. */
 function validateMessages(
-  { message = '', messageExpression = '' }: Stored,
+  { message = '', messageExpression = '' }: StoredOf<Validation>,
   expressions: ExpressionCheck,
   errors: FieldErrors,
   field: string,
@@ -144,12 +167,12 @@ function validateMessages(
 }
 
 function validateValidations(
-  spec: Stored,
+  spec: StoredOf<ValidatingAdmissionPolicySpec>,
   expressions: ExpressionCheck,
   errors: FieldErrors,
 ): void {
-  const validations: readonly Stored[] = spec.validations ?? []
-  const audits: readonly Stored[] = spec.auditAnnotations ?? []
+  const validations = spec.validations ?? []
+  const audits = spec.auditAnnotations ?? []
   if (validations.length === 0 && audits.length === 0) {
     errors.required(
       'spec.validations',
@@ -175,11 +198,11 @@ const AUDIT_EXPRESSION_LIMIT_BYTES = 5 * 1024
 
 /** Keys are written with the name of the policy before them. */
 function validateAuditAnnotations(
-  object: Stored,
+  object: StoredOf<ValidatingAdmissionPolicy>,
   expressions: ExpressionCheck,
   errors: FieldErrors,
 ): void {
-  const audits: readonly Stored[] = object.spec?.auditAnnotations ?? []
+  const audits = object.spec?.auditAnnotations ?? []
   const policy: string = object.metadata?.name ?? ''
   if (audits.length > AUDIT_LIMIT)
     errors.invalid(
@@ -213,7 +236,7 @@ function validateAuditAnnotations(
   }
 }
 
-export const validatingAdmissionPolicy: KindRules = {
+export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
   group: GROUP,
   kind: 'ValidatingAdmissionPolicy',
   unconditionalUpdate: false,
@@ -223,7 +246,7 @@ export const validatingAdmissionPolicy: KindRules = {
     defaultMatchResources(spec.matchConstraints)
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec)
     validatePolicySpec(spec, expressions, errors)
     validateValidations(spec, expressions, errors)
@@ -238,7 +261,7 @@ export const validatingAdmissionPolicy: KindRules = {
   }),
 }
 
-export const mutatingAdmissionPolicy: KindRules = {
+export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
   group: GROUP,
   kind: 'MutatingAdmissionPolicy',
   unconditionalUpdate: false,
@@ -249,7 +272,7 @@ export const mutatingAdmissionPolicy: KindRules = {
     defaultMatchResources(spec.matchConstraints)
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec, true)
     validatePolicySpec(spec, expressions, errors)
     if ((spec.mutations ?? []).length === 0)
@@ -257,7 +280,7 @@ export const mutatingAdmissionPolicy: KindRules = {
     for (const [index, mutation] of (spec.mutations ?? []).entries()) {
       const at = `spec.mutations[${index}]`
       const field = mutation.patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration'
-      if (!['ApplyConfiguration', 'JSONPatch'].includes(mutation.patchType))
+      if (!['ApplyConfiguration', 'JSONPatch'].includes(mutation.patchType ?? ''))
         errors.notSupported(`${at}.patchType`, mutation.patchType ?? '', [
           'ApplyConfiguration',
           'JSONPatch',
@@ -294,7 +317,10 @@ export const mutatingAdmissionPolicy: KindRules = {
   ],
 }
 
-function bindingRules(kind: string, validating: boolean): KindRules {
+function bindingRules(
+  kind: string,
+  validating: boolean,
+): KindRules<ValidatingAdmissionPolicyBinding> {
   return {
     group: GROUP,
     kind,
@@ -302,7 +328,7 @@ function bindingRules(kind: string, validating: boolean): KindRules {
     generationOf: (object) => object.spec,
     defaults: (object) => defaultMatchResources(object.spec?.matchResources),
     validate(object, errors) {
-      const spec: Stored = object.spec ?? {}
+      const spec = object.spec ?? {}
       const policy: string = spec.policyName ?? ''
       if (policy === '') errors.required('spec.policyName')
       else invalidAll(errors, 'spec.policyName', policy, dnsSubdomain(policy))
@@ -332,13 +358,13 @@ function bindingRules(kind: string, validating: boolean): KindRules {
 }
 
 /** Parameters without a namespace may be anywhere; selectors are written as Go writes them. */
-function paramText(reference: Stored | undefined): string {
+function paramText(reference: StoredOf<ParamRef> | undefined): string {
   if (reference?.name) return `${reference.namespace || '*'}/${reference.name}`
   if (!reference?.selector) return '<unset>'
-  return labelSelectorText(reference.selector)
+  return labelSelectorText(reference.selector as LabelSelector)
 }
 
-function validateParamRef(reference: Stored | undefined, errors: FieldErrors): void {
+function validateParamRef(reference: StoredOf<ParamRef> | undefined, errors: FieldErrors): void {
   if (!reference) return
   const { name = '', selector, parameterNotFoundAction = '' } = reference
   const exclusive = 'name and selector are mutually exclusive'

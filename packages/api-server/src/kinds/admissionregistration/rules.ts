@@ -1,5 +1,6 @@
 /** What webhooks and policies have in common: which requests they look at. */
-import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import type { MatchCondition, MatchResources, RuleWithOperations } from '@gyropilot/api'
+import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
@@ -10,7 +11,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced']
 
 /** A list in which `*` has to stand alone. */
 function validateWildcardAlone(
-  rule: Stored,
+  rule: StoredOf<RuleWithOperations>,
   list: 'apiGroups' | 'apiVersions',
   noun: string,
   errors: FieldErrors,
@@ -23,7 +24,11 @@ function validateWildcardAlone(
 }
 
 /** Which resources and subresources: wildcards exclude what they cover. */
-export function validateRule(rule: Stored, errors: FieldErrors, field: string): void {
+export function validateRule(
+  rule: StoredOf<RuleWithOperations>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateWildcardAlone(rule, 'apiGroups', 'API groups', errors, field)
   validateWildcardAlone(rule, 'apiVersions', 'API versions', errors, field)
   for (const [index, version] of (rule.apiVersions ?? []).entries())
@@ -73,7 +78,7 @@ function validateResources(resources: readonly string[], errors: FieldErrors, fi
 const CONDITIONS_LIMIT = 64
 
 export function validateMatchConditions(
-  conditions: readonly Stored[],
+  conditions: readonly StoredOf<MatchCondition>[],
   expressions: ExpressionCheck,
   errors: FieldErrors,
   field: string,
@@ -108,11 +113,11 @@ export function validateOperations(
       errors.notSupported(`${field}[${index}]`, operation, OPERATIONS)
 }
 
-export function defaultRule(rule: Draft): void {
+export function defaultRule(rule: DraftOf<RuleWithOperations>): void {
   rule.scope ??= '*'
 }
 
-export function defaultMatching(match: Draft): void {
+export function defaultMatching(match: DraftOf<MatchResources>): void {
   match.matchPolicy ??= 'Equivalent'
   match.namespaceSelector ??= {}
   match.objectSelector ??= {}

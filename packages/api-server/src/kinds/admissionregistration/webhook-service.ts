@@ -1,9 +1,14 @@
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { ServiceReference } from '@gyropilot/api'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 
 /** The Service that a webhook is behind. */
-export function validateWebhookService(service: Stored, errors: FieldErrors, field: string): void {
+export function validateWebhookService(
+  service: StoredOf<ServiceReference>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!service.name) errors.required(`${field}.name`, 'service name is required')
   if (!service.namespace) errors.required(`${field}.namespace`, 'service namespace is required')
   if (service.port === undefined || service.port < 1 || service.port > 65535) {

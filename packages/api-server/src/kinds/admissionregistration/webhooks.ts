@@ -1,4 +1,9 @@
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  WebhookClientConfig,
+} from '@gyropilot/api'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { givenValue } from '@gyropilot/schema/decode'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
@@ -18,7 +23,7 @@ import { validateWebhookUrl } from './webhook-url.ts'
 const GROUP = 'admissionregistration.k8s.io'
 const VERSIONS = ['v1', 'v1beta1']
 
-function defaultWebhook(webhook: Draft, mutating: boolean): void {
+function defaultWebhook(webhook: DraftOf<MutatingWebhook>, mutating: boolean): void {
   webhook.failurePolicy ??= 'Fail'
   defaultMatching(webhook)
   webhook.timeoutSeconds ??= 10
@@ -27,16 +32,24 @@ function defaultWebhook(webhook: Draft, mutating: boolean): void {
   for (const rule of webhook.rules ?? []) defaultRule(rule)
 }
 
-function validateClient(config: Stored, errors: FieldErrors, field: string): void {
+function validateClient(
+  config: StoredOf<WebhookClientConfig>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const url: string | undefined = config.url
-  const service: Stored | undefined = config.service
+  const service = config.service
   if ((url === undefined) === (service === undefined))
     errors.required(field, 'exactly one of url or service is required')
   else if (url !== undefined) validateWebhookUrl(url, errors, `${field}.url`)
   else validateWebhookService(service!, errors, `${field}.service`)
 }
 
-function validateVersions(webhook: Stored, errors: FieldErrors, field: string): void {
+function validateVersions(
+  webhook: StoredOf<MutatingWebhook>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const versions: readonly string[] = webhook.admissionReviewVersions ?? []
   if (versions.length === 0) {
     errors.required(field, `must specify one of ${VERSIONS.join(', ')}`)
@@ -71,7 +84,7 @@ function validateName(name: string, errors: FieldErrors, field: string): void {
 }
 
 function validateWebhook(
-  webhook: Stored,
+  webhook: StoredOf<MutatingWebhook>,
   mutating: boolean,
   errors: FieldErrors,
   field: string,
@@ -99,13 +112,13 @@ function validateWebhook(
   validateLabelSelector(webhook.objectSelector, errors, `${field}.objectSelector`)
   if (mutating) enumeration(webhook, 'reinvocationPolicy', ['IfNeeded', 'Never'], errors, field)
   validateClient(webhook.clientConfig ?? {}, errors, `${field}.clientConfig`)
-  const conditions: readonly Stored[] = webhook.matchConditions ?? []
+  const conditions = webhook.matchConditions ?? []
   validateMatchConditions(conditions, new ExpressionCheck({}), errors, `${field}.matchConditions`)
 }
 
 function enumeration(
-  webhook: Stored,
-  name: string,
+  webhook: StoredOf<MutatingWebhook>,
+  name: 'failurePolicy' | 'matchPolicy' | 'reinvocationPolicy' | 'sideEffects',
   supported: readonly string[],
   errors: FieldErrors,
   field: string,
@@ -115,8 +128,9 @@ function enumeration(
     errors.notSupported(`${field}.${name}`, value, supported)
 }
 
-function configuration(kind: string, mutating: boolean): KindRules {
-  const count = (object: Stored): number => (object.webhooks ?? []).length
+function configuration(kind: string, mutating: boolean): KindRules<MutatingWebhookConfiguration> {
+  const count = (object: StoredOf<MutatingWebhookConfiguration>): number =>
+    (object.webhooks ?? []).length
   return {
     group: GROUP,
     kind,
@@ -131,8 +145,9 @@ function configuration(kind: string, mutating: boolean): KindRules {
         const at = `webhooks[${index}]`
         validateWebhook(webhook, mutating, errors, at)
         validateVersions(webhook, errors, `${at}.admissionReviewVersions`)
-        if (webhook.name && names.has(webhook.name)) errors.duplicate(`${at}.name`, webhook.name)
-        names.add(webhook.name)
+        const { name = '' } = webhook
+        if (name && names.has(name)) errors.duplicate(`${at}.name`, name)
+        names.add(name)
       }
     },
     columns: mutating

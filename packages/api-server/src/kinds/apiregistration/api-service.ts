@@ -1,17 +1,16 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { APIService } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dns1035Label, dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
-function availability(object: Stored): string {
-  const condition = (object.status?.conditions ?? []).find(
-    ({ type }: Stored) => type === 'Available',
-  )
+function availability(object: StoredOf<APIService>): string {
+  const condition = (object.status?.conditions ?? []).find(({ type }) => type === 'Available')
   if (condition === undefined) return '<unknown>'
   return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason})`
 }
 
-export const apiService: KindRules = {
+export const apiService: KindRules<APIService> = {
   group: 'apiregistration.k8s.io',
   kind: 'APIService',
   name: 'path-segment',
@@ -24,7 +23,7 @@ export const apiService: KindRules = {
     object.status = {}
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const { group = '', version = '' } = spec
     const expected = `${version}.${group}`
     const name: string = object.metadata?.name ?? ''
@@ -38,13 +37,14 @@ export const apiService: KindRules = {
     else if (version !== 'v1')
       errors.required('spec.group', 'only v1 may have an empty group and it better be legacy kube')
     invalidAll(errors, 'spec.version', version, dns1035Label(version))
-    if (!(spec.groupPriorityMinimum > 0 && spec.groupPriorityMinimum <= 20000))
+    const { groupPriorityMinimum: minimum = 0, versionPriority = 0 } = spec
+    if (!(minimum > 0 && minimum <= 20000))
       errors.invalid(
         'spec.groupPriorityMinimum',
         spec.groupPriorityMinimum ?? 0,
         'must be positive and less than 20000',
       )
-    if (!(spec.versionPriority > 0 && spec.versionPriority <= 1000))
+    if (!(versionPriority > 0 && versionPriority <= 1000))
       errors.invalid(
         'spec.versionPriority',
         spec.versionPriority ?? 0,

@@ -1,9 +1,10 @@
+import type { ControllerRevision } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { tableColumns } from '../columns.ts'
 
-export const controllerRevision: KindRules = {
+export const controllerRevision: KindRules<ControllerRevision> = {
   group: 'apps',
   kind: 'ControllerRevision',
   generationOf: null,
@@ -27,7 +28,7 @@ export const controllerRevision: KindRules = {
       )
       if (!owner) return '<none>'
       const group = String(owner.apiVersion ?? '').includes('/')
-        ? `.${owner.apiVersion.split('/')[0]}`
+        ? `.${owner.apiVersion!.split('/')[0]}`
         : ''
       return `${String(owner.kind).toLowerCase()}${group}/${owner.name}`
     },

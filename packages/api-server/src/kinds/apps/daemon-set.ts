@@ -1,5 +1,6 @@
+import type { DaemonSet, DaemonSetUpdateStrategy } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isZeroIntOrPercent,
@@ -26,12 +27,13 @@ import { templateWarnings } from './deployment.ts'
 
 const GENERATION = 'deprecated.daemonset.template.generation'
 
-function setTemplateGeneration(object: Draft, generation: number): void {
+function setTemplateGeneration(object: DraftOf<DaemonSet>, generation: number): void {
+  object.metadata ??= {}
   object.metadata.annotations = { ...object.metadata.annotations, [GENERATION]: String(generation) }
 }
 
-function validateStrategy(strategy: Stored, errors: FieldErrors): void {
-  const rolling: Stored | undefined = strategy.rollingUpdate
+function validateStrategy(strategy: StoredOf<DaemonSetUpdateStrategy>, errors: FieldErrors): void {
+  const rolling = strategy.rollingUpdate
   const at = 'spec.updateStrategy.rollingUpdate'
   if (strategy.type === 'OnDelete') return
   if (strategy.type !== 'RollingUpdate') {
@@ -67,12 +69,12 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
     errors.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
 }
 
-export const daemonSet: KindRules = {
+export const daemonSet: KindRules<DaemonSet> = {
   group: 'apps',
   kind: 'DaemonSet',
   computedAnnotations: [GENERATION],
   defaults(object) {
-    const spec: Draft = (object.spec ??= {})
+    const spec = (object.spec ??= {})
     spec.updateStrategy ??= {}
     spec.updateStrategy.type ||= 'RollingUpdate'
     if (spec.updateStrategy.type === 'RollingUpdate') {
@@ -87,7 +89,7 @@ export const daemonSet: KindRules = {
   },
   prepareForCreate(object) {
     // Who brings a number keeps it: a DaemonSet that is restored goes on where it was.
-    const given = Number(object.metadata.annotations?.[GENERATION])
+    const given = Number(object.metadata?.annotations?.[GENERATION])
     setTemplateGeneration(object, given >= 1 ? given : 1)
     object.status = {
       currentNumberScheduled: 0,
@@ -105,9 +107,9 @@ export const daemonSet: KindRules = {
     )
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
-    const selector: Stored | undefined = spec.selector
-    const template: Stored = spec.template ?? {}
+    const spec = object.spec ?? {}
+    const selector = spec.selector
+    const template = spec.template ?? {}
     validateLabelSelector(selector, errors, 'spec.selector')
     const convertible = selector !== undefined && isConvertibleSelector(selector)
     if (

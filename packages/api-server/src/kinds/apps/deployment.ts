@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Deployment, DeploymentStrategy } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isZeroIntOrPercent,
@@ -16,16 +17,16 @@ import {
   validateSelectorUnchanged,
 } from '../workload-template.ts'
 
-export function templateWarnings(object: Stored): string[] {
-  const template: Stored | undefined = object.spec?.template
+export function templateWarnings(object: StoredOf<Deployment>): string[] {
+  const template = object.spec?.template
   return [
     ...workloadNameWarnings(object),
     ...podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec'),
   ]
 }
 
-function validateStrategy(strategy: Stored, errors: FieldErrors): void {
-  const rolling: Stored | undefined = strategy.rollingUpdate
+function validateStrategy(strategy: StoredOf<DeploymentStrategy>, errors: FieldErrors): void {
+  const rolling = strategy.rollingUpdate
   const at = 'spec.strategy.rollingUpdate'
   if (strategy.type === 'Recreate') {
     if (rolling) errors.forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
@@ -66,10 +67,14 @@ const COUNTERS = [
   'unavailableReplicas',
   'terminatingReplicas',
   'collisionCount',
-]
+] as const
 
-function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const status: Stored = object.status ?? {}
+function validateStatus(
+  object: StoredOf<Deployment>,
+  stored: StoredOf<Deployment>,
+  errors: FieldErrors,
+): void {
+  const status = object.status ?? {}
   validateReplicaCounters(status, COUNTERS, errors)
   const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
   const limit = (field: string, value: number, maximum: number, name: string): void => {
@@ -82,7 +87,7 @@ function validateStatus(object: Stored, stored: Stored, errors: FieldErrors): vo
   validateCollisionCount(status, stored, errors)
 }
 
-export const deployment: KindRules = {
+export const deployment: KindRules<Deployment> = {
   group: 'apps',
   kind: 'Deployment',
   defaults(object) {
@@ -100,7 +105,7 @@ export const deployment: KindRules = {
     defaultTemplate(spec.template)
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validateNonNegative(spec.replicas, errors, 'spec.replicas')
     validateSelectorAndTemplate(spec, 'deployment', errors)
     validateStrategy(spec.strategy ?? {}, errors)
@@ -122,8 +127,9 @@ export const deployment: KindRules = {
   validateUpdate: validateSelectorUnchanged,
   status: {
     prepareForUpdate(object, stored) {
-      if (stored.metadata.labels === undefined) delete object.metadata.labels
-      else object.metadata.labels = stored.metadata.labels
+      const metadata = (object.metadata ??= {})
+      if (stored.metadata?.labels === undefined) delete metadata.labels
+      else metadata.labels = stored.metadata.labels
     },
     validateUpdate: validateStatus,
   },

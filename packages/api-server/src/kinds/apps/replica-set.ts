@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { ReplicaSet } from '@gyropilot/api'
+import type { KindRules } from '../../registry/kind-rules.ts'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
@@ -9,7 +10,7 @@ import {
 } from '../workload-template.ts'
 import { templateWarnings } from './deployment.ts'
 
-export const replicaSet: KindRules = {
+export const replicaSet: KindRules<ReplicaSet> = {
   group: 'apps',
   kind: 'ReplicaSet',
   defaults(object) {
@@ -18,7 +19,7 @@ export const replicaSet: KindRules = {
     defaultTemplate(object.spec.template)
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validateNonNegative(spec.replicas, errors, 'spec.replicas')
     validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
     // kube-apiserver says deployment here too.

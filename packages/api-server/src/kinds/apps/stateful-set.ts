@@ -1,5 +1,14 @@
+import type {
+  PersistentVolumeClaim,
+  PodTemplateSpec,
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+  Volume,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   invalidAll,
@@ -34,12 +43,15 @@ const MUTABLE = [
   'revisionHistoryLimit',
   'persistentVolumeClaimRetentionPolicy',
   'minReadySeconds',
-]
+] as const
 const FORBIDDEN =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
-function validateStrategy(strategy: Stored, errors: FieldErrors): void {
-  const rolling: Stored | undefined = strategy.rollingUpdate
+function validateStrategy(
+  strategy: StoredOf<StatefulSetUpdateStrategy>,
+  errors: FieldErrors,
+): void {
+  const rolling = strategy.rollingUpdate
   if (!strategy.type) errors.required('spec.updateStrategy')
   else if (strategy.type === 'OnDelete') {
     if (rolling)
@@ -65,7 +77,7 @@ function validateStrategy(strategy: Stored, errors: FieldErrors): void {
     )
 }
 
-function rollingForm(rolling: Stored): Stored {
+function rollingForm(rolling: StoredOf<RollingUpdateStatefulSetStrategy>): Stored {
   return { Partition: rolling.partition ?? 0, MaxUnavailable: rolling.maxUnavailable ?? null }
 }
 
@@ -75,7 +87,11 @@ interface Leniency {
   readonly template?: boolean
 }
 
-function validateSpec(spec: Stored, errors: FieldErrors, skip: Leniency = {}): void {
+function validateSpec(
+  spec: StoredOf<StatefulSetSpec>,
+  errors: FieldErrors,
+  skip: Leniency = {},
+): void {
   if (!spec.podManagementPolicy) errors.required('spec.podManagementPolicy')
   else if (!['OrderedReady', 'Parallel'].includes(spec.podManagementPolicy)) {
     errors.invalid(
@@ -85,7 +101,7 @@ function validateSpec(spec: Stored, errors: FieldErrors, skip: Leniency = {}): v
     )
   }
   validateStrategy(spec.updateStrategy ?? {}, errors)
-  for (const field of ['whenDeleted', 'whenScaled']) {
+  for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const value = spec.persistentVolumeClaimRetentionPolicy?.[field]
     if (value !== undefined && !['Retain', 'Delete'].includes(value)) {
       errors.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, value, [
@@ -104,7 +120,7 @@ function validateSpec(spec: Stored, errors: FieldErrors, skip: Leniency = {}): v
   if (!skip.claimsAndServiceName && spec.serviceName)
     invalidAll(errors, 'spec.serviceName', spec.serviceName, dnsLabel(spec.serviceName))
   validateSelectorAndPods(spec, errors, skip.template === true)
-  const template: Stored = spec.template ?? {}
+  const template = spec.template ?? {}
   const policy = template.spec?.restartPolicy
   if (policy !== 'Always')
     errors.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always'])
@@ -116,9 +132,13 @@ function validateSpec(spec: Stored, errors: FieldErrors, skip: Leniency = {}): v
   }
 }
 
-function validateSelectorAndPods(spec: Stored, errors: FieldErrors, skipPods: boolean): void {
-  const selector: Stored | undefined = spec.selector
-  const template: Stored = spec.template ?? {}
+function validateSelectorAndPods(
+  spec: StoredOf<StatefulSetSpec>,
+  errors: FieldErrors,
+  skipPods: boolean,
+): void {
+  const selector = spec.selector
+  const template = spec.template ?? {}
   if (!selector) errors.required('spec.selector')
   else {
     validateLabelSelector(selector, errors, 'spec.selector')
@@ -146,35 +166,41 @@ function validateSelectorAndPods(spec: Stored, errors: FieldErrors, skipPods: bo
 }
 
 /** The template without what the controller overwrites in every pod: host name and subdomain. */
-function podsOf(template: Stored, claims: readonly Stored[] | undefined): Stored {
+function podsOf(
+  template: StoredOf<PodTemplateSpec>,
+  claims: readonly StoredOf<PersistentVolumeClaim>[] | undefined,
+): StoredOf<PodTemplateSpec> {
   const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec ?? {}
   return withClaimVolumes({ ...template, spec }, claims)
 }
 
 /** Pods get a volume for each claim template, so that containers may mount them by name. */
-function withClaimVolumes(template: Stored, claims: readonly Stored[] | undefined): Stored {
+function withClaimVolumes(
+  template: StoredOf<PodTemplateSpec>,
+  claims: readonly StoredOf<PersistentVolumeClaim>[] | undefined,
+): StoredOf<PodTemplateSpec> {
   if ((claims ?? []).length === 0) return template
-  const volumes = claims!.map((claim): Stored => {
+  const volumes = claims!.map((claim): StoredOf<Volume> => {
     const name: string = claim.metadata?.name ?? ''
     return { name, persistentVolumeClaim: { claimName: name } }
   })
   const names = new Set(volumes.map(({ name }) => name))
-  const others = (template.spec?.volumes ?? []).filter(({ name }: Stored) => !names.has(name))
+  const others = (template.spec?.volumes ?? []).filter(({ name }) => !names.has(name))
   return { ...template, spec: { ...template.spec, volumes: [...volumes, ...others] } }
 }
 
-function withoutMutable(spec: Stored | undefined): Draft {
-  const rest: Draft = { ...spec }
+function withoutMutable(spec: StoredOf<StatefulSetSpec> | undefined): DraftOf<StatefulSetSpec> {
+  const rest: DraftOf<StatefulSetSpec> = { ...spec }
   for (const field of MUTABLE) delete rest[field]
   return rest
 }
 
-export const statefulSet: KindRules = {
+export const statefulSet: KindRules<StatefulSet> = {
   group: 'apps',
   kind: 'StatefulSet',
   name: 'label',
   defaults(object) {
-    const spec: Draft = (object.spec ??= {})
+    const spec = (object.spec ??= {})
     spec.podManagementPolicy ||= 'OrderedReady'
     spec.updateStrategy ??= {}
     if (!spec.updateStrategy.type) {
@@ -210,7 +236,7 @@ export const statefulSet: KindRules = {
   },
   status: {
     validateUpdate(object, stored, errors) {
-      const status: Stored = object.status ?? {}
+      const status = object.status ?? {}
       validateReplicaCounters(
         status,
         [
@@ -230,7 +256,7 @@ export const statefulSet: KindRules = {
         'currentReplicas',
         'updatedReplicas',
         'availableReplicas',
-      ]) {
+      ] as const) {
         if ((status[field] ?? 0) > replicas)
           errors.invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas')
       }
@@ -244,7 +270,7 @@ export const statefulSet: KindRules = {
     },
   },
   warnings(object) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const list = podSpecWarnings(
       spec.template?.spec ?? {},
       spec.template?.metadata,
@@ -252,7 +278,7 @@ export const statefulSet: KindRules = {
     )
     for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
       list.push(...claimSpecWarnings(claim.spec, `spec.volumeClaimTemplates[${index}]`))
-    if (spec.revisionHistoryLimit < 0) {
+    if ((spec.revisionHistoryLimit ?? 0) < 0) {
       list.push(
         'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
       )

@@ -1,5 +1,16 @@
 /** HorizontalPodAutoscalers in their stored form, autoscaling/v2. */
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type {
+  CrossVersionObjectReference,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
+  HPAScalingPolicy,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+} from '@gyropilot/api'
+import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { quantitySign } from '@gyropilot/api'
@@ -8,7 +19,7 @@ import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
-const FIELD_OF: Readonly<Record<string, string>> = {
+const FIELD_OF: Readonly<Record<string, (typeof SOURCES)[number]>> = {
   ContainerResource: 'containerResource',
   External: 'external',
   Object: 'object',
@@ -16,7 +27,7 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   Resource: 'resource',
 }
 
-function defaultBehavior(behavior: Draft): void {
+function defaultBehavior(behavior: DraftOf<HorizontalPodAutoscalerBehavior>): void {
   if (behavior.scaleUp)
     fill(
       behavior.scaleUp,
@@ -30,7 +41,11 @@ function defaultBehavior(behavior: Draft): void {
     fill(behavior.scaleDown, [{ type: 'Percent', value: 100, periodSeconds: 15 }], undefined)
 }
 
-function fill(rules: Draft, policies: readonly Draft[], windowSeconds: number | undefined): void {
+function fill(
+  rules: DraftOf<HPAScalingRules>,
+  policies: readonly DraftOf<HPAScalingPolicy>[],
+  windowSeconds: number | undefined,
+): void {
   rules.selectPolicy ??= 'Max'
   if (rules.stabilizationWindowSeconds === undefined && windowSeconds !== undefined)
     rules.stabilizationWindowSeconds = windowSeconds
@@ -38,8 +53,8 @@ function fill(rules: Draft, policies: readonly Draft[], windowSeconds: number | 
 }
 
 /** Given parts override field by field: both directions are filled in when either is given. */
-function defaults(object: Draft): void {
-  const spec: Draft = (object.spec ??= {})
+function defaults(object: DraftOf<HorizontalPodAutoscaler>): void {
+  const spec = (object.spec ??= {})
   spec.minReplicas ??= 1
   if ((spec.metrics ?? []).length === 0) {
     spec.metrics = [
@@ -57,8 +72,12 @@ function defaults(object: Draft): void {
 }
 
 /** `lenient`: the stored object names no group either. */
-function validate(object: Stored, errors: FieldErrors, lenient = false): void {
-  const spec: Stored = object.spec ?? {}
+function validate(
+  object: StoredOf<HorizontalPodAutoscaler>,
+  errors: FieldErrors,
+  lenient = false,
+): void {
+  const spec = object.spec ?? {}
   const { minReplicas, maxReplicas = 0 } = spec
   if (typeof minReplicas === 'number' && minReplicas < 1)
     errors.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')
@@ -83,7 +102,7 @@ function validate(object: Stored, errors: FieldErrors, lenient = false): void {
 
 /** `scaled`: what is scaled must be in a group, as all but ReplicationControllers are. */
 function validateReference(
-  reference: Stored,
+  reference: StoredOf<CrossVersionObjectReference>,
   scaled: boolean,
   errors: FieldErrors,
   field: string,
@@ -110,7 +129,7 @@ function hasGroup(apiVersion: string): boolean {
 }
 
 function validateMetrics(
-  metrics: readonly Stored[] | undefined,
+  metrics: readonly StoredOf<MetricSpec>[] | undefined,
   minReplicas: number | undefined,
   errors: FieldErrors,
 ): void {
@@ -126,18 +145,18 @@ function validateMetrics(
     )
 }
 
-const SOURCES = ['object', 'external', 'pods', 'resource', 'containerResource']
+const SOURCES = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
-function validateMetric(metric: Stored, errors: FieldErrors, field: string): void {
-  const { type } = metric
+function validateMetric(metric: StoredOf<MetricSpec>, errors: FieldErrors, field: string): void {
+  const { type = '' } = metric
   if (!type) errors.required(`${field}.type`, 'must specify a metric source type')
-  if (!METRIC_TYPES.includes(type)) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
+  if (!METRIC_TYPES.includes(type)) errors.notSupported(`${field}.type`, type, METRIC_TYPES)
   const present = SOURCES.filter((name) => metric[name])
   const [first] = present
-  if (first !== undefined) validateSource(first, metric[first], errors, `${field}.${first}`)
+  if (first !== undefined) validateSource(first, metric[first] ?? {}, errors, `${field}.${first}`)
   const expected = FIELD_OF[type]
   // Said twice: once of the type, once of the source that it should name.
-  if (expected === undefined) errors.notSupported(`${field}.type`, type ?? '', METRIC_TYPES)
+  if (expected === undefined) errors.notSupported(`${field}.type`, type, METRIC_TYPES)
   if (expected !== undefined && !metric[expected])
     errors.required(`${field}.${expected}`, 'must populate information for the given metric source')
   if (present.length > 1) {
@@ -148,7 +167,7 @@ function validateMetric(metric: Stored, errors: FieldErrors, field: string): voi
 }
 
 function validateSource(name: string, source: Stored, errors: FieldErrors, field: string): void {
-  const target: Stored = source.target ?? {}
+  const target = source.target ?? {}
   if (name === 'object') {
     validateReference(source.describedObject ?? {}, false, errors, `${field}.describedObject`)
     validateIdentifier(source.metric, errors, `${field}.metric`)
@@ -199,13 +218,17 @@ function validateSource(name: string, source: Stored, errors: FieldErrors, field
   }
 }
 
-function validateIdentifier(metric: Stored | undefined, errors: FieldErrors, field: string): void {
+function validateIdentifier(
+  metric: StoredOf<MetricIdentifier> | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!metric?.name) errors.required(`${field}.name`, 'must specify a metric name')
   else invalidAll(errors, `${field}.name`, metric.name, pathSegment(metric.name))
   validateLabelSelector(metric?.selector, errors, `${field}.selector`)
 }
 
-function validateTarget(target: Stored, errors: FieldErrors, field: string): void {
+function validateTarget(target: StoredOf<MetricTarget>, errors: FieldErrors, field: string): void {
   const { type = '' } = target
   if (type === '') errors.required(`${field}.type`, 'must specify a metric target type')
   if (!['Utilization', 'Value', 'AverageValue'].includes(type))
@@ -222,7 +245,11 @@ function validateTarget(target: Stored, errors: FieldErrors, field: string): voi
     )
 }
 
-function validateRules(rules: Stored | undefined, errors: FieldErrors, field: string): void {
+function validateRules(
+  rules: StoredOf<HPAScalingRules> | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!rules) return
   const window: number | undefined = rules.stabilizationWindowSeconds
   if (window !== undefined && window < 0)
@@ -246,11 +273,11 @@ function validateRules(rules: Stored | undefined, errors: FieldErrors, field: st
     const at = `${field}.policies[${index}]`
     if (policy.type !== 'Pods' && policy.type !== 'Percent')
       errors.notSupported(`${at}.type`, policy.type ?? '', ['Percent', 'Pods'])
-    if (!(policy.value > 0))
+    if (!((policy.value ?? 0) > 0))
       errors.invalid(`${at}.value`, policy.value ?? 0, 'must be greater than zero')
-    if (!(policy.periodSeconds > 0))
+    if (!((policy.periodSeconds ?? 0) > 0))
       errors.invalid(`${at}.periodSeconds`, policy.periodSeconds ?? 0, 'must be greater than zero')
-    if (policy.periodSeconds > 1800)
+    if ((policy.periodSeconds ?? 0) > 1800)
       errors.invalid(
         `${at}.periodSeconds`,
         policy.periodSeconds,
@@ -260,8 +287,8 @@ function validateRules(rules: Stored | undefined, errors: FieldErrors, field: st
 }
 
 /** `cpu: <unknown>/50%`, at most two metrics. */
-function targetsText(object: Stored): string {
-  const metrics: readonly Stored[] = object.spec?.metrics ?? []
+function targetsText(object: StoredOf<HorizontalPodAutoscaler>): string {
+  const metrics = object.spec?.metrics ?? []
   if (metrics.length === 0) return '<none>'
   const texts = metrics
     .slice(0, 2)
@@ -271,9 +298,14 @@ function targetsText(object: Stored): string {
     : texts.join(', ')
 }
 
-function metricText(metric: Stored, current: Stored | undefined): string {
-  const source: Stored = metric[FIELD_OF[metric.type] ?? ''] ?? {}
-  const now: Stored | undefined = current?.[FIELD_OF[metric.type] ?? '']?.current
+function metricText(
+  metric: StoredOf<MetricSpec>,
+  current: StoredOf<MetricStatus> | undefined,
+): string {
+  const kind = FIELD_OF[metric.type ?? '']
+  const source: { readonly name?: string; readonly target?: StoredOf<MetricTarget> } =
+    (kind && metric[kind]) ?? {}
+  const now = kind && current?.[kind]?.current
   const { target = {} } = source
   const prefix =
     metric.type === 'Resource' || metric.type === 'ContainerResource' ? `${source.name}: ` : ''
@@ -292,7 +324,7 @@ function metricText(metric: Stored, current: Stored | undefined): string {
   return `${prefix}${value}/${wanted}${suffix}`
 }
 
-export const horizontalPodAutoscaler: KindRules = {
+export const horizontalPodAutoscaler: KindRules<HorizontalPodAutoscaler> = {
   group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
   generationOf: null,
@@ -310,13 +342,10 @@ export const horizontalPodAutoscaler: KindRules = {
     validate(object, errors, !hasGroup(stored.spec?.scaleTargetRef?.apiVersion ?? '')),
   status: {
     validateUpdate(object, _stored, errors) {
-      for (const field of ['currentReplicas', 'desiredReplicas']) {
-        if (object.status?.[field] < 0)
-          errors.invalid(
-            `status.${field}`,
-            object.status[field],
-            'must be greater than or equal to 0',
-          )
+      for (const field of ['currentReplicas', 'desiredReplicas'] as const) {
+        const count = object.status?.[field] ?? 0
+        if (count < 0)
+          errors.invalid(`status.${field}`, count, 'must be greater than or equal to 0')
       }
     },
   },

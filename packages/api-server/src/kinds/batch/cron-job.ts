@@ -1,5 +1,6 @@
+import type { Container, CronJob, CronJobSpec, PodTemplateSpec } from '@gyropilot/api'
 import { CronSchedule, isKnownTimeZone } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { formatAge } from '../../printing/ages.ts'
@@ -11,7 +12,7 @@ import { validateSpecFields } from './job-spec.ts'
 const POLICIES = ['Allow', 'Forbid', 'Replace']
 const MAX_NAME = 52
 
-function validateSchedule(spec: Stored, errors: FieldErrors): void {
+function validateSchedule(spec: StoredOf<CronJobSpec>, errors: FieldErrors): void {
   const schedule: string = spec.schedule ?? ''
   if (schedule === '') {
     errors.required('spec.schedule')
@@ -40,15 +41,15 @@ function validateTimeZone(zone: string | undefined, errors: FieldErrors): void {
     errors.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
 }
 
-function validateSpec(object: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
+function validateSpec(object: StoredOf<CronJob>, errors: FieldErrors): void {
+  const spec = object.spec ?? {}
   validateSchedule(spec, errors)
   validateNonNegative(spec.startingDeadlineSeconds, errors, 'spec.startingDeadlineSeconds')
   validateTimeZone(spec.timeZone, errors)
   if (!spec.concurrencyPolicy) errors.required('spec.concurrencyPolicy')
   else if (!POLICIES.includes(spec.concurrencyPolicy))
     errors.notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, POLICIES)
-  const jobSpec: Stored = spec.jobTemplate?.spec ?? {}
+  const jobSpec = spec.jobTemplate?.spec ?? {}
   validateSpecFields(jobSpec, errors, 'spec.jobTemplate.spec')
   if (jobSpec.selector)
     errors.invalid(
@@ -62,10 +63,12 @@ function validateSpec(object: Stored, errors: FieldErrors): void {
   validateNonNegative(spec.failedJobsHistoryLimit, errors, 'spec.failedJobsHistoryLimit')
 }
 
-const template = (object: Stored): Stored => object.spec?.jobTemplate?.spec?.template ?? {}
-const containers = (object: Stored): readonly Stored[] => template(object).spec?.containers ?? []
+const template = (object: StoredOf<CronJob>): StoredOf<PodTemplateSpec> =>
+  object.spec?.jobTemplate?.spec?.template ?? {}
+const containers = (object: StoredOf<CronJob>): readonly StoredOf<Container>[] =>
+  template(object).spec?.containers ?? []
 
-export const cronJob: KindRules = {
+export const cronJob: KindRules<CronJob> = {
   group: 'batch',
   kind: 'CronJob',
   defaults(object) {

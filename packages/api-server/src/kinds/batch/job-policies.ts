@@ -1,4 +1,10 @@
-import type { Stored } from '../../registry/kind-rules.ts'
+import type {
+  JobSpec,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyRule,
+  SuccessPolicyRule,
+} from '@gyropilot/api'
+import type { Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { countIndexes } from './job-indexes.ts'
@@ -13,22 +19,26 @@ function validValues(values: readonly string[]): string {
   return `valid values: [${values.map((value) => JSON.stringify(value)).join(' ')}]`
 }
 
-export function validatePodFailurePolicy(spec: Stored, errors: FieldErrors, field: string): void {
-  const rules: readonly Stored[] = spec.podFailurePolicy.rules ?? []
+export function validatePodFailurePolicy(
+  spec: StoredOf<JobSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const rules = spec.podFailurePolicy?.rules ?? []
   if (rules.length > 20) errors.tooMany(`${field}.rules`, rules.length, 20)
   const names = new Set(
     [
       ...(spec.template?.spec?.containers ?? []),
       ...(spec.template?.spec?.initContainers ?? []),
-    ].map(({ name }: Stored) => name),
+    ].map(({ name = '' }) => name),
   )
   for (const [index, rule] of rules.entries())
     validateRule(spec, rule, names, errors, `${field}.rules[${index}]`)
 }
 
 function validateRule(
-  spec: Stored,
-  rule: Stored,
+  spec: StoredOf<JobSpec>,
+  rule: StoredOf<PodFailurePolicyRule>,
   names: ReadonlySet<string>,
   errors: FieldErrors,
   field: string,
@@ -39,7 +49,7 @@ function validateRule(
       errors.invalid(`${field}.action`, rule.action, 'requires the backoffLimitPerIndex to be set')
   } else if (!ACTIONS.includes(rule.action))
     errors.notSupported(`${field}.action`, rule.action, ACTIONS)
-  const conditions: readonly Stored[] = rule.onPodConditions ?? []
+  const conditions = rule.onPodConditions ?? []
   if (rule.onExitCodes) validateExitCodes(rule.onExitCodes, names, errors, `${field}.onExitCodes`)
   if (conditions.length > 20) errors.tooMany(`${field}.onPodConditions`, conditions.length, 20)
   for (const [index, pattern] of conditions.entries()) {
@@ -56,7 +66,7 @@ function validateRule(
 }
 
 function validateExitCodes(
-  codes: Stored,
+  codes: StoredOf<PodFailurePolicyOnExitCodesRequirement>,
   names: ReadonlySet<string>,
   errors: FieldErrors,
   field: string,
@@ -88,7 +98,7 @@ function validateExitCodes(
 }
 
 /** What a success policy prints as when the job has no indexes at all. */
-function policyForm(rules: readonly Stored[]): Stored {
+function policyForm(rules: readonly StoredOf<SuccessPolicyRule>[]): Stored {
   return {
     Rules: rules.map((rule) => ({
       SucceededIndexes: rule.succeededIndexes ?? null,
@@ -99,8 +109,12 @@ function policyForm(rules: readonly Stored[]): Stored {
 
 const INDEXES_LIMIT_BYTES = 64 * 1024
 
-export function validateSuccessPolicy(spec: Stored, errors: FieldErrors, field: string): void {
-  const rules: readonly Stored[] = spec.successPolicy.rules ?? []
+export function validateSuccessPolicy(
+  spec: StoredOf<JobSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const rules = spec.successPolicy?.rules ?? []
   const at = `${field}.successPolicy`
   if (spec.completionMode !== 'Indexed') {
     errors.invalid(at, policyForm(rules), 'requires indexed completion mode')
@@ -117,7 +131,7 @@ export function validateSuccessPolicy(spec: Stored, errors: FieldErrors, field: 
 }
 
 function validateSuccessRule(
-  rule: Stored,
+  rule: StoredOf<SuccessPolicyRule>,
   completions: number,
   errors: FieldErrors,
   field: string,

@@ -1,4 +1,5 @@
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { Job, JobSpec } from '@gyropilot/api'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
@@ -18,12 +19,12 @@ const MAX_INDEXED = 100000
 const MAX_WITH_MANY = 10000
 
 /** A job that is created: selector and labels must be the generated ones, unless the selector is manual. */
-export function validateJobSpec(object: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
+export function validateJobSpec(object: StoredOf<Job>, errors: FieldErrors): void {
+  const spec = object.spec ?? {}
   if (spec.manualSelector !== true) validateGenerated(object, spec, errors)
   validateSpecAndSelector(spec, errors, 'spec')
   const { name = '' } = object.metadata ?? {}
-  if (spec.completionMode === 'Indexed' && spec.completions > 0) {
+  if (spec.completionMode === 'Indexed' && spec.completions !== undefined && spec.completions > 0) {
     const hostname = `${name}-${spec.completions - 1}`
     const messages = dnsLabel(hostname)
     if (messages.length > 0) {
@@ -36,7 +37,11 @@ export function validateJobSpec(object: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateGenerated(object: Stored, spec: Stored, errors: FieldErrors): void {
+function validateGenerated(
+  object: StoredOf<Job>,
+  spec: StoredOf<JobSpec>,
+  errors: FieldErrors,
+): void {
   const { uid = '', name = '' } = object.metadata ?? {}
   const labels: Record<string, string> = spec.template?.metadata?.labels ?? {}
   if (!spec.selector) return
@@ -56,9 +61,13 @@ function validateGenerated(object: Stored, spec: Stored, errors: FieldErrors): v
     errors.invalid('spec.selector', spec.selector, '`selector` not auto-generated')
 }
 
-export function validateSpecAndSelector(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateSpecAndSelector(
+  spec: StoredOf<JobSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateSpecFields(spec, errors, field)
-  const selector: Stored | undefined = spec.selector
+  const selector = spec.selector
   if (!selector) errors.required(`${field}.selector`)
   else validateLabelSelector(selector, errors, `${field}.selector`)
   if (selector && !isConvertibleSelector(selector)) return
@@ -73,7 +82,11 @@ export function validateSpecAndSelector(spec: Stored, errors: FieldErrors, field
 }
 
 /** Also of the template in a CronJob, which has neither selector nor defaults of its own. */
-export function validateSpecFields(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateSpecFields(
+  spec: StoredOf<JobSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const name of [
     'parallelism',
     'completions',
@@ -82,7 +95,7 @@ export function validateSpecFields(spec: Stored, errors: FieldErrors, field: str
     'ttlSecondsAfterFinished',
     'backoffLimitPerIndex',
     'maxFailedIndexes',
-  ]) {
+  ] as const) {
     validateNonNegative(spec[name], errors, `${field}.${name}`)
   }
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
@@ -99,13 +112,13 @@ export function validateSpecFields(spec: Stored, errors: FieldErrors, field: str
   validateRestartPolicy(spec, errors, `${field}.template.spec.restartPolicy`)
 }
 
-function validateCompletionMode(spec: Stored, errors: FieldErrors, field: string): void {
+function validateCompletionMode(spec: StoredOf<JobSpec>, errors: FieldErrors, field: string): void {
   const mode: string = spec.completionMode ?? 'NonIndexed'
   if (mode !== 'Indexed' && mode !== 'NonIndexed')
     errors.notSupported(`${field}.completionMode`, mode, ['NonIndexed', 'Indexed'])
   else if (mode === 'Indexed') validateIndexed(spec, errors, field)
   else {
-    for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
+    for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
       if (spec[name] !== undefined)
         errors.invalid(`${field}.${name}`, spec[name], 'requires indexed completion mode')
     }
@@ -113,7 +126,7 @@ function validateCompletionMode(spec: Stored, errors: FieldErrors, field: string
 }
 
 /** The lists of indexes in the status must stay short. */
-function validateIndexed(spec: Stored, errors: FieldErrors, field: string): void {
+function validateIndexed(spec: StoredOf<JobSpec>, errors: FieldErrors, field: string): void {
   const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec
   const limit = (name: string, value: number | undefined, most: number, when = ''): void => {
     if (value !== undefined && value > most)
@@ -122,14 +135,14 @@ function validateIndexed(spec: Stored, errors: FieldErrors, field: string): void
   if (completions === undefined)
     errors.required(`${field}.completions`, 'when completion mode is Indexed')
   limit('parallelism', parallelism, MAX_INDEXED, ' when completion mode is Indexed')
-  if (completions !== undefined && maxFailedIndexes > completions)
+  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions)
     errors.invalid(
       `${field}.maxFailedIndexes`,
       maxFailedIndexes,
       'must be less than or equal to completions',
     )
   limit('maxFailedIndexes', maxFailedIndexes, MAX_INDEXED)
-  if (!(completions > MAX_INDEXED) || backoffLimitPerIndex === undefined) return
+  if ((completions ?? 0) <= MAX_INDEXED || backoffLimitPerIndex === undefined) return
   const when = ` when completions are above ${MAX_INDEXED} and used with backoff limit per index`
   if (maxFailedIndexes === undefined)
     errors.required(
@@ -140,14 +153,14 @@ function validateIndexed(spec: Stored, errors: FieldErrors, field: string): void
   limit('maxFailedIndexes', maxFailedIndexes, MAX_WITH_MANY, when)
 }
 
-function validateReplacement(spec: Stored, errors: FieldErrors, field: string): void {
+function validateReplacement(spec: StoredOf<JobSpec>, errors: FieldErrors, field: string): void {
   const policy: string | undefined = spec.podReplacementPolicy
   if (policy === undefined) return
   const supported = spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
   if (!supported.includes(policy)) errors.notSupported(field, policy, supported)
 }
 
-function validateRestartPolicy(spec: Stored, errors: FieldErrors, field: string): void {
+function validateRestartPolicy(spec: StoredOf<JobSpec>, errors: FieldErrors, field: string): void {
   const policy: string | undefined = spec.template?.spec?.restartPolicy
   if (policy === undefined || policy === '' || policy === 'Always')
     errors.required(field, 'valid values: "OnFailure", "Never"')

@@ -1,24 +1,26 @@
 /** Consistency of a Job's status, as the job controller keeps it. What an update does not touch is not held against it. */
+import type { Job, JobSpec, JobStatus } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { countIndexes, indexIntervals } from './job-indexes.ts'
 
-const has = (status: Stored, type: string): boolean =>
+const has = (status: StoredOf<JobStatus>, type: string): boolean =>
   (status.conditions ?? []).some(
-    (condition: Stored) => condition.type === type && condition.status === 'True',
+    (condition) => condition.type === type && condition.status === 'True',
   )
-const isFinished = (status: Stored): boolean => has(status, 'Complete') || has(status, 'Failed')
+const isFinished = (status: StoredOf<JobStatus>): boolean =>
+  has(status, 'Complete') || has(status, 'Failed')
 
 /** What of the status differs from the stored one. */
 interface Changes {
   condition(type: string): boolean
-  field(name: string): boolean
+  field(name: keyof JobStatus): boolean
   readonly finished: boolean
 }
 
-function changesOf(status: Stored, before: Stored): Changes {
+function changesOf(status: StoredOf<JobStatus>, before: StoredOf<JobStatus>): Changes {
   return {
     condition: (type) => has(status, type) !== has(before, type),
     field: (name) => !deepEqual(status[name] ?? null, before[name] ?? null),
@@ -26,11 +28,15 @@ function changesOf(status: Stored, before: Stored): Changes {
   }
 }
 
-export function validateJobStatusUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const status: Stored = object.status ?? {}
-  const before: Stored = stored.status ?? {}
+export function validateJobStatusUpdate(
+  object: StoredOf<Job>,
+  stored: StoredOf<Job>,
+  errors: FieldErrors,
+): void {
+  const status = object.status ?? {}
+  const before = stored.status ?? {}
   const changes = changesOf(status, before)
-  for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'])
+  for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const)
     validateNonNegative(status[field], errors, `status.${field}`)
   validateUncounted(status, errors)
   validateTerminalConditions(status, changes, errors)
@@ -41,9 +47,9 @@ export function validateJobStatusUpdate(object: Stored, stored: Stored, errors: 
   validateTransitions(object.spec ?? {}, status, before, errors)
 }
 
-function validateUncounted(status: Stored, errors: FieldErrors): void {
+function validateUncounted(status: StoredOf<JobStatus>, errors: FieldErrors): void {
   const seen = new Set<string>()
-  for (const list of ['succeeded', 'failed']) {
+  for (const list of ['succeeded', 'failed'] as const) {
     for (const [index, uid] of (status.uncountedTerminatedPods?.[list] ?? []).entries()) {
       const at = `status.uncountedTerminatedPods.${list}[${index}]`
       if (uid === '') errors.invalid(at, uid, 'must not be empty')
@@ -53,7 +59,11 @@ function validateUncounted(status: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateTerminalConditions(status: Stored, changes: Changes, errors: FieldErrors): void {
+function validateTerminalConditions(
+  status: StoredOf<JobStatus>,
+  changes: Changes,
+  errors: FieldErrors,
+): void {
   const refuse = (problem: string): void => errors.invalidOmitted('status.conditions', problem)
   const complete = has(status, 'Complete')
   const { completionTime, startTime } = status
@@ -100,13 +110,13 @@ function validateTerminalConditions(status: Stored, changes: Changes, errors: Fi
 }
 
 function validateFinished(
-  object: Stored,
-  status: Stored,
+  object: StoredOf<Job>,
+  status: StoredOf<JobStatus>,
   changes: Changes,
   errors: FieldErrors,
 ): void {
   if (!isFinished(status)) return
-  const changed = (field: string): boolean => changes.finished || changes.field(field)
+  const changed = (field: keyof JobStatus): boolean => changes.finished || changes.field(field)
   if (changed('active') && (status.active ?? 0) > 0)
     errors.invalid('status.active', status.active, 'active>0 is invalid for finished job')
   if (changed('startTime') && !status.startTime && object.spec?.suspend !== true)
@@ -124,8 +134,8 @@ function validateFinished(
 }
 
 function validateIndexes(
-  spec: Stored,
-  status: Stored,
+  spec: StoredOf<JobSpec>,
+  status: StoredOf<JobStatus>,
   changes: Changes,
   errors: FieldErrors,
 ): void {
@@ -134,7 +144,7 @@ function validateIndexes(
   const completedChanged = changes.field('completedIndexes')
   const failedChanged = changes.field('failedIndexes')
   const check = (name: string, text: string): void => {
-    const counted = countIndexes(text, completions)
+    const counted = countIndexes(text, completions!)
     if (typeof counted !== 'number')
       errors.invalid(`status.${name}`, text, `error parsing ${name}: ${counted.problem}`)
   }
@@ -178,15 +188,23 @@ function firstShared(completed: string, failed: string, completions: number): nu
   return undefined
 }
 
-function validateCounters(status: Stored, changes: Changes, errors: FieldErrors): void {
-  const { terminating, ready, active = 0 } = status
+function validateCounters(
+  status: StoredOf<JobStatus>,
+  changes: Changes,
+  errors: FieldErrors,
+): void {
+  const { terminating = 0, ready, active = 0 } = status
   if ((changes.finished || changes.field('terminating')) && terminating > 0 && isFinished(status))
     errors.invalid('status.terminating', terminating, 'terminating>0 is invalid for finished job')
-  if ((changes.field('ready') || changes.field('active')) && ready > active)
+  if ((changes.field('ready') || changes.field('active')) && ready !== undefined && ready > active)
     errors.invalid('status.ready', ready, 'cannot set more ready pods than active')
 }
 
-function validateSuccessCriteria(spec: Stored, status: Stored, errors: FieldErrors): void {
+function validateSuccessCriteria(
+  spec: StoredOf<JobSpec>,
+  status: StoredOf<JobStatus>,
+  errors: FieldErrors,
+): void {
   const refuse = (problem: string): void => errors.invalidOmitted('status.conditions', problem)
   const met = has(status, 'SuccessCriteriaMet')
   if (met && has(status, 'Failed'))
@@ -199,18 +217,21 @@ function validateSuccessCriteria(spec: Stored, status: Stored, errors: FieldErro
 
 /** What a job has reached it keeps. */
 function validateTransitions(
-  spec: Stored,
-  status: Stored,
-  before: Stored,
+  spec: StoredOf<JobSpec>,
+  status: StoredOf<JobStatus>,
+  before: StoredOf<JobStatus>,
   errors: FieldErrors,
 ): void {
   const refuse = (problem: string): void => errors.invalidOmitted('status.conditions', problem)
-  for (const type of ['Failed', 'Complete', 'FailureTarget']) {
+  for (const type of ['Failed', 'Complete', 'FailureTarget'] as const) {
     if (has(before, type) && !has(status, type))
       refuse(`cannot disable the terminal ${type}=True condition`)
   }
   // A job whose completions follow its parallelism may be scaled down, and then has fewer.
-  const kept = spec.completions === spec.parallelism ? ['failed'] : ['failed', 'succeeded']
+  const kept =
+    spec.completions === spec.parallelism
+      ? (['failed'] as const)
+      : (['failed', 'succeeded'] as const)
   for (const name of kept) {
     if ((status[name] ?? 0) < (before[name] ?? 0))
       errors.invalid(`status.${name}`, status[name] ?? 0, `cannot decrease the ${name} counter`)

@@ -1,5 +1,6 @@
 /** Jobs. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "batch". */
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Job } from '@gyropilot/api'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
@@ -12,8 +13,8 @@ import { validateJobUpdate } from './job-update.ts'
 const UID_LABEL = 'batch.kubernetes.io/controller-uid'
 const NAME_LABEL = 'batch.kubernetes.io/job-name'
 
-function defaults(object: Draft): void {
-  const spec: Draft = (object.spec ??= {})
+function defaults(object: DraftOf<Job>): void {
+  const spec = (object.spec ??= {})
   if (spec.completions === undefined && spec.parallelism === undefined) {
     spec.completions = 1
     spec.parallelism = 1
@@ -32,8 +33,9 @@ function defaults(object: Draft): void {
 }
 
 /** Without manualSelector the pods of a job are told by its uid. */
-function generateSelector(object: Draft): void {
-  const { spec, metadata } = object
+function generateSelector(object: DraftOf<Job>): void {
+  const spec = (object.spec ??= {})
+  const metadata = (object.metadata ??= {})
   if (spec.manualSelector === true) return
   spec.template ??= { metadata: {}, spec: {} }
   const labels: Record<string, string> = { ...spec.template.metadata?.labels }
@@ -49,10 +51,10 @@ function generateSelector(object: Draft): void {
   spec.selector.matchLabels = { ...spec.selector.matchLabels, [UID_LABEL]: uid }
 }
 
-function statusText(object: Stored): string {
+function statusText(object: StoredOf<Job>): string {
   const condition = (type: string): boolean =>
     (object.status?.conditions ?? []).some(
-      (entry: Stored) => entry.type === type && entry.status === 'True',
+      (entry) => entry.type === type && entry.status === 'True',
     )
   if (condition('Complete')) return 'Complete'
   if (condition('Failed')) return 'Failed'
@@ -63,14 +65,14 @@ function statusText(object: Stored): string {
   return 'Running'
 }
 
-function completionsText(object: Stored): string {
+function completionsText(object: StoredOf<Job>): string {
   const { completions, parallelism = 0 } = object.spec ?? {}
   const succeeded = object.status?.succeeded ?? 0
   if (completions !== undefined) return `${succeeded}/${completions}`
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
 }
 
-function durationText(object: Stored, nowMs: number): string {
+function durationText(object: StoredOf<Job>, nowMs: number): string {
   const { startTime, completionTime } = object.status ?? {}
   if (!startTime) return ''
   return formatShortDuration(
@@ -78,7 +80,7 @@ function durationText(object: Stored, nowMs: number): string {
   )
 }
 
-export const job: KindRules = {
+export const job: KindRules<Job> = {
   group: 'batch',
   kind: 'Job',
   defaults,

@@ -1,4 +1,10 @@
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestSpec,
+  CertificateSigningRequestStatus,
+} from '@gyropilot/api'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { errorText, formatTime } from '@gyropilot/foundation'
 import { parseSigningRequest } from '@gyropilot/foundation/x509'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -33,7 +39,7 @@ const USAGES = [
   'timestamping',
 ]
 
-function validateRequest(spec: Stored, errors: FieldErrors): void {
+function validateRequest(spec: StoredOf<CertificateSigningRequestSpec>, errors: FieldErrors): void {
   const problem = requestProblem(Buffer.from(spec.request ?? '', 'base64').toString('latin1'))
   if (problem !== undefined) errors.invalid('spec.request', givenValue(spec, 'request'), problem)
 }
@@ -90,8 +96,8 @@ function validateFirstBadLabel(
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 
-function validate(object: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
+function validate(object: StoredOf<CertificateSigningRequest>, errors: FieldErrors): void {
+  const spec = object.spec ?? {}
   validateRequest(spec, errors)
   const usages: readonly string[] = spec.usages ?? []
   if (usages.length === 0) errors.required('spec.usages')
@@ -121,7 +127,10 @@ function validate(object: Stored, errors: FieldErrors): void {
 const CONDITION_STATUSES = ['False', 'True', 'Unknown']
 
 /** Decisions and failures are only ever true; a request is approved or denied. */
-function validateConditions(status: Stored | undefined, errors: FieldErrors): void {
+function validateConditions(
+  status: StoredOf<CertificateSigningRequestStatus> | undefined,
+  errors: FieldErrors,
+): void {
   const types = new Set<string>()
   for (const [index, condition] of (status?.conditions ?? []).entries()) {
     const at = `status.conditions[${index}]`
@@ -143,9 +152,13 @@ function validateConditions(status: Stored | undefined, errors: FieldErrors): vo
 }
 
 /** Times of new conditions, and of those whose status changed. */
-function fillConditionTimes(object: Draft, stored: Stored, nowMs: number): void {
-  const before = new Map<string, Stored>(
-    (stored.status?.conditions ?? []).map((condition: Stored) => [condition.type, condition]),
+function fillConditionTimes(
+  object: DraftOf<CertificateSigningRequest>,
+  stored: StoredOf<CertificateSigningRequest>,
+  nowMs: number,
+): void {
+  const before = new Map(
+    (stored.status?.conditions ?? []).map((condition) => [condition.type, condition] as const),
   )
   for (const condition of object.status?.conditions ?? []) {
     const old = before.get(condition.type)
@@ -155,10 +168,15 @@ function fillConditionTimes(object: Draft, stored: Stored, nowMs: number): void 
   }
 }
 
-const isDecision = ({ type }: Stored): boolean => type === 'Approved' || type === 'Denied'
+const isDecision = ({ type }: StoredOf<CertificateSigningRequestCondition>): boolean =>
+  type === 'Approved' || type === 'Denied'
 
-function validateKept(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const now = new Set((object.status?.conditions ?? []).map(({ type }: Stored) => type))
+function validateKept(
+  object: StoredOf<CertificateSigningRequest>,
+  stored: StoredOf<CertificateSigningRequest>,
+  errors: FieldErrors,
+): void {
+  const now = new Set((object.status?.conditions ?? []).map(({ type }) => type))
   for (const { type } of stored.status?.conditions ?? []) {
     if ((isDecision({ type }) || type === 'Failed') && !now.has(type))
       errors.forbidden(
@@ -168,8 +186,8 @@ function validateKept(object: Stored, stored: Stored, errors: FieldErrors): void
   }
 }
 
-function conditionText(object: Stored): string {
-  const types = new Set((object.status?.conditions ?? []).map(({ type }: Stored) => type))
+function conditionText(object: StoredOf<CertificateSigningRequest>): string {
+  const types = new Set((object.status?.conditions ?? []).map(({ type }) => type))
   const parts: string[] = []
   if (types.has('Approved')) parts.push('Approved')
   if (types.has('Denied')) parts.push('Denied')
@@ -179,15 +197,15 @@ function conditionText(object: Stored): string {
   return parts.join(',')
 }
 
-export const certificateSigningRequest: KindRules = {
+export const certificateSigningRequest: KindRules<CertificateSigningRequest> = {
   group: 'certificates.k8s.io',
   kind: 'CertificateSigningRequest',
   name: 'path-segment',
   generationOf: null,
   // Who asks is what the server knows, not what the request says.
   prepareForCreate(object, { userName, user }) {
-    const spec: Draft = (object.spec ??= {})
-    for (const field of ['uid', 'groups', 'extra']) delete spec[field]
+    const spec = (object.spec ??= {})
+    for (const field of ['uid', 'groups', 'extra'] as const) delete spec[field]
     spec.username = userName
     if (user?.uid) spec.uid = user.uid
     if (user !== undefined && user.groups.length > 0) spec.groups = [...user.groups]
@@ -201,8 +219,8 @@ export const certificateSigningRequest: KindRules = {
   validate,
   status: {
     prepareForUpdate(object, stored, { nowMs }) {
-      const given: readonly Stored[] = object.status?.conditions ?? []
-      const kept: readonly Stored[] = stored.status?.conditions ?? []
+      const given = object.status?.conditions ?? []
+      const kept = stored.status?.conditions ?? []
       const conditions = [
         ...kept.filter(isDecision),
         ...given.filter((condition) => !isDecision(condition)),

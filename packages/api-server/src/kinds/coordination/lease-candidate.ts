@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { LeaseCandidate, LeaseCandidateSpec } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareSemanticVersions, parseSemanticVersion } from '@gyropilot/schema/semantic-version'
 import type { SemanticVersion } from '@gyropilot/schema/semantic-version'
@@ -10,7 +11,7 @@ const NO_VERSION: SemanticVersion = { numbers: [0n, 0n, 0n], preRelease: [] }
 const NOT_SEMANTIC = 'must be a valid semantic version'
 
 /** One process that could lead. Contract: docs/behaviour/runtime/leader-election.md, Client: candidate. */
-export const leaseCandidate: KindRules = {
+export const leaseCandidate: KindRules<LeaseCandidate> = {
   group: 'coordination.k8s.io',
   kind: 'LeaseCandidate',
   // Identities of electors: host name, underscore, uid.
@@ -19,7 +20,7 @@ export const leaseCandidate: KindRules = {
   createOnUpdate: true,
   unconditionalUpdate: false,
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     if (!spec.leaseName) errors.required('spec.leaseName')
     const emulation = validateVersions(spec, errors)
     if (!spec.strategy) errors.required('spec.strategy')
@@ -53,7 +54,10 @@ export const leaseCandidate: KindRules = {
 }
 
 /** Answers the emulation version; what is no version counts as zero. */
-function validateVersions(spec: Stored, errors: FieldErrors): SemanticVersion {
+function validateVersions(
+  spec: StoredOf<LeaseCandidateSpec>,
+  errors: FieldErrors,
+): SemanticVersion {
   const { binaryVersion, emulationVersion } = spec
   const emulation = emulationVersion ? parseSemanticVersion(emulationVersion) : NO_VERSION
   if (emulation === undefined)

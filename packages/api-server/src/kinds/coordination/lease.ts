@@ -1,15 +1,16 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Lease } from '@gyropilot/api'
+import type { KindRules } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateStrategy } from './strategy.ts'
 
-export const lease: KindRules = {
+export const lease: KindRules<Lease> = {
   group: 'coordination.k8s.io',
   kind: 'Lease',
   generationOf: null,
   createOnUpdate: true,
   unconditionalUpdate: false,
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     if (typeof spec.leaseDurationSeconds === 'number' && spec.leaseDurationSeconds <= 0) {
       errors.invalid(
         'spec.leaseDurationSeconds',

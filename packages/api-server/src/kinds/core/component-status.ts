@@ -1,12 +1,13 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { ComponentCondition, ComponentStatus } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { column, nameColumn } from '../columns.ts'
 
-const health = (object: Stored): Stored =>
-  (object.conditions ?? []).find(({ type }: Stored) => type === 'Healthy') ?? {}
+const health = (object: StoredOf<ComponentStatus>): StoredOf<ComponentCondition> =>
+  (object.conditions ?? []).find(({ type }) => type === 'Healthy') ?? {}
 
 const HEALTH: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' }
 
-export const componentStatus: KindRules = {
+export const componentStatus: KindRules<ComponentStatus> = {
   group: '',
   kind: 'ComponentStatus',
   columns: [
@@ -15,7 +16,7 @@ export const componentStatus: KindRules = {
       'Status',
       'string',
       'Status of the component conditions',
-      (object) => HEALTH[health(object).status] ?? 'Unknown',
+      (object) => HEALTH[health(object).status ?? ''] ?? 'Unknown',
     ),
     column(
       'Message',

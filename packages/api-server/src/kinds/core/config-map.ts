@@ -1,5 +1,6 @@
+import type { ConfigMap } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
@@ -15,10 +16,10 @@ export function decodedLength(text: string): number {
 }
 
 /** Once `immutable` is true it stays so, and with it the named fields. */
-export function validateImmutableData(
-  object: Stored,
-  stored: Stored,
-  fields: readonly string[],
+export function validateImmutableData<T extends { readonly immutable?: boolean }>(
+  object: T,
+  stored: T,
+  fields: readonly (string & keyof T)[],
   errors: FieldErrors,
 ): void {
   if (stored.immutable !== true) return
@@ -27,7 +28,7 @@ export function validateImmutableData(
     if (!deepEqual(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
 }
 
-export const configMap: KindRules = {
+export const configMap: KindRules<ConfigMap> = {
   group: '',
   kind: 'ConfigMap',
   generationOf: null,
@@ -38,11 +39,11 @@ export const configMap: KindRules = {
       invalidAll(errors, `data[${key}]`, key, configMapKey(key))
       if (object.binaryData && Object.hasOwn(object.binaryData, key))
         errors.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')
-      total += Buffer.byteLength(object.data[key])
+      total += Buffer.byteLength(object.data![key]!)
     }
     for (const key of sortedKeys(object.binaryData)) {
       invalidAll(errors, `binaryData[${key}]`, key, configMapKey(key))
-      total += decodedLength(object.binaryData[key])
+      total += decodedLength(object.binaryData![key]!)
     }
     if (total > LIMIT_BYTES) errors.tooLong('[]', LIMIT_BYTES)
   },

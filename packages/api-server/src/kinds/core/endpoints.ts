@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { EndpointAddress, Endpoints, EndpointSubset } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
@@ -8,7 +9,11 @@ import { tableColumns } from '../columns.ts'
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
-function validateAddress(address: Stored, errors: FieldErrors, field: string): void {
+function validateAddress(
+  address: StoredOf<EndpointAddress>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const ip: string = address.ip ?? ''
   validateIp(ip, errors, `${field}.ip`)
   if (address.hostname)
@@ -18,12 +23,12 @@ function validateAddress(address: Stored, errors: FieldErrors, field: string): v
   validateNonSpecialIp(ip, errors, `${field}.ip`)
 }
 
-function validateSubset(subset: Stored, errors: FieldErrors, field: string): void {
-  const {
-    addresses = [],
-    notReadyAddresses = [],
-    ports = [],
-  } = subset as { addresses?: Stored[]; notReadyAddresses?: Stored[]; ports?: Stored[] }
+function validateSubset(
+  subset: StoredOf<EndpointSubset>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset
   if (addresses.length === 0 && notReadyAddresses.length === 0) {
     errors.required(field, 'must specify `addresses` or `notReadyAddresses`')
   }
@@ -44,13 +49,13 @@ function validateSubset(subset: Stored, errors: FieldErrors, field: string): voi
 
 /** Up to three `ip:port` pairs. */
 /** Port by port; subsets without ready addresses show as nothing at all. */
-function endpointsText(object: Stored): string {
-  const subsets: readonly Stored[] = object.subsets ?? []
+function endpointsText(object: StoredOf<Endpoints>): string {
+  const subsets = object.subsets ?? []
   if (subsets.length === 0) return '<none>'
-  const pairs = subsets.flatMap(({ addresses, ports }) => {
-    const ips: readonly string[] = (addresses ?? []).map(({ ip }: Stored) => String(ip))
-    if ((ports ?? []).length === 0) return ips
-    return (ports as readonly Stored[]).flatMap(({ port }) =>
+  const pairs = subsets.flatMap(({ addresses, ports = [] }) => {
+    const ips: readonly string[] = (addresses ?? []).map(({ ip }) => String(ip))
+    if (ports.length === 0) return ips
+    return ports.flatMap(({ port }) =>
       ips.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`),
     )
   })
@@ -58,7 +63,7 @@ function endpointsText(object: Stored): string {
   return pairs.length > 3 ? `${text} + ${pairs.length - 3} more...` : text
 }
 
-export const endpoints: KindRules = {
+export const endpoints: KindRules<Endpoints> = {
   group: '',
   kind: 'Endpoints',
   generationOf: null,

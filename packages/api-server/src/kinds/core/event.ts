@@ -1,11 +1,13 @@
+import type { Event as EventsEvent } from '@gyropilot/api/events-v1'
+import type { Event, ObjectReference } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { formatAge } from '../../printing/ages.ts'
 import { column, nameColumn } from '../columns.ts'
 
 /** Events written through events.k8s.io carry an eventTime; those of the core API are hardly checked. */
-function validateNamespace(object: Stored, errors: FieldErrors): void {
+function validateNamespace(object: StoredOf<Event>, errors: FieldErrors): void {
   const involved: string = object.involvedObject?.namespace ?? ''
   const own: string = object.metadata?.namespace ?? ''
   if (involved === '') {
@@ -15,14 +17,27 @@ function validateNamespace(object: Stored, errors: FieldErrors): void {
     errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
 }
 
-type Selectable = NonNullable<KindRules['selectableFields']>
+type Selectable = NonNullable<KindRules<Event>['selectableFields']>
 
-function referenceFields(reference: string): Selectable {
-  const fields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const REFERENCE = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+] as const
+
+/** `referenceOf`: where an Event of the version has the object that it is about. */
+function referenceFields<T>(
+  reference: string,
+  referenceOf: (object: StoredOf<T>) => StoredOf<ObjectReference> | undefined,
+): NonNullable<KindRules<T>['selectableFields']> {
   return Object.fromEntries(
-    fields.map((field) => [
+    REFERENCE.map((field) => [
       `${reference}.${field}`,
-      (object: Stored): string => object[reference]?.[field] ?? '',
+      (object: StoredOf<T>): string => referenceOf(object)?.[field] ?? '',
     ]),
   )
 }
@@ -32,17 +47,18 @@ const reasonAndType: Selectable = {
   type: (object) => object.type ?? '',
 }
 
-const firstSeen = (object: Stored): string | undefined => object.firstTimestamp ?? object.eventTime
-const lastSeen = (object: Stored): string | undefined =>
+const firstSeen = (object: StoredOf<Event>): string | undefined =>
+  object.firstTimestamp ?? object.eventTime
+const lastSeen = (object: StoredOf<Event>): string | undefined =>
   object.series?.lastObservedTime ?? object.lastTimestamp ?? firstSeen(object)
 
-function sourceText(object: Stored): string {
+function sourceText(object: StoredOf<Event>): string {
   const component = object.source?.component || object.reportingComponent || ''
   const host = object.source?.host || object.reportingInstance || ''
   return host === '' ? component : `${component}, ${host}`
 }
 
-function countOf(object: Stored): number {
+function countOf(object: StoredOf<Event>): number {
   return object.series?.count ?? (object.count || 1)
 }
 
@@ -101,7 +117,7 @@ const columns = [
   { ...nameColumn, priority: 1 },
 ]
 
-export const event: KindRules = {
+export const event: KindRules<Event> = {
   group: '',
   kind: 'Event',
   name: 'path-segment',
@@ -109,7 +125,7 @@ export const event: KindRules = {
   createOnUpdate: true,
   validate: (object, errors) => validateNamespace(object, errors),
   selectableFields: {
-    ...referenceFields('involvedObject'),
+    ...referenceFields<Event>('involvedObject', ({ involvedObject }) => involvedObject),
     ...reasonAndType,
     reportingComponent: (object) => object.reportingComponent ?? '',
     source: (object) => object.source?.component || object.reportingComponent || '',
@@ -131,10 +147,18 @@ const FIXED = [
   'source',
   'firstTimestamp',
   'lastTimestamp',
-]
+] as const
 
 /** Stored as core Events: checks see the core field names. */
-export const eventsEvent: KindRules = {
+/** Read from what clients of this version see. */
+const FIELDS_OF_EVENTS_API: NonNullable<KindRules<EventsEvent>['selectableFields']> = {
+  ...referenceFields<EventsEvent>('regarding', ({ regarding }) => regarding),
+  reason: ({ reason = '' }) => reason,
+  type: ({ type = '' }) => type,
+  reportingController: ({ reportingController = '' }) => reportingController,
+}
+
+export const eventsEvent: KindRules<Event> = {
   group: 'events.k8s.io',
   kind: 'Event',
   name: 'path-segment',
@@ -152,7 +176,7 @@ export const eventsEvent: KindRules = {
     ] as const) {
       if (!object[field]) errors.required(shown)
     }
-    for (const field of ['reportingInstance', 'action', 'reason']) {
+    for (const field of ['reportingInstance', 'action', 'reason'] as const) {
       if ((object[field] ?? '').length > 128)
         errors.invalid(field, '', 'can have at most 128 characters')
     }
@@ -167,11 +191,6 @@ export const eventsEvent: KindRules = {
         errors.invalid(field, object[field] ?? null, 'field is immutable')
     }
   },
-  // Read from what clients of this version see.
-  selectableFields: {
-    ...referenceFields('regarding'),
-    ...reasonAndType,
-    reportingController: (object) => object.reportingController ?? '',
-  },
+  selectableFields: FIELDS_OF_EVENTS_API,
   columns,
 }

@@ -1,16 +1,17 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Namespace } from '@gyropilot/api'
+import type { DraftOf, KindRules } from '../../registry/kind-rules.ts'
 import { validateFinalizer } from '@gyropilot/schema/validation/metadata'
 import { tableColumns } from '../columns.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 /** The label that carries the name cannot be edited: it is put back. */
-function keepNameLabel(object: Stored): void {
+function keepNameLabel(object: DraftOf<Namespace>): void {
   if (object.metadata?.name)
     object.metadata.labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name }
 }
 
-export const namespace: KindRules = {
+export const namespace: KindRules<Namespace> = {
   group: '',
   kind: 'Namespace',
   name: 'label',
@@ -18,7 +19,7 @@ export const namespace: KindRules = {
   prepareForCreate(object) {
     keepNameLabel(object)
     object.spec ??= {}
-    const finalizers: string[] = object.spec.finalizers ?? []
+    const finalizers = object.spec.finalizers ?? []
     object.spec.finalizers = finalizers.includes('kubernetes')
       ? finalizers
       : [...finalizers, 'kubernetes']
@@ -37,7 +38,7 @@ export const namespace: KindRules = {
   status: {
     validateUpdate(object, _stored, errors) {
       const [phase, when] =
-        object.metadata.deletionTimestamp === undefined
+        object.metadata?.deletionTimestamp === undefined
           ? ['Active', 'is empty']
           : ['Terminating', 'is not empty']
       const given: string = object.status?.phase ?? ''

@@ -1,5 +1,6 @@
+import type { Node, NodeAddress, NodeStatus, NodeSystemInfo, Quantity, Taint } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -10,7 +11,7 @@ import { validateResourceQuantity } from './pod/resources.ts'
 import { TAINT_EFFECTS } from './pod/scheduling.ts'
 
 /** The path is kube-apiserver's, although taints stand in the spec. */
-function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErrors): void {
+function validateTaints(taints: readonly StoredOf<Taint>[] | undefined, errors: FieldErrors): void {
   const seen = new Set<string>()
   for (const [index, taint] of (taints ?? []).entries()) {
     const { key = '', value = '', effect = '', timeAdded } = taint
@@ -31,7 +32,10 @@ function validateTaints(taints: readonly Stored[] | undefined, errors: FieldErro
   }
 }
 
-function validateAddresses(addresses: readonly Stored[] | undefined, errors: FieldErrors): void {
+function validateAddresses(
+  addresses: readonly StoredOf<NodeAddress>[] | undefined,
+  errors: FieldErrors,
+): void {
   const seen = new Set<string>()
   for (const [index, { type, address }] of (addresses ?? []).entries()) {
     const key = `${type}/${address}`
@@ -41,19 +45,23 @@ function validateAddresses(addresses: readonly Stored[] | undefined, errors: Fie
   }
 }
 
-function validateResources(list: Stored | undefined, errors: FieldErrors, field: string): void {
+function validateResources(
+  list: Readonly<Record<string, Quantity>> | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   for (const name of Object.keys(list ?? {}).toSorted()) {
-    validateResourceQuantity(name, list![name], errors, `${field}.${name}`)
+    validateResourceQuantity(name, list![name]!, errors, `${field}.${name}`)
   }
 }
 
-function validateStatus(status: Stored | undefined, errors: FieldErrors): void {
+function validateStatus(status: StoredOf<NodeStatus> | undefined, errors: FieldErrors): void {
   validateAddresses(status?.addresses, errors)
   validateResources(status?.capacity, errors, 'status.capacity')
   validateResources(status?.allocatable, errors, 'status.allocatable')
 }
 
-function roles(object: Stored): string {
+function roles(object: StoredOf<Node>): string {
   const found = new Set<string>()
   for (const [key, value] of Object.entries<string>(object.metadata?.labels ?? {})) {
     if (key.startsWith('node-role.kubernetes.io/')) {
@@ -64,8 +72,8 @@ function roles(object: Stored): string {
   return found.size === 0 ? '<none>' : [...found].toSorted().join(',')
 }
 
-function statusText(object: Stored): string {
-  const ready = (object.status?.conditions ?? []).find(({ type }: Stored) => type === 'Ready')
+function statusText(object: StoredOf<Node>): string {
+  const ready = (object.status?.conditions ?? []).find(({ type }) => type === 'Ready')
   const parts = [ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady']
   if (object.spec?.unschedulable === true) parts.push('SchedulingDisabled')
   return parts.join(',')
@@ -73,15 +81,14 @@ function statusText(object: Stored): string {
 
 const address =
   (type: string) =>
-  (object: Stored): string =>
-    (object.status?.addresses ?? []).find((entry: Stored) => entry.type === type)?.address ??
-    '<none>'
+  (object: StoredOf<Node>): string =>
+    (object.status?.addresses ?? []).find((entry) => entry.type === type)?.address ?? '<none>'
 const info =
-  (field: string) =>
-  (object: Stored): string =>
+  (field: Exclude<keyof NodeSystemInfo, 'swap'>) =>
+  (object: StoredOf<Node>): string =>
     object.status?.nodeInfo?.[field] || '<unknown>'
 
-export const node: KindRules = {
+export const node: KindRules<Node> = {
   group: '',
   kind: 'Node',
   generationOf: null,
@@ -89,7 +96,7 @@ export const node: KindRules = {
     const { spec = {}, status } = object
     // The older field wins, for clients that know no other.
     if (spec.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR]
-    if (spec.podCIDRs?.length > 0) spec.podCIDR = spec.podCIDRs[0]
+    if ((spec.podCIDRs ?? []).length > 0) spec.podCIDR = spec.podCIDRs![0]
     else delete spec.podCIDR
     if (status?.capacity && !status.allocatable) status.allocatable = { ...status.capacity }
   },
@@ -112,9 +119,9 @@ export const node: KindRules = {
     }
   },
   validateUpdate(object, stored, errors) {
-    const before: Stored = stored.spec ?? {}
-    const now: Stored = object.spec ?? {}
-    if (before.podCIDRs?.length > 0 && !deepEqual(before.podCIDRs, now.podCIDRs)) {
+    const before = stored.spec ?? {}
+    const now = object.spec ?? {}
+    if ((before.podCIDRs ?? []).length > 0 && !deepEqual(before.podCIDRs, now.podCIDRs)) {
       errors.forbidden(
         'spec.podCIDRs',
         'node updates may not change podCIDR except from "" to valid',

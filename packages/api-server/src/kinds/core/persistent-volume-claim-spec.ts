@@ -1,4 +1,5 @@
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { PersistentVolumeClaimSpec } from '@gyropilot/api'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { isIntegerQuantity, quantitySign } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
@@ -23,13 +24,17 @@ export function validateAccessModes(
 }
 
 /** Of claims, and of their templates in StatefulSets and ephemeral volumes. */
-export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateClaimSpec(
+  spec: StoredOf<PersistentVolumeClaimSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const modes: readonly string[] = spec.accessModes ?? []
   if (modes.length === 0)
     errors.required(`${field}.accessModes`, 'at least 1 access mode is required')
   validateLabelSelector(spec.selector, errors, `${field}.selector`)
   validateAccessModes(modes, errors, `${field}.accessModes`)
-  const storage: string | undefined = spec.resources?.requests?.storage
+  const storage = spec.resources?.requests?.storage
   if (storage === undefined) errors.required(`${field}.resources[storage]`)
   else if (quantitySign(storage) <= 0)
     errors.invalid(`${field}.resources[storage]`, storage, 'must be greater than zero')
@@ -43,8 +48,8 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
   if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode)) {
     errors.notSupported(`${field}.volumeMode`, spec.volumeMode, ['Block', 'Filesystem'])
   }
-  for (const source of ['dataSource', 'dataSourceRef']) {
-    const reference: Stored | undefined = spec[source]
+  for (const source of ['dataSource', 'dataSourceRef'] as const) {
+    const reference = spec[source]
     if (!reference) continue
     if (!reference.name) errors.required(`${field}.${source}.name`)
     if (!reference.kind) errors.required(`${field}.${source}.kind`)
@@ -55,7 +60,8 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
         "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
       )
     }
-    const { apiGroup, namespace = '' } = reference
+    const { apiGroup } = reference
+    const namespace = spec.dataSourceRef?.namespace ?? ''
     if (apiGroup)
       invalidAll(errors, `${field}.${source}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
     if (source === 'dataSourceRef' && namespace !== '')
@@ -73,13 +79,17 @@ export function validateClaimSpec(spec: Stored, errors: FieldErrors, field: stri
 }
 
 /** The printed value is a path, whose fields are not shown. */
-function validateSameSource(spec: Stored, errors: FieldErrors, field: string): void {
+function validateSameSource(
+  spec: StoredOf<PersistentVolumeClaimSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { dataSource, dataSourceRef } = spec
   if (!dataSource || !dataSourceRef) return
   if (dataSourceRef.namespace)
     errors.invalid(field, {}, 'may not be specified when dataSourceRef.namespace is specified')
   else if (
-    ['apiGroup', 'kind', 'name'].some(
+    (['apiGroup', 'kind', 'name'] as const).some(
       (name) => (dataSource[name] ?? '') !== (dataSourceRef[name] ?? ''),
     )
   )
@@ -87,10 +97,13 @@ function validateSameSource(spec: Stored, errors: FieldErrors, field: string): v
 }
 
 /** Of a claim, or of a template of one: `field` is where its spec stands. */
-export function claimSpecWarnings(spec: Stored | undefined, field: string): string[] {
+export function claimSpecWarnings(
+  spec: StoredOf<PersistentVolumeClaimSpec> | undefined,
+  field: string,
+): string[] {
   const warnings: string[] = []
-  for (const list of ['requests', 'limits']) {
-    const quantity: string | undefined = spec?.['resources']?.[list]?.storage
+  for (const list of ['requests', 'limits'] as const) {
+    const quantity = spec?.resources?.[list]?.storage
     if (quantity === undefined || isIntegerQuantity(quantity)) continue
     warnings.push(
       `${field}.resources.${list}[storage]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,

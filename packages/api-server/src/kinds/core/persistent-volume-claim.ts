@@ -1,17 +1,23 @@
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  TypedLocalObjectReference,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { claimSpecWarnings, validateClaimSpec } from './persistent-volume-claim-spec.ts'
+import { keep } from '../kept-field.ts'
 import { accessModesText } from './persistent-volume.ts'
 
 const IMMUTABLE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 
-export function defaultClaim(object: Draft): void {
+export function defaultClaim(object: DraftOf<PersistentVolumeClaim>): void {
   object.spec ??= {}
   object.spec.volumeMode ??= 'Filesystem'
   object.status ??= {}
@@ -19,8 +25,8 @@ export function defaultClaim(object: Draft): void {
 }
 
 /** A dataSource of a kind that was never meant for it is dropped; of the two fields, each fills the other one. */
-function mirrorDataSource(object: Draft): void {
-  const spec: Draft = object.spec ?? {}
+function mirrorDataSource(object: DraftOf<PersistentVolumeClaim>): void {
+  const spec = object.spec ?? {}
   if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
   else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
@@ -29,20 +35,24 @@ function mirrorDataSource(object: Draft): void {
   }
 }
 
-function isOldSource({ kind, apiGroup }: Draft): boolean {
+function isOldSource({ kind, apiGroup }: DraftOf<TypedLocalObjectReference>): boolean {
   return (
     (kind === 'PersistentVolumeClaim' && !apiGroup) ||
     (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
   )
 }
 
-function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+function validateUpdate(
+  object: StoredOf<PersistentVolumeClaim>,
+  stored: StoredOf<PersistentVolumeClaim>,
+  errors: FieldErrors,
+): void {
   // kube-apiserver checks the whole object twice on updates, and reports twice.
   validateClaimSpec(object.spec ?? {}, errors, 'spec')
-  const now: Draft = structuredClone(object.spec ?? {})
-  const before: Stored = stored.spec ?? {}
-  const size: string | undefined = now.resources?.requests?.storage
-  const oldSize: string | undefined = before.resources?.requests?.storage
+  const now: DraftOf<PersistentVolumeClaimSpec> = structuredClone(object.spec ?? {})
+  const before = stored.spec ?? {}
+  const size = now.resources?.requests?.storage
+  const oldSize = before.resources?.requests?.storage
   if (!before.volumeName) keep(now, before, 'volumeName')
   if (before.storageClassName === undefined) {
     const annotated: string | undefined = stored.metadata?.annotations?.[CLASS_ANNOTATION]
@@ -50,7 +60,7 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
   }
   const bound = stored.status?.phase === 'Bound'
   if (bound) {
-    now.resources = before.resources
+    keep(now, before, 'resources')
     keep(now, before, 'volumeAttributesClassName')
   }
   if (!deepEqual(now, before)) {
@@ -61,7 +71,7 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
     errors.forbidden('spec', `${IMMUTABLE}\n${diff}`)
   }
   // A claim whose growth failed may shrink again, down to what it has. Nothing counts as zero.
-  const capacity: string = stored.status?.capacity?.storage ?? '0'
+  const capacity = stored.status?.capacity?.storage ?? '0'
   if (
     compareQuantities(size ?? '0', oldSize ?? '0') < 0 &&
     compareQuantities(size ?? '0', capacity) <= 0
@@ -75,15 +85,10 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
     errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
 }
 
-function keep(draft: Draft, before: Stored, field: string): void {
-  if (before[field] === undefined) delete draft[field]
-  else draft[field] = before[field]
-}
-
-const claimClass = (object: Stored): string =>
+const claimClass = (object: StoredOf<PersistentVolumeClaim>): string =>
   object.metadata?.annotations?.[CLASS_ANNOTATION] ?? object.spec?.storageClassName ?? ''
 
-export const persistentVolumeClaim: KindRules = {
+export const persistentVolumeClaim: KindRules<PersistentVolumeClaim> = {
   group: '',
   kind: 'PersistentVolumeClaim',
   generationOf: null,

@@ -1,7 +1,8 @@
+import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { cloneJson } from '../../registry/equality.ts'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Draft, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
@@ -37,7 +38,7 @@ const SOURCES = [
   'local',
   'storageos',
   'csi',
-]
+] as const
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
 const MODE_TEXT: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
@@ -53,11 +54,11 @@ export function accessModesText(modes: readonly string[] | undefined): string {
     .join(',')
 }
 
-const sourceOf = (spec: Stored): Draft =>
+const sourceOf = (spec: StoredOf<PersistentVolumeSpec>): Draft =>
   Object.fromEntries(SOURCES.filter((name) => spec[name]).map((name) => [name, spec[name]]))
 
-function validate(object: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
+function validate(object: StoredOf<PersistentVolume>, errors: FieldErrors): void {
+  const spec = object.spec ?? {}
   const modes: readonly string[] = spec.accessModes ?? []
   if (modes.length === 0) errors.required('spec.accessModes')
   validateAccessModes(modes, errors, 'spec.accessModes')
@@ -66,16 +67,16 @@ function validate(object: Stored, errors: FieldErrors): void {
   if (spec.capacity?.storage === undefined || names.length > 1)
     errors.notSupported('spec.capacity', givenValue(spec, 'capacity'), ['storage'])
   for (const name of names.toSorted()) {
+    const given = spec.capacity![name]!
     // Amounts below zero are reported twice, first as a whole number.
-    const amount = quantitySign(spec.capacity[name])
+    const amount = quantitySign(given)
     if (amount < 0)
       errors.invalid(
         `spec.capacity[${name}]`,
-        quantityToInteger(spec.capacity[name]),
+        quantityToInteger(given),
         'must be a valid resource quantity',
       )
-    if (amount <= 0)
-      errors.invalid(`spec.capacity[${name}]`, spec.capacity[name], 'must be greater than zero')
+    if (amount <= 0) errors.invalid(`spec.capacity[${name}]`, given, 'must be greater than zero')
   }
   if (
     spec.persistentVolumeReclaimPolicy &&
@@ -87,7 +88,7 @@ function validate(object: Stored, errors: FieldErrors): void {
       RECLAIM_POLICIES,
     )
   }
-  const required: Stored | undefined = spec.nodeAffinity?.required
+  const required = spec.nodeAffinity?.required
   if (spec.nodeAffinity) {
     if (!required)
       errors.required('spec.nodeAffinity.required', 'must specify required node constraints')
@@ -107,7 +108,7 @@ function validate(object: Stored, errors: FieldErrors): void {
   validateAttributesClass(spec, errors)
 }
 
-function validateAttributesClass(spec: Stored, errors: FieldErrors): void {
+function validateAttributesClass(spec: StoredOf<PersistentVolumeSpec>, errors: FieldErrors): void {
   const name: string | undefined = spec.volumeAttributesClassName
   if (name === undefined) return
   const at = 'spec.volumeAttributesClassName'
@@ -117,7 +118,11 @@ function validateAttributesClass(spec: Stored, errors: FieldErrors): void {
     errors.required('spec.csi', 'has to be specified when using volumeAttributesClassName')
 }
 
-function validateSources(spec: Stored, errors: FieldErrors, name: string): void {
+function validateSources(
+  spec: StoredOf<PersistentVolumeSpec>,
+  errors: FieldErrors,
+  name: string,
+): void {
   const owner = { persistent: true, name }
   let count = 0
   for (const name of SOURCES) {
@@ -153,13 +158,16 @@ const STABLE_LABELS: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 }
 
-function isSameAffinity(now: Stored | undefined, { nodeAffinity: before }: Stored): boolean {
-  const demandsOf = (affinity: Stored | undefined): Stored[][] =>
-    (affinity?.required?.nodeSelectorTerms ?? []).map((term: Stored) => [
+function isSameAffinity(
+  now: StoredOf<VolumeNodeAffinity> | undefined,
+  { nodeAffinity: before }: StoredOf<PersistentVolumeSpec>,
+): boolean {
+  const demandsOf = (affinity: StoredOf<VolumeNodeAffinity> | undefined): Stored[][] =>
+    (affinity?.required?.nodeSelectorTerms ?? []).map((term) => [
       ...(term.matchExpressions ?? []),
       ...(term.matchFields ?? []),
     ])
-  const renamed: Draft = cloneJson(before)
+  const renamed = cloneJson(before)
   const given = demandsOf(now)
   for (const [term, demands] of demandsOf(renamed).entries()) {
     for (const [index, demand] of demands.entries()) {
@@ -170,7 +178,11 @@ function isSameAffinity(now: Stored | undefined, { nodeAffinity: before }: Store
   return deepEqual(now, renamed)
 }
 
-function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+function validateUpdate(
+  object: StoredOf<PersistentVolume>,
+  stored: StoredOf<PersistentVolume>,
+  errors: FieldErrors,
+): void {
   // kube-apiserver checks the whole object twice on updates, and reports twice.
   validate(object, errors)
   const now = sourceOf(object.spec ?? {})
@@ -198,7 +210,7 @@ function validateUpdate(object: Stored, stored: Stored, errors: FieldErrors): vo
   }
 }
 
-export const persistentVolume: KindRules = {
+export const persistentVolume: KindRules<PersistentVolume> = {
   group: '',
   kind: 'PersistentVolume',
   generationOf: null,

@@ -1,9 +1,16 @@
+import type {
+  LimitRange,
+  LimitRangeItem,
+  Quantity,
+  ResourceQuota,
+  ResourceQuotaSpec,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { ownValue } from '../../registry/equality.ts'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities, parseQuantity } from '@gyropilot/api'
-import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
@@ -47,7 +54,7 @@ const ONLY_EXISTS = new Set([
   'CrossNamespacePodAffinity',
 ])
 
-function validateScopes(spec: Stored, errors: FieldErrors): void {
+function validateScopes(spec: StoredOf<ResourceQuotaSpec>, errors: FieldErrors): void {
   const scopes: readonly string[] = spec.scopes ?? []
   for (const scope of scopes) {
     if (!SCOPES.has(scope)) errors.invalid('spec.scopes', scopes, 'unsupported scope')
@@ -57,7 +64,7 @@ function validateScopes(spec: Stored, errors: FieldErrors): void {
 }
 
 function refuseOtherResources(
-  spec: Stored,
+  spec: StoredOf<ResourceQuotaSpec>,
   scope: string,
   errors: FieldErrors,
   field: string,
@@ -82,8 +89,8 @@ function refuseConflicts(
 }
 
 /** Paths name no index here. */
-function validateScopeSelector(spec: Stored, errors: FieldErrors): void {
-  const expressions: readonly Stored[] = spec.scopeSelector?.matchExpressions ?? []
+function validateScopeSelector(spec: StoredOf<ResourceQuotaSpec>, errors: FieldErrors): void {
+  const expressions = spec.scopeSelector?.matchExpressions ?? []
   const field = 'spec.scopeSelector.matchExpressions'
   const shown = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values = null }) => ({
@@ -139,43 +146,38 @@ function appliesTo(scope: string, resource: string): boolean {
 
 /** `configmaps: 1/1, pods: 1/1`, limits apart. */
 function quotaText(limits: boolean) {
-  return (object: Stored): string =>
-    Object.keys(object.status?.hard ?? {})
-      .toSorted()
-      .filter((name) => name.startsWith('limits') === limits)
-      .map((name) => `${name}: ${object.status.used?.[name] ?? '0'}/${object.status.hard[name]}`)
+  return (object: StoredOf<ResourceQuota>): string =>
+    sortedEntries(object.status?.hard ?? {})
+      .filter(([name]) => name.startsWith('limits') === limits)
+      .map(([name, hard]) => `${name}: ${object.status?.used?.[name] ?? '0'}/${hard}`)
       .join(', ')
 }
 
-export const resourceQuota: KindRules = {
+export const resourceQuota: KindRules<ResourceQuota> = {
   group: '',
   kind: 'ResourceQuota',
   generationOf: null,
   validate(object, errors) {
-    const hard: Stored = object.spec?.hard ?? {}
-    for (const name of Object.keys(hard).toSorted()) {
+    const hard = object.spec?.hard ?? {}
+    for (const [name, quantity] of sortedEntries(hard)) {
       validateQuotaResourceName(name, errors, `spec.hard[${name}]`)
-      validateResourceQuantity(name, hard[name], errors, `spec.hard[${name}]`)
+      validateResourceQuantity(name, quantity, errors, `spec.hard[${name}]`)
     }
     validateScopes(object.spec ?? {}, errors)
     validateScopeSelector(object.spec ?? {}, errors)
   },
   validateUpdate(object, stored, errors) {
-    const scopes = (quota: Stored): string[] => [...(quota.spec?.scopes ?? [])].toSorted()
+    const scopes = (quota: StoredOf<ResourceQuota>): string[] =>
+      [...(quota.spec?.scopes ?? [])].toSorted()
     if (!deepEqual(scopes(object), scopes(stored)))
       errors.invalid('spec.scopes', object.spec?.scopes ?? null, 'field is immutable')
   },
   status: {
     validateUpdate(object, _stored, errors) {
-      for (const list of ['hard', 'used']) {
-        for (const name of Object.keys(object.status?.[list] ?? {}).toSorted()) {
+      for (const list of ['hard', 'used'] as const) {
+        for (const [name, quantity] of sortedEntries(object.status?.[list] ?? {})) {
           validateQuotaResourceName(name, errors, `status.${list}[${name}]`)
-          validateResourceQuantity(
-            name,
-            object.status[list][name],
-            errors,
-            `status.${list}[${name}]`,
-          )
+          validateResourceQuantity(name, quantity, errors, `status.${list}[${name}]`)
         }
       }
     },
@@ -183,23 +185,33 @@ export const resourceQuota: KindRules = {
   columns: tableColumns('resourcequotas', { Request: quotaText(false), Limit: quotaText(true) }),
 }
 
+/** By name, since maps are walked in no fixed order upstream. */
+function sortedEntries<T>(map: Readonly<Record<string, T>>): [string, T][] {
+  return sortedKeys(map).map((name) => [name, map[name]!])
+}
+
 const LIMIT_TYPES = new Set(['Pod', 'Container', 'PersistentVolumeClaim'])
 
-function defaultItem(item: Draft): void {
+function defaultItem(item: DraftOf<LimitRangeItem>): void {
   if (item.type !== 'Container') return
   for (const [target, source] of [
     ['default', 'max'],
     ['defaultRequest', 'default'],
     ['defaultRequest', 'min'],
   ] as const) {
-    for (const name of Object.keys(item[source] ?? {})) {
+    for (const [name, quantity] of Object.entries(item[source] ?? {})) {
       item[target] ??= {}
-      item[target][name] ??= item[source][name]
+      item[target][name] ??= quantity
     }
   }
 }
 
-function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, field: string): void {
+function validateItem(
+  item: StoredOf<LimitRangeItem>,
+  seen: Set<string>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { type = '' } = item
   const messages = qualifiedName(type)
   invalidAll(errors, `${field}.type`, type, messages)
@@ -235,17 +247,19 @@ function validateItem(item: Stored, seen: Set<string>, errors: FieldErrors, fiel
   for (const name of [...names].toSorted()) validateBounds(item, name, errors, field)
 }
 
-function validateBounds(item: Stored, name: string, errors: FieldErrors, field: string): void {
-  const value = (part: string): string | undefined => ownValue(item[part] ?? {}, name)
-  const above = (a: string | undefined, b: string | undefined): boolean =>
+function validateBounds(
+  item: StoredOf<LimitRangeItem>,
+  name: string,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const value = (part: Exclude<keyof LimitRangeItem, 'type'>): Quantity | undefined =>
+    ownValue(item[part] ?? {}, name)
+  const above = (a: Quantity | undefined, b: Quantity | undefined): boolean =>
     a !== undefined && b !== undefined && compareQuantities(a, b) > 0
-  const [min, max, limit, request, ratio] = [
-    'min',
-    'max',
-    'default',
-    'defaultRequest',
-    'maxLimitRequestRatio',
-  ].map(value)
+  const [min, max, limit, request, ratio] = (
+    ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
+  ).map(value)
   if (above(min, max))
     errors.invalid(
       `${field}.min[${name}]`,
@@ -308,17 +322,18 @@ function validateBounds(item: Stored, name: string, errors: FieldErrors, field: 
     )
 }
 
-function toNumber(text: string): number {
+function toNumber(text: Quantity): number {
   return parseQuantity(text).toNumber()
 }
 
-export const limitRange: KindRules = {
+export const limitRange: KindRules<LimitRange> = {
   group: '',
   kind: 'LimitRange',
   generationOf: null,
   // Clients may leave the name out: the server then takes a UUID.
   prepareForCreate(object) {
-    if (!object.metadata?.name) object.metadata.name = object.metadata.uid
+    const metadata = (object.metadata ??= {})
+    metadata.name ||= metadata.uid
   },
   canonicalize(object) {
     if (object.spec) nullWhenEmpty(object.spec, 'limits')

@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { PodTemplate, ReplicationController } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { column, containerCells, labelsText, nameColumn, tableColumns } from '../columns.ts'
@@ -11,7 +12,7 @@ import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
 import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
 
-export const replicationController: KindRules = {
+export const replicationController: KindRules<ReplicationController> = {
   group: '',
   kind: 'ReplicationController',
   defaults(object) {
@@ -28,7 +29,7 @@ export const replicationController: KindRules = {
     object.status = emptyStatus({ group: '', version: 'v1', kind: 'ReplicationController' })
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validateNonNegative(spec.minReadySeconds, errors, 'spec.minReadySeconds')
     const selector: Record<string, string> = spec.selector ?? {}
     const keys = Object.keys(selector)
@@ -71,7 +72,7 @@ export const replicationController: KindRules = {
   }),
 }
 
-export const podTemplate: KindRules = {
+export const podTemplate: KindRules<PodTemplate> = {
   group: '',
   kind: 'PodTemplate',
   generationOf: (object) => object.template,
@@ -93,8 +94,6 @@ export const podTemplate: KindRules = {
     podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
 }
 
-function containerList(object: Stored, field: string): string {
-  return (object.template?.spec?.containers ?? [])
-    .map((container: Stored) => container[field])
-    .join(',')
+function containerList(object: StoredOf<PodTemplate>, field: 'name' | 'image'): string {
+  return (object.template?.spec?.containers ?? []).map((container) => container[field]).join(',')
 }

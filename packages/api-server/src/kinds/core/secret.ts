@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Secret } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
@@ -8,8 +9,8 @@ import { decodedLength, validateImmutableData } from './config-map.ts'
 const LIMIT_BYTES = 1024 * 1024
 const ACCOUNT = 'kubernetes.io/service-account.name'
 
-function validateType(object: Stored, errors: FieldErrors): void {
-  const data: Stored = object.data ?? {}
+function validateType(object: StoredOf<Secret>, errors: FieldErrors): void {
+  const data = object.data ?? {}
   switch (object.type) {
     case 'kubernetes.io/service-account-token':
       if (!object.metadata?.annotations?.[ACCOUNT])
@@ -34,7 +35,11 @@ function validateType(object: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateJsonKey(data: Stored, key: string, errors: FieldErrors): void {
+function validateJsonKey(
+  data: Readonly<Record<string, string>>,
+  key: string,
+  errors: FieldErrors,
+): void {
   if (data[key] === undefined) {
     errors.required(`data[${key}]`)
     return
@@ -57,7 +62,7 @@ function validateJsonKey(data: Stored, key: string, errors: FieldErrors): void {
   }
 }
 
-export const secret: KindRules = {
+export const secret: KindRules<Secret> = {
   group: '',
   kind: 'Secret',
   generationOf: null,
@@ -67,7 +72,7 @@ export const secret: KindRules = {
     if (object.stringData) {
       const data: Record<string, string> = { ...object.data }
       for (const key of Object.keys(object.stringData))
-        data[key] = Buffer.from(object.stringData[key]).toString('base64')
+        data[key] = Buffer.from(object.stringData[key]!).toString('base64')
       object.data = data
       delete object.stringData
     }
@@ -79,7 +84,7 @@ export const secret: KindRules = {
     let total = 0
     for (const key of sortedKeys(object.data)) {
       invalidAll(errors, `data[${key}]`, key, configMapKey(key))
-      total += decodedLength(object.data[key])
+      total += decodedLength(object.data![key]!)
     }
     if (total > LIMIT_BYTES) errors.tooLong('data', LIMIT_BYTES)
     validateType(object, errors)

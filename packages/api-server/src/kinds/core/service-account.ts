@@ -1,3 +1,4 @@
+import type { ServiceAccount } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { tableColumns } from '../columns.ts'
 
@@ -6,7 +7,7 @@ function reduceSecrets(object: { secrets?: { name?: string }[] }): void {
     object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }))
 }
 
-export const serviceAccount: KindRules = {
+export const serviceAccount: KindRules<ServiceAccount> = {
   group: '',
   kind: 'ServiceAccount',
   generationOf: null,

@@ -1,5 +1,6 @@
 /** What a Service's clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy must have in common. */
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { ServiceSpec } from '@gyropilot/api'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 
@@ -7,14 +8,14 @@ const FAMILIES = ['IPv4', 'IPv6']
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 const FIXED = 'may not change once set'
 
-export function isHeadlessSpec(spec: Stored): boolean {
+export function isHeadlessSpec(spec: StoredOf<ServiceSpec>): boolean {
   return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === 'None'
 }
 
 const isIPv6 = (ip: string): boolean => parseIp(ip)?.family === 6
 
 /** Checked twice: before addresses are given, and again with everything else. */
-export function validateClusterIpFields(spec: Stored, errors: FieldErrors): void {
+export function validateClusterIpFields(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   if (spec.type === 'ExternalName') return
   const ips: readonly string[] = spec.clusterIPs ?? []
   validateMirror(spec, ips, errors)
@@ -36,7 +37,11 @@ export function validateClusterIpFields(spec: Stored, errors: FieldErrors): void
   }
 }
 
-function validateMirror(spec: Stored, ips: readonly string[], errors: FieldErrors): void {
+function validateMirror(
+  spec: StoredOf<ServiceSpec>,
+  ips: readonly string[],
+  errors: FieldErrors,
+): void {
   const field = 'spec.clusterIPs'
   if (!spec.clusterIP) {
     if (ips.length > 0)
@@ -46,7 +51,7 @@ function validateMirror(spec: Stored, ips: readonly string[], errors: FieldError
     errors.invalid(field, ips, 'first value must match `clusterIP`')
 }
 
-function validateFamilies(spec: Stored, errors: FieldErrors): void {
+function validateFamilies(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   const seen = new Set<string>()
   for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
     const field = `spec.ipFamilies[${index}]`
@@ -82,7 +87,11 @@ function isDualStack(ips: readonly string[]): boolean {
 }
 
 /** The first address and family stay; the second may come, and go together with the policy `SingleStack`. */
-export function validateAddressUpdate(now: Stored, before: Stored, errors: FieldErrors): void {
+export function validateAddressUpdate(
+  now: StoredOf<ServiceSpec>,
+  before: StoredOf<ServiceSpec>,
+  errors: FieldErrors,
+): void {
   if (now.type === 'ExternalName' || before.type === 'ExternalName') return
   if (isHeadlessSpec(now) && isHeadlessSpec(before)) return
   validateIpsUpdate(now, before, errors)
@@ -90,7 +99,11 @@ export function validateAddressUpdate(now: Stored, before: Stored, errors: Field
   validateFamiliesUpdate(now, before, errors)
 }
 
-function validateIpsUpdate(now: Stored, before: Stored, errors: FieldErrors): void {
+function validateIpsUpdate(
+  now: StoredOf<ServiceSpec>,
+  before: StoredOf<ServiceSpec>,
+  errors: FieldErrors,
+): void {
   const ips: readonly string[] = now.clusterIPs ?? []
   const old: readonly string[] = before.clusterIPs ?? []
   if (old.length === ips.length) {
@@ -104,7 +117,11 @@ function validateIpsUpdate(now: Stored, before: Stored, errors: FieldErrors): vo
   if (ips.length === 1 && old.length > 1) validateRelease(now, 'clusterIP', errors)
 }
 
-function validateFamiliesUpdate(now: Stored, before: Stored, errors: FieldErrors): void {
+function validateFamiliesUpdate(
+  now: StoredOf<ServiceSpec>,
+  before: StoredOf<ServiceSpec>,
+  errors: FieldErrors,
+): void {
   const families: readonly string[] = now.ipFamilies ?? []
   const old: readonly string[] = before.ipFamilies ?? []
   const at = 'spec.ipFamilies[0]'
@@ -118,7 +135,7 @@ function validateFamiliesUpdate(now: Stored, before: Stored, errors: FieldErrors
   if (families.length === 1 && old.length > 1) validateRelease(now, 'ipFamily', errors)
 }
 
-function validateRelease(now: Stored, what: string, errors: FieldErrors): void {
+function validateRelease(now: StoredOf<ServiceSpec>, what: string, errors: FieldErrors): void {
   if (now.ipFamilyPolicy === 'SingleStack') return
   errors.invalid(
     'spec.ipFamilyPolicy',

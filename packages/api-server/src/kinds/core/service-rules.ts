@@ -1,4 +1,5 @@
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { Service, ServicePort, ServiceSpec } from '@gyropilot/api'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import {
@@ -22,10 +23,10 @@ const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
 const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
-export function validateService(object: Stored, errors: FieldErrors): void {
+export function validateService(object: StoredOf<Service>, errors: FieldErrors): void {
   validateTopologyMode(object, errors)
-  const spec: Stored = object.spec ?? {}
-  const ports: readonly Stored[] = spec.ports ?? []
+  const spec = object.spec ?? {}
+  const ports = spec.ports ?? []
   const headless = isHeadlessSpec(spec)
   if (ports.length === 0 && !headless && spec.type !== 'ExternalName') errors.required('spec.ports')
   if (headless && (spec.type === 'LoadBalancer' || spec.type === 'NodePort'))
@@ -53,7 +54,7 @@ export function validateService(object: Stored, errors: FieldErrors): void {
   validateTrafficPolicies(spec, errors)
 }
 
-function validateTopologyMode({ metadata }: Stored, errors: FieldErrors): void {
+function validateTopologyMode({ metadata }: StoredOf<Service>, errors: FieldErrors): void {
   const mode: string | undefined = metadata?.annotations?.[TOPOLOGY_MODE]
   const hints: string | undefined = metadata?.annotations?.[TOPOLOGY_HINTS]
   if (mode === undefined || hints === undefined || mode === hints) return
@@ -64,7 +65,7 @@ function validateTopologyMode({ metadata }: Stored, errors: FieldErrors): void {
   )
 }
 
-function validateExternalName(spec: Stored, errors: FieldErrors): void {
+function validateExternalName(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   if ((spec.clusterIPs ?? []).length > 0)
     errors.forbidden('spec.clusterIPs', 'may not be set for ExternalName services')
   if ((spec.ipFamilies ?? []).length > 0)
@@ -77,7 +78,7 @@ function validateExternalName(spec: Stored, errors: FieldErrors): void {
 }
 
 function validatePort(
-  port: Stored,
+  port: StoredOf<ServicePort>,
   nameRequired: boolean,
   names: Set<string>,
   errors: FieldErrors,
@@ -99,7 +100,7 @@ function validatePort(
     invalidAll(errors, `${field}.appProtocol`, port.appProtocol, qualifiedName(port.appProtocol))
 }
 
-function validateAffinity(spec: Stored, errors: FieldErrors): void {
+function validateAffinity(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   if (!spec.sessionAffinity) errors.required('spec.sessionAffinity')
   else if (!['ClientIP', 'None'].includes(spec.sessionAffinity))
     errors.notSupported('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None'])
@@ -118,8 +119,8 @@ function validateAffinity(spec: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateNodePorts(spec: Stored, errors: FieldErrors): void {
-  const ports: readonly Stored[] = spec.ports ?? []
+function validateNodePorts(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
+  const ports = spec.ports ?? []
   if (spec.type === 'ClusterIP') {
     for (const [index, { nodePort }] of ports.entries()) {
       if (nodePort)
@@ -138,7 +139,7 @@ function validateNodePorts(spec: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateExternalIps(spec: Stored, errors: FieldErrors): void {
+function validateExternalIps(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
     const before = errors.list.length
     validateIp(ip, errors, `spec.externalIPs[${index}]`)
@@ -148,7 +149,10 @@ function validateExternalIps(spec: Stored, errors: FieldErrors): void {
 }
 
 /** The field's path is written with a capital letter. */
-function validateSourceRanges({ metadata, spec = {} }: Stored, errors: FieldErrors): void {
+function validateSourceRanges(
+  { metadata, spec = {} }: StoredOf<Service>,
+  errors: FieldErrors,
+): void {
   const ranges: readonly string[] = spec.loadBalancerSourceRanges ?? []
   if (ranges.length > 0) {
     const field = 'spec.LoadBalancerSourceRanges'
@@ -165,7 +169,7 @@ function validateSourceRanges({ metadata, spec = {} }: Stored, errors: FieldErro
   for (const range of text.split(',')) validateCidr(range.trim(), errors, field)
 }
 
-function validateLoadBalancerClass(spec: Stored, errors: FieldErrors): void {
+function validateLoadBalancerClass(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   const name: string | undefined = spec.loadBalancerClass
   if (name === undefined) return
   const field = 'spec.loadBalancerClass'
@@ -173,7 +177,7 @@ function validateLoadBalancerClass(spec: Stored, errors: FieldErrors): void {
   else invalidAll(errors, field, name, qualifiedName(name))
 }
 
-function validateTrafficPolicies(spec: Stored, errors: FieldErrors): void {
+function validateTrafficPolicies(spec: StoredOf<ServiceSpec>, errors: FieldErrors): void {
   const external: string | undefined = spec.externalTrafficPolicy
   if (!isExternallyAccessible(spec)) {
     if (external)
@@ -204,16 +208,19 @@ function validateTrafficPolicies(spec: Stored, errors: FieldErrors): void {
     errors.notSupported('spec.trafficDistribution', spec.trafficDistribution, distributions)
 }
 
-export function isExternallyAccessible({ type, externalIPs }: Stored): boolean {
+export function isExternallyAccessible({ type, externalIPs }: StoredOf<ServiceSpec>): boolean {
   if (type === 'ClusterIP') return (externalIPs ?? []).length > 0
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
-export function needsHealthCheck(spec: Stored): boolean {
+export function needsHealthCheck(spec: StoredOf<ServiceSpec>): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
-function validateDuplicatePorts(ports: readonly Stored[], errors: FieldErrors): void {
+function validateDuplicatePorts(
+  ports: readonly StoredOf<ServicePort>[],
+  errors: FieldErrors,
+): void {
   const seen = new Set<string>()
   for (const [index, { protocol, port }] of ports.entries()) {
     const key = `${protocol}/${port}`
@@ -232,9 +239,13 @@ function validateDuplicatePorts(ports: readonly Stored[], errors: FieldErrors): 
 }
 
 /** Addresses stay while the type stays; a change from or to ExternalName frees them. */
-export function validateServiceUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const now: Stored = object.spec ?? {}
-  const before: Stored = stored.spec ?? {}
+export function validateServiceUpdate(
+  object: StoredOf<Service>,
+  stored: StoredOf<Service>,
+  errors: FieldErrors,
+): void {
+  const now = object.spec ?? {}
+  const before = stored.spec ?? {}
   validateAddressUpdate(now, before, errors)
   if (
     before.loadBalancerClass !== now.loadBalancerClass &&
@@ -256,8 +267,8 @@ export function validateServiceUpdate(object: Stored, stored: Stored, errors: Fi
     errors.forbidden('spec.healthCheckNodePort', 'field is immutable')
 }
 
-export function validateLoadBalancerStatus(object: Stored, errors: FieldErrors): void {
-  const ingress: readonly Stored[] = object.status?.loadBalancer?.ingress ?? []
+export function validateLoadBalancerStatus(object: StoredOf<Service>, errors: FieldErrors): void {
+  const ingress = object.status?.loadBalancer?.ingress ?? []
   const field = 'status.loadBalancer.ingress'
   if (ingress.length > 0 && object.spec?.type !== 'LoadBalancer') {
     errors.forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")

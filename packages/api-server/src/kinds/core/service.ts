@@ -1,4 +1,5 @@
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { Service, ServiceSpec } from '@gyropilot/api'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { canonicalIpWarning } from '@gyropilot/schema/validation/ip'
 import { labelsText, tableColumns } from '../columns.ts'
@@ -11,8 +12,8 @@ import {
 
 const hasNodePorts = (type: string): boolean => type === 'NodePort' || type === 'LoadBalancer'
 
-function defaults(object: Draft): void {
-  const spec: Draft = (object.spec ??= {})
+function defaults(object: DraftOf<Service>): void {
+  const spec = (object.spec ??= {})
   spec.sessionAffinity ||= 'None'
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
   else if (
@@ -36,13 +37,13 @@ function defaults(object: Draft): void {
   }
 }
 
-function externalIps(object: Stored): string {
-  const spec: Stored = object.spec ?? {}
+function externalIps(object: StoredOf<Service>): string {
+  const spec = object.spec ?? {}
   const own: readonly string[] = spec.externalIPs ?? []
   if (spec.type === 'ExternalName') return spec.externalName ?? ''
   if (spec.type === 'LoadBalancer') {
     const assigned = (object.status?.loadBalancer?.ingress ?? []).map(
-      ({ ip, hostname }: Stored) => ip || hostname,
+      ({ ip, hostname }) => ip || hostname,
     )
     const all = [...new Set([...assigned.toSorted(), ...own])]
     return all.length > 0 ? all.join(',') : '<pending>'
@@ -50,16 +51,16 @@ function externalIps(object: Stored): string {
   return own.length > 0 ? own.join(',') : '<none>'
 }
 
-function portsText(object: Stored): string {
-  const ports: readonly Stored[] = object.spec?.ports ?? []
+function portsText(object: StoredOf<Service>): string {
+  const ports = object.spec?.ports ?? []
   if (ports.length === 0) return '<none>'
   return ports
     .map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`)
     .join(',')
 }
 
-function warnings(object: Stored): string[] {
-  const spec: Stored = object.spec ?? {}
+function warnings(object: StoredOf<Service>): string[] {
+  const spec = object.spec ?? {}
   const list: string[] = []
   if (spec.clusterIP === 'None') {
     if (spec.loadBalancerIP) list.push('spec.loadBalancerIP is ignored for headless services')
@@ -74,20 +75,20 @@ function warnings(object: Stored): string[] {
 }
 
 /** Addresses that are good but not written as RFC 5952 wants them. */
-function addressWarnings(spec: Stored): string[] {
+function addressWarnings(spec: StoredOf<ServiceSpec>): string[] {
   const list: string[] = []
   const look = (text: string | undefined, field: string): void => {
     const warning = text === undefined ? undefined : canonicalIpWarning(text, field)
     if (warning !== undefined) list.push(warning)
   }
-  for (const name of ['clusterIPs', 'externalIPs']) {
+  for (const name of ['clusterIPs', 'externalIPs'] as const) {
     for (const [index, ip] of (spec[name] ?? []).entries()) look(ip, `spec.${name}[${index}]`)
   }
   look(spec.loadBalancerIP, 'spec.loadBalancerIP')
   return list
 }
 
-export const service: KindRules = {
+export const service: KindRules<Service> = {
   group: '',
   kind: 'Service',
   name: 'label',

@@ -1,5 +1,6 @@
+import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { parseIp, validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
@@ -49,7 +50,7 @@ function validateAddress(type: string, text: string, errors: FieldErrors, field:
 }
 
 function validateEndpoint(
-  endpoint: Stored,
+  endpoint: StoredOf<Endpoint>,
   type: string,
   errors: FieldErrors,
   field: string,
@@ -71,7 +72,7 @@ function validateEndpoint(
 const HINTS_LIMIT = 8
 
 function validateHints(
-  hints: readonly Stored[] | undefined,
+  hints: readonly StoredOf<ForZone>[] | undefined,
   check: (name: string) => readonly string[],
   errors: FieldErrors,
   field: string,
@@ -90,7 +91,7 @@ function validateHints(
   }
 }
 
-function validatePorts(ports: readonly Stored[], errors: FieldErrors): void {
+function validatePorts(ports: readonly StoredOf<EndpointPort>[], errors: FieldErrors): void {
   if (ports.length > 20000) {
     errors.tooMany('ports', ports.length, 20000)
     return
@@ -111,7 +112,7 @@ function validatePorts(ports: readonly Stored[], errors: FieldErrors): void {
 }
 
 /** A field of the beta version, which v1 takes and forgets. */
-function dropTopology(object: Draft): void {
+function dropTopology(object: DraftOf<EndpointSlice>): void {
   for (const endpoint of object.endpoints ?? []) delete endpoint.deprecatedTopology
 }
 
@@ -122,7 +123,7 @@ function listText(values: readonly string[]): string {
   return text === '' ? '<unset>' : text
 }
 
-export const endpointSlice: KindRules = {
+export const endpointSlice: KindRules<EndpointSlice> = {
   group: 'discovery.k8s.io',
   kind: 'EndpointSlice',
   defaults(object) {
@@ -145,7 +146,11 @@ export const endpointSlice: KindRules = {
       addressType = '',
       endpoints = [],
       ports = [],
-    } = object as { addressType?: string; endpoints?: Stored[] | null; ports?: Stored[] | null }
+    } = object as {
+      addressType?: string
+      endpoints?: Stored[] | null
+      ports: StoredOf<EndpointPort>[] | null
+    }
     if (addressType === '') errors.required('addressType')
     else if (!TYPES.includes(addressType)) errors.notSupported('addressType', addressType, TYPES)
     validatePorts(ports ?? [], errors)
@@ -164,8 +169,8 @@ export const endpointSlice: KindRules = {
   columns: tableColumns('discovery.k8s.io/endpointslices', {
     AddressType: (object) => object.addressType ?? '',
     Ports: (object) =>
-      listText((object.ports ?? []).map(({ port, name }: Stored) => String(port ?? name ?? '*'))),
+      listText((object.ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
     Endpoints: (object) =>
-      listText((object.endpoints ?? []).flatMap(({ addresses }: Stored) => addresses ?? [])),
+      listText((object.endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
   }),
 }

@@ -1,4 +1,15 @@
-import type { KindRules, Stored, SubresourceRules } from '../../registry/kind-rules.ts'
+import type { Subject } from '@gyropilot/api/flowcontrol-v1'
+import type {
+  FlowSchema,
+  LimitedPriorityLevelConfiguration,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  PriorityLevelConfiguration,
+  QueuingConfiguration,
+  ResourcePolicyRule,
+} from '@gyropilot/api'
+import type { KindRules, StoredOf, SubresourceRules } from '../../registry/kind-rules.ts'
+import { compareStrings } from '@gyropilot/foundation'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
@@ -7,13 +18,13 @@ import { validateConditionTypes } from '../conditions.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 
-const SUBJECTS: Readonly<Record<string, string>> = {
+const SUBJECTS: Readonly<Record<string, 'serviceAccount' | 'user' | 'group'>> = {
   ServiceAccount: 'serviceAccount',
   User: 'user',
   Group: 'group',
 }
 
-function validateSubject(subject: Stored, errors: FieldErrors, field: string): void {
+function validateSubject(subject: StoredOf<Subject>, errors: FieldErrors, field: string): void {
   const { kind = '' } = subject
   const own = SUBJECTS[kind]
   if (own === undefined) {
@@ -21,9 +32,10 @@ function validateSubject(subject: Stored, errors: FieldErrors, field: string): v
     return
   }
   const at = `${field}.${own}`
-  if (!subject[own]) errors.required(at, `${own} is required when subject kind is '${kind}'`)
+  const named: { readonly name?: string; readonly namespace?: string } | undefined = subject[own]
+  if (!named) errors.required(at, `${own} is required when subject kind is '${kind}'`)
   else {
-    const { name = '', namespace = '' } = subject[own]
+    const { name = '', namespace = '' } = named
     if (name === '') errors.required(`${at}.name`)
     if (kind === 'ServiceAccount') validateServiceAccount(name, namespace, errors, at)
   }
@@ -48,7 +60,11 @@ function validateServiceAccount(
   else invalidAll(errors, `${field}.namespace`, namespace, dnsLabel(namespace))
 }
 
-function validateRule(rule: Stored, errors: FieldErrors, field: string): void {
+function validateRule(
+  rule: StoredOf<PolicyRulesWithSubjects>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if ((rule.subjects ?? []).length === 0)
     errors.required(`${field}.subjects`, 'subjects must contain at least one value')
   for (const [index, subject] of (rule.subjects ?? []).entries())
@@ -90,15 +106,22 @@ function hasNamedValues(
   return false
 }
 
-function validateVerbs(rule: Stored, errors: FieldErrors, field: string): void {
+function validateVerbs(
+  rule: { readonly verbs?: readonly string[] },
+  errors: FieldErrors,
+  field: string,
+): void {
   const at = `${field}.verbs`
   if (!hasNamedValues(rule.verbs, 'verbs must contain at least one value', 'verbs', errors, at))
     return
-  if (rule.verbs.some((verb: string) => !VERBS.includes(verb)))
-    errors.notSupported(at, rule.verbs, VERBS)
+  if (rule.verbs?.some((verb) => !VERBS.includes(verb))) errors.notSupported(at, rule.verbs, VERBS)
 }
 
-function validateResourceRule(rule: Stored, errors: FieldErrors, field: string): void {
+function validateResourceRule(
+  rule: StoredOf<ResourcePolicyRule>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateVerbs(rule, errors, field)
   hasNamedValues(
     rule.apiGroups,
@@ -128,12 +151,16 @@ function validateResourceRule(rule: Stored, errors: FieldErrors, field: string):
       )
 }
 
-function validateNonResourceRule(rule: Stored, errors: FieldErrors, field: string): void {
+function validateNonResourceRule(
+  rule: StoredOf<NonResourcePolicyRule>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateVerbs(rule, errors, field)
   const at = `${field}.nonResourceURLs`
   const missing = 'nonResourceURLs must contain at least one value'
   if (!hasNamedValues(rule.nonResourceURLs, missing, 'non-resource URLs', errors, at)) return
-  for (const [index, url] of rule.nonResourceURLs.entries()) {
+  for (const [index, url] of (rule.nonResourceURLs ?? []).entries()) {
     const problem = urlProblem(url)
     if (problem !== undefined) errors.invalid(`${at}[${index}]`, url, problem)
   }
@@ -156,7 +183,7 @@ const status: SubresourceRules = {
     validateConditionTypes(object.status?.conditions, errors, 'status.conditions'),
 }
 
-export const flowSchema: KindRules = {
+export const flowSchema: KindRules<FlowSchema> = {
   group: GROUP,
   kind: 'FlowSchema',
   status,
@@ -165,7 +192,7 @@ export const flowSchema: KindRules = {
     object.spec.matchingPrecedence ||= 1000
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const precedence: number = spec.matchingPrecedence ?? 0
     if (precedence <= 0)
       errors.invalid('spec.matchingPrecedence', precedence, 'must be a positive value')
@@ -177,9 +204,9 @@ export const flowSchema: KindRules = {
         precedence,
         "only the schema named 'exempt' may have matchingPrecedence 1",
       )
-    const method = spec.distinguisherMethod?.type
+    const { type: method = '' } = spec.distinguisherMethod ?? {}
     if (spec.distinguisherMethod && !['ByNamespace', 'ByUser'].includes(method))
-      errors.notSupported('spec.distinguisherMethod.type', { Type: method ?? '' }, [
+      errors.notSupported('spec.distinguisherMethod.type', { Type: method }, [
         'ByNamespace',
         'ByUser',
       ])
@@ -193,19 +220,24 @@ export const flowSchema: KindRules = {
   // As they are tried.
   rowOrder: (a, b) =>
     (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) ||
-    (a.metadata.name < b.metadata.name ? -1 : 1),
+    compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? ''),
   columns: tableColumns('flowcontrol.apiserver.k8s.io/flowschemas', {
     PriorityLevel: (object) => object.spec?.priorityLevelConfiguration?.name ?? '',
     MatchingPrecedence: (object) => object.spec?.matchingPrecedence ?? 0,
     DistinguisherMethod: (object) => object.spec?.distinguisherMethod?.type ?? '<none>',
     MissingPL: (object) =>
-      (object.status?.conditions ?? []).find(({ type }: Stored) => type === 'Dangling')?.status ??
-      '?',
+      (object.status?.conditions ?? []).find(({ type }) => type === 'Dangling')?.status ?? '?',
   }),
 }
 
-function validateShares(part: Stored, errors: FieldErrors, field: string): void {
-  if (part.nominalConcurrencyShares < 0)
+function validateShares(
+  part: StoredOf<
+    Pick<LimitedPriorityLevelConfiguration, 'nominalConcurrencyShares' | 'lendablePercent'>
+  >,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if ((part.nominalConcurrencyShares ?? 0) < 0)
     errors.invalid(
       `${field}.nominalConcurrencyShares`,
       part.nominalConcurrencyShares,
@@ -214,18 +246,26 @@ function validateShares(part: Stored, errors: FieldErrors, field: string): void 
   validateLendable(part, errors, field)
 }
 
-function validateLendable(part: Stored, errors: FieldErrors, field: string): void {
-  if (part.lendablePercent < 0 || part.lendablePercent > 100)
+function validateLendable(
+  part: { readonly lendablePercent?: number },
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { lendablePercent = 0 } = part
+  if (lendablePercent < 0 || lendablePercent > 100)
     errors.invalid(
       `${field}.lendablePercent`,
-      part.lendablePercent,
+      lendablePercent,
       'must be between 0 and 100, inclusive',
     )
 }
 
-function validateLimited(limited: Stored, errors: FieldErrors): void {
+function validateLimited(
+  limited: StoredOf<LimitedPriorityLevelConfiguration>,
+  errors: FieldErrors,
+): void {
   validateShares(limited, errors, 'spec.limited')
-  if (limited.borrowingLimitPercent < 0)
+  if ((limited.borrowingLimitPercent ?? 0) < 0)
     errors.invalid(
       'spec.limited.borrowingLimitPercent',
       limited.borrowingLimitPercent,
@@ -247,7 +287,11 @@ const QUEUES_LIMIT = 10_000_000
 /** Bits of the hash that deals hands of queues. */
 const HASH_BITS = 60
 
-function validateQueuing(queuing: Stored, errors: FieldErrors, field: string): void {
+function validateQueuing(
+  queuing: StoredOf<QueuingConfiguration>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing
   const invalid = (name: string, value: number, detail: string): void =>
     errors.invalid(`${field}.${name}`, value, detail)
@@ -271,7 +315,7 @@ function entropyBits(deckSize: number, handSize: number): number {
   return Math.ceil(Math.log2(deckSize) * handSize)
 }
 
-export const priorityLevelConfiguration: KindRules = {
+export const priorityLevelConfiguration: KindRules<PriorityLevelConfiguration> = {
   group: GROUP,
   kind: 'PriorityLevelConfiguration',
   status,
@@ -291,7 +335,7 @@ export const priorityLevelConfiguration: KindRules = {
     queuing.queueLengthLimit ||= 50
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     const { type = '', limited, exempt } = spec
     if ((object.metadata?.name === 'exempt') !== (type === 'Exempt'))
       errors.invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'")

@@ -1,5 +1,13 @@
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressClass,
+  IngressClassParametersReference,
+  IngressSpec,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus, givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -29,7 +37,11 @@ function validateHost(host: string, errors: FieldErrors, field: string): void {
 }
 
 /** The parts that references to objects of any kind have in common. */
-function validateReference(reference: Stored, errors: FieldErrors, field: string): void {
+function validateReference(
+  reference: StoredOf<IngressClassParametersReference>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { apiGroup, kind = '', name = '' } = reference
   if (typeof apiGroup === 'string')
     invalidAll(errors, `${field}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))
@@ -39,8 +51,12 @@ function validateReference(reference: Stored, errors: FieldErrors, field: string
   else invalidAll(errors, `${field}.name`, name, pathSegment(name))
 }
 
-function validateBackend(backend: Stored, errors: FieldErrors, field: string): void {
-  const { service, resource } = backend as { service?: Stored; resource?: Stored }
+function validateBackend(
+  backend: StoredOf<IngressBackend>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { service, resource } = backend
   if (resource && service) {
     errors.invalid(field, '', 'cannot set both resource and service backends')
   } else if (resource) validateReference(resource, errors, `${field}.resource`)
@@ -55,7 +71,7 @@ function validateBackend(backend: Stored, errors: FieldErrors, field: string): v
   } else errors.invalid(field, '', 'resource or service backend is required')
 }
 
-function validatePath(path: Stored, errors: FieldErrors, field: string): void {
+function validatePath(path: StoredOf<HTTPIngressPath>, errors: FieldErrors, field: string): void {
   const { pathType } = path
   const text: string = path.path ?? ''
   if (pathType === undefined) {
@@ -79,8 +95,8 @@ function validatePath(path: Stored, errors: FieldErrors, field: string): void {
   validateBackend(path.backend ?? {}, errors, `${field}.backend`)
 }
 
-function validateSpec(spec: Stored, errors: FieldErrors): void {
-  const rules: readonly Stored[] = spec.rules ?? []
+function validateSpec(spec: StoredOf<IngressSpec>, errors: FieldErrors): void {
+  const rules = spec.rules ?? []
   if (rules.length === 0 && !spec.defaultBackend) {
     errors.invalid(
       'spec',
@@ -92,7 +108,7 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
   for (const [index, rule] of rules.entries()) {
     validateHost(rule.host ?? '', errors, `spec.rules[${index}].host`)
     if (!rule.http) continue
-    const paths: readonly Stored[] = rule.http.paths ?? []
+    const paths = rule.http.paths ?? []
     if (paths.length === 0) errors.required(`spec.rules[${index}].http.paths`)
     for (const [position, path] of paths.entries())
       validatePath(path, errors, `spec.rules[${index}].http.paths[${position}]`)
@@ -119,15 +135,15 @@ function validateSpec(spec: Stored, errors: FieldErrors): void {
     )
 }
 
-function hostsText(object: Stored): string {
-  const hosts = (object.spec?.rules ?? []).map(({ host }: Stored) => host).filter(Boolean)
+function hostsText(object: StoredOf<Ingress>): string {
+  const hosts = (object.spec?.rules ?? []).map(({ host }) => host).filter(Boolean)
   if (hosts.length === 0) return '*'
   return hosts.length > 3
     ? `${hosts.slice(0, 3).join(',')} + ${hosts.length - 3} more...`
     : hosts.join(',')
 }
 
-export const ingress: KindRules = {
+export const ingress: KindRules<Ingress> = {
   group: 'networking.k8s.io',
   kind: 'Ingress',
   prepareForCreate(object) {
@@ -177,13 +193,13 @@ export const ingress: KindRules = {
     Hosts: hostsText,
     Address: (object) =>
       (object.status?.loadBalancer?.ingress ?? [])
-        .map(({ ip, hostname }: Stored) => ip || hostname)
+        .map(({ ip, hostname }) => ip || hostname)
         .join(','),
     Ports: (object) => ((object.spec?.tls ?? []).length > 0 ? '80, 443' : '80'),
   }),
 }
 
-export const ingressClass: KindRules = {
+export const ingressClass: KindRules<IngressClass> = {
   group: 'networking.k8s.io',
   kind: 'IngressClass',
   generationOf: (object) => object.spec,
@@ -195,10 +211,10 @@ export const ingressClass: KindRules = {
     if (controller.length > 250) errors.tooLong('spec.controller', 250)
     if (controller === '') errors.required('spec.controller')
     else invalidAll(errors, 'spec.controller', controller, domainPrefixedPath(controller))
-    const parameters: Stored | undefined = object.spec?.parameters
+    const parameters = object.spec?.parameters
     if (!parameters) return
     validateReference(parameters, errors, 'spec.parameters')
-    const { scope, namespace } = parameters
+    const { scope = '', namespace } = parameters
     const at = 'spec.parameters.namespace'
     if (!['Cluster', 'Namespace'].includes(scope))
       errors.notSupported('spec.parameters.scope', scope, ['Cluster', 'Namespace'])
@@ -206,7 +222,7 @@ export const ingressClass: KindRules = {
       errors.forbidden(at, "`parameters.scope` is set to 'Cluster'")
     else if (scope === 'Namespace' && namespace === undefined)
       errors.required(at, "`parameters.scope` is set to 'Namespace'")
-    else if (scope === 'Namespace') invalidAll(errors, at, namespace, dnsLabel(namespace))
+    else if (namespace !== undefined) invalidAll(errors, at, namespace, dnsLabel(namespace))
   },
   updateOrder: 'update-first',
   validateUpdate(object, stored, errors) {
@@ -226,7 +242,7 @@ export const ingressClass: KindRules = {
       'string',
       'A reference to a resource with additional parameters',
       (object) => {
-        const parameters: Stored | undefined = object.spec?.parameters
+        const parameters = object.spec?.parameters
         if (!parameters) return '<none>'
         return `${parameters.kind}${parameters.apiGroup ? `.${parameters.apiGroup}` : ''}/${parameters.name}`
       },

@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@gyropilot/api'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { isStrictSubset, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
@@ -8,7 +9,7 @@ import { selectorText, tableColumns } from '../columns.ts'
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 
 function validatePorts(
-  ports: readonly Stored[] | undefined,
+  ports: readonly StoredOf<NetworkPolicyPort>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -40,7 +41,7 @@ function validatePorts(
   }
 }
 
-function validatePeer(peer: Stored, errors: FieldErrors, field: string): void {
+function validatePeer(peer: StoredOf<NetworkPolicyPeer>, errors: FieldErrors, field: string): void {
   validateLabelSelector(peer.podSelector, errors, `${field}.podSelector`)
   validateLabelSelector(peer.namespaceSelector, errors, `${field}.namespaceSelector`)
   if (peer.ipBlock) {
@@ -51,7 +52,7 @@ function validatePeer(peer: Stored, errors: FieldErrors, field: string): void {
     errors.required(field, 'must specify a peer')
 }
 
-function validateBlock(block: Stored, errors: FieldErrors, field: string): void {
+function validateBlock(block: StoredOf<IPBlock>, errors: FieldErrors, field: string): void {
   if (!block.cidr) {
     errors.required(`${field}.cidr`)
     return
@@ -67,7 +68,7 @@ function validateBlock(block: Stored, errors: FieldErrors, field: string): void 
   }
 }
 
-export const networkPolicy: KindRules = {
+export const networkPolicy: KindRules<NetworkPolicy> = {
   group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
   generationOf: (object) => object.spec,
@@ -79,17 +80,17 @@ export const networkPolicy: KindRules = {
       spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validateLabelSelector(spec.podSelector, errors, 'spec.podSelector')
-    for (const [direction, peers] of [
-      ['ingress', 'from'],
-      ['egress', 'to'],
-    ] as const) {
-      for (const [index, rule] of (spec[direction] ?? []).entries()) {
-        validatePorts(rule.ports, errors, `spec.${direction}[${index}].ports`)
-        for (const [position, peer] of (rule[peers] ?? []).entries())
-          validatePeer(peer, errors, `spec.${direction}[${index}].${peers}[${position}]`)
-      }
+    for (const [index, { ports, from = [] }] of (spec.ingress ?? []).entries()) {
+      validatePorts(ports, errors, `spec.ingress[${index}].ports`)
+      for (const [position, peer] of from.entries())
+        validatePeer(peer, errors, `spec.ingress[${index}].from[${position}]`)
+    }
+    for (const [index, { ports, to = [] }] of (spec.egress ?? []).entries()) {
+      validatePorts(ports, errors, `spec.egress[${index}].ports`)
+      for (const [position, peer] of to.entries())
+        validatePeer(peer, errors, `spec.egress[${index}].to[${position}]`)
     }
     const types: readonly string[] = spec.policyTypes ?? []
     if (types.length > 2) {

@@ -1,5 +1,6 @@
+import type { IPAddress, ServiceCIDR } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -14,7 +15,7 @@ import {
 } from '@gyropilot/schema/validation/ip'
 import { column, nameColumn, tableColumns } from '../columns.ts'
 
-export const serviceCidr: KindRules = {
+export const serviceCidr: KindRules<ServiceCIDR> = {
   group: 'networking.k8s.io',
   kind: 'ServiceCIDR',
   generationOf: null,
@@ -42,11 +43,11 @@ export const serviceCidr: KindRules = {
   }),
 }
 
-function keepStatus(object: Draft): void {
+function keepStatus(object: DraftOf<ServiceCIDR>): void {
   object.status ??= {}
 }
 
-function validateCidrs(object: Stored, errors: FieldErrors): void {
+function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void {
   const cidrs: readonly string[] = object.spec?.cidrs ?? []
   if (cidrs.length === 0) {
     errors.required('spec.cidrs', 'at least one CIDR required')
@@ -79,14 +80,14 @@ function validateCidrs(object: Stored, errors: FieldErrors): void {
   }
 }
 
-function internalParent(object: Stored): Stored | null {
-  const parent: Stored | undefined = object.spec?.parentRef
+function internalParent(object: StoredOf<IPAddress>): Stored | null {
+  const parent = object.spec?.parentRef
   if (!parent) return null
   const { group = '', resource = '', namespace = '', name = '' } = parent
   return { Group: group, Resource: resource, Namespace: namespace, Name: name }
 }
 
-export const ipAddress: KindRules = {
+export const ipAddress: KindRules<IPAddress> = {
   group: 'networking.k8s.io',
   kind: 'IPAddress',
   generationOf: null,
@@ -98,7 +99,7 @@ export const ipAddress: KindRules = {
       : [`must be in canonical form (${JSON.stringify(formatIp(ip))})`]
   },
   validate(object, errors) {
-    const parent: Stored | undefined = object.spec?.parentRef
+    const parent = object.spec?.parentRef
     if (!parent) {
       errors.required('spec.parentRef')
       return
@@ -123,7 +124,7 @@ export const ipAddress: KindRules = {
       'string',
       'ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.',
       (object) => {
-        const parent: Stored | undefined = object.spec?.parentRef
+        const parent = object.spec?.parentRef
         if (!parent) return '<none>'
         const prefix = parent.group ? `${parent.resource}.${parent.group}` : parent.resource
         return `${prefix}/${parent.namespace ? `${parent.namespace}/` : ''}${parent.name}`

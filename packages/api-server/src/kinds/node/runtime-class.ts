@@ -1,11 +1,12 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { RuntimeClass } from '@gyropilot/api'
+import type { KindRules } from '../../registry/kind-rules.ts'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { validateResourceQuantity } from '../core/pod/resources.ts'
 import { validateTolerations } from '../core/pod/scheduling.ts'
 
-export const runtimeClass: KindRules = {
+export const runtimeClass: KindRules<RuntimeClass> = {
   group: 'node.k8s.io',
   kind: 'RuntimeClass',
   generationOf: null,
@@ -14,9 +15,9 @@ export const runtimeClass: KindRules = {
     const handler: string = object.handler ?? ''
     if (handler === '') errors.required('handler')
     else invalidAll(errors, 'handler', handler, dnsLabel(handler))
-    const overhead: Stored = object.overhead?.podFixed ?? {}
+    const overhead = object.overhead?.podFixed ?? {}
     for (const name of Object.keys(overhead).toSorted())
-      validateResourceQuantity(name, overhead[name], errors, `overhead.podFixed[${name}]`)
+      validateResourceQuantity(name, overhead[name]!, errors, `overhead.podFixed[${name}]`)
     validateLabels(object.scheduling?.nodeSelector, errors, 'scheduling.nodeSelector')
     validateTolerations(object.scheduling?.tolerations, errors, 'scheduling.tolerations')
   },

@@ -1,4 +1,5 @@
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { PodDisruptionBudget } from '@gyropilot/api'
+import type { KindRules } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import {
@@ -11,7 +12,7 @@ import { validateConditions } from '../conditions.ts'
 
 const text = (value: unknown): string => (value === undefined ? 'N/A' : String(value))
 
-export const podDisruptionBudget: KindRules = {
+export const podDisruptionBudget: KindRules<PodDisruptionBudget> = {
   group: 'policy',
   kind: 'PodDisruptionBudget',
   unconditionalUpdate: false,
@@ -19,7 +20,7 @@ export const podDisruptionBudget: KindRules = {
     object.status = emptyStatus({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' })
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
       const printed = {
         MinAvailable: spec.minAvailable,
@@ -29,7 +30,7 @@ export const podDisruptionBudget: KindRules = {
       }
       errors.invalid('spec', printed, 'minAvailable and maxUnavailable cannot be both set')
     }
-    for (const field of ['minAvailable', 'maxUnavailable']) {
+    for (const field of ['minAvailable', 'maxUnavailable'] as const) {
       if (spec[field] === undefined) continue
       validateIntOrPercent(spec[field], errors, `spec.${field}`)
       validateAtMost100Percent(spec[field], errors, `spec.${field}`)
@@ -55,7 +56,7 @@ export const podDisruptionBudget: KindRules = {
         'currentHealthy',
         'desiredHealthy',
         'expectedPods',
-      ])
+      ] as const)
         validateNonNegative(object.status?.[field], errors, `status.${field}`)
     },
   },

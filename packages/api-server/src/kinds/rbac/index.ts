@@ -1,5 +1,6 @@
+import type { ClusterRole, PolicyRule, Role, RoleBinding, Subject } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
@@ -9,7 +10,7 @@ import { nullWhenEmpty } from '../workload-template.ts'
 const GROUP = 'rbac.authorization.k8s.io'
 
 function validateRules(
-  rules: readonly Stored[] | null | undefined,
+  rules: readonly StoredOf<PolicyRule>[] | undefined,
   namespaced: boolean,
   errors: FieldErrors,
 ): void {
@@ -44,7 +45,7 @@ function validateRules(
   }
 }
 
-export const role: KindRules = {
+export const role: KindRules<Role> = {
   group: GROUP,
   kind: 'Role',
   name: 'path-segment',
@@ -53,7 +54,7 @@ export const role: KindRules = {
   validate: (object, errors) => validateRules(object.rules, true, errors),
 }
 
-export const clusterRole: KindRules = {
+export const clusterRole: KindRules<ClusterRole> = {
   group: GROUP,
   kind: 'ClusterRole',
   name: 'path-segment',
@@ -62,7 +63,7 @@ export const clusterRole: KindRules = {
   validate(object, errors) {
     validateRules(object.rules, false, errors)
     if (!object.aggregationRule) return
-    const selectors: readonly Stored[] = object.aggregationRule.clusterRoleSelectors ?? []
+    const selectors = object.aggregationRule.clusterRoleSelectors ?? []
     if (selectors.length === 0)
       errors.required(
         'aggregationRule.clusterRoleSelectors',
@@ -74,7 +75,7 @@ export const clusterRole: KindRules = {
 }
 
 function validateSubject(
-  subject: Stored,
+  subject: StoredOf<Subject>,
   namespaced: boolean,
   errors: FieldErrors,
   field: string,
@@ -90,7 +91,7 @@ function validateSubject(
   } else errors.notSupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group'])
 }
 
-function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules {
+function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules<RoleBinding> {
   const namespaced = kind === 'RoleBinding'
   const roleKinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
   return {
@@ -133,8 +134,8 @@ function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules {
         Groups: subjects('Group'),
         ServiceAccounts: (object) =>
           (object.subjects ?? [])
-            .filter((subject: Stored) => subject.kind === 'ServiceAccount')
-            .map(({ namespace = '', name }: Stored) => `${namespace}/${name}`)
+            .filter((subject) => subject.kind === 'ServiceAccount')
+            .map(({ namespace = '', name }) => `${namespace}/${name}`)
             .join(', '),
       },
     ),
@@ -142,10 +143,10 @@ function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules {
 }
 
 function subjects(kind: string) {
-  return (object: Stored): string =>
+  return (object: StoredOf<RoleBinding>): string =>
     (object.subjects ?? [])
-      .filter((subject: Stored) => subject.kind === kind)
-      .map(({ name }: Stored) => name)
+      .filter((subject) => subject.kind === kind)
+      .map(({ name }) => name)
       .join(', ')
 }
 

@@ -1,6 +1,14 @@
 /** What a claim asks for, of claims and of templates. Contract: docs/behaviour/api-server/defaulting-and-validation.md. */
+import type {
+  DeviceClaim,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSubRequest,
+  ExactDeviceRequest,
+} from '@gyropilot/api'
+import { nullWhenEmpty } from '../workload-template.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
 import {
   validateConfigs,
   validateCount,
@@ -18,7 +26,7 @@ const MODES = ['All', 'ExactCount']
 const UNKNOWN_REQUEST =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
-export function defaultClaimSpec(devices: Draft | undefined): void {
+export function defaultClaimSpec(devices: DraftOf<DeviceClaim> | undefined): void {
   for (const request of devices?.requests ?? []) {
     for (const part of [request.exactly, ...(request.firstAvailable ?? [])]) {
       if (!part) continue
@@ -30,12 +38,12 @@ export function defaultClaimSpec(devices: Draft | undefined): void {
 }
 
 /** No requests are written as null. */
-export function canonicalizeClaimSpec(devices: Draft | undefined): void {
-  if (devices?.requests?.length === 0) devices.requests = null
+export function canonicalizeClaimSpec(devices: DraftOf<DeviceClaim> | undefined): void {
+  if (devices) nullWhenEmpty(devices, 'requests')
 }
 
 export function validateClaimSpec(
-  devices: Stored | undefined,
+  devices: StoredOf<DeviceClaim> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -53,9 +61,9 @@ export function validateClaimSpec(
 }
 
 /** Of requests and of their alternatives. */
-export function requestNames(devices: Stored | undefined): ReadonlySet<string> {
+export function requestNames(devices: StoredOf<DeviceClaim> | undefined): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const { name, firstAvailable } of devices?.requests ?? []) {
+  for (const { name = '', firstAvailable } of devices?.requests ?? []) {
     names.add(name)
     for (const sub of firstAvailable ?? []) names.add(`${name}/${sub.name}`)
   }
@@ -86,7 +94,11 @@ export function validateRequestNames(
   }
 }
 
-function validateRequests(requests: readonly Stored[], errors: FieldErrors, field: string): void {
+function validateRequests(
+  requests: readonly StoredOf<DeviceRequest>[],
+  errors: FieldErrors,
+  field: string,
+): void {
   const seen = new Set<string>()
   for (const [index, request] of requests.entries()) {
     const at = `${field}[${index}]`
@@ -108,7 +120,7 @@ function validateRequests(requests: readonly Stored[], errors: FieldErrors, fiel
 }
 
 function validateAlternatives(
-  alternatives: readonly Stored[],
+  alternatives: readonly StoredOf<DeviceSubRequest>[],
   errors: FieldErrors,
   field: string,
 ): void {
@@ -116,15 +128,21 @@ function validateAlternatives(
   const seen = new Set<string>()
   for (const [index, sub] of alternatives.entries()) {
     const at = `${field}[${index}]`
-    validateLabelName(sub.name, errors, `${at}.name`)
+    const { name = '' } = sub
+    validateLabelName(name, errors, `${at}.name`)
     validateWanted(sub, errors, at)
-    if (seen.has(sub.name)) errors.duplicate(at, sub.name)
-    seen.add(sub.name)
+    if (seen.has(name)) errors.duplicate(at, name)
+    seen.add(name)
   }
 }
 
-function validateWanted(wanted: Stored, errors: FieldErrors, field: string): void {
-  const { deviceClassName, selectors = [], allocationMode, count, tolerations = [] } = wanted
+function validateWanted(
+  wanted: StoredOf<ExactDeviceRequest>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { deviceClassName = '', selectors = [], tolerations = [] } = wanted
+  const { allocationMode = '', count = 0 } = wanted
   validateSubdomainName(deviceClassName, errors, `${field}.deviceClassName`)
   validateSelectors(selectors, errors, `${field}.selectors`)
   if (!MODES.includes(allocationMode))
@@ -137,7 +155,7 @@ function validateWanted(wanted: Stored, errors: FieldErrors, field: string): voi
 }
 
 function validateConstraint(
-  { requests = [], matchAttribute, distinctAttribute }: Stored,
+  { requests = [], matchAttribute, distinctAttribute }: StoredOf<DeviceConstraint>,
   names: ReadonlySet<string>,
   errors: FieldErrors,
   field: string,
@@ -166,8 +184,8 @@ function validateAttribute(name: string, errors: FieldErrors, field: string): vo
 }
 
 /** Asking for access to devices of others. */
-export function adminAccessFields(devices: Stored | undefined): readonly number[] {
-  return (devices?.requests ?? []).flatMap((request: Stored, index: number) =>
+export function adminAccessFields(devices: StoredOf<DeviceClaim> | undefined): readonly number[] {
+  return (devices?.requests ?? []).flatMap((request, index: number) =>
     request.exactly?.adminAccess === true ? [index] : [],
   )
 }

@@ -1,9 +1,15 @@
 /** What becomes of a claim: its allocation, its users, and what drivers tell of devices. Contract: docs/behaviour/api-server/defaulting-and-validation.md. */
+import type {
+  AllocatedDeviceStatus,
+  DeviceRequestAllocationResult,
+  ResourceClaim,
+  ResourceClaimConsumerReference,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { parseCidr } from '@gyropilot/schema/validation/ip'
-import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
 import { validateConditions } from '../conditions.ts'
 import { validateNodeSelector } from '../core/pod/scheduling.ts'
 import { requestNames, validateRequestName, validateRequestNames } from './claim-spec.ts'
@@ -20,18 +26,25 @@ const RESULTS_MAX = 32
 const SOURCES = ['FromClaim', 'FromClass']
 
 /** What drivers told of devices that the claim no longer has is over. */
-export function dropStatusOfDeallocated(draft: Draft, stored: Stored): void {
+export function dropStatusOfDeallocated(
+  draft: DraftOf<ResourceClaim>,
+  stored: StoredOf<ResourceClaim>,
+): void {
   if (!draft.status?.devices || stored.status?.allocation === undefined) return
   const allocated = new Set(resultsOf(draft).map(deviceId))
   const before = new Set((stored.status.devices ?? []).map(deviceId))
   const kept = draft.status.devices.filter(
-    (device: Stored) => allocated.has(deviceId(device)) || !before.has(deviceId(device)),
+    (device) => allocated.has(deviceId(device)) || !before.has(deviceId(device)),
   )
   if (kept.length === 0) delete draft.status.devices
   else draft.status.devices = kept
 }
 
-export function validateClaimStatus(object: Stored, stored: Stored, errors: FieldErrors): void {
+export function validateClaimStatus(
+  object: StoredOf<ResourceClaim>,
+  stored: StoredOf<ResourceClaim>,
+  errors: FieldErrors,
+): void {
   const { reservedFor = [], allocation, devices = [] } = object.status ?? {}
   validateUsers(reservedFor, errors, 'status.reservedFor')
   if (reservedFor.length > 0 && !allocation)
@@ -48,10 +61,14 @@ export function validateClaimStatus(object: Stored, stored: Stored, errors: Fiel
   validateDevices(devices, new Set(resultsOf(object).map(deviceId)), errors, 'status.devices')
 }
 
-function validateUsers(users: readonly Stored[], errors: FieldErrors, field: string): void {
+function validateUsers(
+  users: readonly StoredOf<ResourceClaimConsumerReference>[],
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!validateCount(users, RESERVED_FOR_MAX, errors, field)) return
   const seen = new Set<string>()
-  for (const [index, { resource, name, uid }] of users.entries()) {
+  for (const [index, { resource, name, uid = '' }] of users.entries()) {
     const at = `${field}[${index}]`
     if (!resource) errors.required(`${at}.resource`)
     if (!name) errors.required(`${at}.name`)
@@ -61,12 +78,16 @@ function validateUsers(users: readonly Stored[], errors: FieldErrors, field: str
   }
 }
 
-function validateAllocation(object: Stored, errors: FieldErrors, field: string): void {
-  const { devices, nodeSelector } = object.status!.allocation
+function validateAllocation(
+  object: StoredOf<ResourceClaim>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const { devices, nodeSelector } = object.status!.allocation!
   const names = requestNames(object.spec?.devices)
-  const results: readonly Stored[] = devices?.results ?? []
+  const results = devices?.results ?? []
   if (validateCount(results, RESULTS_MAX, errors, `${field}.devices.results`)) {
-    for (const [index, { request, driver, pool, device }] of results.entries()) {
+    for (const [index, { request = '', driver, pool, device }] of results.entries()) {
       const at = `${field}.devices.results[${index}]`
       validateRequestName(request, names, errors, `${at}.request`)
       validateDriver(driver, errors, `${at}.driver`)
@@ -84,7 +105,7 @@ function validateAllocation(object: Stored, errors: FieldErrors, field: string):
 }
 
 function validateDevices(
-  devices: readonly Stored[],
+  devices: readonly StoredOf<AllocatedDeviceStatus>[],
   allocated: ReadonlySet<string>,
   errors: FieldErrors,
   field: string,
@@ -109,10 +130,17 @@ function validateDevices(
   }
 }
 
-function resultsOf({ status }: Stored): readonly Stored[] {
+function resultsOf({
+  status,
+}: StoredOf<ResourceClaim>): readonly StoredOf<DeviceRequestAllocationResult>[] {
   return status?.allocation?.devices?.results ?? []
 }
 
-function deviceId({ driver, pool, device, shareID = '' }: Stored): string {
+function deviceId({
+  driver,
+  pool,
+  device,
+  shareID = '',
+}: StoredOf<DeviceRequestAllocationResult | AllocatedDeviceStatus>): string {
   return `${driver}/${pool}/${device}/${shareID}`
 }

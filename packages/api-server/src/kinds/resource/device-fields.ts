@@ -1,9 +1,15 @@
 /** Checks of parts that several kinds of devices have. Contract: docs/behaviour/api-server/defaulting-and-validation.md. */
+import type {
+  DeviceClaimConfiguration,
+  DeviceSelector,
+  DeviceToleration,
+  OpaqueDeviceConfiguration,
+} from '@gyropilot/api'
 import { cel, deviceSelectors } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateQualifiedName } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain, labelValue } from '@gyropilot/schema/validation/names'
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { StoredOf } from '../../registry/kind-rules.ts'
 
 export const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
@@ -24,29 +30,45 @@ export function validateCount(
   return false
 }
 
-export function validateSubdomainName(name: string, errors: FieldErrors, field: string): void {
+export function validateSubdomainName(
+  name: string | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!name) errors.required(field)
   else invalidAll(errors, field, name, dnsSubdomain(name))
 }
 
-export function validateDriver(driver: string, errors: FieldErrors, field: string): void {
+export function validateDriver(
+  driver: string | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (Buffer.byteLength(driver ?? '') > DRIVER_BYTES_MAX) errors.tooLong(field, DRIVER_BYTES_MAX)
   validateSubdomainName(driver, errors, field)
 }
 
 /** One or several subdomains with slashes between. */
-export function validatePoolName(name: string, errors: FieldErrors, field: string): void {
+export function validatePoolName(
+  name: string | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!name) errors.required(field)
   else for (const part of name.split('/')) invalidAll(errors, field, part, dnsSubdomain(part))
 }
 
-export function validateLabelName(name: string, errors: FieldErrors, field: string): void {
+export function validateLabelName(
+  name: string | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
   invalidAll(errors, field, name ?? '', dnsLabel(name ?? ''))
 }
 
 /** `before`: expressions that are stored already are taken as they are. */
 export function validateSelectors(
-  selectors: readonly Stored[],
+  selectors: readonly StoredOf<DeviceSelector>[],
   errors: FieldErrors,
   field: string,
   before: ReadonlySet<string> = new Set(),
@@ -55,7 +77,7 @@ export function validateSelectors(
   for (const [index, { cel: found }] of selectors.entries()) {
     const at = `${field}[${index}].cel`
     if (!found) errors.required(at)
-    else if (!before.has(found.expression))
+    else if (!before.has(found.expression ?? ''))
       validateExpression(found.expression ?? '', errors, `${at}.expression`)
   }
 }
@@ -76,7 +98,11 @@ function validateExpression(expression: string, errors: FieldErrors, field: stri
   }
 }
 
-export function validateOpaque({ opaque }: Stored, errors: FieldErrors, field: string): void {
+export function validateOpaque(
+  { opaque }: { readonly opaque?: StoredOf<OpaqueDeviceConfiguration> },
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!opaque) {
     errors.required(`${field}.opaque`)
     return
@@ -91,11 +117,11 @@ export function validateOpaque({ opaque }: Stored, errors: FieldErrors, field: s
     errors.tooLong(at, PARAMETERS_BYTES_MAX)
 }
 
-export function validateConfigs(
-  configs: readonly Stored[],
+export function validateConfigs<T extends StoredOf<DeviceClaimConfiguration>>(
+  configs: readonly T[],
   errors: FieldErrors,
   field: string,
-  each: (config: Stored, at: string) => void = () => {},
+  each: (config: T, at: string) => void = () => {},
 ): void {
   if (!validateCount(configs, CONFIGS_MAX, errors, field)) return
   for (const [index, config] of configs.entries()) {
@@ -105,7 +131,7 @@ export function validateConfigs(
 }
 
 export function validateTolerations(
-  tolerations: readonly Stored[],
+  tolerations: readonly StoredOf<DeviceToleration>[],
   errors: FieldErrors,
   field: string,
 ): void {
@@ -122,7 +148,7 @@ export function validateTolerations(
 }
 
 export function validateTaint(
-  { key = '', value = '', effect }: Stored,
+  { key = '', value = '', effect }: StoredOf<DeviceToleration>,
   errors: FieldErrors,
   field: string,
 ): void {

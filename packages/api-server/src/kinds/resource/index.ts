@@ -1,9 +1,16 @@
+import type {
+  DeviceClaim,
+  DeviceClass,
+  ObjectMeta,
+  ResourceClaim,
+  ResourceClaimTemplate,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
-import type { KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import {
   adminAccessFields,
@@ -19,7 +26,7 @@ export { resourceSlice } from './resource-slice.ts'
 const GROUP = 'resource.k8s.io'
 const ADMIN_LABEL = 'resource.kubernetes.io/admin-access'
 
-function claimState(object: Stored): string {
+function claimState(object: StoredOf<ResourceClaim>): string {
   const states: string[] = []
   if (object.metadata?.deletionTimestamp) states.push('deleted')
   if (!object.status?.allocation) {
@@ -33,7 +40,7 @@ function claimState(object: Stored): string {
 
 /** Who may make claims in such a namespace may look at everybody's devices. */
 function validateAdminAccess(
-  devices: Stored | undefined,
+  devices: StoredOf<DeviceClaim> | undefined,
   errors: FieldErrors,
   { namespaceLabels }: RuleContext,
 ): void {
@@ -46,7 +53,7 @@ function validateAdminAccess(
     )
 }
 
-export const resourceClaim: KindRules = {
+export const resourceClaim: KindRules<ResourceClaim> = {
   group: GROUP,
   kind: 'ResourceClaim',
   generationOf: null,
@@ -68,7 +75,8 @@ export const resourceClaim: KindRules = {
   status: {
     prepareForUpdate(object, stored) {
       const { metadata, status } = object
-      for (const field of Object.keys(object)) if (!(field in stored)) delete object[field]
+      for (const field of Object.keys(object))
+        if (!(field in stored)) delete object[field as keyof ResourceClaim]
       Object.assign(object, stored, { metadata, status })
       dropStatusOfDeallocated(object, stored)
     },
@@ -87,7 +95,10 @@ export const resourceClaim: KindRules = {
 }
 
 /** Claims get their labels and annotations from the template, and nothing else. */
-function validateTemplateMetadata(metadata: Stored | undefined, errors: FieldErrors): void {
+function validateTemplateMetadata(
+  metadata: StoredOf<ObjectMeta> | undefined,
+  errors: FieldErrors,
+): void {
   const { labels, annotations, ...others } = metadata ?? {}
   validateLabels(labels, errors, 'spec.metadata.labels')
   validateAnnotations(annotations, errors, 'spec.metadata.annotations')
@@ -96,7 +107,7 @@ function validateTemplateMetadata(metadata: Stored | undefined, errors: FieldErr
       errors.forbidden(`spec.metadata.${field}`, 'cannot be set')
 }
 
-export const resourceClaimTemplate: KindRules = {
+export const resourceClaimTemplate: KindRules<ResourceClaimTemplate> = {
   group: GROUP,
   kind: 'ResourceClaimTemplate',
   generationOf: null,
@@ -119,8 +130,8 @@ export const resourceClaimTemplate: KindRules = {
   columns: [nameColumn, ageColumn],
 }
 
-function expressionsOf(object: Stored | undefined): ReadonlySet<string> {
-  return new Set((object?.spec?.selectors ?? []).map(({ cel }: Stored) => cel?.expression))
+function expressionsOf(object: StoredOf<DeviceClass> | undefined): ReadonlySet<string> {
+  return new Set((object?.spec?.selectors ?? []).map(({ cel }) => cel?.expression ?? ''))
 }
 
 /** `example.com/gpu`, as containers ask for it; not one of Kubernetes' own. */
@@ -129,7 +140,11 @@ function isExtendedResource(name: string): boolean {
   return name.includes('/') && !isOwn && qualifiedName(`requests.${name}`).length === 0
 }
 
-function validateClass(object: Stored, errors: FieldErrors, known?: ReadonlySet<string>): void {
+function validateClass(
+  object: StoredOf<DeviceClass>,
+  errors: FieldErrors,
+  known?: ReadonlySet<string>,
+): void {
   const { selectors = [], config = [], extendedResourceName } = object.spec ?? {}
   validateSelectors(selectors, errors, 'spec.selectors', known)
   validateConfigs(config, errors, 'spec.config')
@@ -141,7 +156,7 @@ function validateClass(object: Stored, errors: FieldErrors, known?: ReadonlySet<
     )
 }
 
-export const deviceClass: KindRules = {
+export const deviceClass: KindRules<DeviceClass> = {
   group: GROUP,
   kind: 'DeviceClass',
   generationOf: (object) => object.spec,

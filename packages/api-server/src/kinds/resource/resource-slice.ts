@@ -1,9 +1,16 @@
+import type {
+  Device,
+  DeviceAttribute,
+  NodeSelector,
+  ResourceSlice,
+  ResourceSliceSpec,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { parseSemanticVersion } from '@gyropilot/schema/semantic-version'
-import type { Draft, KindRules, RuleContext, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateNodeSelector } from '../core/pod/scheduling.ts'
 import {
@@ -26,22 +33,22 @@ const PLACES = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'
 const QUOTED_PLACES = PLACES.map((name) => `\`${name}\``).join(', ')
 
 /** A taint without a time begins now. */
-function dateTaints(slice: Draft, { nowMs }: RuleContext): void {
+function dateTaints(slice: DraftOf<ResourceSlice>, { nowMs }: RuleContext): void {
   for (const device of slice.spec?.devices ?? [])
     for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(nowMs)
 }
 
-function validate(object: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
-  validateDriver(spec.driver, errors, 'spec.driver')
-  const { name, generation = 0, resourceSliceCount = 0 } = spec.pool ?? {}
+function validate(object: StoredOf<ResourceSlice>, errors: FieldErrors): void {
+  const spec = object.spec ?? {}
+  validateDriver(spec.driver ?? '', errors, 'spec.driver')
+  const { name = '', generation = 0, resourceSliceCount = 0 } = spec.pool ?? {}
   validatePoolName(name, errors, 'spec.pool.name')
   if (resourceSliceCount <= 0)
     errors.invalid('spec.pool.resourceSliceCount', resourceSliceCount, 'must be greater than zero')
   if (generation < 0)
     errors.invalid('spec.pool.generation', generation, 'must be greater than or equal to zero')
   validatePlace(spec, errors)
-  const devices: readonly Stored[] = spec.devices ?? []
+  const devices = spec.devices ?? []
   if (devices.length > 0 && (spec.sharedCounters ?? []).length > 0)
     errors.invalid('spec', '', 'only one of `sharedCounters` or `devices` is allowed')
   const isRich = devices.some(
@@ -51,7 +58,7 @@ function validate(object: Stored, errors: FieldErrors): void {
   if (validateCount(devices, limit, errors, 'spec.devices')) validateDevices(spec, errors)
 }
 
-function validatePlace(spec: Stored, errors: FieldErrors): void {
+function validatePlace(spec: StoredOf<ResourceSliceSpec>, errors: FieldErrors): void {
   const set = PLACES.filter((name) => spec[name])
   const rule = `exactly one of ${QUOTED_PLACES} is required`
   if (spec.nodeName) validateSubdomainName(spec.nodeName, errors, 'spec.nodeName')
@@ -63,30 +70,35 @@ function validatePlace(spec: Stored, errors: FieldErrors): void {
   }
 }
 
-function validateOneTerm(selector: Stored, errors: FieldErrors, field: string): void {
+function validateOneTerm(
+  selector: StoredOf<NodeSelector>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateNodeSelector(selector, errors, field)
   const terms = selector.nodeSelectorTerms ?? []
   if (terms.length !== 1)
     errors.invalid(
       `${field}.nodeSelectorTerms`,
-      terms.map((term: Stored) => internalForm(term, 'NodeSelectorTerm')),
+      terms.map((term) => internalForm(term, 'NodeSelectorTerm')),
       'must have exactly one node selector term',
     )
 }
 
-function validateDevices(spec: Stored, errors: FieldErrors): void {
+function validateDevices(spec: StoredOf<ResourceSliceSpec>, errors: FieldErrors): void {
   const seen = new Set<string>()
   for (const [index, device] of (spec.devices ?? []).entries()) {
     const at = `spec.devices[${index}]`
-    validateLabelName(device.name, errors, `${at}.name`)
+    const { name = '' } = device
+    validateLabelName(name, errors, `${at}.name`)
     validateDevice(device, errors, at)
     validateDevicePlace(device, spec.perDeviceNodeSelection === true, errors, at)
-    if (seen.has(device.name)) errors.duplicate(at, device.name)
-    seen.add(device.name)
+    if (seen.has(name)) errors.duplicate(at, name)
+    seen.add(name)
   }
 }
 
-function validateDevice(device: Stored, errors: FieldErrors, field: string): void {
+function validateDevice(device: StoredOf<Device>, errors: FieldErrors, field: string): void {
   const { attributes = {}, capacity = {}, taints = [], bindingConditions = [] } = device
   const count = Object.keys(attributes).length + Object.keys(capacity).length
   if (count > NAMED_VALUES_MAX)
@@ -98,7 +110,7 @@ function validateDevice(device: Stored, errors: FieldErrors, field: string): voi
   else {
     for (const name of Object.keys(attributes).toSorted()) {
       validateDeviceName(name, errors, `${field}.attributes`)
-      validateAttribute(attributes[name], errors, `${field}.attributes[${name}]`)
+      validateAttribute(attributes[name]!, errors, `${field}.attributes[${name}]`)
     }
     for (const name of Object.keys(capacity).toSorted())
       validateDeviceName(name, errors, `${field}.capacity`)
@@ -121,7 +133,11 @@ function validateDevice(device: Stored, errors: FieldErrors, field: string): voi
     )
 }
 
-function validateAttribute(attribute: Stored, errors: FieldErrors, field: string): void {
+function validateAttribute(
+  attribute: StoredOf<DeviceAttribute>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { string: text, version } = attribute
   const set = Object.values(attribute).filter((value) => value !== undefined && value !== null)
   if (set.length === 0) errors.invalid(field, '', 'exactly one value must be specified')
@@ -146,12 +162,12 @@ function validateAttribute(attribute: Stored, errors: FieldErrors, field: string
 }
 
 function validateDevicePlace(
-  device: Stored,
+  device: StoredOf<Device>,
   isPerDevice: boolean,
   errors: FieldErrors,
   field: string,
 ): void {
-  const set = ['nodeName', 'nodeSelector', 'allNodes'].filter((name) => device[name])
+  const set = (['nodeName', 'nodeSelector', 'allNodes'] as const).filter((name) => device[name])
   if (!isPerDevice) {
     if (set.length > 0)
       errors.invalid(
@@ -170,7 +186,7 @@ function validateDevicePlace(
     errors.invalid(field, `{${set.map((name) => `\`${name}\``).join(', ')}}`, rule)
 }
 
-export const resourceSlice: KindRules = {
+export const resourceSlice: KindRules<ResourceSlice> = {
   group: 'resource.k8s.io',
   kind: 'ResourceSlice',
   generationOf: (object) => object.spec,
@@ -178,7 +194,7 @@ export const resourceSlice: KindRules = {
   prepareForUpdate: (object, _stored, context) => dateTaints(object, context),
   validate,
   validateUpdate(object, stored, errors) {
-    for (const field of ['driver', 'nodeName']) {
+    for (const field of ['driver', 'nodeName'] as const) {
       if (!deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))
         errors.invalid(`spec.${field}`, object.spec?.[field] ?? null, 'field is immutable')
     }

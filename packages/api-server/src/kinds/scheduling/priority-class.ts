@@ -1,3 +1,4 @@
+import type { PriorityClass } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 
@@ -7,7 +8,7 @@ const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2000000000,
 }
 
-export const priorityClass: KindRules = {
+export const priorityClass: KindRules<PriorityClass> = {
   group: 'scheduling.k8s.io',
   kind: 'PriorityClass',
   // It starts at 1 and stays there.

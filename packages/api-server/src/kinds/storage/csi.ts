@@ -1,6 +1,14 @@
 /** What CSI drivers tell of themselves: CSIDriver, CSINode and CSIStorageCapacity. */
+import type { TokenRequest } from '@gyropilot/api/storage-v1'
+import type {
+  CSIDriver,
+  CSIDriverSpec,
+  CSINode,
+  CSINodeDriver,
+  CSIStorageCapacity,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
@@ -13,9 +21,12 @@ const GROUP = 'storage.k8s.io'
 const MODES = ['Persistent', 'Ephemeral']
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType']
 
-function validateTokenRequests(requests: readonly Stored[], errors: FieldErrors): void {
+function validateTokenRequests(
+  requests: readonly StoredOf<TokenRequest>[],
+  errors: FieldErrors,
+): void {
   const audiences = new Set<string>()
-  for (const [index, { audience = '', expirationSeconds }] of requests.entries()) {
+  for (const [index, { audience = '', expirationSeconds: seconds }] of requests.entries()) {
     const at = `spec.tokenRequests[${index}]`
     if (audiences.has(audience)) {
       errors.duplicate(`${at}.audience`, audience)
@@ -23,13 +34,14 @@ function validateTokenRequests(requests: readonly Stored[], errors: FieldErrors)
     }
     audiences.add(audience)
     const problem = (detail: string): void =>
-      errors.invalid(`${at}.expirationSeconds`, expirationSeconds, detail)
-    if (expirationSeconds < 600) problem('may not specify a duration less than 10 minutes')
-    if (expirationSeconds > 2 ** 32) problem('may not specify a duration larger than 2^32 seconds')
+      errors.invalid(`${at}.expirationSeconds`, seconds, detail)
+    if (seconds === undefined) continue
+    if (seconds < 600) problem('may not specify a duration less than 10 minutes')
+    if (seconds > 2 ** 32) problem('may not specify a duration larger than 2^32 seconds')
   }
 }
 
-function validateRest(spec: Stored, errors: FieldErrors): void {
+function validateRest(spec: StoredOf<CSIDriverSpec>, errors: FieldErrors): void {
   const seconds: number | undefined = spec.nodeAllocatableUpdatePeriodSeconds
   if (seconds !== undefined && seconds < 10)
     errors.invalid(
@@ -46,13 +58,13 @@ function validateRest(spec: Stored, errors: FieldErrors): void {
 }
 
 /** What drivers may change during their life. Drivers start without a generation, and get one with the first change. */
-const MUTABLE_FIELDS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
+const MUTABLE_FIELDS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const
 
-function countChanges(object: Draft, stored: Stored): void {
+function countChanges(object: DraftOf<CSIDriver>, stored: StoredOf<CSIDriver>): void {
   const changed = MUTABLE_FIELDS.some(
     (field) => !deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null),
   )
-  if (changed) object.metadata.generation = (stored.metadata.generation ?? 0) + 1
+  if (changed) (object.metadata ??= {}).generation = (stored.metadata?.generation ?? 0) + 1
 }
 
 /** Lower case is a matter of the check only: messages show what was given. */
@@ -65,18 +77,18 @@ export function validateDriverName(name: string, errors: FieldErrors, field: str
   invalidAll(errors, field, name, dnsSubdomain(name.toLowerCase()))
 }
 
-export function validateImmutable(
-  object: Stored,
-  stored: Stored,
-  field: string,
+export function validateImmutable<T extends object>(
+  object: T,
+  stored: T,
+  field: string & keyof T,
   errors: FieldErrors,
-  shown = field,
+  shown: string = field,
 ): void {
   if (!deepEqual(object[field] ?? null, stored[field] ?? null))
     errors.invalid(shown, object[field] ?? null, 'field is immutable')
 }
 
-export const csiDriver: KindRules = {
+export const csiDriver: KindRules<CSIDriver> = {
   group: GROUP,
   kind: 'CSIDriver',
   generationOf: null,
@@ -93,8 +105,8 @@ export const csiDriver: KindRules = {
     spec.seLinuxMount ??= false
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
-    if (!FS_GROUP_POLICIES.includes(spec.fsGroupPolicy))
+    const spec = object.spec ?? {}
+    if (!FS_GROUP_POLICIES.includes(spec.fsGroupPolicy ?? ''))
       errors.notSupported('spec.fsGroupPolicy', spec.fsGroupPolicy ?? '', FS_GROUP_POLICIES)
     validateTokenRequests(spec.tokenRequests ?? [], errors)
     for (const mode of spec.volumeLifecycleModes ?? [])
@@ -122,7 +134,7 @@ export const csiDriver: KindRules = {
     PodInfoOnMount: (object) => object.spec?.podInfoOnMount === true,
     StorageCapacity: (object) => object.spec?.storageCapacity === true,
     TokenRequests: (object) =>
-      (object.spec?.tokenRequests ?? []).map(({ audience = '' }: Stored) => audience).join(',') ||
+      (object.spec?.tokenRequests ?? []).map(({ audience = '' }) => audience).join(',') ||
       '<unset>',
     RequiresRepublish: (object) => object.spec?.requiresRepublish === true,
     Modes: (object) => (object.spec?.volumeLifecycleModes ?? []).join(',') || '<none>',
@@ -132,7 +144,7 @@ export const csiDriver: KindRules = {
 const NODE_ID_LIMIT = 256
 
 function validateNodeDriver(
-  driver: Stored,
+  driver: StoredOf<CSINodeDriver>,
   names: Set<string>,
   errors: FieldErrors,
   field: string,
@@ -154,11 +166,11 @@ function validateNodeDriver(
   }
 }
 
-function internalDriver({ name, nodeID, topologyKeys }: Stored): Stored {
+function internalDriver({ name, nodeID, topologyKeys }: StoredOf<CSINodeDriver>): Stored {
   return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null }
 }
 
-export const csiNode: KindRules = {
+export const csiNode: KindRules<CSINode> = {
   group: GROUP,
   kind: 'CSINode',
   generationOf: null,
@@ -172,9 +184,9 @@ export const csiNode: KindRules = {
       validateNodeDriver(driver, names, errors, `spec.drivers[${index}]`)
   },
   validateUpdate(object, stored, errors) {
-    const before: readonly Stored[] = stored.spec?.drivers ?? []
+    const before = stored.spec?.drivers ?? []
     for (const old of before) {
-      const now = (object.spec?.drivers ?? []).find(({ name }: Stored) => name === old.name)
+      const now = (object.spec?.drivers ?? []).find(({ name }) => name === old.name)
       if (now === undefined) continue
       // How much a node can take may change.
       const changed = !deepEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
@@ -193,7 +205,7 @@ export const csiNode: KindRules = {
   ],
 }
 
-export const csiStorageCapacity: KindRules = {
+export const csiStorageCapacity: KindRules<CSIStorageCapacity> = {
   group: GROUP,
   kind: 'CSIStorageCapacity',
   generationOf: null,

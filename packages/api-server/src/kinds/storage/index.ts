@@ -1,5 +1,12 @@
+import type {
+  StorageClass,
+  TopologySelectorTerm,
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttributesClass,
+} from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, PrinterColumn, Stored } from '../../registry/kind-rules.ts'
+import type { KindRules, PrinterColumn, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
@@ -49,8 +56,11 @@ function validateParameters(parameters: Record<string, string>, errors: FieldErr
   if (total > PARAMETERS_LIMIT_BYTES) errors.tooLong('parameters', PARAMETERS_LIMIT_BYTES)
 }
 
-function validateTopologies(terms: readonly Stored[], errors: FieldErrors): void {
-  const seen: Stored[] = []
+function validateTopologies(
+  terms: readonly StoredOf<TopologySelectorTerm>[],
+  errors: FieldErrors,
+): void {
+  const seen: Readonly<Record<string, readonly string[]>>[] = []
   for (const [index, term] of terms.entries()) {
     const at = `allowedTopologies[${index}].matchLabelExpressions`
     const requirements: Record<string, readonly string[]> = {}
@@ -71,7 +81,7 @@ function validateTopologies(terms: readonly Stored[], errors: FieldErrors): void
   }
 }
 
-export const storageClass: KindRules = {
+export const storageClass: KindRules<StorageClass> = {
   group: GROUP,
   kind: 'StorageClass',
   generationOf: null,
@@ -82,11 +92,12 @@ export const storageClass: KindRules = {
   validate(object, errors) {
     validateProvisioner(object.provisioner ?? '', errors, 'provisioner')
     validateParameters(object.parameters ?? {}, errors)
-    if (object.reclaimPolicy !== '' && !['Delete', 'Retain'].includes(object.reclaimPolicy))
-      errors.notSupported('reclaimPolicy', object.reclaimPolicy, ['Delete', 'Retain'])
+    const { reclaimPolicy = '', volumeBindingMode = '' } = object
+    if (reclaimPolicy !== '' && !['Delete', 'Retain'].includes(reclaimPolicy))
+      errors.notSupported('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain'])
     const modes = ['Immediate', 'WaitForFirstConsumer']
-    if (!modes.includes(object.volumeBindingMode))
-      errors.notSupported('volumeBindingMode', object.volumeBindingMode ?? '', modes)
+    if (!modes.includes(volumeBindingMode))
+      errors.notSupported('volumeBindingMode', volumeBindingMode, modes)
     validateTopologies(object.allowedTopologies ?? [], errors)
   },
   validateUpdate(object, stored, errors) {
@@ -107,7 +118,7 @@ export const storageClass: KindRules = {
   ),
 }
 
-function validateSource(source: Stored, errors: FieldErrors): void {
+function validateSource(source: StoredOf<VolumeAttachmentSource>, errors: FieldErrors): void {
   const { persistentVolumeName, inlineVolumeSpec } = source
   const detail = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   if (persistentVolumeName === undefined && inlineVolumeSpec === undefined)
@@ -121,7 +132,7 @@ function validateSource(source: Stored, errors: FieldErrors): void {
     )
 }
 
-export const volumeAttachment: KindRules = {
+export const volumeAttachment: KindRules<VolumeAttachment> = {
   group: GROUP,
   kind: 'VolumeAttachment',
   generationOf: null,
@@ -130,7 +141,7 @@ export const volumeAttachment: KindRules = {
     object.status = { attached: false }
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validateDriverName(spec.attacher ?? '', errors, 'spec.attacher')
     validateSource(spec.source ?? {}, errors)
     invalidAll(errors, 'spec.nodeName', spec.nodeName ?? '', dnsSubdomain(spec.nodeName ?? ''))
@@ -184,7 +195,7 @@ export const volumeAttachment: KindRules = {
   ],
 }
 
-export const volumeAttributesClass: KindRules = {
+export const volumeAttributesClass: KindRules<VolumeAttributesClass> = {
   group: GROUP,
   kind: 'VolumeAttributesClass',
   generationOf: null,

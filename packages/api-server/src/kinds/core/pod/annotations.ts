@@ -1,5 +1,6 @@
 /** Annotations that mean something to pods: mirror pods, deletion cost, and the profiles that came before their fields. */
-import type { Draft, Stored } from '../../../registry/kind-rules.ts'
+import type { Container, Pod, PodSpec, SeccompProfile } from '@gyropilot/api'
+import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { sortedKeys } from '@gyropilot/schema/validation/labels'
 import { validateDescendingPath } from './volume-sources.ts'
@@ -11,20 +12,20 @@ const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/'
 const LOCALHOST = 'localhost/'
 
-const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers']
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 type Annotations = Readonly<Record<string, string>>
 
 interface Visited {
-  readonly container: Draft
+  readonly container: DraftOf<Container>
   readonly field: string
 }
 
 /** In the order in which kube-apiserver visits them: init containers come first. */
-export function visitContainers(spec: Stored, field: string): Visited[] {
+export function visitContainers(spec: StoredOf<PodSpec>, field: string): Visited[] {
   const visited: Visited[] = []
   for (const list of CONTAINER_LISTS) {
-    const containers: readonly Draft[] | undefined = spec[list]
+    const containers = spec[list]
     if (!containers) continue
     for (let index = 0; index < containers.length; index++)
       visited.push({ container: containers[index]!, field: `${field}.${list}[${index}]` })
@@ -51,14 +52,14 @@ function isDeletionCost(value: string): boolean {
 }
 
 /** A kubelet's picture of a pod that it runs by itself. */
-export function isMirrorPod(pod: Stored): boolean {
+export function isMirrorPod(pod: StoredOf<Pod>): boolean {
   return pod.metadata?.annotations?.[MIRROR] !== undefined
 }
 
 /** `field`: where the annotations stand. */
 export function validatePodAnnotations(
   annotations: Annotations | undefined,
-  spec: Stored,
+  spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -94,8 +95,8 @@ export function validatePodAnnotations(
 
 /** Mirror pods and AppArmor profiles are settled when a pod is created. All annotations are checked a second time. */
 export function validateAnnotationsUpdate(
-  object: Stored,
-  stored: Stored,
+  object: StoredOf<Pod>,
+  stored: StoredOf<Pod>,
   errors: FieldErrors,
 ): void {
   const field = 'metadata.annotations'
@@ -122,7 +123,10 @@ function validateSeccomp(profile: string, errors: FieldErrors, field: string): v
 }
 
 /** A profile that only an annotation gives to a container becomes the container's own, unless the pod has the same one. */
-export function adoptProfileAnnotations(annotations: Annotations | undefined, spec: Draft): void {
+export function adoptProfileAnnotations(
+  annotations: Annotations | undefined,
+  spec: DraftOf<PodSpec>,
+): void {
   if (!hasProfiles(annotations) || spec.os?.name === 'windows') return
   for (const { container } of visitContainers(spec, '')) {
     const annotation = annotations[`${APPARMOR_CONTAINER}${container.name}`]
@@ -139,7 +143,7 @@ export function adoptProfileAnnotations(annotations: Annotations | undefined, sp
   }
 }
 
-function profileOf(annotation: string): Draft | undefined {
+function profileOf(annotation: string): StoredOf<SeccompProfile> | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
   const localhostProfile = annotation.slice(LOCALHOST.length)
@@ -151,12 +155,12 @@ function profileOf(annotation: string): Draft | undefined {
 /** A profile that is given both as a field and as an annotation must be the same one. */
 export function validateProfileAnnotations(
   annotations: Annotations | undefined,
-  spec: Stored,
+  spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
 ): void {
   if (!hasProfiles(annotations)) return
-  const context: Stored | undefined = spec.securityContext
+  const context = spec.securityContext
   const containers = visitContainers(spec, field)
   matchProfile('seccomp', annotations[SECCOMP_POD], context?.seccompProfile, errors, field)
   for (const { container, field: at } of containers) {
@@ -174,7 +178,7 @@ export function validateProfileAnnotations(
 function matchProfile(
   kind: 'seccomp' | 'apparmor',
   annotation: string | undefined,
-  profile: Stored | undefined,
+  profile: StoredOf<SeccompProfile> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {

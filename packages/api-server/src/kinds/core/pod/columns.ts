@@ -1,9 +1,17 @@
 /** The row of a pod: what kubectl get shows. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  Container,
+  ContainerStateTerminated,
+  ContainerStatus,
+  Pod,
+  PodSpec,
+  PodStatus,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import { formatAge } from '../../../printing/ages.ts'
 import { tableColumns } from '../../columns.ts'
 
-function restartsText(pod: Stored, nowMs: number): string {
+function restartsText(pod: StoredOf<Pod>, nowMs: number): string {
   const { restarts, lastRestart } = summarize(pod)
   return restarts > 0 && lastRestart !== ''
     ? `${restarts} (${formatAge(lastRestart, nowMs)} ago)`
@@ -18,10 +26,11 @@ interface Summary {
   reason: string
 }
 
-const isSidecar = (container: Stored | undefined): boolean => container?.restartPolicy === 'Always'
+const isSidecar = (container: StoredOf<Container> | undefined): boolean =>
+  container?.restartPolicy === 'Always'
 
-function summarize(pod: Stored): Summary {
-  const { spec = {}, status = {} } = pod as { spec?: Stored; status?: Stored }
+function summarize(pod: StoredOf<Pod>): Summary {
+  const { spec = {}, status = {} } = pod
   const summary: Summary = {
     ready: 0,
     total: (spec.containers ?? []).length,
@@ -43,26 +52,30 @@ function summarize(pod: Stored): Summary {
   return summary
 }
 
-function isInitialized(status: Stored): boolean {
+function isInitialized(status: StoredOf<PodStatus>): boolean {
   return (status.conditions ?? []).some(
-    (condition: Stored) => condition.type === 'Initialized' && condition.status === 'True',
+    (condition) => condition.type === 'Initialized' && condition.status === 'True',
   )
 }
 
-function note(summary: Summary, container: Stored): void {
+function note(summary: Summary, container: StoredOf<ContainerStatus>): void {
   const finished: string = container.lastState?.terminated?.finishedAt ?? ''
   if (finished > summary.lastRestart) summary.lastRestart = finished
 }
 
-function terminatedText(terminated: Stored): string {
+function terminatedText(terminated: StoredOf<ContainerStateTerminated>): string {
   if (terminated.reason) return terminated.reason
   return terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode ?? 0}`
 }
 
 /** True when the pod stands at an init container. */
-function addInitContainers(spec: Stored, status: Stored, summary: Summary): boolean {
-  const specs = new Map<string, Stored>(
-    (spec.initContainers ?? []).map((container: Stored) => [container.name, container]),
+function addInitContainers(
+  spec: StoredOf<PodSpec>,
+  status: StoredOf<PodStatus>,
+  summary: Summary,
+): boolean {
+  const specs = new Map(
+    (spec.initContainers ?? []).map((container) => [container.name, container] as const),
   )
   for (const container of specs.values()) if (isSidecar(container)) summary.total++
   let sidecarRestarts = 0
@@ -94,7 +107,7 @@ function addInitContainers(spec: Stored, status: Stored, summary: Summary): bool
   return false
 }
 
-function addContainers(status: Stored, summary: Summary): void {
+function addContainers(status: StoredOf<PodStatus>, summary: Summary): void {
   let hasRunning = false
   for (const container of [...(status.containerStatuses ?? [])].toReversed()) {
     summary.restarts += container.restartCount ?? 0
@@ -109,24 +122,24 @@ function addContainers(status: Stored, summary: Summary): void {
   }
   if (summary.reason === 'Completed' && hasRunning) {
     const ready = (status.conditions ?? []).some(
-      (condition: Stored) => condition.type === 'Ready' && condition.status === 'True',
+      (condition) => condition.type === 'Ready' && condition.status === 'True',
     )
     summary.reason = ready ? 'Running' : 'NotReady'
   }
 }
 
-function readinessGates(pod: Stored): string {
-  const gates: readonly Stored[] = pod.spec?.readinessGates ?? []
+function readinessGates(pod: StoredOf<Pod>): string {
+  const gates = pod.spec?.readinessGates ?? []
   if (gates.length === 0) return '<none>'
   const passed = gates.filter((gate) =>
     (pod.status?.conditions ?? []).some(
-      (condition: Stored) => condition.type === gate.conditionType && condition.status === 'True',
+      (condition) => condition.type === gate.conditionType && condition.status === 'True',
     ),
   )
   return `${passed.length}/${gates.length}`
 }
 
-export const podColumns = tableColumns('pods', {
+export const podColumns = tableColumns<Pod>('pods', {
   Ready: (pod) => {
     const { ready, total } = summarize(pod)
     return `${ready}/${total}`
@@ -139,7 +152,7 @@ export const podColumns = tableColumns('pods', {
   'Readiness Gates': readinessGates,
 })
 
-export function podRowConditions(pod: Stored): readonly unknown[] | undefined {
+export function podRowConditions(pod: StoredOf<Pod>): readonly unknown[] | undefined {
   const phase = pod.status?.phase
   if (phase === 'Succeeded') {
     return [

@@ -1,5 +1,12 @@
 /** Containers, init containers and ephemeral containers. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  Container,
+  ContainerPort,
+  ContainerResizePolicy,
+  PodSpec,
+  Volume,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, portName } from '@gyropilot/schema/validation/names'
@@ -17,14 +24,14 @@ const RESIZE_POLICIES = ['NotRequired', 'RestartContainer']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
 interface PodOfContainer {
-  readonly spec: Stored
-  readonly volumes: ReadonlyMap<string, Stored>
+  readonly spec: StoredOf<PodSpec>
+  readonly volumes: ReadonlyMap<string, StoredOf<Volume>>
   readonly claims: ReadonlySet<string>
   readonly graceSeconds: number
 }
 
 function validateCommon(
-  container: Stored,
+  container: StoredOf<Container>,
   pod: PodOfContainer,
   errors: FieldErrors,
   field: string,
@@ -64,14 +71,18 @@ function validateCommon(
 }
 
 /** Templates may hold placeholders with blanks; pods may not. */
-export function validateTrimmedImage(container: Stored, errors: FieldErrors, field: string): void {
+export function validateTrimmedImage(
+  container: StoredOf<Container>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const image: string = container.image ?? ''
   if (image !== image.trim())
     errors.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace')
 }
 
 function validatePorts(
-  ports: readonly Stored[] | undefined,
+  ports: readonly StoredOf<ContainerPort>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -96,7 +107,7 @@ function validatePorts(
 }
 
 function validateResizePolicy(
-  policies: readonly Stored[] | undefined,
+  policies: readonly StoredOf<ContainerResizePolicy>[] | undefined,
   podPolicy: string | undefined,
   errors: FieldErrors,
   field: string,
@@ -120,7 +131,11 @@ function validateResizePolicy(
   }
 }
 
-function checkHostPorts(containers: readonly Stored[], errors: FieldErrors, field: string): void {
+function checkHostPorts(
+  containers: readonly StoredOf<Container>[],
+  errors: FieldErrors,
+  field: string,
+): void {
   const seen = new Set<string>()
   for (const [index, container] of containers.entries()) {
     for (const [position, port] of (container.ports ?? []).entries()) {
@@ -138,7 +153,7 @@ export function validateContainers(
   errors: FieldErrors,
   field: string,
 ): void {
-  const containers: readonly Stored[] = pod.spec.containers ?? []
+  const containers = pod.spec.containers ?? []
   if (containers.length === 0) {
     errors.required(field)
     return
@@ -146,7 +161,7 @@ export function validateContainers(
   for (const [index, container] of containers.entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
-    if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
+    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     validateProbesAndHooks(container, pod.graceSeconds, errors, at)
     validateRestartPolicy(container, errors, at)
@@ -157,9 +172,13 @@ export function validateContainers(
 const RULE_ACTIONS = ['Restart', 'RestartAllContainers']
 const RULE_OPERATORS = ['In', 'NotIn']
 
-function validateRestartPolicy(container: Stored, errors: FieldErrors, field: string): void {
+function validateRestartPolicy(
+  container: StoredOf<Container>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const policy: string | undefined = container.restartPolicy
-  const rules: readonly Stored[] = container.restartPolicyRules ?? []
+  const rules = container.restartPolicyRules ?? []
   if (policy === undefined) {
     if (rules.length > 0)
       errors.required(
@@ -176,7 +195,7 @@ function validateRestartPolicy(container: Stored, errors: FieldErrors, field: st
       errors.required(`${at}.exitCodes`, 'must be specified')
       continue
     }
-    if (!RULE_OPERATORS.includes(exitCodes.operator))
+    if (!RULE_OPERATORS.includes(exitCodes.operator ?? ''))
       errors.notSupported(`${at}.exitCodes.operator`, exitCodes.operator ?? '', RULE_OPERATORS)
     const values: readonly number[] = exitCodes.values ?? []
     if (values.length > 255) errors.tooMany(`${at}.exitCodes.values`, values.length, 255)
@@ -194,13 +213,18 @@ export function validateInitContainers(
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
     validateRestartPolicy(container, errors, at)
-    if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
+    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     checkHostPorts([container], errors, field)
     if (container.restartPolicy === 'Always')
       validateProbesAndHooks(container, pod.graceSeconds, errors, at)
     else {
-      for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
+      for (const name of [
+        'lifecycle',
+        'livenessProbe',
+        'readinessProbe',
+        'startupProbe',
+      ] as const) {
         if (container[name])
           errors.forbidden(
             `${at}.${name}`,
@@ -246,9 +270,7 @@ export function validateEphemeralContainers(
   field: string,
 ): void {
   const targets = new Set(
-    [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(
-      ({ name }: Stored) => name,
-    ),
+    [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(({ name }) => name),
   )
   for (const [index, container] of (pod.spec.ephemeralContainers ?? []).entries()) {
     const at = `${field}[${index}]`
@@ -262,7 +284,7 @@ export function validateEphemeralContainers(
       errors.notFound(`${at}.targetContainerName`, container.targetContainerName)
     }
     for (const name of Object.keys(container)) {
-      const empty = name === 'resources' && Object.keys(container.resources).length === 0
+      const empty = name === 'resources' && Object.keys(container.resources ?? {}).length === 0
       if (!EPHEMERAL_ALLOWED.has(name) && !empty)
         errors.forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')
     }

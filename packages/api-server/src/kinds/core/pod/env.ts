@@ -1,5 +1,14 @@
 /** Environment variables and field references. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  ConfigMapKeySelector,
+  EnvFromSource,
+  EnvVar,
+  FileKeySelector,
+  ObjectFieldSelector,
+  Quantity,
+  ResourceFieldSelector,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { compareQuantities } from '@gyropilot/api'
@@ -51,7 +60,7 @@ const VOLUME_FIELDS = [
 ]
 
 export function validateFieldRef(
-  reference: Stored,
+  reference: StoredOf<ObjectFieldSelector>,
   kind: 'env' | 'volume',
   errors: FieldErrors,
   field: string,
@@ -89,7 +98,7 @@ const RESOURCE_FIELDS = [
 ]
 
 export function validateResourceFieldRef(
-  reference: Stored,
+  reference: StoredOf<ResourceFieldSelector>,
   volume: boolean,
   errors: FieldErrors,
   field: string,
@@ -114,7 +123,7 @@ const BYTES: Readonly<Record<string, string>> = {
 
 function validateDivisor(
   resource: string,
-  divisor: string,
+  divisor: Quantity,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -129,7 +138,7 @@ function validateDivisor(
     return
   }
   const noun = name.startsWith('hugepages-') ? 'hugepages' : BYTES[name]
-  if (noun !== undefined && !/^1([kMGTPE]|[KMGTPE]i)?$/.test(divisor)) {
+  if (noun !== undefined && !/^1([kMGTPE]|[KMGTPE]i)?$/.test(String(divisor))) {
     errors.invalid(
       field,
       resource,
@@ -139,14 +148,22 @@ function validateDivisor(
 }
 
 /** A name that is left out is a bad name here. */
-function validateKeyRef(reference: Stored, errors: FieldErrors, field: string): void {
+function validateKeyRef(
+  reference: StoredOf<ConfigMapKeySelector>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { name = '', key = '' } = reference
   invalidAll(errors, `${field}.name`, name, dnsSubdomain(name))
   if (key === '') errors.required(`${field}.key`)
   else invalidAll(errors, `${field}.key`, key, configMapKey(key))
 }
 
-function validateFileKeyRef(reference: Stored, errors: FieldErrors, field: string): void {
+function validateFileKeyRef(
+  reference: StoredOf<FileKeySelector>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { key = '', volumeName = '', path = '' } = reference
   if (key === '') errors.required(`${field}.key`)
   else invalidAll(errors, `${field}.key`, key, environmentName(key))
@@ -157,7 +174,7 @@ function validateFileKeyRef(reference: Stored, errors: FieldErrors, field: strin
 }
 
 export function validateEnv(
-  env: readonly Stored[] | undefined,
+  env: readonly StoredOf<EnvVar>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -169,8 +186,8 @@ export function validateEnv(
   }
 }
 
-function validateValueFrom(variable: Stored, errors: FieldErrors, field: string): void {
-  const from: Stored = variable.valueFrom
+function validateValueFrom(variable: StoredOf<EnvVar>, errors: FieldErrors, field: string): void {
+  const from = variable.valueFrom ?? {}
   let sources = 0
   if (from.fieldRef) {
     sources++
@@ -205,7 +222,7 @@ function validateValueFrom(variable: Stored, errors: FieldErrors, field: string)
 }
 
 export function validateEnvFrom(
-  list: readonly Stored[] | undefined,
+  list: readonly StoredOf<EnvFromSource>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -214,7 +231,7 @@ export function validateEnvFrom(
     if (source.prefix)
       invalidAll(errors, `${at}.prefix`, source.prefix, environmentName(source.prefix))
     let sources = 0
-    for (const kind of ['configMapRef', 'secretRef']) {
+    for (const kind of ['configMapRef', 'secretRef'] as const) {
       if (!source[kind]) continue
       sources++
       const name: string = source[kind].name ?? ''

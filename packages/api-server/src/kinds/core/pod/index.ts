@@ -1,6 +1,7 @@
 /** Pods. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Core". */
+import type { Pod, PodSpec, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import type { Draft, KindRules, Stored } from '../../../registry/kind-rules.ts'
+import type { DraftOf, KindRules, StoredOf } from '../../../registry/kind-rules.ts'
 import { adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { defaultPodSpec } from './defaults.ts'
@@ -8,13 +9,14 @@ import { qosClassOf } from './qos.ts'
 import { resizedSpec, validatePodResize } from './resize.ts'
 import { mergeMatchLabelKeys } from './scheduling.ts'
 import { validatePod } from './spec.ts'
+import { keep } from '../../kept-field.ts'
 import { validatePodStatusUpdate } from './status-update.ts'
-import { keep, validateEphemeralUpdate, validatePodUpdate } from './update.ts'
+import { validateEphemeralUpdate, validatePodUpdate } from './update.ts'
 import { podNameWarnings, podSpecWarnings } from './warnings.ts'
 
 const GATED = 'Scheduling is blocked due to non-empty scheduling gates'
 
-function isTerminal(pod: Stored): boolean {
+function isTerminal(pod: StoredOf<Pod>): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
@@ -25,17 +27,18 @@ const METADATA_OF_THE_MAIN_RESOURCE = [
   'ownerReferences',
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
-]
+] as const
 
 /** Of what was sent, a subresource takes its own part of the spec. */
-function restoreAllBut(pod: Draft, stored: Stored, spec: Draft): void {
+function restoreAllBut(pod: DraftOf<Pod>, stored: StoredOf<Pod>, spec: DraftOf<PodSpec>): void {
   pod.spec = spec
   keep(pod, stored, 'status')
   pod.metadata = { ...pod.metadata }
-  for (const field of METADATA_OF_THE_MAIN_RESOURCE) keep(pod.metadata, stored.metadata, field)
+  for (const field of METADATA_OF_THE_MAIN_RESOURCE)
+    keep(pod.metadata, stored.metadata ?? {}, field)
 }
 
-export const pod: KindRules = {
+export const pod: KindRules<Pod> = {
   group: '',
   kind: 'Pod',
   defaults(object) {
@@ -45,13 +48,17 @@ export const pod: KindRules = {
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
     if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
-    object.status = { phase: 'Pending', qosClass: qosClassOf(object.spec ?? {}) }
+    const status: DraftOf<PodStatus> = (object.status = {
+      phase: 'Pending',
+      qosClass: qosClassOf(object.spec ?? {}),
+    })
     if ((object.spec?.schedulingGates ?? []).length > 0) {
-      object.status.conditions = [
+      status.conditions = [
         {
           type: 'PodScheduled',
           status: 'False',
-          lastProbeTime: null,
+          // A time that never was is written as null.
+          lastProbeTime: null!,
           lastTransitionTime: formatTime(nowMs),
           reason: 'SchedulingGated',
           message: GATED,
@@ -64,7 +71,7 @@ export const pod: KindRules = {
     else object.status = stored.status
   },
   validate(object, errors) {
-    const spec: Stored = object.spec ?? {}
+    const spec = object.spec ?? {}
     validatePod(object, errors)
     if ((spec.ephemeralContainers ?? []).length > 0)
       errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
@@ -80,8 +87,7 @@ export const pod: KindRules = {
   },
   status: {
     prepareForUpdate(object, stored) {
-      if (stored.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences
-      else object.metadata.ownerReferences = stored.metadata.ownerReferences
+      keep((object.metadata ??= {}), stored.metadata ?? {}, 'ownerReferences')
       object.status ??= {}
       object.status.qosClass ??= stored.status?.qosClass
       object.status.observedGeneration ||= stored.status?.observedGeneration
@@ -93,7 +99,7 @@ export const pod: KindRules = {
   subresources: {
     ephemeralcontainers: {
       prepareForUpdate(object, stored) {
-        const spec: Draft = structuredClone(stored.spec)
+        const spec: DraftOf<PodSpec> = structuredClone(stored.spec ?? {})
         keep(spec, object.spec ?? {}, 'ephemeralContainers')
         if ((spec.ephemeralContainers ?? []).length === 0) delete spec.ephemeralContainers
         restoreAllBut(object, stored, spec)
@@ -102,7 +108,7 @@ export const pod: KindRules = {
     },
     resize: {
       prepareForUpdate: (object, stored) =>
-        restoreAllBut(object, stored, resizedSpec(object.spec ?? {}, stored.spec)),
+        restoreAllBut(object, stored, resizedSpec(object.spec ?? {}, stored.spec ?? {})),
       validateUpdate: validatePodResize,
     },
   },

@@ -1,5 +1,6 @@
 /** What pods of one operating system may not ask for, and what host processes and user namespaces demand of the whole pod. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { PodSpec } from '@gyropilot/api'
+import type { Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { visitContainers } from './annotations.ts'
 
@@ -43,7 +44,11 @@ function isSet(holder: Stored | undefined, name: string): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0)
 }
 
-export function validateOperatingSystem(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateOperatingSystem(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!spec.os) return
   const name: string = spec.os.name ?? ''
   if (name === '') errors.required(`${field}.os.name`)
@@ -52,7 +57,7 @@ export function validateOperatingSystem(spec: Stored, errors: FieldErrors, field
   else refuseLinuxOptions(spec, errors, field)
 }
 
-function refuseWindowsOptions(spec: Stored, errors: FieldErrors, field: string): void {
+function refuseWindowsOptions(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
   const holders = [{ container: spec, field }, ...visitContainers(spec, field)]
   for (const { container, field: at } of holders) {
     if (container.securityContext?.windowsOptions)
@@ -63,7 +68,7 @@ function refuseWindowsOptions(spec: Stored, errors: FieldErrors, field: string):
   }
 }
 
-function refuseLinuxOptions(spec: Stored, errors: FieldErrors, field: string): void {
+function refuseLinuxOptions(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
   const refuse = (at: string): void => errors.forbidden(at, 'cannot be set for a windows pod')
   for (const path of LINUX_ONLY_POD) {
     const [first, second] = path.split('.')
@@ -77,7 +82,11 @@ function refuseLinuxOptions(spec: Stored, errors: FieldErrors, field: string): v
 }
 
 /** Windows containers that run on the host: all of a pod's, or none. */
-export function validateHostProcesses(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateHostProcesses(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const ofPod: boolean | undefined = spec.securityContext?.windowsOptions?.hostProcess
   const containers = visitContainers(spec, field)
   let count = 0
@@ -107,7 +116,11 @@ export function validateHostProcesses(spec: Stored, errors: FieldErrors, field: 
 }
 
 /** A user namespace of its own excludes the host's other name spaces, and devices. */
-export function validateHostUsers(spec: Stored, errors: FieldErrors, field: string): void {
+export function validateHostUsers(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (spec.hostUsers !== false) return
   const refuse = (at: string): void => errors.forbidden(at, 'when `hostUsers` is false')
   if (spec.hostNetwork === true) refuse(`${field}.hostNetwork`)

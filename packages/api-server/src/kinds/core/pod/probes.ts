@@ -1,5 +1,6 @@
 /** Probes and lifecycle hooks. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { Container, HTTPGetAction, LifecycleHandler, Probe, SleepAction } from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { httpHeaderName } from '@gyropilot/schema/validation/names'
@@ -14,37 +15,36 @@ const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 
 /** Exactly one handler; those after the first are forbidden, and not looked at. */
 function validateHandler(
-  handler: Stored,
+  handler: StoredOf<Pick<Probe, 'grpc'> & LifecycleHandler>,
   graceSeconds: number,
   errors: FieldErrors,
   field: string,
 ): void {
   let count = 0
   for (const name of HANDLERS) {
-    const action: Stored | undefined = handler[name]
-    if (!action) continue
+    if (!handler[name]) continue
     const at = `${field}.${name}`
     if (++count > 1) {
       errors.forbidden(at, 'may not specify more than 1 handler type')
       continue
     }
     if (name === 'exec') {
-      if ((action.command ?? []).length === 0) errors.required(`${at}.command`)
-    } else if (name === 'httpGet') validateHttpGet(action, errors, at)
-    else if (name === 'sleep') validateSleep(action, graceSeconds, errors, at)
-    else if (name === 'grpc') validatePortNumber(action.port, errors, `${at}.port`)
-    else validatePortOrName(action.port, errors, `${at}.port`)
+      if ((handler.exec?.command ?? []).length === 0) errors.required(`${at}.command`)
+    } else if (name === 'httpGet') validateHttpGet(handler.httpGet ?? {}, errors, at)
+    else if (name === 'sleep') validateSleep(handler.sleep ?? {}, graceSeconds, errors, at)
+    else if (name === 'grpc') validatePortNumber(handler.grpc?.port, errors, `${at}.port`)
+    else validatePortOrName(handler.tcpSocket?.port, errors, `${at}.port`)
   }
   if (count === 0) errors.required(field, 'must specify a handler type')
 }
 
 function validateSleep(
-  action: Stored,
+  action: StoredOf<SleepAction>,
   graceSeconds: number,
   errors: FieldErrors,
   field: string,
 ): void {
-  const seconds: number = action.seconds ?? 0
+  const seconds = action.seconds ?? 0
   if (seconds < 0 || seconds > graceSeconds) {
     errors.invalid(
       field,
@@ -54,7 +54,11 @@ function validateSleep(
   }
 }
 
-function validateHttpGet(action: Stored, errors: FieldErrors, field: string): void {
+function validateHttpGet(
+  action: StoredOf<HTTPGetAction>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!action.path) errors.required(`${field}.path`)
   validatePortOrName(action.port, errors, `${field}.port`)
   if (action.scheme !== 'HTTP' && action.scheme !== 'HTTPS') {
@@ -66,7 +70,7 @@ function validateHttpGet(action: Stored, errors: FieldErrors, field: string): vo
 }
 
 function validateProbe(
-  probe: Stored,
+  probe: StoredOf<Probe>,
   graceSeconds: number,
   errors: FieldErrors,
   field: string,
@@ -78,7 +82,7 @@ function validateProbe(
     'periodSeconds',
     'successThreshold',
     'failureThreshold',
-  ]) {
+  ] as const) {
     validateNonNegative(probe[name], errors, `${field}.${name}`)
   }
   const grace = probe.terminationGracePeriodSeconds
@@ -87,17 +91,17 @@ function validateProbe(
 }
 
 export function validateProbesAndHooks(
-  container: Stored,
+  container: StoredOf<Container>,
   graceSeconds: number,
   errors: FieldErrors,
   field: string,
 ): void {
-  for (const hook of ['postStart', 'preStop']) {
+  for (const hook of ['postStart', 'preStop'] as const) {
     if (container.lifecycle?.[hook])
       validateHandler(container.lifecycle[hook], graceSeconds, errors, `${field}.lifecycle.${hook}`)
   }
-  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
-    const probe: Stored | undefined = container[name]
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+    const probe = container[name]
     if (!probe) continue
     validateProbe(probe, graceSeconds, errors, `${field}.${name}`)
     if (name === 'readinessProbe') {

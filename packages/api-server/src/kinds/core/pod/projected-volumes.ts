@@ -1,5 +1,14 @@
 /** Files that the kubelet makes from other objects: secrets, config maps, pod fields, tokens and certificates. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  ClusterTrustBundleProjection,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  PodCertificateProjection,
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { validateFieldRef, validateResourceFieldRef } from './env.ts'
@@ -10,7 +19,7 @@ export function validateMode(mode: number | undefined, errors: FieldErrors, fiel
     errors.invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
 }
 
-function validateItem(item: Stored, errors: FieldErrors, field: string): void {
+function validateItem(item: StoredOf<KeyToPath>, errors: FieldErrors, field: string): void {
   if (!item.key) errors.required(`${field}.key`)
   if (!item.path) errors.required(`${field}.path`)
   validateUnreservedPath(item.path ?? '', errors, `${field}.path`)
@@ -18,7 +27,7 @@ function validateItem(item: Stored, errors: FieldErrors, field: string): void {
 }
 
 export function validateItems(
-  items: readonly Stored[] | undefined,
+  items: readonly StoredOf<KeyToPath>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -27,7 +36,11 @@ export function validateItems(
 }
 
 /** Errors name the volume, not the item. */
-function validateDownwardFile(item: Stored, errors: FieldErrors, field: string): void {
+function validateDownwardFile(
+  item: StoredOf<DownwardAPIVolumeFile>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (!item.path) errors.required(`${field}.path`)
   validateUnreservedPath(item.path ?? '', errors, `${field}.path`)
   if (item.fieldRef) {
@@ -45,7 +58,7 @@ function validateDownwardFile(item: Stored, errors: FieldErrors, field: string):
 }
 
 export function validateDownwardFiles(
-  items: readonly Stored[] | undefined,
+  items: readonly StoredOf<DownwardAPIVolumeFile>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -58,7 +71,12 @@ type Paths = (path: string, printed?: string) => void
 const MINIMUM_TOKEN_SECONDS = 600
 const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
 
-function validateToken(token: Stored, errors: FieldErrors, field: string, projected: string): void {
+function validateToken(
+  token: StoredOf<ServiceAccountTokenProjection>,
+  errors: FieldErrors,
+  field: string,
+  projected: string,
+): void {
   const seconds: number = token.expirationSeconds ?? 0
   const at = `${field}.expirationSeconds`
   if (seconds < MINIMUM_TOKEN_SECONDS)
@@ -70,7 +88,7 @@ function validateToken(token: Stored, errors: FieldErrors, field: string, projec
 }
 
 function validateTrustBundle(
-  bundle: Stored,
+  bundle: StoredOf<ClusterTrustBundleProjection>,
   errors: FieldErrors,
   field: string,
   paths: Paths,
@@ -106,21 +124,21 @@ function validateTrustBundle(
 }
 
 function validateCertificate(
-  certificate: Stored,
+  certificate: StoredOf<PodCertificateProjection>,
   errors: FieldErrors,
   field: string,
   paths: Paths,
 ): void {
-  if (!KEY_TYPES.includes(certificate.keyType))
-    errors.notSupported(`${field}.keyType`, certificate.keyType ?? '', KEY_TYPES)
-  if (certificate.maxExpirationSeconds < 3600)
+  const { keyType = '', maxExpirationSeconds } = certificate
+  if (!KEY_TYPES.includes(keyType)) errors.notSupported(`${field}.keyType`, keyType, KEY_TYPES)
+  if (maxExpirationSeconds !== undefined && maxExpirationSeconds < 3600)
     errors.invalid(
       `${field}.maxExpirationSeconds`,
-      certificate.maxExpirationSeconds,
+      maxExpirationSeconds,
       'if provided, maxExpirationSeconds must be >= 3600',
     )
   let count = 0
-  for (const name of ['credentialBundlePath', 'keyPath', 'certificateChainPath']) {
+  for (const name of ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const) {
     if (!certificate[name]) continue
     count++
     validateUnreservedPath(certificate[name], errors, `${field}.${name}`)
@@ -133,7 +151,11 @@ function validateCertificate(
     )
 }
 
-export function validateProjected(projected: Stored, errors: FieldErrors, field: string): void {
+export function validateProjected(
+  projected: StoredOf<ProjectedVolumeSource>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateMode(projected.defaultMode, errors, `${field}.defaultMode`)
   const taken = new Set<string>()
   const paths: Paths = (path, printed = path) => {
@@ -145,15 +167,15 @@ export function validateProjected(projected: Stored, errors: FieldErrors, field:
 }
 
 function validateProjection(
-  source: Stored,
+  source: StoredOf<VolumeProjection>,
   errors: FieldErrors,
   projected: string,
   field: string,
   paths: Paths,
 ): void {
   let count = 0
-  for (const name of ['secret', 'configMap']) {
-    const part: Stored | undefined = source[name]
+  for (const name of ['secret', 'configMap'] as const) {
+    const part = source[name]
     if (!part) continue
     count++
     if (!part.name) errors.required(`${field}.${name}.name`)

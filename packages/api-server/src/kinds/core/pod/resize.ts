@@ -1,7 +1,8 @@
 /** The subresource `resize`: cpu and memory of running containers. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
+import type { Container, Pod, PodSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../../../registry/equality.ts'
-import type { Draft, Stored } from '../../../registry/kind-rules.ts'
+import type { DraftOf, Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { isMirrorPod } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
@@ -11,13 +12,16 @@ const LISTS = ['initContainers', 'containers'] as const
 const RESIZABLE = ['cpu', 'memory']
 const ONLY = 'only cpu and memory resources are mutable'
 
-const containersOf = (spec: Stored, list: string): readonly Stored[] => spec[list] ?? []
+type List = (typeof LISTS)[number]
+
+const containersOf = (spec: StoredOf<PodSpec>, list: List): readonly StoredOf<Container>[] =>
+  spec[list] ?? []
 
 /** The stored spec with the given containers' resources; as given where containers come, go or change places. */
-export function resizedSpec(given: Stored, stored: Stored): Draft {
+export function resizedSpec(given: StoredOf<PodSpec>, stored: StoredOf<PodSpec>): DraftOf<PodSpec> {
   if (LISTS.some((list) => containersOf(given, list).length !== containersOf(stored, list).length))
-    return given as Draft
-  const spec: Draft = cloneJson(stored)
+    return given
+  const spec: DraftOf<PodSpec> = cloneJson(stored)
   for (const list of LISTS) {
     const wanted = containersOf(given, list)
     if (wanted.length === 0) continue
@@ -36,7 +40,11 @@ export function resizedSpec(given: Stored, stored: Stored): Draft {
   return spec
 }
 
-export function validatePodResize(object: Stored, stored: Stored, errors: FieldErrors): void {
+export function validatePodResize(
+  object: StoredOf<Pod>,
+  stored: StoredOf<Pod>,
+  errors: FieldErrors,
+): void {
   if (isMirrorPod(stored)) {
     errors.forbidden('[]', 'static pods cannot be resized')
     return
@@ -46,26 +54,26 @@ export function validatePodResize(object: Stored, stored: Stored, errors: FieldE
     return
   }
   validatePod(object, errors)
-  const before: string = stored.status?.qosClass ?? qosClassOf(stored.spec)
-  if (before !== qosClassOf(object.spec))
+  const now = object.spec ?? {}
+  const old = stored.spec ?? {}
+  const before = stored.status?.qosClass ?? qosClassOf(old)
+  if (before !== qosClassOf(now))
     errors.invalid('spec', before, 'Pod QOS Class may not change as a result of resizing')
-  const running: Stored | undefined = (stored.status?.containerStatuses ?? []).find(
-    ({ state }: Stored) => state?.running,
-  )
+  const running = (stored.status?.containerStatuses ?? []).find(({ state }) => state?.running)
   if (running !== undefined && !running.resources)
     errors.forbidden('spec', 'Pod running on node without support for resize')
-  if (!validateOrder(object.spec, stored.spec, errors)) return
-  for (const list of LISTS) validateRemovals(object.spec, stored.spec, list, errors)
-  for (const [index, container] of containersOf(object.spec, 'containers').entries()) {
-    if (!sameButCpuAndMemory(container, stored.spec.containers[index]))
+  if (!validateOrder(now, old, errors)) return
+  for (const list of LISTS) validateRemovals(now, old, list, errors)
+  for (const [index, container] of containersOf(now, 'containers').entries()) {
+    if (!sameButCpuAndMemory(container, containersOf(old, 'containers')[index]!))
       errors.forbidden('spec', ONLY)
   }
-  for (const [index, container] of containersOf(object.spec, 'initContainers').entries()) {
-    const old: Stored = stored.spec.initContainers[index]
+  for (const [index, container] of containersOf(now, 'initContainers').entries()) {
+    const previous = containersOf(old, 'initContainers')[index]!
     if (container.restartPolicy !== 'Always') {
-      if (!deepEqual(container, old))
+      if (!deepEqual(container, previous))
         errors.forbidden('spec', 'resources for non-sidecar init containers are immutable')
-    } else if (!sameButCpuAndMemory(container, old))
+    } else if (!sameButCpuAndMemory(container, previous))
       errors.forbidden(
         `spec.initContainers[${index}]`,
         'only cpu and memory resources for init or sidecar containers are mutable',
@@ -73,9 +81,13 @@ export function validatePodResize(object: Stored, stored: Stored, errors: FieldE
   }
 }
 
-function validateOrder(spec: Stored, before: Stored, errors: FieldErrors): boolean {
+function validateOrder(
+  spec: StoredOf<PodSpec>,
+  before: StoredOf<PodSpec>,
+  errors: FieldErrors,
+): boolean {
   const known = errors.list.length
-  for (const list of ['containers', 'initContainers']) {
+  for (const list of ['containers', 'initContainers'] as const) {
     const old = containersOf(before, list)
     const now = containersOf(spec, list)
     if (now.length !== old.length) {
@@ -93,11 +105,16 @@ function validateOrder(spec: Stored, before: Stored, errors: FieldErrors): boole
   return errors.list.length === known
 }
 
-function validateRemovals(spec: Stored, before: Stored, list: string, errors: FieldErrors): void {
+function validateRemovals(
+  spec: StoredOf<PodSpec>,
+  before: StoredOf<PodSpec>,
+  list: List,
+  errors: FieldErrors,
+): void {
   for (const [index, { resources = {}, restartPolicy }] of containersOf(before, list).entries()) {
     if (list === 'initContainers' && restartPolicy !== 'Always') continue
-    const now: Stored = spec[list][index].resources ?? {}
-    for (const kind of ['requests', 'limits']) {
+    const now = containersOf(spec, list)[index]!.resources ?? {}
+    for (const kind of ['requests', 'limits'] as const) {
       const names = Object.keys(resources[kind] ?? {})
       if (names.some((name) => now[kind]?.[name] === undefined))
         errors.forbidden(
@@ -108,11 +125,11 @@ function validateRemovals(spec: Stored, before: Stored, list: string, errors: Fi
   }
 }
 
-function sameButCpuAndMemory(container: Stored, before: Stored): boolean {
-  const rest = ({ resources = {}, ...others }: Draft): Draft => ({
+function sameButCpuAndMemory(container: StoredOf<Container>, before: StoredOf<Container>): boolean {
+  const rest = ({ resources = {}, ...others }: StoredOf<Container>): Stored => ({
     ...others,
     resources: Object.fromEntries(
-      ['requests', 'limits'].map((kind) => [
+      (['requests', 'limits'] as const).map((kind) => [
         kind,
         Object.fromEntries(
           Object.entries(resources[kind] ?? {}).filter(([name]) => !RESIZABLE.includes(name)),
@@ -120,5 +137,5 @@ function sameButCpuAndMemory(container: Stored, before: Stored): boolean {
       ]),
     ),
   })
-  return deepEqual(rest(container as Draft), rest(before as Draft))
+  return deepEqual(rest(container), rest(before))
 }

@@ -1,6 +1,8 @@
 /** Requests and limits of containers and pods. */
+import type { ResourceClaim as ContainerClaim } from '@gyropilot/api/core-v1'
+import type { PodSpec, Quantity, ResourceRequirements } from '@gyropilot/api'
 import { ownValue } from '../../../registry/equality.ts'
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   addQuantities,
@@ -103,7 +105,7 @@ export function validateQuotaResourceName(name: string, errors: FieldErrors, fie
 
 export function validateResourceQuantity(
   name: string,
-  quantity: string,
+  quantity: Quantity,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -119,25 +121,26 @@ export const mayOvercommit = (name: string): boolean => isNative(name) && !isHug
 type NameCheck = (name: string, errors: FieldErrors, field: string) => void
 
 export function validateResourceRequirements(
-  resources: Stored | undefined,
+  resources: StoredOf<ResourceRequirements> | undefined,
   errors: FieldErrors,
   field: string,
   claims?: ReadonlySet<string>,
   validateName: NameCheck = validateContainerResourceName,
 ): void {
   if (!resources) return
-  const limits: Stored = resources.limits ?? {}
-  const requests: Stored = resources.requests ?? {}
+  const limits = resources.limits ?? {}
+  const requests = resources.requests ?? {}
   for (const name of sortedKeys(limits)) {
+    const limit = limits[name]!
     const at = `${field}.limits[${name}]`
     validateName(name, errors, at)
-    validateResourceQuantity(name, limits[name], errors, at)
-    validateHugePageAmount(name, limits[name], errors, at)
+    validateResourceQuantity(name, limit, errors, at)
+    validateHugePageAmount(name, limit, errors, at)
   }
   for (const name of sortedKeys(requests)) {
     const at = `${field}.requests[${name}]`
-    const request: string = requests[name]
-    const limit: string | undefined = ownValue(limits, name)
+    const request = requests[name]!
+    const limit = ownValue(limits, name)
     validateName(name, errors, at)
     validateResourceQuantity(name, request, errors, at)
     if (limit === undefined) {
@@ -163,7 +166,7 @@ export function validateResourceRequirements(
 /** Whole pages only, of the size that the resource's name says. */
 function validateHugePageAmount(
   name: string,
-  amount: string,
+  amount: Quantity,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -184,8 +187,12 @@ function validatePodLevelName(name: string, errors: FieldErrors, field: string):
 }
 
 /** What the pod asks for as a whole bounds what its containers ask for. */
-export function validatePodResources(spec: Stored, errors: FieldErrors, field: string): void {
-  const resources: Stored | undefined = spec.resources
+export function validatePodResources(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const resources = spec.resources
   if (!resources) return
   if (spec.os?.name === 'windows') {
     errors.forbidden(field, 'may not be set for a windows pod')
@@ -196,7 +203,7 @@ export function validatePodResources(spec: Stored, errors: FieldErrors, field: s
   validateResourceRequirements(resources, errors, field, undefined, validatePodLevelName)
   const total = containerRequests(spec)
   for (const name of sortedKeys(total)) {
-    const whole: string | undefined = ownValue(resources.requests ?? {}, name)
+    const whole = ownValue(resources.requests ?? {}, name)
     if (whole !== undefined && compareQuantities(total[name]!, whole) > 0)
       errors.invalid(
         `${field}.requests[${name}]`,
@@ -205,10 +212,10 @@ export function validatePodResources(spec: Stored, errors: FieldErrors, field: s
       )
   }
   for (const [index, container] of (spec.containers ?? []).entries()) {
-    const limits: Stored = container.resources?.limits ?? {}
+    const limits = container.resources?.limits ?? {}
     for (const name of sortedKeys(limits)) {
-      const whole: string | undefined = ownValue(resources.limits ?? {}, name)
-      if (whole !== undefined && compareQuantities(limits[name], whole) > 0)
+      const whole = ownValue(resources.limits ?? {}, name)
+      if (whole !== undefined && compareQuantities(limits[name]!, whole) > 0)
         errors.invalid(
           `${field}.containers[${index}][${name}].limits`,
           limits[name],
@@ -218,20 +225,22 @@ export function validatePodResources(spec: Stored, errors: FieldErrors, field: s
   }
 }
 
+type ResourceList = Readonly<Record<string, Quantity>>
+
 /** Sidecars run beside the containers; the other init containers one by one, each beside the sidecars before it. */
-function containerRequests(spec: Stored): Record<string, string> {
+function containerRequests(spec: StoredOf<PodSpec>): Record<string, string> {
   const running: Record<string, string> = {}
   const highest: Record<string, string> = {}
-  const add = (requests: Stored | undefined): void => {
-    for (const [name, amount] of Object.entries<string>(requests ?? {}))
+  const add = (requests: ResourceList | undefined): void => {
+    for (const [name, amount] of Object.entries(requests ?? {}))
       running[name] = addQuantities(running[name] ?? '0', amount)
   }
   for (const container of spec.containers ?? []) add(container.resources?.requests)
   const sidecars: Record<string, string> = {}
   for (const container of spec.initContainers ?? []) {
-    const requests: Stored = container.resources?.requests ?? {}
+    const requests = container.resources?.requests ?? {}
     if (container.restartPolicy === 'Always') add(requests)
-    for (const [name, amount] of Object.entries<string>(requests)) {
+    for (const [name, amount] of Object.entries(requests)) {
       const peak = addQuantities(sidecars[name] ?? '0', amount)
       if (compareQuantities(peak, highest[name] ?? '0') > 0) highest[name] = peak
       if (container.restartPolicy === 'Always') sidecars[name] = peak
@@ -243,7 +252,7 @@ function containerRequests(spec: Stored): Record<string, string> {
 }
 
 function validateClaims(
-  claims: readonly Stored[] | undefined,
+  claims: readonly StoredOf<ContainerClaim>[] | undefined,
   errors: FieldErrors,
   field: string,
   known: ReadonlySet<string>,

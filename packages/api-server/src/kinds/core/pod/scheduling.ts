@@ -1,6 +1,17 @@
 /** Tolerations, affinity, topology spread and scheduling gates. */
+import type {
+  Affinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  Pod,
+  PodAffinityTerm,
+  PodSchedulingGate,
+  Toleration,
+  TopologySpreadConstraint,
+} from '@gyropilot/api'
 import { ownValue } from '../../../registry/equality.ts'
-import type { Draft, Stored } from '../../../registry/kind-rules.ts'
+import type { Draft, DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   invalidAll,
@@ -17,7 +28,7 @@ import {
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 export function validateTolerations(
-  tolerations: readonly Stored[] | undefined,
+  tolerations: readonly StoredOf<Toleration>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -59,7 +70,7 @@ export function validateTolerations(
 type Strictness = 'required' | 'preferred'
 
 function validateLabelRequirement(
-  requirement: Stored,
+  requirement: StoredOf<NodeSelectorRequirement>,
   strictness: Strictness,
   errors: FieldErrors,
   field: string,
@@ -88,7 +99,11 @@ function validateLabelRequirement(
     invalidAll(errors, `${field}.values[${index}]`, value, labelValue(value))
 }
 
-function validateFieldRequirement(requirement: Stored, errors: FieldErrors, field: string): void {
+function validateFieldRequirement(
+  requirement: StoredOf<NodeSelectorRequirement>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const values: readonly string[] = requirement.values ?? []
   const { operator = '', key = '' } = requirement
   if (operator !== 'In' && operator !== 'NotIn')
@@ -105,7 +120,7 @@ function validateFieldRequirement(requirement: Stored, errors: FieldErrors, fiel
 }
 
 function validateNodeTerm(
-  term: Stored,
+  term: StoredOf<NodeSelectorTerm>,
   strictness: Strictness,
   errors: FieldErrors,
   field: string,
@@ -118,15 +133,23 @@ function validateNodeTerm(
     validateFieldRequirement(requirement, errors, `${field}.matchFields[${index}]`)
 }
 
-export function validateNodeSelector(selector: Stored, errors: FieldErrors, field: string): void {
-  const terms: readonly Stored[] = selector.nodeSelectorTerms ?? []
+export function validateNodeSelector(
+  selector: StoredOf<NodeSelector>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const terms = selector.nodeSelectorTerms ?? []
   if (terms.length === 0)
     errors.required(`${field}.nodeSelectorTerms`, 'must have at least one node selector term')
   for (const [index, term] of terms.entries())
     validateNodeTerm(term, 'required', errors, `${field}.nodeSelectorTerms[${index}]`)
 }
 
-function validatePodTerm(term: Stored, errors: FieldErrors, field: string): void {
+function validatePodTerm(
+  term: StoredOf<PodAffinityTerm>,
+  errors: FieldErrors,
+  field: string,
+): void {
   validateLabelSelector(term.labelSelector, errors, `${field}.labelSelector`)
   validateLabelSelector(term.namespaceSelector, errors, `${field}.namespaceSelector`)
   for (const name of term.namespaces ?? [])
@@ -138,9 +161,13 @@ function validatePodTerm(term: Stored, errors: FieldErrors, field: string): void
 }
 
 /** The selector holds already what the strategy made of the keys, after what the client wrote. */
-function validateMatchLabelKeys(holder: Stored, errors: FieldErrors, field: string): void {
+function validateMatchLabelKeys(
+  holder: StoredOf<PodAffinityTerm>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = holder
-  for (const list of ['matchLabelKeys', 'mismatchLabelKeys']) {
+  for (const list of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
     const keys: readonly string[] = holder[list] ?? []
     if (keys.length === 0) continue
     if (!labelSelector)
@@ -167,11 +194,11 @@ function validateMatchLabelKeys(holder: Stored, errors: FieldErrors, field: stri
 }
 
 export function validateAffinity(
-  affinity: Stored | undefined,
+  affinity: StoredOf<Affinity> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
-  const node: Stored | undefined = affinity?.nodeAffinity
+  const node = affinity?.nodeAffinity
   if (node) {
     const at = `${field}.nodeAffinity`
     const required = node.requiredDuringSchedulingIgnoredDuringExecution
@@ -185,8 +212,8 @@ export function validateAffinity(
       validateNodeTerm(term.preference ?? {}, 'preferred', errors, `${termAt}.preference`)
     }
   }
-  for (const kind of ['podAffinity', 'podAntiAffinity']) {
-    const pod: Stored | undefined = affinity?.[kind]
+  for (const kind of ['podAffinity', 'podAntiAffinity'] as const) {
+    const pod = affinity?.[kind]
     const at = `${field}.${kind}`
     for (const [index, term] of (
       pod?.requiredDuringSchedulingIgnoredDuringExecution ?? []
@@ -213,7 +240,7 @@ function validateRangeWeight(weight: number | undefined, errors: FieldErrors, fi
 }
 
 export function validateTopologySpread(
-  constraints: readonly Stored[] | undefined,
+  constraints: readonly StoredOf<TopologySpreadConstraint>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -251,7 +278,7 @@ export function validateTopologySpread(
         )
       }
     }
-    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy']) {
+    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
       const value = constraint[policy]
       if (value !== undefined && value !== 'Honor' && value !== 'Ignore')
         errors.notSupported(`${at}.${policy}`, value, ['Honor', 'Ignore'])
@@ -262,7 +289,7 @@ export function validateTopologySpread(
 }
 
 export function validateSchedulingGates(
-  gates: readonly Stored[] | undefined,
+  gates: readonly StoredOf<PodSchedulingGate>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -278,9 +305,9 @@ export function validateSchedulingGates(
  * Keys of labels whose values pods must or must not share become expressions of the selector when the pod is made. Only the
  * pod's own labels count; a key that it lacks asks for nothing.
  */
-export function mergeMatchLabelKeys(pod: Draft): void {
+export function mergeMatchLabelKeys(pod: DraftOf<Pod>): void {
   const { affinity, topologySpreadConstraints } = pod.spec ?? {}
-  for (const kind of ['podAffinity', 'podAntiAffinity']) {
+  for (const kind of ['podAffinity', 'podAntiAffinity'] as const) {
     for (const term of affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? [])
       mergeKeys(pod, term)
     for (const weighted of affinity?.[kind]?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
@@ -289,8 +316,8 @@ export function mergeMatchLabelKeys(pod: Draft): void {
   for (const constraint of topologySpreadConstraints ?? []) mergeKeys(pod, constraint)
 }
 
-function mergeKeys(pod: Draft, holder: Draft | undefined): void {
-  const selector: Draft | undefined = holder?.labelSelector
+function mergeKeys(pod: DraftOf<Pod>, holder: Draft | undefined): void {
+  const selector = holder?.labelSelector
   if (!selector) return
   for (const [list, operator] of [
     ['matchLabelKeys', 'In'],

@@ -1,5 +1,12 @@
 /** Security contexts of pods and containers. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  AppArmorProfile,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -14,7 +21,7 @@ function validateId(value: unknown, errors: FieldErrors, field: string): void {
 const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined']
 
 function validateSeccompProfile(
-  profile: Stored | undefined,
+  profile: StoredOf<SeccompProfile> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -38,7 +45,7 @@ function validateSeccompProfile(
 const PROFILE_PATH_LIMIT = 4095
 
 function validateAppArmorProfile(
-  profile: Stored | undefined,
+  profile: StoredOf<AppArmorProfile> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -60,8 +67,12 @@ function validateAppArmorProfile(
   }
 }
 
-export function validatePodSecurityContext(spec: Stored, errors: FieldErrors, field: string): void {
-  const context: Stored | undefined = spec.securityContext
+export function validatePodSecurityContext(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const context = spec.securityContext
   if (!context) return
   validateId(context.fsGroup, errors, `${field}.fsGroup`)
   validateId(context.runAsUser, errors, `${field}.runAsUser`)
@@ -88,7 +99,7 @@ export function validatePodSecurityContext(spec: Stored, errors: FieldErrors, fi
         'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$',
       )
     } else if (names.has(sysctl.name)) errors.duplicate(at, sysctl.name)
-    names.add(sysctl.name)
+    names.add(sysctl.name ?? '')
   }
   if (
     context.fsGroupChangePolicy !== undefined &&
@@ -114,7 +125,7 @@ export function validatePodSecurityContext(spec: Stored, errors: FieldErrors, fi
 
 /** Names of users are `DOMAIN\\user` or `user`. */
 function validateWindowsOptions(
-  options: Stored | undefined,
+  options: StoredOf<WindowsSecurityContextOptions> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -130,7 +141,7 @@ function validateWindowsOptions(
       gmsaCredentialSpec,
       'gmsaCredentialSpec cannot be an empty string',
     )
-  else if (gmsaCredentialSpec?.length > 64 * 1024)
+  else if ((gmsaCredentialSpec ?? '').length > 64 * 1024)
     errors.invalid(
       `${field}.gmsaCredentialSpec`,
       gmsaCredentialSpec,
@@ -141,7 +152,7 @@ function validateWindowsOptions(
 }
 
 export function validateContainerSecurityContext(
-  context: Stored | undefined,
+  context: StoredOf<SecurityContext> | undefined,
   hostUsers: boolean,
   errors: FieldErrors,
   field: string,

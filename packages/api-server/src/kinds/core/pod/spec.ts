@@ -1,5 +1,6 @@
 /** A pod spec as a whole, of a pod or a template. Contract: defaulting-and-validation.md, "Pod create rules". */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from '@gyropilot/api'
+import type { Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import { validateTemplateMetadata } from '@gyropilot/schema/validation/metadata'
@@ -42,7 +43,7 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
 
 /** `podName`: of a pod that is made from the spec; undefined in templates. */
 export function validatePodSpec(
-  spec: Stored,
+  spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
   podName?: string,
@@ -81,7 +82,11 @@ export function validatePodSpec(
 
 const HOSTNAME_LIMIT = 64
 
-function validateHostnameOverride(spec: Stored, errors: FieldErrors, field: string): void {
+function validateHostnameOverride(
+  spec: StoredOf<PodSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const name: string | undefined = spec.hostnameOverride
   if (name === undefined) return
   if (spec.setHostnameAsFQDN === true)
@@ -93,14 +98,14 @@ function validateHostnameOverride(spec: Stored, errors: FieldErrors, field: stri
 }
 
 /** Variables that are read from files: their volume must be an emptyDir, which init containers fill. */
-function validateFileKeyVolumes(spec: Stored, errors: FieldErrors, field: string): void {
+function validateFileKeyVolumes(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
   for (const { container, field: at } of visitContainers(spec, field)) {
     for (const [index, variable] of (container.env ?? []).entries()) {
-      const reference: Stored | undefined = variable.valueFrom?.fileKeyRef
+      const reference = variable.valueFrom?.fileKeyRef
       if (!reference) continue
       const name: string = reference.volumeName ?? ''
       const named = `${at}.env[${index}].valueFrom.fileKeyRef.volumeName`
-      const volume = (spec.volumes ?? []).find((candidate: Stored) => candidate.name === name)
+      const volume = (spec.volumes ?? []).find((candidate) => candidate.name === name)
       if (!volume) errors.notFound(named, name)
       else if (!volume.emptyDir)
         errors.invalid(named, name, 'referenced volume must be of type emptyDir')
@@ -119,9 +124,13 @@ function oneOf(
 }
 
 /** The remaining single fields, in the order in which they are reported. */
-function validateIdentity(spec: Stored, errors: FieldErrors, field: string): void {
-  const named = (name: string, check: (value: string) => readonly string[]): void => {
-    if (spec[name]) invalidAll(errors, `${field}.${name}`, spec[name], check(spec[name]))
+function validateIdentity(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
+  const named = (
+    name: 'serviceAccountName' | 'nodeName' | 'hostname' | 'subdomain' | 'priorityClassName',
+    check: (value: string) => readonly string[],
+  ): void => {
+    const value = spec[name]
+    if (value) invalidAll(errors, `${field}.${name}`, value, check(value))
   }
   named('serviceAccountName', dnsSubdomain)
   named('nodeName', dnsSubdomain)
@@ -165,7 +174,7 @@ function validateIdentity(spec: Stored, errors: FieldErrors, field: string): voi
 
 /** Templates may leave host ports out: the pod gets them. */
 function validateHostNetworkPorts(
-  spec: Stored,
+  spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
   ofPod: boolean,
@@ -185,7 +194,7 @@ function validateHostNetworkPorts(
 }
 
 function validateResourceClaims(
-  claims: readonly Stored[] | undefined,
+  claims: readonly StoredOf<PodResourceClaim>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): ReadonlySet<string> {
@@ -195,7 +204,7 @@ function validateResourceClaims(
     if (!claim.name) errors.required(`${at}.name`)
     else if (names.has(claim.name)) errors.duplicate(`${at}.name`, claim.name)
     else invalidAll(errors, `${at}.name`, claim.name, dnsLabel(claim.name))
-    names.add(claim.name)
+    names.add(claim.name ?? '')
     if (claim.resourceClaimName !== undefined && claim.resourceClaimTemplateName !== undefined) {
       errors.invalid(
         at,
@@ -210,14 +219,14 @@ function validateResourceClaims(
         'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
       )
     }
-    for (const source of ['resourceClaimName', 'resourceClaimTemplateName'])
+    for (const source of ['resourceClaimName', 'resourceClaimTemplateName'] as const)
       if (claim[source] !== undefined)
         invalidAll(errors, `${at}.${source}`, claim[source], dnsSubdomain(claim[source]))
   }
   return names
 }
 
-function claimForm(claim: Stored): Stored {
+function claimForm(claim: StoredOf<PodResourceClaim>): Stored {
   return {
     Name: claim.name ?? '',
     ResourceClaimName: claim.resourceClaimName ?? null,
@@ -225,8 +234,8 @@ function claimForm(claim: Stored): Stored {
   }
 }
 
-function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): void {
-  const config: Stored | undefined = spec.dnsConfig
+function validateDnsConfig(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
+  const config = spec.dnsConfig
   if (spec.dnsPolicy === 'None') {
     if (!config) {
       errors.required(field, 'must provide `dnsConfig` when `dnsPolicy` is None')
@@ -266,7 +275,11 @@ function validateDnsConfig(spec: Stored, errors: FieldErrors, field: string): vo
 }
 
 /** Labels, annotations and spec of a template. Templates never hold ephemeral containers. */
-export function validateTemplate(template: Stored, errors: FieldErrors, field: string): void {
+export function validateTemplate(
+  template: StoredOf<PodTemplateSpec>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { metadata, spec = {} } = template
   validateTemplateMetadata(metadata, errors, field)
   validatePodAnnotations(metadata?.annotations, spec, errors, `${field}.annotations`)
@@ -281,7 +294,7 @@ export function validateTemplate(template: Stored, errors: FieldErrors, field: s
 }
 
 /** Metadata and spec of a pod; what only pods are asked for comes last. */
-export function validatePod(object: Stored, errors: FieldErrors): void {
+export function validatePod(object: StoredOf<Pod>, errors: FieldErrors): void {
   const { metadata, spec = {} } = object
   validatePodAnnotations(metadata?.annotations, spec, errors, 'metadata.annotations')
   validatePodSpec(spec, errors, 'spec', metadata?.name ?? '')
@@ -296,7 +309,7 @@ export function validatePod(object: Stored, errors: FieldErrors): void {
       }
     }
   }
-  for (const list of ['containers', 'initContainers'])
+  for (const list of ['containers', 'initContainers'] as const)
     for (const [index, container] of (spec[list] ?? []).entries())
       validateTrimmedImage(container, errors, `spec.${list}[${index}]`)
 }

@@ -1,4 +1,5 @@
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { ContainerStatus, Pod, PodIP, PodSpec } from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
@@ -8,9 +9,13 @@ import { validateAnnotationsUpdate } from './annotations.ts'
 /** The types that Kubernetes itself writes are no qualified names of anybody's. */
 const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
 
-export function validatePodStatusUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const status: Stored = object.status ?? {}
-  const before: Stored = stored.status ?? {}
+export function validatePodStatusUpdate(
+  object: StoredOf<Pod>,
+  stored: StoredOf<Pod>,
+  errors: FieldErrors,
+): void {
+  const status = object.status ?? {}
+  const before = stored.status ?? {}
   validateAnnotationsUpdate(object, stored, errors)
   for (const [index, { type = '', observedGeneration }] of (status.conditions ?? []).entries()) {
     const field = `status.conditions[${index}]`
@@ -33,7 +38,7 @@ export function validatePodStatusUpdate(object: Stored, stored: Stored, errors: 
   validateTransitions(
     status.containerStatuses,
     before.containerStatuses,
-    object.spec,
+    object.spec ?? {},
     errors,
     'status.containerStatuses',
   )
@@ -50,8 +55,8 @@ function validateNonNegativeInteger(
 }
 
 function validateAddresses(
-  now: readonly Stored[] | undefined,
-  before: readonly Stored[] | undefined,
+  now: readonly StoredOf<PodIP>[] | undefined,
+  before: readonly StoredOf<PodIP>[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -70,18 +75,18 @@ function validateAddresses(
 
 /** A container that has ended for good stays ended. */
 function validateTransitions(
-  now: readonly Stored[] | undefined,
-  before: readonly Stored[] | undefined,
-  spec: Stored,
+  now: readonly StoredOf<ContainerStatus>[] | undefined,
+  before: readonly StoredOf<ContainerStatus>[] | undefined,
+  spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
 ): void {
   if (spec.restartPolicy === 'Always') return
-  const given = new Map<string, Stored>((now ?? []).map((status) => [status.name, status]))
+  const given = new Map((now ?? []).map((status) => [status.name, status] as const))
   for (const [index, old] of (before ?? []).entries()) {
     const { terminated } = old.state ?? {}
     if (!terminated || (terminated.exitCode !== 0 && spec.restartPolicy === 'OnFailure')) continue
-    const container = (spec.containers ?? []).find(({ name }: Stored) => name === old.name)
+    const container = (spec.containers ?? []).find(({ name }) => name === old.name)
     if (container?.restartPolicy !== undefined) continue
     const status = given.get(old.name)
     if (status && !status.state?.terminated)

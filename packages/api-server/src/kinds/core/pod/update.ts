@@ -1,7 +1,9 @@
 /** What may change in a pod. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
+import type { NodeSelectorTerm, Pod, PodSpec, Toleration } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../../../registry/equality.ts'
-import type { Draft, Stored } from '../../../registry/kind-rules.ts'
+import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
+import { keep } from '../../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { validateRange } from '@gyropilot/schema/validation/numbers'
@@ -14,12 +16,16 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const MUTABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-export function validatePodUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
-  const spec: Stored = object.spec ?? {}
-  const before: Stored = stored.spec ?? {}
+export function validatePodUpdate(
+  object: StoredOf<Pod>,
+  stored: StoredOf<Pod>,
+  errors: FieldErrors,
+): void {
+  const spec = object.spec ?? {}
+  const before = stored.spec ?? {}
   validateAnnotationsUpdate(object, stored, errors)
-  for (const list of ['containers', 'initContainers']) {
-    const now: readonly Stored[] = spec[list] ?? []
+  for (const list of ['containers', 'initContainers'] as const) {
+    const now = spec[list] ?? []
     if (now.length !== (before[list] ?? []).length) {
       errors.forbidden(`spec.${list}`, 'pod updates may not add or remove containers')
       return
@@ -60,8 +66,12 @@ function validateDeadline(
 }
 
 /** Gates may only be taken away. */
-function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void {
-  const known = new Set((before.schedulingGates ?? []).map(({ name }: Stored) => name))
+function validateGates(
+  spec: StoredOf<PodSpec>,
+  before: StoredOf<PodSpec>,
+  errors: FieldErrors,
+): void {
+  const known = new Set((before.schedulingGates ?? []).map(({ name }) => name))
   for (const [index, { name }] of (spec.schedulingGates ?? []).entries()) {
     if (!known.has(name)) {
       errors.forbidden(
@@ -73,26 +83,31 @@ function validateGates(spec: Stored, before: Stored, errors: FieldErrors): void 
 }
 
 /** The new spec with every change that is allowed, or reported already, taken back. */
-function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors): Draft {
-  const mended: Draft = cloneJson(spec)
-  for (const list of ['containers', 'initContainers']) {
+function withoutAllowedChanges(
+  spec: StoredOf<PodSpec>,
+  before: StoredOf<PodSpec>,
+  errors: FieldErrors,
+): DraftOf<PodSpec> {
+  const mended: DraftOf<PodSpec> = cloneJson(spec)
+  for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (mended[list] ?? []).entries())
-      container.image = before[list][index].image
+      keep(container, before[list]?.[index] ?? {}, 'image')
   }
   for (const field of [
     'activeDeadlineSeconds',
     'schedulingGates',
     'tolerations',
     'ephemeralContainers',
-  ])
+  ] as const)
     keep(mended, before, field)
-  if (before.terminationGracePeriodSeconds < 0 && mended.terminationGracePeriodSeconds === 1) {
-    mended.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds
+  const { terminationGracePeriodSeconds: grace = 0 } = before
+  if (grace < 0 && mended.terminationGracePeriodSeconds === 1) {
+    mended.terminationGracePeriodSeconds = grace
   }
   if ((before.schedulingGates ?? []).length === 0) return mended
   if (!deepEqual(mended.nodeSelector ?? {}, before.nodeSelector ?? {})) {
     const added = Object.keys(before.nodeSelector ?? {}).every(
-      (key) => mended.nodeSelector?.[key] === before.nodeSelector[key],
+      (key) => mended.nodeSelector?.[key] === before.nodeSelector?.[key],
     )
     if (!added) {
       errors.invalid(
@@ -107,16 +122,10 @@ function withoutAllowedChanges(spec: Stored, before: Stored, errors: FieldErrors
   return mended
 }
 
-/** As it was before. */
-export function keep(mended: Draft, before: Stored, field: string): void {
-  if (before[field] === undefined) delete mended[field]
-  else mended[field] = before[field]
-}
-
 /** Only durations change in what is there. The new list is checked a second time. */
 function validateAddedTolerations(
-  now: readonly Stored[] | undefined,
-  before: readonly Stored[] | undefined,
+  now: readonly StoredOf<Toleration>[] | undefined,
+  before: readonly StoredOf<Toleration>[] | undefined,
   errors: FieldErrors,
 ): void {
   if (deepEqual(now, before) || hasAll(now ?? [], before ?? []))
@@ -129,15 +138,22 @@ function validateAddedTolerations(
 }
 
 /** The durations aside. */
-function hasAll(now: readonly Stored[], before: readonly Stored[]): boolean {
-  const bare = ({ tolerationSeconds: _seconds, ...rest }: Stored): object => rest
+function hasAll(
+  now: readonly StoredOf<Toleration>[],
+  before: readonly StoredOf<Toleration>[],
+): boolean {
+  const bare = ({ tolerationSeconds: _seconds, ...rest }: StoredOf<Toleration>): object => rest
   const given = now.map(bare)
   return before.every((toleration) => given.some((one) => deepEqual(one, bare(toleration))))
 }
 
-function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): void {
-  const now: Stored | undefined = mended.affinity?.nodeAffinity
-  const old: Stored | undefined = before.affinity?.nodeAffinity
+function mendNodeAffinity(
+  mended: DraftOf<PodSpec>,
+  before: StoredOf<PodSpec>,
+  errors: FieldErrors,
+): void {
+  const now = mended.affinity?.nodeAffinity
+  const old = before.affinity?.nodeAffinity
   if (deepEqual(now ?? null, old ?? null)) return
   validateNodeTerms(now?.[REQUIRED]?.nodeSelectorTerms, old?.[REQUIRED]?.nodeSelectorTerms, errors)
   mended.affinity = { ...mended.affinity }
@@ -149,8 +165,8 @@ function mendNodeAffinity(mended: Draft, before: Stored, errors: FieldErrors): v
 
 /** Where there are terms, each may only demand more; one without demands matches nothing, and stays so. */
 function validateNodeTerms(
-  now: readonly Stored[] | undefined,
-  before: readonly Stored[] | undefined,
+  now: readonly StoredOf<NodeSelectorTerm>[] | undefined,
+  before: readonly StoredOf<NodeSelectorTerm>[] | undefined,
   errors: FieldErrors,
 ): void {
   if (!before || before.length === 0) return
@@ -174,8 +190,11 @@ function validateNodeTerms(
   }
 }
 
-function hasOnlyAdditions(term: Stored, before: Stored): boolean {
-  const demands = (of: Stored): readonly Stored[][] => [
+function hasOnlyAdditions(
+  term: StoredOf<NodeSelectorTerm>,
+  before: StoredOf<NodeSelectorTerm>,
+): boolean {
+  const demands = (of: StoredOf<NodeSelectorTerm>) => [
     of.matchExpressions ?? [],
     of.matchFields ?? [],
   ]
@@ -186,17 +205,23 @@ function hasOnlyAdditions(term: Stored, before: Stored): boolean {
   )
 }
 
-export function validateEphemeralUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
+export function validateEphemeralUpdate(
+  object: StoredOf<Pod>,
+  stored: StoredOf<Pod>,
+  errors: FieldErrors,
+): void {
   if (isMirrorPod(stored)) {
     errors.forbidden('[]', 'static pods do not support ephemeral containers')
     return
   }
   validatePod(object, errors)
   validateAnnotationsUpdate(object, stored, errors)
-  const now = new Map<string, Stored>(
-    (object.spec.ephemeralContainers ?? []).map((container: Stored) => [container.name, container]),
+  const now = new Map(
+    (object.spec?.ephemeralContainers ?? []).map(
+      (container) => [container.name, container] as const,
+    ),
   )
-  for (const container of stored.spec.ephemeralContainers ?? []) {
+  for (const container of stored.spec?.ephemeralContainers ?? []) {
     const field = 'spec.ephemeralContainers'
     const name = JSON.stringify(container.name)
     const given = now.get(container.name)

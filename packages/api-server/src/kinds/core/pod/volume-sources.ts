@@ -1,5 +1,6 @@
 /** Volume sources that pods and persistent volumes share. Contract: defaulting-and-validation.md, "Volumes". */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { SecretReference } from '@gyropilot/api'
+import type { Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
@@ -191,7 +192,7 @@ const validateFlocker: SourceCheck = (source, errors, field) => {
 
 /** A secret that is given by name, and in persistent volumes by namespace too. */
 function requireSecretNames(
-  secret: Stored | undefined,
+  secret: StoredOf<SecretReference> | undefined,
   errors: FieldErrors,
   field: string,
   { persistent }: SourceOwner,
@@ -231,14 +232,14 @@ const PERSISTENT_SECRETS = [
 const validateCsi: SourceCheck = (source, errors, field, { persistent }) => {
   validateDriverName(source.driver ?? '', errors, `${field}.driver`)
   if (!persistent) {
-    const secret: Stored | undefined = source.nodePublishSecretRef
+    const secret = source.nodePublishSecretRef
     if (secret && !secret.name) errors.required(`${field}.nodePublishSecretRef.name`)
     else if (secret) invalidAll(errors, `${field}.name`, secret.name, dnsSubdomain(secret.name))
     return
   }
   if (!source.volumeHandle) errors.required(`${field}.volumeHandle`)
   for (const name of PERSISTENT_SECRETS) {
-    const secret: Stored | undefined = source[name]
+    const secret = source[name]
     if (!secret) continue
     if (!secret.name) errors.required(`${field}.${name}.name`)
     else invalidAll(errors, `${field}.${name}.name`, secret.name, dnsSubdomain(secret.name))

@@ -1,5 +1,6 @@
 /** Volumes of pods: names, sources, and what containers mount of them. */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type { Container, PersistentVolumeClaimTemplate, Volume, VolumeMount } from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { FieldErrors as Collected } from '@gyropilot/schema/field-errors'
 import { compareQuantities } from '@gyropilot/api'
@@ -46,7 +47,7 @@ const SOURCES = [
   'csi',
   'ephemeral',
   'image',
-]
+] as const
 
 /** How kube-apiserver writes these two where a volume has several sources. */
 const FORBIDDEN_NAME: Readonly<Record<string, string>> = {
@@ -59,12 +60,12 @@ const FORBIDDEN_NAME: Readonly<Record<string, string>> = {
  * `podName` is empty in templates, where the names of claims are not known yet.
  */
 export function validateVolumes(
-  volumes: readonly Stored[] | undefined,
+  volumes: readonly StoredOf<Volume>[] | undefined,
   errors: FieldErrors,
   field: string,
   podName = '',
-): Map<string, Stored> {
-  const good = new Map<string, Stored>()
+): Map<string, StoredOf<Volume>> {
+  const good = new Map<string, StoredOf<Volume>>()
   const made = new Set(
     podName === ''
       ? []
@@ -78,8 +79,8 @@ export function validateVolumes(
     validateSource(volume, own, at, podName)
     if (!volume.name) own.required(`${at}.name`)
     else invalidAll(own, `${at}.name`, volume.name, dnsLabel(volume.name))
-    if (good.has(volume.name)) own.duplicate(`${at}.name`, volume.name)
-    if (own.list.length === 0) good.set(volume.name, volume)
+    if (good.has(volume.name ?? '')) own.duplicate(`${at}.name`, volume.name)
+    if (own.list.length === 0) good.set(volume.name ?? '', volume)
     else errors.list.push(...own.list)
     const claimName: string | undefined = volume.persistentVolumeClaim?.claimName
     if (claimName !== undefined && made.has(claimName))
@@ -92,18 +93,22 @@ export function validateVolumes(
   return good
 }
 
-function validateSource(volume: Stored, errors: FieldErrors, field: string, podName: string): void {
+function validateSource(
+  volume: StoredOf<Volume>,
+  errors: FieldErrors,
+  field: string,
+  podName: string,
+): void {
   const owner = { persistent: false, name: volume.name ?? '' }
   let count = 0
   for (const name of SOURCES) {
-    const source: Stored | undefined = volume[name]
-    if (!source) continue
+    if (!volume[name]) continue
     if (++count > 1)
       errors.forbidden(
         `${field}.${FORBIDDEN_NAME[name] ?? name}`,
         'may not specify more than 1 volume type',
       )
-    else validateOneSource(name, source, errors, `${field}.${name}`, owner)
+    else validateOneSource(name, volume, errors, `${field}.${name}`, owner)
     if (name === 'ephemeral' && count === 1 && podName !== '' && owner.name !== '') {
       const claim = `${podName}-${owner.name}`
       for (const message of dnsSubdomain(claim))
@@ -114,53 +119,52 @@ function validateSource(volume: Stored, errors: FieldErrors, field: string, podN
 }
 
 function validateOneSource(
-  name: string,
-  source: Stored,
+  name: (typeof SOURCES)[number],
+  volume: StoredOf<Volume>,
   errors: FieldErrors,
   field: string,
   owner: SourceOwner,
 ): void {
   switch (name) {
     case 'emptyDir':
-      if (source.sizeLimit !== undefined && compareQuantities(source.sizeLimit, '0') < 0) {
+      if (compareQuantities(volume.emptyDir?.sizeLimit ?? '0', '0') < 0)
         errors.forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')
-      }
       return
     case 'secret':
-      if (!source.secretName) errors.required(`${field}.secretName`)
-      validateMode(source.defaultMode, errors, `${field}.defaultMode`)
-      return validateItems(source.items, errors, `${field}.items`)
+      if (!volume.secret?.secretName) errors.required(`${field}.secretName`)
+      validateMode(volume.secret?.defaultMode, errors, `${field}.defaultMode`)
+      return validateItems(volume.secret?.items, errors, `${field}.items`)
     case 'configMap':
-      if (!source.name) errors.required(`${field}.name`)
-      validateMode(source.defaultMode, errors, `${field}.defaultMode`)
-      return validateItems(source.items, errors, `${field}.items`)
+      if (!volume.configMap?.name) errors.required(`${field}.name`)
+      validateMode(volume.configMap?.defaultMode, errors, `${field}.defaultMode`)
+      return validateItems(volume.configMap?.items, errors, `${field}.items`)
     case 'persistentVolumeClaim':
-      if (!source.claimName) errors.required(`${field}.claimName`)
+      if (!volume.persistentVolumeClaim?.claimName) errors.required(`${field}.claimName`)
       return
     case 'downwardAPI':
-      validateMode(source.defaultMode, errors, `${field}.defaultMode`)
-      return validateDownwardFiles(source.items, errors, field)
+      validateMode(volume.downwardAPI?.defaultMode, errors, `${field}.defaultMode`)
+      return validateDownwardFiles(volume.downwardAPI?.items, errors, field)
     case 'projected':
-      return validateProjected(source, errors, field)
+      return validateProjected(volume.projected ?? {}, errors, field)
     case 'gitRepo':
-      if (!source.repository) errors.required(`${field}.repository`)
-      return validateDescendingPath(source.directory ?? '', errors, `${field}.directory`)
+      if (!volume.gitRepo?.repository) errors.required(`${field}.repository`)
+      return validateDescendingPath(volume.gitRepo?.directory ?? '', errors, `${field}.directory`)
     case 'ephemeral':
       return validateClaimTemplate(
-        source.volumeClaimTemplate,
+        volume.ephemeral?.volumeClaimTemplate,
         errors,
         `${field}.volumeClaimTemplate`,
       )
     case 'image':
-      if (!source.reference) errors.required(`${field}.reference`)
+      if (!volume.image?.reference) errors.required(`${field}.reference`)
       return
     default:
-      return validateSharedSource(name, source, errors, field, owner)
+      return validateSharedSource(name, volume[name] ?? {}, errors, field, owner)
   }
 }
 
 function validateClaimTemplate(
-  template: Stored | undefined,
+  template: StoredOf<PersistentVolumeClaimTemplate> | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
@@ -177,13 +181,13 @@ function validateClaimTemplate(
 }
 
 export function validateMounts(
-  container: Stored,
-  volumes: ReadonlyMap<string, Stored>,
+  container: StoredOf<Container>,
+  volumes: ReadonlyMap<string, StoredOf<Volume>>,
   errors: FieldErrors,
   field: string,
 ): void {
   const paths = new Set<string>()
-  const devices: readonly Stored[] = container.volumeDevices ?? []
+  const devices = container.volumeDevices ?? []
   const at = `${field}.volumeMounts`
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const own = `${at}[${index}]`
@@ -220,7 +224,11 @@ export function validateMounts(
 
 const RECURSIVE_READ_ONLY = ['Disabled', 'Enabled', 'IfPossible']
 
-function validateRecursiveReadOnly(mount: Stored, errors: FieldErrors, field: string): void {
+function validateRecursiveReadOnly(
+  mount: StoredOf<VolumeMount>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const mode: string | undefined = mount.recursiveReadOnly
   if (mode === undefined || mode === 'Disabled') return
   if (!RECURSIVE_READ_ONLY.includes(mode)) {
@@ -235,14 +243,14 @@ function validateRecursiveReadOnly(mount: Stored, errors: FieldErrors, field: st
 
 /** Raw block devices: claims only, each name and path once. */
 function validateDevices(
-  container: Stored,
-  volumes: ReadonlyMap<string, Stored>,
+  container: StoredOf<Container>,
+  volumes: ReadonlyMap<string, StoredOf<Volume>>,
   errors: FieldErrors,
   field: string,
 ): void {
   const names = new Set<string>()
   const paths = new Set<string>()
-  const mounts: readonly Stored[] = container.volumeMounts ?? []
+  const mounts = container.volumeMounts ?? []
   for (const [index, { name = '', devicePath = '' }] of (container.volumeDevices ?? []).entries()) {
     const at = `${field}[${index}]`
     const volume = volumes.get(name)
@@ -274,7 +282,7 @@ function validateDevices(
 
 function validatePropagation(
   mode: string,
-  container: Stored,
+  container: StoredOf<Container>,
   errors: FieldErrors,
   field: string,
 ): void {

@@ -1,5 +1,15 @@
 /** Warnings about pod specs, of pods and templates. Contract: defaulting-and-validation.md, "Warnings on create and update". */
-import type { Stored } from '../../../registry/kind-rules.ts'
+import type {
+  Affinity,
+  Container,
+  ObjectMeta,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+  Volume,
+  WeightedPodAffinityTerm,
+} from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
 import { isIntegerQuantity } from '@gyropilot/api'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { claimSpecWarnings } from '../persistent-volume-claim-spec.ts'
@@ -15,7 +25,7 @@ const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
     'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
 }
 
-const DEPRECATED_VOLUMES: Readonly<Record<string, string>> = {
+const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
   scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
@@ -27,14 +37,17 @@ const DEPRECATED_VOLUMES: Readonly<Record<string, string>> = {
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 }
 
-function deprecatedNodeLabelWarnings(labels: Stored | undefined, field: string): string[] {
+function deprecatedNodeLabelWarnings(
+  labels: Readonly<Record<string, string>> | undefined,
+  field: string,
+): string[] {
   return Object.keys(labels ?? {})
     .toSorted()
     .filter((key) => DEPRECATED_NODE_LABELS[key] !== undefined)
     .map((key) => `${field}[${key}]: ${DEPRECATED_NODE_LABELS[key]}`)
 }
 
-export function podNameWarnings(object: Stored): string[] {
+export function podNameWarnings(object: StoredOf<Pod>): string[] {
   const messages = dnsLabel(object.metadata?.name ?? '')
   if (messages.length === 0) return []
   return [
@@ -43,7 +56,9 @@ export function podNameWarnings(object: Stored): string[] {
 }
 
 /** Workloads whose names become part of pod names. */
-export function workloadNameWarnings(object: Stored): string[] {
+export function workloadNameWarnings(object: {
+  readonly metadata?: StoredOf<ObjectMeta>
+}): string[] {
   const messages = dnsLabel(object.metadata?.name ?? '')
   if (messages.length === 0) return []
   return [
@@ -52,17 +67,16 @@ export function workloadNameWarnings(object: Stored): string[] {
 }
 
 export function podSpecWarnings(
-  spec: Stored,
-  metadata: Stored | undefined,
+  spec: StoredOf<PodSpec>,
+  metadata: StoredOf<ObjectMeta> | undefined,
   field: string,
 ): string[] {
   const warnings = deprecatedNodeLabelWarnings(spec.nodeSelector, `${field}.nodeSelector`)
   for (const [index, constraint] of (spec.topologySpreadConstraints ?? []).entries()) {
     const at = `${field}.topologySpreadConstraints[${index}]`
-    if (DEPRECATED_NODE_LABELS[constraint.topologyKey])
-      warnings.push(
-        `${at}.topologyKey: ${constraint.topologyKey} is ${DEPRECATED_NODE_LABELS[constraint.topologyKey]}`,
-      )
+    const { topologyKey = '' } = constraint
+    if (DEPRECATED_NODE_LABELS[topologyKey])
+      warnings.push(`${at}.topologyKey: ${topologyKey} is ${DEPRECATED_NODE_LABELS[topologyKey]}`)
     if (!constraint.labelSelector)
       warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
   }
@@ -78,12 +92,12 @@ export function podSpecWarnings(
     ...aliasWarnings(spec, field),
     ...volumeWarnings(spec, field),
   )
-  for (const list of ['initContainers', 'containers']) {
+  for (const list of ['initContainers', 'containers'] as const) {
     for (const [index, container] of (spec[list] ?? []).entries())
       warnings.push(...containerWarnings(container, `${field}.${list}[${index}]`))
   }
   warnings.push(...portWarnings(spec, field))
-  if (spec.terminationGracePeriodSeconds < 0) {
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
     warnings.push(
       `${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     )
@@ -103,7 +117,7 @@ function annotationWarning(key: string): string | undefined {
   return undefined
 }
 
-function imageSecretWarnings(spec: Stored, field: string): string[] {
+function imageSecretWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   const warnings: string[] = []
   const seen = new Set<string>()
   for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
@@ -115,10 +129,10 @@ function imageSecretWarnings(spec: Stored, field: string): string[] {
   return warnings
 }
 
-function aliasWarnings(spec: Stored, field: string): string[] {
+function aliasWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   const warnings: string[] = []
   const seen = new Set<string>()
-  for (const [index, { ip }] of (spec.hostAliases ?? []).entries()) {
+  for (const [index, { ip = '' }] of (spec.hostAliases ?? []).entries()) {
     if (seen.has(ip))
       warnings.push(`${field}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ip)}`)
     seen.add(ip)
@@ -126,11 +140,12 @@ function aliasWarnings(spec: Stored, field: string): string[] {
   return warnings
 }
 
-function volumeWarnings(spec: Stored, field: string): string[] {
+function volumeWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   const warnings: string[] = []
   for (const [index, volume] of (spec.volumes ?? []).entries()) {
     for (const [source, text] of Object.entries(DEPRECATED_VOLUMES)) {
-      if (volume[source]) warnings.push(`${field}.volumes[${index}].${source}: ${text}`)
+      if (volume[source as keyof Volume])
+        warnings.push(`${field}.volumes[${index}].${source}: ${text}`)
     }
     const { spec: claim } = volume.ephemeral?.volumeClaimTemplate ?? {}
     const at = `${field}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`
@@ -139,11 +154,11 @@ function volumeWarnings(spec: Stored, field: string): string[] {
   return warnings
 }
 
-function containerWarnings(container: Stored, field: string): string[] {
+function containerWarnings(container: StoredOf<Container>, field: string): string[] {
   const warnings: string[] = []
-  for (const list of ['limits', 'requests']) {
+  for (const list of ['limits', 'requests'] as const) {
     for (const name of ['memory', 'ephemeral-storage']) {
-      const quantity: string | undefined = container.resources?.[list]?.[name]
+      const quantity = container.resources?.[list]?.[name]
       if (quantity !== undefined && !isIntegerQuantity(quantity)) {
         warnings.push(
           `${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
@@ -162,10 +177,10 @@ function containerWarnings(container: Stored, field: string): string[] {
   return warnings
 }
 
-function portWarnings(spec: Stored, field: string): string[] {
+function portWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   const warnings: string[] = []
   const seen = new Map<string, string>()
-  for (const list of ['containers', 'initContainers']) {
+  for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (spec[list] ?? []).entries()) {
       if (list === 'initContainers' && container.restartPolicy !== 'Always') continue
       for (const [position, port] of (container.ports ?? []).entries()) {
@@ -180,16 +195,18 @@ function portWarnings(spec: Stored, field: string): string[] {
   return warnings
 }
 
-function affinityWarnings(affinity: Stored | undefined, field: string): string[] {
+function affinityWarnings(affinity: StoredOf<Affinity> | undefined, field: string): string[] {
   const warnings: string[] = []
-  for (const kind of ['podAffinity', 'podAntiAffinity']) {
+  for (const kind of ['podAffinity', 'podAntiAffinity'] as const) {
     for (const list of [
       'requiredDuringSchedulingIgnoredDuringExecution',
       'preferredDuringSchedulingIgnoredDuringExecution',
-    ]) {
+    ] as const) {
       for (const [index, entry] of (affinity?.[kind]?.[list] ?? []).entries()) {
         const preferred = list.startsWith('preferred')
-        const term: Stored = preferred ? (entry.podAffinityTerm ?? {}) : entry
+        const term: StoredOf<PodAffinityTerm> = preferred
+          ? ((entry as StoredOf<WeightedPodAffinityTerm>).podAffinityTerm ?? {})
+          : (entry as StoredOf<PodAffinityTerm>)
         const at = `${field}.${kind}.${list}[${index}]${preferred ? '.podAffinityTerm' : ''}`
         if (!term.labelSelector)
           warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)

@@ -1,0 +1,9 @@
+/** Undoes the change of one field before the rest is compared. */
+export function keep<T extends object>(
+  draft: T,
+  before: { readonly [Field in keyof T]?: unknown },
+  field: keyof T,
+): void {
+  if (before[field] === undefined) delete draft[field]
+  else draft[field] = before[field] as T[keyof T]
+}
