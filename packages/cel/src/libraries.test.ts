@@ -142,6 +142,81 @@ table('regular expressions', [
   [`matches('abc', 'b')`, true],
 ])
 
+table('versions that are none, in the words of kube-apiserver 1.36', [
+  [`semver('a.2.3').major()`, 'error: Invalid character(s) found in major number "a"'],
+  [`semver('1.02.3').major()`, 'error: Minor number must not contain leading zeroes "02"'],
+  [`semver('1.2.3.4').major()`, 'error: Invalid character(s) found in patch number "3.4"'],
+  [`semver('1..3').major()`, 'error: strconv.ParseUint: parsing "": invalid syntax'],
+  [
+    `semver('1.2.99999999999999999999').major()`,
+    'error: strconv.ParseUint: parsing "99999999999999999999": value out of range',
+  ],
+  [
+    `semver('1.2.3-99999999999999999999').major()`,
+    'error: strconv.ParseUint: parsing "99999999999999999999": value out of range',
+  ],
+  [`semver('1.2.3-a..b').major()`, 'error: Prerelease is empty'],
+  [
+    `semver('1.2.3-01').major()`,
+    'error: Numeric PreRelease version must not contain leading zeroes "01"',
+  ],
+  [`semver('1.2.3-a_b').major()`, 'error: Invalid character(s) found in prerelease "a_b"'],
+  [`semver('1.2.3+').major()`, 'error: Build meta data is empty'],
+  [`semver('1.2.3+a_b').major()`, 'error: Invalid character(s) found in build meta data "a_b"'],
+  [
+    `semver('v1-a', true).major()`,
+    'error: short version cannot contain PreRelease/Build meta data',
+  ],
+  [`semver('x', true).major()`, 'error: Invalid character(s) found in major number "x"'],
+])
+
+table('which quantities count as integers depends on how they are written', [
+  ...(['1Gi', '10Ti', '1e3', '9E', '999999999999999999', '12e6'].map((text) => [
+    `quantity('${text}').isInteger()`,
+    true,
+  ]) as [string, boolean][]),
+  ...(['1Pi', '1023Ti', '1.0Gi', '0.5Ki', '1.00', '0.0', '1000m', '10E', '1.5'].map((text) => [
+    `quantity('${text}').isInteger()`,
+    false,
+  ]) as [string, boolean][]),
+  [`quantity('1000000000000000000').isInteger()`, false],
+  [`quantity('1Gi').add(quantity('1')).isInteger()`, true],
+  [`quantity('500m').add(quantity('500m')).isInteger()`, false],
+  [`quantity('1Ei').add(1).isInteger()`, false],
+  [`quantity('5').sub(5).asInteger()`, 0],
+  [`quantity('1.0').asInteger()`, 'error: cannot convert value to integer'],
+])
+
+table('corners that were recorded from kube-apiserver 1.36', [
+  [`'abc'.indexOf('', -1)`, -1],
+  [`'abc'.lastIndexOf('', -1)`, -1],
+  [`'abc'.indexOf('a', -1)`, 'error: index out of range: -1'],
+  [`cidr('10.0.0.0/8').containsIP('1.2.3')`, 'error: no such overload'],
+  [`cidr('10.0.0.0/8').containsIP('::ffff:1.2.3.4')`, 'error: no such overload'],
+  [
+    `'%s'.format([{1.5: 1}])`,
+    'error: error during formatting: no formatting function for map key of type double',
+  ],
+  [
+    `'%f'.format(['a'])`,
+    'error: error during formatting: fixed-point clause can only be used on doubles, was given string',
+  ],
+])
+
+test('what is formatted is told of by the kind of its type, also within lists', () => {
+  const integers = 'error during formatting: decimal clause can only be used on integers'
+  assert.match(problem(`'%d'.format([[1]])`), new RegExp(`${integers}, was given list$`, 'm'))
+  assert.match(problem(`'%d'.format([{'a': 1}])`), new RegExp(`${integers}, was given map$`, 'm'))
+  assert.match(problem(`'%d'.format([null])`), new RegExp(`${integers}, was given null_type$`, 'm'))
+  assert.match(problem(`'%s'.format([[?optional.of(1)]])`), /, was given optional_type$/m)
+})
+
+test('seconds that no timestamp has are refused where they are written out', () => {
+  assert.match(problem('timestamp(253402300800)'), /invalid timestamp argument/)
+  assert.match(problem('timestamp(-62135596801)'), /invalid timestamp argument/)
+  assert.equal(result('int(timestamp(253402300799))'), 253402300799)
+})
+
 table('URLs', [
   [`url('https://user@example.com:80/a%20b?x=1&x=2&y=%26').getHost()`, 'example.com:80'],
   [`url('https://example.com:80/').getHostname()`, 'example.com'],

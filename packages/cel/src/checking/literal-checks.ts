@@ -7,7 +7,12 @@ import type { Checked } from './checked.ts'
 import { formatProblems } from '../libraries/format-string.ts'
 import { compileRegularExpression } from '../values/regular-expressions.ts'
 import type { Problem } from '../syntax/source.ts'
-import { parseDuration, parseTimestamp } from '../values/time-text.ts'
+import {
+  NANOS_PER_SECOND,
+  isTimestamp,
+  parseDuration,
+  parseTimestamp,
+} from '../values/time-text.ts'
 import { typeText } from './types.ts'
 
 type LiteralCheck = (text: string) => boolean
@@ -26,12 +31,20 @@ export function checkLiterals(checked: Checked): Problem[] {
     if (check === undefined) return
     const all = call.target === undefined ? call.args : [call.target, ...call.args]
     const argument = all[check.index]
-    if (argument?.kind !== 'literal' || typeof argument.value !== 'string') return
-    if (!check.holds(argument.value))
+    const value = argument === undefined ? undefined : literalOf(argument)
+    const holds =
+      typeof value === 'bigint' && call.function === 'timestamp'
+        ? isTimestamp(value * NANOS_PER_SECOND)
+        : typeof value !== 'string' || check.holds(value)
+    if (argument !== undefined && !holds)
       problems.push({ offset: argument.offset, message: `invalid ${call.function} argument` })
   })
   problems.push(...mixedLiterals(checked, checked.expression))
   return problems
+}
+
+function literalOf(expression: Expression): unknown {
+  return expression.kind === 'literal' ? expression.value : undefined
 }
 
 function mixedLiterals(checked: Checked, expression: Expression): Problem[] {

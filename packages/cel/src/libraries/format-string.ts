@@ -2,11 +2,10 @@
  * `'%s has %d'.format([name, count])`. Numbers are grouped and powers of ten are written as in English text, as the version of
  * the library that Kubernetes uses does.
  */
-import type { Call } from '../syntax/ast.ts'
+import type { Call, Expression } from '../syntax/ast.ts'
 import type { Checked } from '../checking/checked.ts'
 import type { Problem } from '../syntax/source.ts'
 import { formatDuration, formatTimestamp } from '../values/time-text.ts'
-import { typeText } from '../checking/types.ts'
 import type { CelType } from '../checking/types.ts'
 import {
   CelDuration,
@@ -55,7 +54,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
   f: {
     refusal: 'fixed-point clause can only be used on doubles',
-    accepts: ['double'],
+    // Also texts, of which only a run can tell that they are no numbers.
+    accepts: ['double', 'string'],
     write: (value, precision) => (typeof value === 'number' ? fixed(value, precision) : undefined),
   },
   e: {
@@ -156,15 +156,24 @@ export function formatProblems(checked: Checked, call: Call): Problem[] {
   for (const [index, { verb }] of clauses.entries()) {
     const element = elements[index]
     if (element === undefined) return [{ offset, message: `index ${index} out of range` }]
-    const type = checked.typeOf(element)
-    const { accepts, refusal } = VERBS[verb]!
-    if (['dyn', 'error', 'parameter', ...accepts].includes(type.kind)) continue
-    const shown = type.kind === 'opaque' ? type.name : typeText(type)
-    return [{ offset: element.offset, message: refused(refusal, shown).message }]
+    const misfit = misfitOf(checked, element, VERBS[verb]!)
+    if (misfit !== undefined) return [misfit]
   }
   if (elements.length <= clauses.length) return []
   const counts = `expected ${clauses.length}, got ${elements.length}`
   return [{ offset, message: `too many arguments supplied to string.format (${counts})` }]
+}
+
+/** Of what is written out also the elements. */
+function misfitOf(checked: Checked, element: Expression, verb: Verb): Problem | undefined {
+  const type = checked.typeOf(element)
+  const accepted: readonly CelType['kind'][] = ['dyn', 'error', 'parameter', ...verb.accepts]
+  if (!accepted.includes(type.kind)) {
+    const shown = runtimeTypeName(type)
+    return { offset: element.offset, message: refused(verb.refusal, shown).message }
+  }
+  if (element.kind !== 'list') return undefined
+  return element.elements.map((each) => misfitOf(checked, each, verb)).find(Boolean)
 }
 
 function refused(what: string, type: string): EvaluationError {
@@ -189,7 +198,13 @@ function plainText(value: Value): string | undefined {
   if (value instanceof CelOptional) return undefined
   if (value instanceof CelList) return `[${[...value].map(nestedText).join(', ')}]`
   if (!(value instanceof CelMap)) return undefined
-  const entries = [...value.keys()].map((key) => [nestedText(key), nestedText(value.get(key)!)])
+  const entries = [...value.keys()].map((key) => {
+    if (typeof key === 'number')
+      throw new EvaluationError(
+        'error during formatting: no formatting function for map key of type double',
+      )
+    return [nestedText(key), nestedText(value.get(key)!)]
+  })
   const sorted = entries.toSorted(([a], [b]) => (a! < b! ? -1 : 1))
   return `{${sorted.map(([key, text]) => `${key}:${text}`).join(', ')}}`
 }

@@ -210,7 +210,12 @@ export const NETWORK: Library = {
     ),
     declare(
       'net.CIDR.containsIP(string): bool',
-      (outer: CidrValue, text: string) => contains(outer, ip(text).ip),
+      (outer: CidrValue, text: string) => {
+        const inner = parseAddress(text)
+        // What is wrong with the address is not said here.
+        if (typeof inner === 'string') throw new EvaluationError('no such overload')
+        return contains(outer, inner)
+      },
       containment(false, true),
     ),
     declare(

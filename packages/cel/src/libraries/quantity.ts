@@ -7,13 +7,20 @@ import { opaqueType } from '../checking/types.ts'
 import { EvaluationError, MAX_INT, MIN_INT, Opaque } from '../values/values.ts'
 import type { Value } from '../values/values.ts'
 
+/**
+ * Go keeps most amounts as an int64 times a power of ten, and long ones as decimals of any length. The value is the same, but only the first,
+ * and only without a power below zero, count as integers.
+ */
 class QuantityValue extends Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: QuantityAmount
+  /** The power of ten; undefined: a long decimal. */
+  readonly scale: number | undefined
 
-  constructor(amount: QuantityAmount) {
+  constructor(amount: QuantityAmount, scale: number | undefined) {
     super()
     this.amount = amount
+    this.scale = scale
   }
 
   override equals(other: Opaque): boolean {
@@ -23,7 +30,7 @@ class QuantityValue extends Opaque {
 
 function quantity(text: string): QuantityValue {
   try {
-    return new QuantityValue(parseQuantity(text))
+    return new QuantityValue(parseQuantity(text), scaleOf(text))
   } catch (error) {
     throw new EvaluationError((error as Error).message)
   }
@@ -43,7 +50,50 @@ function isQuantity(text: string): boolean {
 
 const BILLION = 1_000_000_000n
 
-function integerOf({ amount }: QuantityValue): bigint | undefined {
+const DECIMAL_EXPONENTS: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+/** Digits that are read as an int64; with a binary suffix fewer. */
+const MOST_DIGITS = 18
+const MOST_DIGITS_BINARY = 15
+
+/** Of a quantity as it is written. */
+function scaleOf(text: string): number | undefined {
+  const [, digits = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)\.?(\d*)(.*)$/.exec(text)!
+  const length = Math.max(digits.length, 1)
+  const binary = BINARY_SUFFIXES.indexOf(suffix)
+  if (binary >= 0) {
+    const ofSuffix = Math.trunc((10 * (binary + 1) * 3) / 10) + 1
+    return fraction === '' && length + ofSuffix <= MOST_DIGITS_BINARY ? 0 : undefined
+  }
+  if (length + fraction.length > MOST_DIGITS) return undefined
+  const scale = (DECIMAL_EXPONENTS[suffix] ?? Number(suffix.slice(1))) - fraction.length
+  return scale >= -9 ? scale : undefined
+}
+
+/** Of a sum or difference: the finer of the two, as long as that fits into an int64. */
+function combined(a: QuantityValue, b: QuantityValue, amount: QuantityAmount): QuantityValue {
+  if (a.scale === undefined || b.scale === undefined) return new QuantityValue(amount, undefined)
+  const scale =
+    b.amount.sign === 0 ? a.scale : a.amount.sign === 0 ? b.scale : Math.min(a.scale, b.scale)
+  const unit = 10n ** BigInt(scale + 9)
+  const count = amount.nanos / unit
+  const fits = count <= MAX_INT && count >= MIN_INT
+  return new QuantityValue(amount, fits ? scale : undefined)
+}
+
+function integerOf({ amount, scale }: QuantityValue): bigint | undefined {
+  if (scale === undefined || scale < 0) return undefined
   const whole = amount.nanos / BILLION
   return !amount.isInteger || whole > MAX_INT || whole < MIN_INT ? undefined : whole
 }
@@ -54,7 +104,8 @@ function asInteger(value: QuantityValue): bigint {
   return integer
 }
 
-const ofInt = (value: bigint): QuantityAmount => new QuantityAmount(value * BILLION, 'DecimalSI')
+const ofInt = (value: bigint): QuantityValue =>
+  new QuantityValue(new QuantityAmount(value * BILLION, 'DecimalSI'), 0)
 
 const BINARY: Readonly<Record<string, (a: QuantityValue, b: QuantityValue) => Value>> = {
   isGreaterThan: (a, b) => a.amount.compare(b.amount) > 0,
@@ -92,14 +143,13 @@ export const QUANTITIES: Library = {
       const signature = (other: string): string =>
         `kubernetes.Quantity.${name}(${other}): kubernetes.Quantity`
       return [
-        declare(
-          signature('kubernetes.Quantity'),
-          (a: QuantityValue, b: QuantityValue) => new QuantityValue(combine(a.amount, b.amount)),
+        declare(signature('kubernetes.Quantity'), (a: QuantityValue, b: QuantityValue) =>
+          combined(a, b, combine(a.amount, b.amount)),
         ),
-        declare(
-          signature('int'),
-          (a: QuantityValue, b: bigint) => new QuantityValue(combine(a.amount, ofInt(b))),
-        ),
+        declare(signature('int'), (a: QuantityValue, b: bigint) => {
+          const other = ofInt(b)
+          return combined(a, other, combine(a.amount, other.amount))
+        }),
       ]
     }),
   ],

@@ -3,6 +3,7 @@ import {
   compareSemanticVersions,
   parseSemanticVersion,
   parseTolerantVersion,
+  semanticVersionProblem,
 } from '@gyropilot/schema/semantic-version'
 import type { SemanticVersion } from '@gyropilot/schema/semantic-version'
 import { onePass } from '../costs/cost.ts'
@@ -36,18 +37,13 @@ function parse(text: string, normalize = false): SemverValue | undefined {
 
 function semver(text: string, normalize?: boolean): SemverValue {
   const value = parse(text, normalize)
-  if (value === undefined) throw new EvaluationError(parseProblem(text))
+  if (value === undefined)
+    throw new EvaluationError(semanticVersionProblem(text, normalize === true))
   return value
 }
 
 /** Throws EvaluationError for a text that is none. */
 export const semverValue: (text: string) => Opaque = semver
-
-function parseProblem(text: string): string {
-  if (text === '') return 'Version string empty'
-  if (text.split('.').length < 3) return 'No Major.Minor.Patch elements found'
-  return `Invalid character(s) found in version ${JSON.stringify(text)}`
-}
 
 export const SEMVER: Library = {
   constants: [{ name: TYPE, type: opaqueType(TYPE) }],

@@ -27,8 +27,8 @@ function charAt(text: string, index: bigint): string {
 
 function indexOf(text: string, part: string, from = 0n): bigint {
   const characters = [...text]
-  if (from < 0n) throw new EvaluationError(`index out of range: ${from}`)
   if (part === '') return from
+  if (from < 0n) throw new EvaluationError(`index out of range: ${from}`)
   const offset = characters.slice(0, Number(from)).join('').length
   const found = text.indexOf(part, offset)
   return found < 0 ? -1n : BigInt(textLength(text.slice(0, found)))
@@ -36,8 +36,8 @@ function indexOf(text: string, part: string, from = 0n): bigint {
 
 function lastIndexOf(text: string, part: string, from?: bigint): bigint {
   const characters = [...text]
-  if (from !== undefined && from < 0n) throw new EvaluationError(`index out of range: ${from}`)
   if (part === '') return from ?? BigInt(characters.length)
+  if (from !== undefined && from < 0n) throw new EvaluationError(`index out of range: ${from}`)
   if (from !== undefined && from >= BigInt(characters.length)) return -1n
   const offset =
     from === undefined ? text.length : characters.slice(0, Number(from)).join('').length
