@@ -217,6 +217,38 @@ test('seconds that no timestamp has are refused where they are written out', () 
   assert.equal(result('int(timestamp(253402300799))'), 253402300799)
 })
 
+table('URLs are read as Go reads them, recorded from kube-apiserver 1.36', [
+  ...(
+    [
+      ['', 'empty url'],
+      ['rel', 'invalid URI for request'],
+      [':foo', 'missing protocol scheme'],
+      ['http://[::1', "missing ']' in host"],
+      ['http://h:port/', 'invalid port ":port" after host'],
+      ['http://a b/', 'invalid character " " in host name'],
+      ['http://h%41/', 'invalid URL escape "%41"'],
+      ['http://h/%zz', 'invalid URL escape "%zz"'],
+      ['http://us er@h/', 'net/url: invalid userinfo'],
+      ['http://h#f/', 'invalid character "#" in host name'],
+    ] as const
+  ).map(([text, problem]): [string, string] => [
+    `url('${text}').getHost()`,
+    `error: URL parse error during conversion from string: parse "${text}": ${problem}`,
+  ]),
+  [`url('mailto:a@b').getEscapedPath()`, ''],
+  [`url('http://h/a#b?c').getEscapedPath()`, '/a'],
+  [`url('http://h/p!x y%2Fz').getEscapedPath()`, '/p%21x%20y/z'],
+  [`url('http://h/p%2fq').getEscapedPath()`, '/p%2fq'],
+  [`url('http://[fe80::1%25en0]/').getHost()`, '[fe80::1%en0]'],
+  [`url('//h/p').getHost()`, 'h'],
+  [`url('///a').getHost()`, ''],
+  [`url('*').getEscapedPath()`, '*'],
+  [`url('/p?a=%zz&b=1').getQuery()`, { b: ['1'] }],
+  [`url('http://a/b c') == url('HTTP://a/b%20c')`, true],
+  [`url('/a#b') == url('/a')`, false],
+  [`isURL('mailto:x') && isURL('x:') && !isURL('#f')`, true],
+])
+
 table('URLs', [
   [`url('https://user@example.com:80/a%20b?x=1&x=2&y=%26').getHost()`, 'example.com:80'],
   [`url('https://example.com:80/').getHostname()`, 'example.com'],

@@ -5,6 +5,8 @@ import type { Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'
 import { ArrayList, EntryMap, EvaluationError, Opaque } from '../values/values.ts'
 import type { CelMap } from '../values/values.ts'
+import { UrlError, parseGoUrl, requestUriProblem, unescape } from './go-url.ts'
+import type { GoUrl } from './go-url.ts'
 
 class UrlValue extends Opaque {
   readonly typeName = 'kubernetes.URL'
@@ -13,18 +15,21 @@ class UrlValue extends Opaque {
   readonly escapedPath: string
   readonly rawQuery: string
   readonly text: string
+  readonly #url: GoUrl
 
-  constructor(text: string, match: RegExpExecArray) {
+  constructor(text: string, url: GoUrl) {
     super()
+    const { scheme, host, escapedPath, rawQuery } = url
+    this.#url = url
     this.text = text
-    this.scheme = (match[1] ?? '').toLowerCase()
-    this.host = match[3] ?? ''
-    this.escapedPath = escapePath(match[4] ?? '')
-    this.rawQuery = match[5] ?? ''
+    this.scheme = scheme
+    this.host = host
+    this.escapedPath = escapedPath
+    this.rawQuery = rawQuery
   }
 
   override equals(other: Opaque): boolean {
-    return (other as UrlValue).text === this.text
+    return (other as UrlValue).#url.text === this.#url.text
   }
 
   override get costSize(): number {
@@ -32,55 +37,21 @@ class UrlValue extends Opaque {
   }
 }
 
-const ABSOLUTE =
-  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^@/?#]*)@)?((?:\[[0-9A-Fa-f:.%]+\]|[^:/?#[\]]*)(?::\d*)?)(?=[/?]|$))?([^?]*)(?:\?(.*))?$/s
-
-function parseUrl(text: string): UrlValue | undefined {
-  // Control characters are refused, and escapes have two digits.
-  if (text === '' || hasControl(text) || /%(?![0-9A-Fa-f]{2})/.test(text)) return undefined
-  const match = ABSOLUTE.exec(text)
-  if (match === null) return undefined
-  const [, scheme, , host, path = ''] = match
-  const absolute = scheme !== undefined
-  if (!absolute && !text.startsWith('/')) return undefined
-  if (
-    text.slice(absolute ? scheme.length + 1 : 0).startsWith('//') &&
-    host === undefined &&
-    absolute
-  )
-    return undefined
-  if (host !== undefined && /[\s<>"^`{|}\\]/.test(host)) return undefined
-  // `mailto:x` has no path but an opaque part.
-  if (absolute && host === undefined && !path.startsWith('/') && path === '') return undefined
-  return new UrlValue(text, match)
-}
-
-function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code < 0x20 || code === 0x7f) return true
-  }
-  return false
-}
-
-/** A path that is escaped already stays; other characters are escaped. */
-function escapePath(path: string): string {
-  return [...path]
-    .map((character) =>
-      /[A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/.test(character)
-        ? character
-        : encodeURIComponent(character),
-    )
-    .join('')
-}
-
 function url(text: string): UrlValue {
-  const parsed = parseUrl(text)
-  if (parsed === undefined)
-    throw new EvaluationError(
-      `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
-    )
-  return parsed
+  const problem = requestUriProblem(text)
+  if (problem !== undefined) throw refused(text, problem)
+  try {
+    return new UrlValue(text, parseGoUrl(text))
+  } catch (error) {
+    throw error instanceof UrlError ? refused(text, error.message) : error
+  }
+}
+
+function refused(text: string, problem: string): EvaluationError {
+  const shown = JSON.stringify(text).replaceAll('\x7f', '\\x7f')
+  return new EvaluationError(
+    `URL parse error during conversion from string: parse ${shown}: ${problem}`,
+  )
 }
 
 function hostname({ host }: UrlValue): string {
@@ -110,9 +81,10 @@ function query({ rawQuery }: UrlValue): CelMap {
 
 function unescapeQuery(text: string): string | undefined {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return undefined
+    return unescape(text, 'query')
+  } catch (error) {
+    if (error instanceof UrlError) return undefined
+    throw error
   }
 }
 
@@ -120,7 +92,7 @@ export const URLS: Library = {
   constants: [{ name: 'kubernetes.URL', type: opaqueType('kubernetes.URL') }],
   overloads: [
     declare('url(string): kubernetes.URL', url, onePass()),
-    declare('isURL(string): bool', (text: string) => parseUrl(text) !== undefined, {
+    declare('isURL(string): bool', (text: string) => requestUriProblem(text) === undefined, {
       cost: onePass().cost!,
     }),
     declare('kubernetes.URL.getScheme(): string', ({ scheme }: UrlValue) => scheme),
