@@ -24,6 +24,7 @@ import { Parts } from './parts.ts'
 import type { RunningPart } from './parts.ts'
 import { TurnGate } from './turn-gate.ts'
 
+/** What a Cluster is made of. */
 export interface ClusterOptions {
   readonly clock: Clock
   readonly random: RandomSource
@@ -61,6 +62,10 @@ export type ServerSettings = Omit<
 /** Some milliseconds of work. */
 const REQUESTS_PER_TURN = 8
 
+/**
+ * A whole cluster in this process: the API server, and the parts that are started. Time, chance and storage are the caller's.
+ * Nothing listens or runs before it is asked to.
+ */
 export class Cluster {
   readonly server: ApiServer
   readonly administratorToken: string

@@ -27,6 +27,7 @@ export class Identities {
   }
 }
 
+/** A bearer token, in characters that need no quoting. */
 export function randomToken(random: RandomSource): string {
   let token = ''
   while (token.length < TOKEN_LENGTH) token += ALPHABET[integerBetween(random, 0, ALPHABET.length)]

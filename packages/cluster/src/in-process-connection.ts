@@ -19,6 +19,7 @@ export interface AuditEntry {
   readonly changed: boolean
 }
 
+/** Called once a request of a part within this process is answered. Requests over sockets are not audited. */
 export type Audit = (entry: AuditEntry) => void
 
 export interface InProcessConnectionOptions {

@@ -39,6 +39,7 @@ export type PartIdentity =
   /** A service account of kube-system. */
   | { readonly kind: 'controller'; readonly account: string }
 
+/** How parts reach an API server, be it in this process or behind a socket. */
 export interface Connection {
   /** `host:port`, for metrics. */
   readonly host: string
@@ -51,6 +52,7 @@ export interface Connection {
   transportAs(identity: PartIdentity): Transport
 }
 
+/** What parts are made of. */
 export interface PartsOptions {
   readonly connection: Connection
   readonly clock: Clock
@@ -84,6 +86,7 @@ const USER_AGENT = {
   commit: 'gyropil',
 }
 
+/** Starts and stops what runs in a cluster besides its server: controller managers, scheduler, kubelets, drivers. */
 export class Parts {
   readonly #options: PartsOptions
   readonly #lifetime = new AbortController()

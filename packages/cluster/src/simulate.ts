@@ -17,6 +17,7 @@ import type { SimulatedCluster } from './simulated/simulated-cluster.ts'
 /** Virtual time between two reports of progress while nobody does anything. */
 const PROGRESS_EVERY_MS = 10_000
 
+/** What `simulate` plays. */
 export interface SimulationRun {
   readonly seed: string
   /** How long the user works and things go wrong, in virtual minutes. */
@@ -43,6 +44,7 @@ export interface SimulationRun {
   readonly onProgress?: (progress: Progress) => void
 }
 
+/** How far a simulation is. */
 export interface Progress {
   readonly virtualMs: number
   readonly phase: 'working' | 'coming to rest'
@@ -51,6 +53,7 @@ export interface Progress {
   readonly violations: number
 }
 
+/** What a simulation came to. Without violations, it went well. */
 export interface SimulationOutcome {
   readonly seed: string
   readonly historyHash: string

@@ -20,6 +20,7 @@ import type { Violation } from './violation.ts'
 /** One finding is enough to act on; a broken world repeats itself. */
 const MOST_VIOLATIONS = 20
 
+/** When a simulated cluster counts as at rest. */
 export interface RestOptions {
   /** No write for so long is rest, and as much longer as wall clocks were set. Default 10 minutes. */
   readonly quietMs?: number
@@ -27,6 +28,9 @@ export interface RestOptions {
   readonly limitMs?: number
 }
 
+/**
+ * Watches a simulated cluster: what must never be is a violation at once, and what must be in the end is asked once it rests.
+ */
 export class Watchdog {
   readonly violations: Violation[] = []
   /** By what the fault was: `crash`, `gap`, ... */

@@ -17,6 +17,7 @@ const MANAGER = 'controller-manager-1'
 /** Longer than a scenario's step: what happens meanwhile is never seen as events. */
 const GAP_MS = 15_000
 
+/** One thing that goes wrong at one position of a run; everything else goes well. */
 export type Disturbance =
   | 'crash before write'
   | 'crash after write'
@@ -26,6 +27,7 @@ export type Disturbance =
   | 'event late'
   | 'read stale'
 
+/** All that an exploration does, in its order. */
 export const DISTURBANCES: readonly Disturbance[] = [
   'crash before write',
   'crash after write',
@@ -36,6 +38,7 @@ export const DISTURBANCES: readonly Disturbance[] = [
   'read stale',
 ]
 
+/** How far an exploration goes. */
 export interface ExploreOptions {
   readonly seed: string
   readonly disturbances?: readonly Disturbance[]
@@ -47,6 +50,7 @@ export interface ExploreOptions {
   readonly onRun?: (done: number, total: number) => void
 }
 
+/** A disturbance that a scenario did not survive. */
 export interface ScheduleFailure {
   readonly disturbance: Disturbance
   readonly position: number
@@ -57,6 +61,7 @@ export interface ScheduleFailure {
   readonly history: readonly string[]
 }
 
+/** What an exploration of one scenario came to. */
 export interface ScenarioReport {
   readonly scenario: string
   readonly controllers: readonly string[]
@@ -79,6 +84,7 @@ interface Run {
   readonly violations: readonly Violation[]
 }
 
+/** Plays a scenario once undisturbed, and then once for each disturbance at each position of that run. */
 export async function explore(
   scenario: Scenario,
   options: ExploreOptions,
@@ -170,6 +176,7 @@ function stageOf(disturbance: Disturbance): Stage {
   return disturbance === 'read stale' ? 'read' : 'write'
 }
 
+/** The fault that a disturbance is. */
 export function shotOf(disturbance: Disturbance, position: number): OneShot {
   switch (disturbance) {
     case 'crash before write':

@@ -23,6 +23,7 @@ export type EventFault =
   /** The watch ends with 410 behind the event and everything is listed again: every object is seen twice. */
   | { readonly kind: 'repeat' }
 
+/** What a fault may be chosen by, of an event that is on its way to a watch. */
 export interface EventFacts {
   readonly process: string
   readonly link: string
@@ -38,6 +39,7 @@ export interface FaultInjector {
   onEvent(event: EventFacts): EventFault | undefined
 }
 
+/** Lets everything pass. */
 export const noFaults: FaultInjector = {
   onRequest: () => undefined,
   onEvent: () => undefined,

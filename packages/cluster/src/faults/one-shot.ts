@@ -31,6 +31,7 @@ export interface OneShotOptions {
   readonly onPosition?: (stage: Stage, position: number, text: string) => void
 }
 
+/** Strikes once, at a position that is counted from the start of the run, and counts the positions of the whole run. */
 export class OneShotFault implements FaultInjector {
   readonly #options: OneShotOptions
   readonly #counts: Record<Stage, number> = { write: 0, read: 0, event: 0 }

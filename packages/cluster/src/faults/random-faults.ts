@@ -16,6 +16,7 @@ import type { WorldFault } from './world-fault.ts'
 const MINUTE_MS = 60_000
 const REFUSALS = [409, 429, 500, 503] as const
 
+/** Faults at random, by their rates. The same cluster seed gives the same faults. */
 export class RandomFaults implements FaultInjector {
   readonly #cluster: SimulatedCluster
   readonly #rates: FaultRates

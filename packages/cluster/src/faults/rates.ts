@@ -38,6 +38,7 @@ export interface FaultRates {
   readonly nodeloss: number
 }
 
+/** One of FAULT_KINDS. */
 export type FaultKind = keyof FaultRates
 
 const ALL: FaultRates = {
@@ -61,8 +62,10 @@ const ALL: FaultRates = {
   nodeloss: 0.15,
 }
 
+/** Every kind of fault that strikes at random. */
 export const FAULT_KINDS = Object.keys(ALL) as readonly FaultKind[]
 
+/** Rates with which nothing goes wrong. */
 export const NO_FAULTS = scaled(0)
 
 /** All rates by one factor: 1 is a bad day, 0 a quiet one. */

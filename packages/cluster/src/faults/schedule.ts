@@ -27,20 +27,25 @@ export type ScheduledFault =
     })
   | (At & { readonly event: EventPlace; readonly ordinal: number; readonly fault: EventFault })
 
+/** Something the user did. */
 export interface ScheduledOperation extends At {
   /** Names the stream of chance that decides the operation's details. */
   readonly step: number
   readonly operation: string
 }
 
+/** A fault or an operation, with its time. */
 export type ScheduleEntry = ScheduledFault | ScheduledOperation
 
+/** What went wrong and what the user did, in the order of time. With the seed, it is the whole run. */
 export type Schedule = readonly ScheduleEntry[]
 
+/** Tells the two kinds of entries apart. */
 export function isOperation(entry: ScheduleEntry): entry is ScheduledOperation {
   return 'operation' in entry
 }
 
+/** Tells the two kinds of entries apart. */
 export function isFault(entry: ScheduleEntry): entry is ScheduledFault {
   return !isOperation(entry)
 }

@@ -1,6 +1,7 @@
 /** What goes wrong with a whole process, the server or a connection, at once and at no particular request. */
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 
+/** What befalls a process or the cluster, rather than one request. */
 export type WorldFault =
   /** SIGSTOP, and SIGCONT after `forMs`: longer than a lease, when it is long enough. */
   | { readonly kind: 'pause'; readonly process: string; readonly forMs: number }

@@ -15,6 +15,7 @@ export interface RandomUserOptions {
   readonly isOver?: () => boolean
 }
 
+/** Works on a simulated cluster as people do: creates, scales, edits and deletes, at random by the cluster's seed. */
 export class RandomUser {
   /** How often each operation was done, refused ones left out. */
   readonly done = new Map<string, number>()

@@ -19,6 +19,7 @@ import { workloadScenarios } from './workloads.ts'
 
 export type { Scenario } from './scenario.ts'
 
+/** What `explore` and `simulate --scenario` know by name. */
 export const scenarios: readonly Scenario[] = [
   ...workloadScenarios,
   ...daemonScenarios,

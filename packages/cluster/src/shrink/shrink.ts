@@ -6,12 +6,14 @@ import { simulate } from '../simulate.ts'
 import type { SimulationOutcome, SimulationRun } from '../simulate.ts'
 import { minimized } from './delta-debugging.ts'
 
+/** How long shrinking may take. */
 export interface ShrinkOptions {
   /** Runs to spend. Default 100. */
   readonly mostReplays?: number
   readonly onReplay?: (done: number, entries: number) => void
 }
 
+/** The smallest run found that fails still. */
 export interface ShrunkRun {
   /** Played with the same seed it fails again. */
   readonly schedule: Schedule

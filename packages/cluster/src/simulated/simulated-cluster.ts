@@ -61,6 +61,10 @@ export async function createCluster(options: SimulationOptions): Promise<Simulat
   return cluster
 }
 
+/**
+ * A cluster in virtual time: several managers, nodes, a network and disks that fail as they are told. The same seed gives the
+ * same history, to the byte.
+ */
 export class SimulatedCluster {
   readonly seed: string
   readonly clock: VirtualClock

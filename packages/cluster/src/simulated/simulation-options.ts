@@ -7,6 +7,7 @@ import type { FaultInjector } from '../faults/injector.ts'
 import type { Latency } from './network.ts'
 import type { ManagerVersions } from './programs.ts'
 
+/** What a simulated cluster has. */
 export interface SimulationOptions {
   readonly seed: string | number
   /** Simulated nodes. Default 3; with 0 there is no scheduler either, and pods stay pending. */

@@ -1,5 +1,6 @@
 import type { LogFields, Logger } from '../logging.ts'
 
+/** One line as it was logged, before it is text. */
 export interface LogLine {
   readonly severity: 'info' | 'error'
   readonly verbosity: number

@@ -3,6 +3,7 @@ import { createPublicKey, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { der, generateKeyPair, ipAddressBytes, pem } from '../x509/index.ts'
 
+/** What stands in a certificate signing request (RFC 2986). */
 export interface SigningRequestOptions {
   /** Default: an EC P-256 key of its own. */
   readonly privateKey?: KeyObject
@@ -20,11 +21,13 @@ export interface SigningRequestOptions {
   readonly tampered?: boolean
 }
 
+/** AlgorithmIdentifier in DER, and the digest that node:crypto signs with; `null`: the algorithm has its own. */
 export interface SignatureAlgorithm {
   readonly identifier: Uint8Array
   readonly digest: string | null
 }
 
+/** Those that go with keys by default: sha256WithRSAEncryption, ecdsa-with-SHA256, Ed25519. */
 export const signatureAlgorithms = {
   rsa: {
     identifier: der.sequence(der.objectIdentifier('1.2.840.113549.1.1.11'), der.nothing()),

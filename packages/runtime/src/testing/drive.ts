@@ -1,6 +1,7 @@
 import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
 import type { Effect, Outcome, OutsideCall, Reconcile, Verdict, Write } from '../effects.ts'
 
+/** What rules did, and what they came to. */
 export interface Driven<R> {
   readonly result: R
   /** Everything but `now`, in order. */
@@ -14,6 +15,7 @@ export interface Driven<R> {
   }[]
 }
 
+/** The world that rules are driven in: what is answered to their effects. */
 export interface DriveOptions {
   /** Default 2026-01-01T00:00:00Z. */
   readonly nowMs?: number

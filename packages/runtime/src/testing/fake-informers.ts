@@ -65,6 +65,7 @@ function belongsTo(object: KubernetesObject, type: ResourceType): boolean {
   return object.kind === type.kind && object.apiVersion === apiVersionOf(type)
 }
 
+/** An informer whose cache the test fills. Handlers hear of each change at once. */
 export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
   readonly type: ResourceType<T>
   readonly lister: Lister<T>

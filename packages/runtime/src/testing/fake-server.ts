@@ -248,6 +248,7 @@ function metadataOf({ metadata }: KubernetesObject): KubernetesObject {
   return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata }
 }
 
+/** An answer of the server that is a failure: `throw statusError(409, 'Conflict')`. */
 export function statusError(
   code: number,
   reason: string,

@@ -22,6 +22,7 @@ export interface TestContext<Configuration> extends ControllerContext<Configurat
   readonly events: readonly (EventRecord & { readonly component: string })[]
 }
 
+/** What a controller is built with in a test. */
 export interface TestContextOptions<Configuration> {
   readonly name?: string
   readonly configuration: Configuration
@@ -30,6 +31,10 @@ export interface TestContextOptions<Configuration> {
   readonly trace?: ControllerContext['trace']
 }
 
+/**
+ * What a controller is built with, all of it in memory: a server, informers that the test fills, virtual time, events and
+ * metrics that are kept.
+ */
 export function testContext<Configuration = undefined>(
   options: TestContextOptions<Configuration>,
 ): TestContext<Configuration> {
