@@ -39,7 +39,7 @@ function recorded(group: string): readonly Scenario[] {
   return (JSON.parse(text) as { scenarios: Scenario[] }).scenarios
 }
 
-test('the states and events of upstream are reached, with no more writes than it took', { timeout: 300_000 }, async (t) => {
+test('the states and events of upstream are reached, with no more writes than it took', { timeout: 600_000 }, async (t) => {
   const tries = new TriesByNamespace()
   const { cluster, server, stop } = await startCluster({ controllers: ['*', 'selinux-warning-controller'], audit: (entry) => tries.count(entry) })
   t.after(stop)
