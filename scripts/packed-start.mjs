@@ -1,96 +1,89 @@
-// Starts a program of this repository from one file that holds all of its modules, as JavaScript, with where their imports lead:
+// Starts a program of this repository from a few files that hold all of its modules, as JavaScript, and what V8 made of them before:
 //
 //   node scripts/packed-start.mjs packages/manager/src/main.ts ARGS...
 //
-// The sources stay what runs. The file in node_modules/.cache is made of them by the first start, completed by later ones, and
-// thrown away as soon as one source, the list of packages or Node is another. It saves each start the resolving, reading and
-// stripping of hundreds of modules and the compiler that strips them: docs/decisions/0017-packed-start.md has the figures.
-// Without a place to write, or without a Node that has hooks, programs start as they always did.
+// The sources stay what is written, read and shown in stack traces. Those in node_modules/.cache are made of them by the first start
+// and made anew as soon as one source, the list of packages or Node is another. It saves each start the resolving, reading, stripping
+// and compiling of hundreds of modules: docs/decisions/0017-packed-start.md has the figures.
+// Without a place to write, or without the bundler, programs start from their sources.
+import { spawnSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import * as nodeModule from 'node:module'
-import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const WRITE_AFTER_MS = 15_000
+/** By then a program has done what it does at its start: V8 keeps the functions that it needed. */
+const KEEP_COMPILED_AFTER_MS = 15_000
+const KEEP_FORMER_MS = 24 * 3_600_000
 
 const program = resolve(process.argv[2])
 process.argv.splice(1, 2, program)
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const name = program.slice(root.length + 1).replaceAll(/[^\w.-]/g, '-')
-const file = join(root, 'node_modules', '.cache', 'gyropilot', `${name}-${process.version}.json`)
-const programUrl = pathToFileURL(program).href
+const name = relative(root, program).replaceAll(/[^\w.-]/g, '-')
+const cache = join(root, 'node_modules/.cache/gyropilot', `${name}-${process.version}`)
+const index = join(cache, 'index.json')
 
-if (nodeModule.registerHooks === undefined || !program.startsWith(root)) {
-  nodeModule.enableCompileCache?.()
-  await import(programUrl)
+const known = knownFolder()
+const folder = known ?? make()
+if (folder !== undefined) {
+  // What the first start compiles is often no more than a question for the version.
+  if (known !== undefined) keepCompiled(join(folder, 'compiled'))
+  Error.prepareStackTrace = stackOfSources(pathToFileURL(folder).href)
+  await import(pathToFileURL(join(folder, 'program.mjs')).href)
 } else {
-  const pack = knownPack() ?? { stamps: stampsOf(packageFiles()), links: {}, sources: {} }
-  useAndComplete(pack)
-  await import(programUrl)
+  await import(pathToFileURL(program).href)
 }
 
-/** What a start before this one left, when everything that it was made of is as it was. */
-function knownPack() {
+/** Where a start before this one put the files, when everything that they were made of is as it was. */
+function knownFolder() {
   try {
-    const pack = JSON.parse(readFileSync(file, 'utf8'))
-    const isAsItWas = Object.entries(pack.stamps).every(([path, stamp]) => stampOf(path) === stamp)
-    return isAsItWas && pack.links && pack.sources ? pack : undefined
+    const { folder, stamps } = JSON.parse(readFileSync(index, 'utf8'))
+    const isAsItWas = Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
+    return isAsItWas && statSync(join(folder, 'program.mjs')).isFile() ? folder : undefined
   } catch {
     return undefined
   }
 }
 
-function useAndComplete(pack) {
-  let isComplete = true
-  nodeModule.registerHooks({
-    resolve(specifier, context, next) {
-      const known = pack.links[context.parentURL]?.[specifier]
-      if (known !== undefined) return { url: known, format: 'module', shortCircuit: true }
-      const resolved = next(specifier, context)
-      if (isSource(resolved.url)) {
-        pack.links[context.parentURL ?? ''] ??= {}
-        pack.links[context.parentURL ?? ''][specifier] = resolved.url
-        isComplete = false
-      }
-      return resolved
-    },
-    load(url, context, next) {
-      const known = pack.sources[url]
-      if (known !== undefined) return { format: 'module', source: known, shortCircuit: true }
-      if (!isSource(url)) return next(url, context)
-      const path = fileURLToPath(url)
-      const stamp = stampOf(path)
-      const source = nodeModule.stripTypeScriptTypes(readFileSync(path, 'utf8'))
-      pack.sources[url] = source
-      pack.stamps[path] = stamp
-      isComplete = false
-      return { format: 'module', source, shortCircuit: true }
-    },
-  })
-  const write = () => {
-    if (isComplete) return
-    isComplete = true
-    writePack(pack)
-  }
-  // Programs that run for months are not waited for; what they load only then is added when they end.
-  setTimeout(write, WRITE_AFTER_MS).unref()
-  process.once('exit', write)
-}
-
-/** TypeScript of this repository: what its dependencies bring along is JavaScript and is loaded as ever. */
-function isSource(url) {
-  return url.startsWith('file:') && url.endsWith('.ts')
-}
-
-function writePack(pack) {
+/** Undefined: there is no bundler, no place, or a source that cannot be read; the program itself will say which. */
+function make() {
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    mkdirSync(cache, { recursive: true })
+    const made = mkdtempSync(join(cache, 'files-'))
+    const bundler = join(root, 'scripts/bundle-program.mjs')
+    const { status } = spawnSync(process.execPath, [bundler, program, made], { stdio: 'ignore' })
+    if (status !== 0) {
+      rmSync(made, { recursive: true })
+      return undefined
+    }
+    const inputs = JSON.parse(readFileSync(join(made, 'inputs.json'), 'utf8'))
+    const stamps = [...packageFiles(), ...inputs].map((path) => [path, stampOf(path)])
+    const text = JSON.stringify({ folder: made, stamps: Object.fromEntries(stamps) })
     // Whoever starts meanwhile reads the old one or the new one.
-    const draft = `${file}.${process.pid}`
-    writeFileSync(draft, JSON.stringify(pack), { mode: 0o600 })
-    renameSync(draft, file)
+    writeFileSync(join(made, 'index.json'), text)
+    renameSync(join(made, 'index.json'), index)
+    forgetFormer(made)
+    return made
   } catch {
-    // A read-only installation: the next start is as slow as this one.
+    return undefined
+  }
+}
+
+/** Programs that were started with them may still load parts of them. */
+function forgetFormer(made) {
+  for (const entry of readdirSync(cache, { withFileTypes: true })) {
+    const path = join(cache, entry.name)
+    if (!entry.isDirectory() || path === made) continue
+    if (Date.now() - statSync(path).mtimeMs > KEEP_FORMER_MS) rmSync(path, { recursive: true })
   }
 }
 
@@ -103,11 +96,54 @@ function packageFiles() {
   ]
 }
 
-function stampsOf(paths) {
-  return Object.fromEntries(paths.map((path) => [path, stampOf(path)]))
-}
-
 function stampOf(path) {
   const { mtimeMs, size } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return `${mtimeMs} ${size}`
+}
+
+/** At its end, and before for programs that run for months. */
+function keepCompiled(place) {
+  nodeModule.enableCompileCache(place)
+  setTimeout(() => nodeModule.flushCompileCache(), KEEP_COMPILED_AFTER_MS).unref()
+}
+
+/** Stack traces name the sources; maps are read when they are first needed. */
+function stackOfSources(folderUrl) {
+  const maps = new Map()
+  const mapOf = (url) => {
+    if (!maps.has(url)) {
+      const text = readFileSync(fileURLToPath(`${url}.map`), 'utf8')
+      maps.set(url, new nodeModule.SourceMap(JSON.parse(text)))
+    }
+    return maps.get(url)
+  }
+  const placed = (frame) => {
+    const url = frame.getFileName()
+    if (!url?.startsWith(folderUrl)) return String(frame)
+    const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()]
+    const { originalSource, originalLine, originalColumn } = mapOf(url).findEntry(
+      line - 1,
+      column - 1,
+    )
+    if (originalSource === undefined) return String(frame)
+    const place = `${new URL(originalSource, url).href}:${originalLine + 1}:${originalColumn + 1}`
+    return String(frame).replace(`${url}:${line}:${column}`, place)
+  }
+  return (error, frames) => {
+    const title = titleOf(error)
+    try {
+      return [title, ...frames.map(placed)].join('\n    at ')
+    } catch {
+      // Another version of the files is there by now.
+      return [title, ...frames].join('\n    at ')
+    }
+  }
+}
+
+function titleOf(error) {
+  try {
+    return String(error)
+  } catch {
+    return 'Error'
+  }
 }

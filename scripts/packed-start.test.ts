@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readFileSync, utimesSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -11,7 +21,15 @@ const args: string[] = process.argv.slice(2)
 console.log(greeting, process.argv[1]!.endsWith('main.ts'), import.meta.filename.endsWith('main.ts'), ...args)
 if (args[0] === 'later') console.log((await import('./later.ts')).later as string)
 if (args[0] === 'fail') throw new Error('as asked')
+if (args[0] === 'fail later') (await import('./later.ts')).fail()
 `
+const LATER = `interface Nothing {}
+export const later: string = 'later on'
+export function fail(): Nothing {
+  throw new TypeError('as asked')
+}
+`
+const repository = join(import.meta.dirname, '..')
 
 let root: string
 
@@ -19,15 +37,14 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'packed-start-'))
   for (const folder of ['scripts', 'packages/program', 'node_modules'])
     mkdirSync(join(root, folder), { recursive: true })
-  copyFileSync(
-    join(import.meta.dirname, 'packed-start.mjs'),
-    join(root, 'scripts/packed-start.mjs'),
-  )
+  for (const script of ['packed-start.mjs', 'bundle-program.mjs'])
+    copyFileSync(join(import.meta.dirname, script), join(root, 'scripts', script))
+  symlinkSync(join(repository, 'node_modules/esbuild'), join(root, 'node_modules/esbuild'))
   write('package-lock.json', '{}')
   write('packages/program/package.json', '{"type":"module"}')
   write('packages/program/main.ts', MAIN)
   write('packages/program/greeting.ts', "export const greeting: string = 'hello'\n")
-  write('packages/program/later.ts', "export const later: string = 'later on'\n")
+  write('packages/program/later.ts', LATER)
 })
 
 afterEach(() => rmSync(root, { recursive: true }))
@@ -45,38 +62,47 @@ function run(...args: string[]) {
   return { status: child.status, stdout: child.stdout, stderr: child.stderr }
 }
 
-const cache = (): string => join(root, 'node_modules/.cache/gyropilot')
+const HELLO = { status: 0, stdout: 'hello true true\n', stderr: '' }
 
-function packed(): string[] {
-  const [file = ''] = readdirSync(cache())
-  const { sources } = JSON.parse(readFileSync(join(cache(), file), 'utf8')) as { sources: object }
-  return Object.keys(sources).map((url) => url.slice(url.lastIndexOf('/') + 1))
+function cache(): string {
+  const folder = join(root, 'node_modules/.cache/gyropilot')
+  return join(folder, readdirSync(folder).join(' and '))
 }
 
-test('a program starts the same without a pack and with one: arguments, its own name, its exit code', () => {
+interface Index {
+  readonly folder: string
+  readonly stamps: Readonly<Record<string, string>>
+}
+
+function index(): Index {
+  return JSON.parse(readFileSync(join(cache(), 'index.json'), 'utf8')) as Index
+}
+
+test('a program starts the same without a pack and with one: arguments, its own name, its exit code, its stack traces', () => {
   for (const _ of ['first', 'second']) {
     assert.deepEqual(run('a', 'b'), { status: 0, stdout: 'hello true true a b\n', stderr: '' })
-    const failed = run('fail')
-    assert.equal(failed.status, 1)
-    // Stripping leaves every line where it was.
-    assert.match(failed.stderr, /packages\/program\/main\.ts:5[\s\S]*as asked/)
+    assert.equal(run('later').stdout, 'hello true true later\nlater on\n')
+    for (const [how, place] of [
+      ['fail', 'main.ts:5:31'],
+      ['fail later', 'later.ts:4:9'],
+    ] as const) {
+      const failed = run(how)
+      assert.equal(failed.status, 1)
+      assert.match(failed.stderr, new RegExp(`Error: as asked\\n +at .*packages/program/${place}`))
+    }
   }
 })
 
-test('the second start runs what the first one packed', () => {
+test('the second start runs what the first one packed, and the third what V8 made of it', () => {
   run()
-  assert.deepEqual(packed().toSorted(), ['greeting.ts', 'main.ts'])
-  const [file = ''] = readdirSync(cache())
-  const path = join(cache(), file)
-  writeFileSync(path, readFileSync(path, 'utf8').replace("'hello'", "'from the pack'"))
-  assert.equal(run().stdout, 'from the pack true true\n')
-})
-
-test('what is loaded later is added', () => {
-  run()
-  assert.equal(run('later').stdout, 'hello true true later\nlater on\n')
-  assert.deepEqual(packed().toSorted(), ['greeting.ts', 'later.ts', 'main.ts'])
-  assert.equal(run('later').stdout, 'hello true true later\nlater on\n')
+  const { folder } = index()
+  const path = join(folder, 'program.mjs')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"hello"', '"from the pack"'))
+  assert.ok(!existsSync(join(folder, 'compiled')))
+  for (const _ of ['second', 'third']) {
+    assert.equal(run().stdout, 'from the pack true true\n')
+    assert.equal(readdirSync(join(folder, 'compiled')).length, 1)
+  }
 })
 
 test('a changed source is seen, of the same length too, and so is another list of packages', () => {
@@ -87,11 +113,7 @@ test('a changed source is seen, of the same length too, and so is another list o
   assert.equal(run().stdout, 'hallo true true\n')
   write('package-lock.json', '{ }')
   run()
-  const [file = ''] = readdirSync(cache())
-  const { stamps } = JSON.parse(readFileSync(join(cache(), file), 'utf8')) as {
-    stamps: Record<string, string>
-  }
-  assert.match(stamps[join(root, 'package-lock.json')]!, / 3$/)
+  assert.match(index().stamps[join(root, 'package-lock.json')]!, / 3$/)
 })
 
 test('a source that is gone is missed as without a pack', () => {
@@ -104,16 +126,34 @@ test('a source that is gone is missed as without a pack', () => {
 
 test('a pack that is damaged is made anew', () => {
   run()
-  const [file = ''] = readdirSync(cache())
-  for (const text of ['', '{', 'null', '{"stamps":{}}']) {
-    writeFileSync(join(cache(), file), text)
-    assert.equal(run().stdout, 'hello true true\n')
-    assert.deepEqual(packed().toSorted(), ['greeting.ts', 'main.ts'])
+  for (const damage of [
+    () => writeFileSync(join(cache(), 'index.json'), '{'),
+    () => writeFileSync(join(cache(), 'index.json'), '{}'),
+    () => rmSync(join(index().folder, 'program.mjs')),
+  ]) {
+    damage()
+    assert.deepEqual(run(), HELLO)
+    assert.ok(existsSync(join(index().folder, 'program.mjs')))
   }
 })
 
-test('where nothing can be written, programs start nevertheless', () => {
+test('files of former sources are left for a day to those who run them', () => {
+  run()
+  const { folder } = index()
+  write('package-lock.json', '{ }')
+  run()
+  assert.ok(existsSync(folder))
+  utimesSync(folder, 1_000_000, 1_000_000)
+  write('package-lock.json', '{  }')
+  run()
+  assert.ok(!existsSync(folder))
+  assert.equal(readdirSync(cache()).length, 3)
+})
+
+test('where nothing can be written, or nothing can pack, programs start nevertheless', () => {
   write('node_modules/.cache', 'a file')
-  for (const _ of ['first', 'second'])
-    assert.deepEqual(run(), { status: 0, stdout: 'hello true true\n', stderr: '' })
+  assert.deepEqual(run(), HELLO)
+  rmSync(join(root, 'node_modules/.cache'))
+  rmSync(join(root, 'node_modules/esbuild'))
+  assert.deepEqual(run(), HELLO)
 })

@@ -1,0 +1,53 @@
+// Makes a few files of a program of this repository, for scripts/packed-start.mjs:
+//
+//   node scripts/bundle-program.mjs packages/manager/src/main.ts FOLDER
+//
+// FOLDER then has program.mjs and the parts that it loads late, their source maps, and in inputs.json the files that they were made of. Ends with 1 and without a word where
+// there is no bundler: installations for production have none.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const [program, folder] = process.argv.slice(2).map((path) => resolve(path))
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const { build } = await import('esbuild').catch(() => process.exit(1))
+
+/** Modules go on to know their own places, and what they load late by `createRequire` is in the file too. */
+const places = {
+  name: 'places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      if (!source.includes('import.meta.')) return undefined
+      const contents = source
+        .replaceAll("createRequire(import.meta.url)('.", "require('.")
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.filename', JSON.stringify(path))
+      return { contents, loader: 'ts' }
+    })
+  },
+}
+
+mkdirSync(folder, { recursive: true })
+const { metafile } = await build({
+  entryPoints: { program },
+  outdir: folder,
+  outExtension: { '.js': '.mjs' },
+  splitting: true,
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: `node${process.versions.node}`,
+  sourcemap: 'external',
+  sourcesContent: false,
+  metafile: true,
+  logLevel: 'silent',
+  // CommonJS, whose names a part that is loaded late would not have.
+  external: ['ws', 'yaml'],
+  plugins: [places],
+}).catch(() => process.exit(1))
+const inputs = Object.keys(metafile.inputs).map((path) => join(root, path))
+writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs))
