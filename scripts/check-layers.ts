@@ -105,7 +105,7 @@ function* layerProblems(file: SourceFile): Generator<string> {
 }
 
 function controllerFolder(path: string): string | undefined {
-  return /^packages\/controllers\/src\/([^/]+-(?:controller|publisher))\//.exec(path)?.[1]
+  return /^packages\/controllers\/src\/((?![^/]+-support\/)[^/]+)\//.exec(path)?.[1]
 }
 
 function* realWorldProblems(file: SourceFile): Generator<string> {

@@ -17,9 +17,6 @@ export const DISCOVERY_PERIOD_MS = 30_000
 export const ABSENT_OWNERS_MAX = 500
 export const ORPHANED_OWNERS_MAX = 5_000
 
-/** Never in the graph: they are many, short-lived and owned by nobody. */
-export const IGNORED_RESOURCES: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
-
 export const ORPHAN_FINALIZER = 'orphan'
 export const FOREGROUND_FINALIZER = 'foregroundDeletion'
 

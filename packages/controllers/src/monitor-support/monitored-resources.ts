@@ -4,6 +4,12 @@ import type { ResourceType } from '@gyropilot/api'
 import { ResourceLookup, asType } from '@gyropilot/client'
 import type { Discovered } from '@gyropilot/client'
 
+/** Never in the garbage collector's graph: they are many, short-lived and owned by nobody. */
+export const UNCOLLECTED_RESOURCES: ReadonlySet<string> = new Set([
+  'events',
+  'events.events.k8s.io',
+])
+
 /** By group, version and resource. */
 export type MonitoredResources = ReadonlyMap<string, ResourceType>
 

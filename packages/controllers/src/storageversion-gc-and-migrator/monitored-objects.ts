@@ -2,7 +2,7 @@ import { groupResourceOf } from '@gyropilot/api'
 import type { DiscoveredResource } from '@gyropilot/api'
 import { asType } from '@gyropilot/client'
 import type { InformerFactory } from '@gyropilot/runtime'
-import { IGNORED_RESOURCES } from '../garbage-collector-controller/config.ts'
+import { UNCOLLECTED_RESOURCES } from '../monitor-support/monitored-resources.ts'
 import type { MonitoredObjects } from './migrate.ts'
 
 const WATCHED_VERBS = ['delete', 'list', 'watch'] as const
@@ -17,7 +17,7 @@ export function monitoredObjects(
 ): (resource: DiscoveredResource) => MonitoredObjects | undefined {
   return (resource) => {
     const type = asType(resource)
-    if (IGNORED_RESOURCES.has(groupResourceOf(type))) return undefined
+    if (UNCOLLECTED_RESOURCES.has(groupResourceOf(type))) return undefined
     if (!WATCHED_VERBS.every((verb) => resource.verbs.includes(verb))) return undefined
     const informer = informers.informer(type)
     const running = signal()

@@ -2,10 +2,12 @@ import { apiVersionOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { EventHandler, InformerFactory } from '@gyropilot/runtime'
-import { withoutResources } from '../../monitor-support/monitored-resources.ts'
+import {
+  UNCOLLECTED_RESOURCES,
+  withoutResources,
+} from '../../monitor-support/monitored-resources.ts'
 import type { MonitoredResources } from '../../monitor-support/monitored-resources.ts'
 import { Monitors } from '../../monitor-support/monitors.ts'
-import { IGNORED_RESOURCES } from '../config.ts'
 import type { GraphEvent } from '../graph/dependency-graph.ts'
 import { identityOf } from '../graph/identity.ts'
 
@@ -22,7 +24,7 @@ export class GraphMonitors extends Monitors {
   }
 
   override update(resources: MonitoredResources, signal: AbortSignal): void {
-    super.update(withoutResources(resources, IGNORED_RESOURCES), signal)
+    super.update(withoutResources(resources, UNCOLLECTED_RESOURCES), signal)
   }
 }
 
