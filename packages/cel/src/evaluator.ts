@@ -10,6 +10,9 @@ import type {
   StructLiteral,
 } from './syntax/ast.ts'
 import type { Checked } from './checking/checked.ts'
+import { patternProblem } from './syntax/pattern-parser.ts'
+import { ProgramError } from './syntax/source.ts'
+import { compileRegularExpression } from './values/regular-expressions.ts'
 import { Constants } from './constants.ts'
 import type { CostMeter } from './costs/cost.ts'
 import { indexed } from './libraries/operators.ts'
@@ -57,6 +60,15 @@ export function plan(checked: Checked): Program {
   return {
     evaluate: (variables, meter) => step({ variables, meter, slots: [] }),
   }
+}
+
+const SEARCHES = new Set(['find', 'findAll'])
+
+/** One that is written out is read before anything runs. Throws ProgramError. */
+function checkPattern(expression: Expression | undefined): void {
+  if (expression?.kind !== 'literal' || typeof expression.value !== 'string') return
+  if (compileRegularExpression(expression.value) === undefined)
+    throw new ProgramError(patternProblem(expression.value))
 }
 
 class Planner {
@@ -140,6 +152,7 @@ class Planner {
         ? call.args
         : [call.target, ...call.args]
     const steps = args.map((argument) => this.plan(argument))
+    if (SEARCHES.has(call.function)) checkPattern(args[1])
     switch (call.function) {
       case '_&&_':
         return shortCircuit(steps, false)

@@ -56,7 +56,13 @@ table('times', [
   [`timestamp('2026-11-21T10:20:30Z').getDayOfMonth()`, 20],
   [`timestamp('2026-11-21T10:20:30Z') + duration('1h') > timestamp('2026-11-21T11:00:00Z')`, true],
   [`string(timestamp('2026-01-01T00:00:00Z') - timestamp('2025-12-31T00:00:00Z'))`, '86400s'],
-  [`string(timestamp('2026-01-01T01:00:00.25+01:00'))`, '2026-01-01T00:00:00.25Z'],
+  // A time keeps the clock that it was read from, for its text alone.
+  [`string(timestamp('2026-01-01T01:00:00.25+01:00'))`, '2026-01-01T01:00:00.25+01:00'],
+  [`string(timestamp('2026-01-01T01:00:00-00:30') + duration('1h'))`, '2026-01-01T02:00:00-00:30'],
+  [`string(timestamp('2026-01-01T01:00:00+00:00') - duration('1h'))`, '2026-01-01T00:00:00Z'],
+  [`timestamp('2026-01-01T01:00:00+01:00') == timestamp('2026-01-01T00:00:00Z')`, true],
+  [`timestamp('2026-01-01T01:00:00+05:30').getHours()`, 19],
+  [`string(timestamp(int(timestamp('2026-01-01T01:00:00+01:00'))))`, '2026-01-01T00:00:00Z'],
   [`int(timestamp('1970-01-02T00:00:00Z'))`, 86400],
   [`timestamp('9999-12-31T23:59:59Z') + duration('2s')`, 'error: timestamp overflow'],
 ])
@@ -137,7 +143,9 @@ table('regular expressions', [
   [`'abc'.find('[0-9]+')`, ''],
   [`'a1b22'.findAll('[0-9]+')`, ['1', '22']],
   [`'a1b22'.findAll('[0-9]+', 1)`, ['1']],
-  [`'x'.find(dyn('['))`, 'error: Illegal regex: ['],
+  [`'x'.find(dyn('['))`, 'error: Illegal regex: error parsing regexp: missing closing ]: `[`'],
+  [`'x'.matches('[' + '')`, 'error: error parsing regexp: missing closing ]: `[`'],
+  [`'a'.find('(?<n>x)(?<n>y)')`, ''],
   [`'abc'.matches('^a.c$')`, true],
   [`matches('abc', 'b')`, true],
 ])
@@ -215,6 +223,34 @@ test('seconds that no timestamp has are refused where they are written out', () 
   assert.match(problem('timestamp(253402300800)'), /invalid timestamp argument/)
   assert.match(problem('timestamp(-62135596801)'), /invalid timestamp argument/)
   assert.equal(result('int(timestamp(253402300799))'), 253402300799)
+})
+
+test('a pattern that is written out is read before anything runs, and refused in the words of Go', () => {
+  const refusals: readonly (readonly [pattern: string, problem: string])[] = [
+    ['(a', 'missing closing ): `(a`'],
+    ['a)', 'unexpected ): `a)`'],
+    ['[]a', 'missing closing ]: `[]a`'],
+    ['[z-a]', 'invalid character class range: `z-a`'],
+    ['[[:foo:]]', 'invalid character class range: `[:foo:]`'],
+    ['a**', 'invalid nested repetition operator: `**`'],
+    ['a{2}{3}', 'invalid nested repetition operator: `{2}{3}`'],
+    ['+a', 'missing argument to repetition operator: `+`'],
+    ['x{2,1}?', 'invalid repeat count: `{2,1}`'],
+    ['(a{100}){100}', 'invalid repeat count: `{100}`'],
+    ['\\\\p{Foo}', 'invalid character class range: `\\p{Foo}`'],
+    ['\\\\', 'trailing backslash at end of expression: ``'],
+    ['\\\\x{zz}', 'invalid escape sequence: `\\x{z`'],
+    ['\\\\k', 'invalid escape sequence: `\\k`'],
+    ['(?<=a)b', 'invalid named capture: `(?<=a)b`'],
+    ['(?P<1 >a)', 'invalid named capture: `(?P<1 >`'],
+    ['(?!a)b', 'invalid or unsupported Perl syntax: `(?!`'],
+    ['(?P=n)', 'invalid or unsupported Perl syntax: `(?P`'],
+  ]
+  for (const [pattern, refusal] of refusals)
+    assert.equal(
+      result(`'a'.find('${pattern}')`),
+      `program instantiation failed: error parsing regexp: ${refusal}`,
+    )
 })
 
 table('URLs are read as Go reads them, recorded from kube-apiserver 1.36', [

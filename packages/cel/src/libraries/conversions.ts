@@ -8,6 +8,7 @@ import {
   floorDivide,
   formatDuration,
   formatTimestamp,
+  offsetMinutesOf,
   isTimestamp,
   parseDuration,
   parseTimestamp,
@@ -125,7 +126,7 @@ export function doubleText(value: number): string {
 function timestampOf(text: string): CelTimestamp {
   const nanos = parseTimestamp(text)
   if (nanos === undefined) throw notA('google.protobuf.Timestamp')
-  return new CelTimestamp(nanos)
+  return new CelTimestamp(nanos, offsetMinutesOf(text))
 }
 
 function timestampOfSeconds(seconds: bigint): CelTimestamp {
@@ -225,7 +226,9 @@ export const CONVERSIONS: Library = {
     declare('string(uint): string', ({ value }: CelUint) => String(value)),
     declare('string(double): string', doubleText),
     declare('string(bytes): string', textOfBytes, DECODED),
-    declare('string(timestamp): string', ({ nanos }: CelTimestamp) => formatTimestamp(nanos)),
+    declare('string(timestamp): string', ({ nanos, offsetMinutes }: CelTimestamp) =>
+      formatTimestamp(nanos, offsetMinutes),
+    ),
     declare('string(duration): string', ({ nanos }: CelDuration) => formatDuration(nanos)),
     declare('timestamp(string): timestamp', timestampOf),
     declare('timestamp(int): timestamp', timestampOfSeconds),

@@ -192,7 +192,7 @@ function plainText(value: Value): string | undefined {
   if (value === null) return 'null'
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
   if (value instanceof CelUint) return String(value.value)
-  if (value instanceof CelTimestamp) return formatTimestamp(value.nanos)
+  if (value instanceof CelTimestamp) return formatTimestamp(value.nanos, value.offsetMinutes)
   if (value instanceof CelDuration) return formatDuration(value.nanos)
   if (value instanceof TypeValue) return runtimeTypeName(value.type)
   if (value instanceof CelOptional) return undefined

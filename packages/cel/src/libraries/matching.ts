@@ -4,16 +4,17 @@ import {
   TooMuchToMatch,
   type RegularExpression,
 } from '../values/regular-expressions.ts'
+import { patternProblem } from '../syntax/pattern-parser.ts'
 import { EvaluationError } from '../values/values.ts'
 
-/** `refusal` is what is said of patterns that do not compile. */
+/** `refusal` stands in front of what is said of patterns that do not compile. */
 export function matchPattern<T>(
   pattern: string,
   refusal: string,
   match: (expression: RegularExpression) => T,
 ): T {
   const expression = compileRegularExpression(pattern)
-  if (expression === undefined) throw new EvaluationError(refusal)
+  if (expression === undefined) throw new EvaluationError(refusal + patternProblem(pattern))
   try {
     return match(expression)
   } catch (error) {

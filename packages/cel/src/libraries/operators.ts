@@ -40,9 +40,11 @@ function duration(nanos: bigint): CelDuration {
   return new CelDuration(nanos)
 }
 
-function timestamp(nanos: bigint): CelTimestamp {
+/** Of the clock of `from`. */
+function timestamp(from: CelTimestamp, moreNanos: bigint): CelTimestamp {
+  const nanos = from.nanos + moreNanos
   if (!isTimestamp(nanos)) throw new EvaluationError('timestamp overflow')
-  return new CelTimestamp(nanos)
+  return new CelTimestamp(nanos, from.offsetMinutes)
 }
 
 function divisor(value: bigint, word: string): bigint {
@@ -67,10 +69,10 @@ const ADDITION = [
     duration(a.nanos + b.nanos),
   ),
   declare('_+_(timestamp, duration): timestamp', (a: CelTimestamp, b: CelDuration) =>
-    timestamp(a.nanos + b.nanos),
+    timestamp(a, b.nanos),
   ),
   declare('_+_(duration, timestamp): timestamp', (a: CelDuration, b: CelTimestamp) =>
-    timestamp(a.nanos + b.nanos),
+    timestamp(b, a.nanos),
   ),
 ]
 
@@ -85,7 +87,7 @@ const ARITHMETIC = [
     duration(a.nanos - b.nanos),
   ),
   declare('_-_(timestamp, duration): timestamp', (a: CelTimestamp, b: CelDuration) =>
-    timestamp(a.nanos - b.nanos),
+    timestamp(a, -b.nanos),
   ),
   declare('_*_(int, int): int', (a: bigint, b: bigint) => int(a * b)),
   declare('_*_(uint, uint): uint', (a: CelUint, b: CelUint) => uint(a.value * b.value)),

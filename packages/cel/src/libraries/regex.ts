@@ -8,7 +8,7 @@ import type { CelList } from '../values/values.ts'
 import { matchPattern } from './matching.ts'
 
 function search<T>(pattern: string, match: (expression: RegularExpression) => T): T {
-  return matchPattern(pattern, `Illegal regex: ${pattern}`, match)
+  return matchPattern(pattern, 'Illegal regex: ', match)
 }
 
 function findAll(text: string, pattern: string, limit = -1n): CelList {

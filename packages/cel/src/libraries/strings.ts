@@ -114,8 +114,7 @@ function quote(text: string): string {
 }
 
 export function matches(text: string, pattern: string): boolean {
-  const refusal = `error parsing regexp: invalid pattern: \`${pattern}\``
-  return matchPattern(pattern, refusal, (expression) => expression.test(text))
+  return matchPattern(pattern, '', (expression) => expression.test(text))
 }
 
 const CONTAINS: Costs = {

@@ -37,8 +37,12 @@ interface Flags {
   readonly U: boolean
 }
 
-/** Thrown for what Go refuses; nobody sees the text. */
-class PatternError extends Error {}
+/** Thrown for what Go refuses, in its words. */
+class PatternError extends Error {
+  constructor(problem: string, part: string) {
+    super(`error parsing regexp: ${problem}: \`${part}\``)
+  }
+}
 
 /** Undefined for patterns that Go refuses: broken ones, look-around, back references. */
 export function parsePattern(pattern: string): PatternNode | undefined {
@@ -50,6 +54,18 @@ export function parsePattern(pattern: string): PatternNode | undefined {
   }
 }
 
+/** What Go says of a pattern that it refuses: "error parsing regexp: missing closing ): `(`". */
+export function patternProblem(pattern: string): string {
+  try {
+    new PatternParser(pattern).parse()
+    return new PatternError('expression too large', '').message
+  } catch (error) {
+    if (error instanceof PatternError) return error.message
+    throw error
+  }
+}
+
+const REPETITION = /(?:[*+?]|\{(?:0|[1-9]\d*)(?:,(?:0|[1-9]\d*)?)?\})\??/y
 const POSIX: Readonly<Record<string, string>> = {
   alnum: '0-9A-Za-z',
   alpha: 'A-Za-z',
@@ -82,7 +98,6 @@ class PatternParser {
   #at = 0
   #flags: Flags = { i: false, m: false, s: false, U: false }
   #depth = 0
-  readonly #names = new Set<string>()
 
   constructor(pattern: string) {
     this.#pattern = pattern
@@ -90,7 +105,7 @@ class PatternParser {
 
   parse(): PatternNode {
     const node = this.#choice()
-    if (this.#at < this.#pattern.length) throw new PatternError('unexpected )')
+    if (this.#at < this.#pattern.length) throw new PatternError('unexpected )', this.#pattern)
     return node
   }
 
@@ -113,7 +128,8 @@ class PatternParser {
   }
 
   #choice(): PatternNode {
-    if (++this.#depth > MAX_DEPTH) throw new PatternError('nests too deeply')
+    if (++this.#depth > MAX_DEPTH)
+      throw new PatternError('expression nests too deeply', this.#pattern)
     const flags = this.#flags
     const parts = [this.#sequence()]
     while (this.#take('|')) parts.push(this.#sequence())
@@ -143,6 +159,7 @@ class PatternParser {
   }
 
   #repeated(atom: PatternNode): PatternNode {
+    const start = this.#at
     const match = this.#match(/(?:([*+?])|\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\})(\?)?/y)
     if (match === undefined) return atom
     const [, sign, low, comma, high, lazy] = match
@@ -150,13 +167,17 @@ class PatternParser {
     const open = sign === '*' || sign === '+' || (comma !== undefined && high === undefined)
     const max = open ? Infinity : sign === '?' ? 1 : Number(comma === undefined ? low : high)
     if (min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT) || max < min)
-      throw new PatternError('invalid repeat count')
-    if (this.#atRepetition()) throw new PatternError('invalid nested repetition operator')
+      throw new PatternError('invalid repeat count', match[0].replace(/\?$/, ''))
+    if (this.#atRepetition()) {
+      this.#match(REPETITION)
+      const both = this.#pattern.slice(start, this.#at)
+      throw new PatternError('invalid nested repetition operator', both)
+    }
     const greedy = (lazy === undefined) !== this.#flags.U
     const counted = sign === undefined
     const repeat: PatternNode = { kind: 'repeat', part: atom, min, max, greedy, counted }
     if (counted && !repeatsAtMost(repeat, MAX_REPEAT))
-      throw new PatternError('invalid repeat count')
+      throw new PatternError('invalid repeat count', match[0])
     return repeat
   }
 
@@ -167,7 +188,9 @@ class PatternParser {
   /** Undefined for what only sets flags. */
   #atom(): PatternNode | undefined {
     const next = this.#pattern[this.#at]!
-    if (this.#atRepetition()) throw new PatternError('missing argument to repetition operator')
+    const repetition = this.#match(REPETITION)
+    if (repetition !== undefined)
+      throw new PatternError('missing argument to repetition operator', repetition[0])
     switch (next) {
       case '(':
         return this.#group()
@@ -198,6 +221,7 @@ class PatternParser {
   }
 
   #group(): PatternNode | undefined {
+    const whole = this.#rest()
     this.#at++
     const flags = this.#flags
     const modifiers = this.#match(/\?([imsU]*)(?:-([imsU]+))?([:)])/y)
@@ -208,13 +232,15 @@ class PatternParser {
       this.#flags = { i: set('i'), m: set('m'), s: set('s'), U: set('U') }
       // `(?i)` holds to the end of the group around it.
       if (end === ')') return undefined
-    } else if (this.#rest().startsWith('?')) {
-      const name = this.#match(/\?P?<(\w+)>/y)?.[1]
-      if (name === undefined || this.#names.has(name)) throw new PatternError('invalid group')
-      this.#names.add(name)
+    } else if (whole.startsWith('(?') && this.#match(/\?P?<\w+>/y) === undefined) {
+      const [named] = /^\(\?P?<(?:[^>]*>|[^])*/.exec(whole) ?? []
+      if (named !== undefined)
+        throw new PatternError('invalid named capture', /^[^>]*>/.exec(whole)?.[0] ?? whole)
+      const [part] = /^\(\?[imsU]*(?:-[imsU]*)?[^]?/u.exec(whole)!
+      throw new PatternError('invalid or unsupported Perl syntax', part)
     }
     const node = this.#choice()
-    if (!this.#take(')')) throw new PatternError('missing )')
+    if (!this.#take(')')) throw new PatternError('missing closing )', this.#pattern)
     this.#flags = flags
     return node
   }
@@ -252,33 +278,38 @@ class PatternParser {
         continue
       }
     }
-    throw new PatternError('invalid character class')
+    throw new PatternError('invalid character class range', unicode[0])
   }
 
   #characterEscape(): number {
+    const rest = this.#rest()
+    if (rest === '\\') throw new PatternError('trailing backslash at end of expression', '')
+    const [part] = /^\\(?:x\{[0-9A-Fa-f]*[^]?|x[0-9A-Fa-f]?[^]?|[^])/u.exec(rest)!
     const code = this.#match(
       /\\(?:x([0-9A-Fa-f]{2})|x\{([0-9A-Fa-f]+)\}|([1-7][0-7]{1,2}|0[0-7]{0,2}))/y,
     )
     if (code !== undefined) {
       const value = Number.parseInt(code[1] ?? code[2] ?? code[3]!, code[3] === undefined ? 16 : 8)
-      if (value > 0x10ffff) throw new PatternError('invalid escape sequence')
+      if (value > 0x10ffff) throw new PatternError('invalid escape sequence', part)
       return value
     }
     const control = this.#match(/\\([aftnrv])/y)?.[1]
     if (control !== undefined) return CONTROLS[control]!
     const literal = this.#match(/\\([^0-9A-Za-z])/uy)?.[1]?.codePointAt(0)
     // Letters without a meaning, back references, and characters beyond ASCII.
-    if (literal === undefined || literal >= 0x80) throw new PatternError('invalid escape sequence')
+    if (literal === undefined || literal >= 0x80)
+      throw new PatternError('invalid escape sequence', part)
     return literal
   }
 
   #set(): PatternNode {
+    const whole = this.#rest()
     this.#at++
     const negative = this.#take('^')
     let inside = ''
     // A bracket that comes first is a member.
     for (let first = true; first || !this.#take(']'); first = false) {
-      if (this.#at >= this.#pattern.length) throw new PatternError('missing ]')
+      if (this.#at >= this.#pattern.length) throw new PatternError('missing closing ]', whole)
       inside += this.#setMember()
     }
     return { kind: 'character', test: classTest(inside, negative, this.#flags.i) }
@@ -289,23 +320,24 @@ class PatternParser {
     if (posix !== undefined) {
       const [, caret, name] = posix
       const inside = POSIX[name!]
-      if (inside === undefined) throw new PatternError('invalid character class range')
+      if (inside === undefined) throw new PatternError('invalid character class range', posix[0])
       return caret === '' ? inside : complementOf(inside)
     }
     const group = this.#classEscape()
     if (group !== undefined) return group
+    const start = this.#at
     const low = this.#setCharacter()
     if (!/^-[^\]]/.test(this.#rest())) return escapeForClass(low)
     this.#at++
     const high = this.#setCharacter()
-    if (high < low) throw new PatternError('invalid character class range')
+    if (high < low)
+      throw new PatternError('invalid character class range', this.#pattern.slice(start, this.#at))
     return `${escapeForClass(low)}-${escapeForClass(high)}`
   }
 
   #setCharacter(): number {
     if (this.#pattern[this.#at] === '\\') return this.#characterEscape()
-    const code = this.#pattern.codePointAt(this.#at)
-    if (code === undefined) throw new PatternError('missing ]')
+    const code = this.#pattern.codePointAt(this.#at)!
     this.#at += String.fromCodePoint(code).length
     return code
   }

@@ -4,6 +4,7 @@ import type { CelType, ObjectType } from '../checking/types.ts'
 import {
   formatDuration,
   formatTimestamp,
+  offsetMinutesOf,
   parseDuration,
   parseTimestamp,
   utcSeconds,
@@ -63,7 +64,7 @@ function textValue(text: string, { kind }: CelType): Value {
     }
     case 'timestamp': {
       const nanos = parseTimestamp(text) ?? midnightOf(text)
-      if (nanos !== undefined) return new CelTimestamp(nanos)
+      if (nanos !== undefined) return new CelTimestamp(nanos, offsetMinutesOf(text))
       throw new EvaluationError(`invalid date-time ${text}`)
     }
     default:
@@ -184,7 +185,7 @@ export function jsonOf(value: Value): unknown {
   if (typeof value === 'bigint') return exactInteger(value)
   if (value instanceof CelUint) return exactInteger(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  if (value instanceof CelTimestamp) return formatTimestamp(value.nanos)
+  if (value instanceof CelTimestamp) return formatTimestamp(value.nanos, value.offsetMinutes)
   if (value instanceof CelDuration) return formatDuration(value.nanos)
   if (value instanceof CelList) return [...value].map(jsonOf)
   if (value instanceof CelMap) {

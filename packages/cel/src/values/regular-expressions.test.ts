@@ -87,7 +87,6 @@ describe('patterns of RE2', () => {
     '\\p{Alphabetic}',
     '\\p{Emoji}',
     '\\x{110000}',
-    '(?<a>x)(?<a>y)',
     '(?i-)a',
     'a++',
     '\\u0041',

@@ -4,6 +4,7 @@
  * can keep the process busy, as it can with an engine that tries one way after the other.
  */
 import { parsePattern } from '../syntax/pattern-parser.ts'
+export { patternProblem } from '../syntax/pattern-parser.ts'
 import type { Assertion, CharacterTest, PatternNode } from '../syntax/pattern-parser.ts'
 
 type Instruction =

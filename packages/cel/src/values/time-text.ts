@@ -51,12 +51,33 @@ export function utcSeconds(year: number, month: number, day: number): bigint | u
   return BigInt(date.getTime() / 1000)
 }
 
-export function formatTimestamp(nanos: bigint): string {
+/** Of an RFC 3339 time. */
+export function offsetMinutesOf(text: string): number {
+  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})$/.exec(text) ?? []
+  const offset = Number(hours ?? 0) * 60 + Number(minutes ?? 0)
+  return sign === '-' ? -offset : offset
+}
+
+/** As a clock of that offset shows it. */
+export function formatTimestamp(nanos: bigint, offsetMinutes = 0): string {
+  if (offsetMinutes !== 0) {
+    const local = formatTimestamp(nanos + BigInt(offsetMinutes) * 60n * NANOS_PER_SECOND)
+    const [hours, minutes] = [
+      Math.floor(Math.abs(offsetMinutes) / 60),
+      Math.abs(offsetMinutes) % 60,
+    ]
+    const sign = offsetMinutes < 0 ? '-' : '+'
+    return local.replace('Z', `${sign}${twoDigits(hours)}:${twoDigits(minutes)}`)
+  }
   const millis = floorDivide(nanos, NANOS_PER_MILLI)
   const seconds = new Date(Number(millis)).toISOString().slice(0, 19)
   const rest = nanos - floorDivide(nanos, NANOS_PER_SECOND) * NANOS_PER_SECOND
   const fraction = rest.toString().padStart(9, '0').replace(/0+$/, '')
   return `${seconds}${fraction === '' ? '' : `.${fraction}`}Z`
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0')
 }
 
 export function floorDivide(a: bigint, b: bigint): bigint {

@@ -47,12 +47,15 @@ export class CelUint {
   }
 }
 
-/** Nanoseconds since the Unix epoch, UTC. */
+/** Nanoseconds since the Unix epoch. */
 export class CelTimestamp {
   readonly nanos: bigint
+  /** Of the clock that it was read from, before UTC below zero: only its text shows it. */
+  readonly offsetMinutes: number
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, offsetMinutes = 0) {
     this.nanos = nanos
+    this.offsetMinutes = offsetMinutes
   }
 }
 

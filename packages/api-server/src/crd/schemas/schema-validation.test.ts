@@ -130,7 +130,9 @@ test('each rule of structural schemas has its message', () => {
     ],
     [
       { type: 'string', pattern: '(' },
-      [`${AT}.pattern: Invalid value: "(": must be a valid regular expression`],
+      [
+        `${AT}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
+      ],
     ],
   ]
   for (const [spec, expected] of cases)

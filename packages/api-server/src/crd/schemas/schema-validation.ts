@@ -7,7 +7,7 @@ import { cloneJson } from '../../registry/equality.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { applyDefaults } from './defaults.ts'
 import { checkListType } from './list-type-validation.ts'
-import { compileRegularExpression } from '@gyropilot/cel/regular-expressions'
+import { compileRegularExpression, patternProblem } from '@gyropilot/cel/regular-expressions'
 import { prune } from './prune.ts'
 import {
   additionalOf,
@@ -255,7 +255,12 @@ function checkExtensions(schema: Schema, path: string, errors: FieldErrors): voi
 function checkRegularExpression(schema: Schema, path: string, errors: FieldErrors): void {
   const { pattern } = schema
   if (pattern !== undefined && pattern !== '' && compileRegularExpression(pattern) === undefined) {
-    errors.invalid(`${path}.pattern`, pattern, 'must be a valid regular expression')
+    const problem = patternProblem(pattern)
+    errors.invalid(
+      `${path}.pattern`,
+      pattern,
+      `must be a valid regular expression, but isn't: ${problem}`,
+    )
   }
 }
 
