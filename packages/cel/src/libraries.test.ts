@@ -219,6 +219,12 @@ test('what is formatted is told of by the kind of its type, also within lists', 
   assert.match(problem(`'%s'.format([[?optional.of(1)]])`), /, was given optional_type$/m)
 })
 
+test('what is formatted may be of mixed types, and is checked itself', () => {
+  assert.equal(result(`'%s'.format([['a', 1]])`), '["a", 1]')
+  assert.match(problem(`'%s'.format(['%d'.format(['a'])])`), /, was given string$/m)
+  assert.deepEqual(result(`format.byte().validate('').value()`), ['invalid base64'])
+})
+
 test('seconds that no timestamp has are refused where they are written out', () => {
   assert.match(problem('timestamp(253402300800)'), /invalid timestamp argument/)
   assert.match(problem('timestamp(-62135596801)'), /invalid timestamp argument/)

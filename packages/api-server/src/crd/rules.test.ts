@@ -547,6 +547,9 @@ describe('cost', () => {
       `.x-kubernetes-validations[0].messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of more than 100x ${hint}`,
     )
     assert.deepEqual(await refusals(message(`'not %d'.format([self.n])`)), [])
+    // Nor is one character known to be one.
+    assert.match((await refusals(message(`'abc'.charAt(0).trim()`)))[0]!, /more than 100x/)
+    assert.deepEqual(await refusals(message(`'abc'.substring(0, 1).trim()`)), [])
   })
 
   test('what was accepted once may stay', async () => {

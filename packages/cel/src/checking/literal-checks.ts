@@ -27,6 +27,7 @@ const CHECKS: Readonly<Record<string, { readonly index: number; readonly holds: 
 export function checkLiterals(checked: Checked): Problem[] {
   const problems: Problem[] = []
   visit(checked.expression, (call) => {
+    if (call.function === 'format') problems.push(...formatProblems(checked, call))
     const check = CHECKS[call.function]
     if (check === undefined) return
     const all = call.target === undefined ? call.args : [call.target, ...call.args]
@@ -48,8 +49,8 @@ function literalOf(expression: Expression): unknown {
 }
 
 function mixedLiterals(checked: Checked, expression: Expression): Problem[] {
-  if (expression.kind === 'call' && expression.function === 'format')
-    return formatProblems(checked, expression)
+  // What is formatted may be of any types.
+  if (expression.kind === 'call' && expression.function === 'format') return []
   const below = childrenOf(expression).flatMap((child) => mixedLiterals(checked, child))
   if (expression.kind === 'list')
     return [

@@ -60,7 +60,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
   e: {
     refusal: 'scientific clause can only be used on doubles',
-    accepts: ['double'],
+    accepts: ['double', 'string'],
     write: (value, precision) =>
       typeof value === 'number' ? scientific(value, precision) : undefined,
   },

@@ -52,7 +52,7 @@ const prefix =
 const ofSchema =
   (format: string, problem: string): Check =>
   (text) =>
-    matchesFormat(format, text) ? [] : [problem]
+    text !== '' && matchesFormat(format, text) ? [] : [problem]
 
 const LONGEST_PATTERN = 1100
 const FORMATS: readonly FormatValue[] = [
