@@ -7,12 +7,14 @@
 //
 // The token must be one of an administrator that the manager knows too, so that it shows its metrics. The zone has one
 // token at first and --node-eviction-rate more each second: at upstream's 0.1 the last of 1,000 comes after 10,000 s.
+// With --lost 0 only the heartbeats are measured.
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Lease, Node } from '@gyropilot/api'
 import { SystemClock, formatMicroTime, formatTime } from '@gyropilot/foundation'
 import { directClient } from './direct-client.ts'
 import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
+import type { Cost } from './measured-manager.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -116,6 +118,15 @@ async function secondsToLastTaint(): Promise<number> {
   throw new Error(`${lostCount} nodes were not tainted: ${JSON.stringify(await lostNodes())}`)
 }
 
+async function lose(before: Cost): Promise<void> {
+  let isOver = false
+  const others = beat(lostCount, () => isOver)
+  const seconds = await secondsToLastTaint().finally(() => (isOver = true))
+  await others
+  const cost = describeCost(costBetween(before, await manager.cost()))
+  console.log(`${lostCount} lost: ${seconds.toFixed(1)} s to the last taint, ${cost}`)
+}
+
 await each(0, async (index) => {
   await leases.create(leaseOf(index))
   const node = newNode(index)
@@ -132,12 +143,7 @@ try {
   console.log(
     `${nodeCount} nodes for ${values.minutes} min: ${describeCost(costBetween(settled, beaten))}`,
   )
-  let isOver = false
-  const others = beat(lostCount, () => isOver)
-  const seconds = await secondsToLastTaint().finally(() => (isOver = true))
-  await others
-  const cost = describeCost(costBetween(beaten, await manager.cost()))
-  console.log(`${lostCount} lost: ${seconds.toFixed(1)} s to the last taint, ${cost}`)
+  if (lostCount > 0) await lose(beaten)
 } finally {
   await manager.stop()
   await each(0, async (index) => {
