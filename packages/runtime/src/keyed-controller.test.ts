@@ -551,3 +551,108 @@ test('Given a cache that does not sync, then start fails after the timeout.', as
   await running
   assert.match(String(failure), /timed out waiting for caches to sync/)
 })
+
+test('a cache that fills in time is worked from, and one that a stop overtakes is no failure', async () => {
+  let runs = 0
+  const { context, start, stop } = controllerOf(
+    function* () {
+      runs++
+    },
+    { cacheSyncTimeoutMs: 120_000 },
+  )
+  start()
+  await context.clock.advance(0)
+  assert.equal(runs, 1)
+  stop.abort()
+  const waiting = controllerOf(function* () {}, {
+    cacheSyncTimeoutMs: 120_000,
+    alsoAwait: [
+      {
+        whenSynced: (signal: AbortSignal) =>
+          new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(false))),
+      } as never,
+    ],
+  })
+  const running = waiting.run()
+  waiting.stop.abort()
+  await running
+})
+
+test('an error that is not expected is told as an error', async () => {
+  const { context, start, stop } = controllerOf(function* () {
+    return { error: new Error('no') }
+  })
+  start()
+  await context.clock.advance(0)
+  const told = context.logger.lines.filter(({ message }) => message === 'Sync failed, will retry')
+  assert.deepEqual(
+    told.map(({ severity }) => severity),
+    ['error'],
+  )
+  stop.abort()
+})
+
+test('the trace tells a change from a resync, a retry from both, and a reconcile that the stop interrupted', async () => {
+  const object = (resourceVersion: string) =>
+    configMap('a', { metadata: { ...configMap('a').metadata, resourceVersion } })
+  let runs = 0
+  const { context, start, stop, traced } = controllerOf(
+    function* () {
+      if (++runs === 4) return { error: new Error('again') }
+      if (runs === 6) {
+        yield* write(create(resources.pods, pod('first')))
+        yield* write(create(resources.pods, pod('second')))
+      }
+      return {}
+    },
+    { cached: [object('1')], trace: true },
+  )
+  start()
+  await context.clock.advance(0)
+  context.informers.apply(resources.configmaps, object('2'))
+  await context.clock.advance(0)
+  context.informers.apply(resources.configmaps, object('2'))
+  await context.clock.advance(0)
+  context.informers.apply(resources.configmaps, object('3'))
+  await context.clock.advance(5)
+  context.client.onRequest = async () => {
+    stop.abort()
+    return undefined
+  }
+  context.informers.apply(resources.configmaps, object('4'))
+  await context.clock.advance(0)
+  const told = traced as { reasons?: readonly Reason[]; verdict?: object }[]
+  assert.deepEqual(
+    told.flatMap(({ reasons }) => (reasons ?? []).map(({ cause }) => cause)),
+    ['add', 'update', 'resync', 'update', 'retry', 'update'],
+  )
+  assert.deepEqual(told.at(-1)!.verdict, { interrupted: true })
+})
+
+test('a controller that forgets nothing takes the end of an object in silence', async () => {
+  const { context, start, stop } = controllerOf(function* () {})
+  start()
+  await context.clock.advance(0)
+  context.informers.remove(resources.configmaps, configMap('a'))
+  await context.clock.advance(10)
+  assert.deepEqual(
+    context.logger.lines.filter(({ severity }) => severity === 'error'),
+    [],
+  )
+  stop.abort()
+})
+
+test('a watch is asked only about the events that it names, and not any more when the controller has stopped', async () => {
+  const asked: string[] = []
+  const { context, run, stop } = controllerOf(function* () {}, {
+    watches: [{ type: resources.configmaps, onAdd: (object) => (asked.push(keyOf(object)), []) }],
+  })
+  const running = run()
+  await context.clock.advance(0)
+  context.informers.apply(resources.configmaps, configMap('a'))
+  context.informers.apply(resources.configmaps, configMap('b'))
+  stop.abort()
+  await running
+  context.informers.apply(resources.configmaps, configMap('c'))
+  assert.deepEqual(asked, ['default/a', 'default/b'])
+})
