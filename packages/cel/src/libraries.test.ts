@@ -196,6 +196,13 @@ table('which quantities count as integers depends on how they are written', [
 ])
 
 table('corners that were recorded from kube-apiserver 1.36', [
+  ['uint(-0.9)', 'program instantiation failed: unsigned integer overflow'],
+  ['uint(0.9)', 0],
+  [
+    `'%s'.format([[b'\\xff']])`,
+    'error: error during formatting: could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string',
+  ],
+  [`'%x'.format([b'\\xff'])`, 'ff'],
   [`'abc'.indexOf('', -1)`, -1],
   [`'abc'.lastIndexOf('', -1)`, -1],
   [`'abc'.indexOf('a', -1)`, 'error: index out of range: -1'],

@@ -54,7 +54,7 @@ function intOfDouble(value: number): bigint {
 }
 
 function uintOfDouble(value: number): CelUint {
-  if (!Number.isFinite(value)) throw new EvaluationError('unsigned integer overflow')
+  if (!Number.isFinite(value) || value < 0) throw new EvaluationError('unsigned integer overflow')
   return uint(BigInt(Math.trunc(value)))
 }
 

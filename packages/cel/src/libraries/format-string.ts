@@ -2,6 +2,7 @@
  * `'%s has %d'.format([name, count])`. Numbers are grouped and powers of ten are written as in English text, as the version of
  * the library that Kubernetes uses does.
  */
+import { isUtf8 } from 'node:buffer'
 import type { Call, Expression } from '../syntax/ast.ts'
 import type { Checked } from '../checking/checked.ts'
 import type { Problem } from '../syntax/source.ts'
@@ -190,7 +191,7 @@ function plainText(value: Value): string | undefined {
       return doubleText(value)
   }
   if (value === null) return 'null'
-  if (value instanceof Uint8Array) return Buffer.from(value).toString()
+  if (value instanceof Uint8Array) return bytesText(value)
   if (value instanceof CelUint) return String(value.value)
   if (value instanceof CelTimestamp) return formatTimestamp(value.nanos, value.offsetMinutes)
   if (value instanceof CelDuration) return formatDuration(value.nanos)
@@ -207,6 +208,14 @@ function plainText(value: Value): string | undefined {
   })
   const sorted = entries.toSorted(([a], [b]) => (a! < b! ? -1 : 1))
   return `{${sorted.map(([key, text]) => `${key}:${text}`).join(', ')}}`
+}
+
+function bytesText(bytes: Uint8Array): string {
+  if (!isUtf8(bytes))
+    throw new EvaluationError(
+      'error during formatting: could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string',
+    )
+  return Buffer.from(bytes).toString()
 }
 
 /** Within lists and maps values look as they are written in expressions. */
