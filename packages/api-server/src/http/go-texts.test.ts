@@ -29,6 +29,8 @@ test('warnings are said once, quoted, and cut when they are too many', () => {
   const warnings = new Warnings()
   warnings.add('say "a\\b"')
   warnings.add('say "a\\b"')
+  // As the real server does with an error of a policy that has a line break in it.
+  warnings.add('no such key: x\ny')
   assert.deepEqual(warnings.headers(), ['299 - "say \\"a\\\\b\\""'])
   for (let i = 0; i < 30; i++) warnings.add(`${i}${'x'.repeat(300)}`)
   const headers = warnings.headers()

@@ -6,8 +6,9 @@ const CUT_RUNES = 256
 export class Warnings {
   readonly #texts = new Set<string>()
 
+  /** A text with control characters cannot be in a header, and is not said at all. */
   add(text: string): void {
-    if (text !== '') this.#texts.add(text)
+    if (text !== '' && !/\p{Cc}/u.test(text)) this.#texts.add(text)
   }
 
   /** Values of the Warning header. */
@@ -28,8 +29,8 @@ export class Warnings {
   }
 }
 
-/** Control characters cannot be in a header, nor can text beyond Latin-1 be sent raw: it goes out as its UTF-8 bytes. */
+/** Text beyond Latin-1 cannot be sent raw: it goes out as its UTF-8 bytes. */
 function quote(text: string): string {
-  const oneLine = text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')
-  return `299 - "${Buffer.from(oneLine, 'utf8').toString('latin1')}"`
+  const escaped = text.replace(/["\\]/g, '\\$&')
+  return `299 - "${Buffer.from(escaped, 'utf8').toString('latin1')}"`
 }
