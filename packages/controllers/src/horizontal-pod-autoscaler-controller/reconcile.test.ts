@@ -257,6 +257,10 @@ const external: MetricSpec = {
     target: { type: 'AverageValue', averageValue: '30' },
   },
 }
+const externalValue: MetricSpec = {
+  type: 'External',
+  external: { ...external.external!, target: { type: 'Value', value: '30' } },
+}
 const container: MetricSpec = {
   type: 'ContainerResource',
   containerResource: {
@@ -297,9 +301,15 @@ const failing: readonly (readonly [MetricSpec, string, string, string])[] = [
     `unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
     `failed to get queue external metric value: failed to get queue external metric: unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
   ],
+  [
+    externalValue,
+    'FailedGetExternalMetric',
+    `unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
+    `failed to get queue external metric value: failed to get external metric queue: unable to get external metric ns/queue/${QUEUE}: unable to fetch metrics from external metrics API: ${missing}`,
+  ],
 ]
 for (const [spec, reason, inner, first] of failing) {
-  test(`a metric that cannot be had is told in upstream's words: ${spec.type}`, () => {
+  test(`a metric that cannot be had is told in upstream's words: ${spec.type} ${spec.external?.target.type ?? ''}`, () => {
     const { did, events, conditions, status, result, synced } = sync(
       autoscaler({ spec: { metrics: [spec] } }),
     )

@@ -113,9 +113,11 @@ function failureWords({
       return ['FailedGetObjectMetric', `failed to get object metric value: ${words}`]
     }
     case 'External': {
-      const { name } = external?.metric ?? {}
-      const words = `failed to get ${name} external metric`
-      return ['FailedGetExternalMetric', `${words} value: ${words}: `]
+      const { metric, target } = external!
+      const words = `failed to get ${metric.name} external metric`
+      const inner =
+        target.averageValue === undefined ? `failed to get external metric ${metric.name}` : words
+      return ['FailedGetExternalMetric', `${words} value: ${inner}: `]
     }
     default:
       return ['InvalidMetricSourceType', '']
