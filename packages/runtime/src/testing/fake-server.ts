@@ -278,7 +278,8 @@ function resourceClient(
     options: object | undefined,
     body?: unknown,
   ): FakeRequest => {
-    const { signal: _, ...rest } = (options ?? {}) as Record<string, unknown>
+    // What a server is not told of.
+    const { signal: _signal, decode: _decode, ...rest } = (options ?? {}) as Record<string, unknown>
     return { verb, path: pathOf(type, namespace, name), options: rest, body }
   }
   const existing = (name: string): KubernetesObject => {
@@ -317,7 +318,9 @@ function resourceClient(
         throw statusError(409, 'AlreadyExists', `${groupResourceOf(type)} "${name}" already exists`)
       }
       const created = { ...object, metadata: { ...object.metadata, namespace, name } }
-      return server.put(type, server.separated(type, {}, created))
+      const stored = server.put(type, server.separated(type, {}, created))
+      const { apiVersion, kind, metadata } = stored
+      return options?.decode === 'metadata' ? { apiVersion, kind, metadata } : stored
     },
     async update(object, options) {
       const name = object.metadata?.name ?? ''
