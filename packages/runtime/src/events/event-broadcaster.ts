@@ -32,6 +32,7 @@ export class EventBroadcaster {
   readonly #queue = new Deque<Event>()
   readonly #stopping = new AbortController()
   #writing: Promise<void> | undefined
+  #isDropping = false
   readonly #names: EventNames
 
   constructor(options: EventBroadcasterOptions) {
@@ -76,18 +77,22 @@ export class EventBroadcaster {
       return
     }
     if (this.#queue.size >= QUEUE_LIMIT) {
-      logger.error(
-        new Error('queue full'),
-        'Unable to record event: too many queued events, dropped event',
-        {
-          reason: record.reason,
-          eventMessage: record.message,
-        },
-      )
+      this.#tellOfDrop(record)
       return
     }
     this.#queue.pushBack(event)
     this.#writing ??= this.#writeAll()
+  }
+
+  /** Once until the queue is empty again: a burst that is too much for the server drops thousands. */
+  #tellOfDrop({ reason, message }: EventRecord): void {
+    if (this.#isDropping) return
+    this.#isDropping = true
+    this.#options.logger.error(
+      new Error('queue full'),
+      'Unable to record event: too many queued events, dropped event and those that follow until the queue is empty',
+      { reason, eventMessage: message },
+    )
   }
 
   async #writeAll(): Promise<void> {
@@ -105,6 +110,7 @@ export class EventBroadcaster {
       if (written !== undefined) this.#correlator.written(correlated.observationKey, written)
     }
     this.#writing = undefined
+    this.#isDropping = false
   }
 
   #eventOf(
