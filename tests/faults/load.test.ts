@@ -1,4 +1,4 @@
-// More than a handler or a moment can take. Real time, with bounds that hold on a slow machine.
+// More than a handler or a moment can take. Turns are measured by what they compute, which holds on a busy machine too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
@@ -7,13 +7,13 @@ import { endOfList, informersOnServer, line, pod } from './informer-on-server.ts
 
 const BURST = 10_000
 
-/** The longest time between two turns of the event loop until `work` is done. */
+/** The most that this thread computes between two turns of the event loop until `work` is done. */
 async function longestTurnMs(work: Promise<unknown>): Promise<number> {
   let longestMs = 0
-  let lastMs = performance.now()
+  let lastMs = threadCpuMs()
   let running = true
   const turn = (): void => {
-    const nowMs = performance.now()
+    const nowMs = threadCpuMs()
     longestMs = Math.max(longestMs, nowMs - lastMs)
     lastMs = nowMs
     if (running) setImmediate(turn)
@@ -22,6 +22,11 @@ async function longestTurnMs(work: Promise<unknown>): Promise<number> {
   await work
   running = false
   return longestMs
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
 }
 
 /** About 2 KB, as pods are. */
@@ -34,7 +39,7 @@ function largePod(number: number): Pod {
   return { ...pod(`pod-${number}`, number + 10, { number: String(number) }), spec } as Pod
 }
 
-test('ten thousand events in one burst reach ten handlers in order, and no turn of the event loop takes 100 ms', async (context) => {
+test('ten thousand events in one burst reach ten handlers in order, and no turn of the event loop computes for 50 ms', async (context) => {
   const { informer, start, nextWatch } = await informersOnServer(context)
   const pods = informer(resources.pods)
   const received: string[][] = Array.from({ length: 10 }, () => [])
@@ -65,7 +70,7 @@ test('ten thousand events in one burst reach ten handlers in order, and no turn 
   const expected = Array.from({ length: BURST }, (_, number) => `pod-${number}`)
   for (const names of received) assert.deepEqual(names, expected)
   assert.equal(pods.lastSyncResourceVersion(), String(BURST + 9))
-  assert.ok(blockedMs < 100, `a turn took ${blockedMs.toFixed(0)} ms`)
+  assert.ok(blockedMs < 50, `a turn computed for ${blockedMs.toFixed(0)} ms`)
   assert.ok(tookMs < 10_000, `the burst took ${tookMs.toFixed(0)} ms`)
 })
 

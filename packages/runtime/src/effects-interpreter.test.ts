@@ -83,7 +83,11 @@ test('each verb is one request', async () => {
   )
   const path = '/api/v1/namespaces/default/pods'
   assert.deepEqual(
-    server.requests.map(({ verb, path, options }) => ({ verb, path, options })),
+    server.requests.map(({ verb, path, options, decode }) => ({
+      verb,
+      path,
+      options: { ...options, ...(decode && { decode }) },
+    })),
     [
       { verb: 'create', path: `${path}/a`, options: { decode: 'lean' } },
       { verb: 'create', path: `${path}/b`, options: { decode: 'metadata' } },

@@ -64,13 +64,14 @@ const END = { 'k8s.io/initial-events-end': 'true' }
 test('the request of a streaming list', async () => {
   const { server, run, stop } = streaming()
   await run()
-  const { timeoutSeconds, ...options } = server.requests[0]!.options
+  const [request] = server.requests
+  const { timeoutSeconds, ...options } = request!.options
   assert.deepEqual(options, {
     sendInitialEvents: true,
     resourceVersionMatch: 'NotOlderThan',
     allowWatchBookmarks: true,
-    decode: 'lean',
   })
+  assert.equal(request!.decode, 'lean')
   assert.ok((timeoutSeconds as number) >= 300)
   stop.abort()
 })

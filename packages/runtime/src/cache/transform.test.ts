@@ -19,7 +19,7 @@ test('Given a transform, then store, handlers and streaming list see the transfo
     i.informer.addHandler({ onAdd: (object) => void labels.push(object.metadata!.labels) })
     await i.start()
     // What it is shown is the whole object.
-    assert.ok(i.server.requests.every(({ options }) => !('decode' in options)))
+    assert.ok(i.server.requests.every(({ decode }) => decode === undefined))
     i.server.put(resources.pods, pod('b'))
     await i.clock.advance(0)
     assert.deepEqual(labels, [{ transformed: 'yes' }, { transformed: 'yes' }])

@@ -4,10 +4,12 @@ import type { JsonPatchOperation } from '@gyropilot/api'
 import { StatusError } from '@gyropilot/client'
 import type {
   Client,
+  Decoding,
   DeleteOptions,
   ListOptions,
   Patch,
   RawRequest,
+  RequestOptions,
   ResourceClient,
   WatchOptions,
 } from '@gyropilot/client'
@@ -18,6 +20,8 @@ export interface FakeRequest {
   readonly verb: string
   readonly path: string
   readonly options: Readonly<Record<string, unknown>>
+  /** What the caller decodes of the answer: servers are not told. */
+  readonly decode?: Decoding
   readonly body?: unknown
 }
 
@@ -278,9 +282,9 @@ function resourceClient(
     options: object | undefined,
     body?: unknown,
   ): FakeRequest => {
-    // What a server is not told of.
-    const { signal: _signal, decode: _decode, ...rest } = (options ?? {}) as Record<string, unknown>
-    return { verb, path: pathOf(type, namespace, name), options: rest, body }
+    const { signal: _, decode, ...asked } = (options ?? {}) as RequestOptions
+    const decoding = decode === undefined ? {} : { decode }
+    return { verb, path: pathOf(type, namespace, name), options: asked, ...decoding, body }
   }
   const existing = (name: string): KubernetesObject => {
     const found = server.get(type, namespace, name)
