@@ -120,6 +120,8 @@ interface Tries {
   statuses: number
   /** Events that were told once more. */
   repeats: number
+  /** How often each was tried, for the message of a failure. */
+  texts: ReadonlyMap<string, number>
 }
 
 type TriesByController = ReadonlyMap<string, Tries>
@@ -129,7 +131,7 @@ class TriesByNamespace {
   readonly #byNamespace = new Map<string, Map<string, Tries>>()
   readonly #over = new Set<string>()
 
-  count({ user, method, path, changed }: AuditEntry): void {
+  count({ user, method, path, status, changed }: AuditEntry): void {
     const found = /\/(?:namespaces|nodes)\/(t[0-9a-f]{10})(?:\/([^/?]+))?/.exec(path)
     if (!WRITES.has(method) || found === null) return
     const [, namespace = '', resource] = found
@@ -140,7 +142,8 @@ class TriesByNamespace {
     this.#byNamespace.set(namespace, tries)
     const isNewStatus = /\/status(\?|$)/.test(path) && changed
     const isRepeat = method === 'PATCH' && resource === 'events'
-    addTries(tries, controller, { all: 1, statuses: isNewStatus ? 1 : 0, repeats: isRepeat ? 1 : 0 })
+    const text = `${method} ${path.replace(/^.*\/t[0-9a-f]{10}/, '').replace(/\?.*/, '')} -> ${status}`
+    addTries(tries, controller, { all: 1, statuses: isNewStatus ? 1 : 0, repeats: isRepeat ? 1 : 0, texts: new Map([[text, 1]]) })
   }
 
   end(namespace: string): void {
@@ -159,7 +162,7 @@ function recordedTries({ writes = {} }: Scenario): TriesByController {
     const account = text.slice(0, text.indexOf(' '))
     const isOfNode = / nodes\b/.test(text)
     const isRepeat = text.endsWith(' patch events')
-    const repeated = { all: count, statuses: isStatus ? count : 0, repeats: isRepeat ? count : 0 }
+    const repeated = { all: count, statuses: isStatus ? count : 0, repeats: isRepeat ? count : 0, texts: new Map([[text, count]]) }
     addTries(tries, isOfNode ? `${account}${OF_NODES}` : account, repeated)
   }
   return tries
@@ -171,10 +174,11 @@ function addTries(tries: Map<string, Tries>, controller: string, more: Tries): v
     all: sum.all + more.all,
     statuses: sum.statuses + more.statuses,
     repeats: sum.repeats + more.repeats,
+    texts: new Map([...sum.texts, ...[...more.texts].map(([text, count]) => [text, (sum.texts.get(text) ?? 0) + count] as const)]),
   })
 }
 
-const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0 }
+const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0, texts: new Map() }
 
 /**
  * No more tries than upstream. In how many statuses the changes of some pods are told hangs on which of them were read together
@@ -183,11 +187,13 @@ const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0 }
  * play is chance, there as here. Over all plays together nothing is let pass.
  */
 function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, among: 'single' | 'all'): void {
-  const tooMany = [...own].flatMap(([controller, { all, statuses, repeats }]) => {
+  const tooMany = [...own].flatMap(([controller, { all, statuses, repeats, texts }]) => {
     const limit = upstream.get(controller) ?? NOTHING
     const chance = Math.max(0, statuses - limit.statuses) + Math.min(1, Math.max(0, repeats - limit.repeats))
     const most = limit.all + (among === 'single' ? chance : 0)
-    return all > most ? [`${controller}: ${all}, upstream ${limit.all}`] : []
+    if (all <= most) return []
+    const tried = among === 'single' ? [...texts].map(([text, count]) => `${count} ${text}`) : []
+    return [`${controller}: ${all}, upstream ${limit.all}`, ...tried]
   })
   assert.deepEqual(tooMany, [])
 }
