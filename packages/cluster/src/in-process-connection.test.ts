@@ -39,8 +39,8 @@ test('the audit tells writes that made a new version from those that said what i
   }
   const { name: user } = ADMINISTRATOR
   assert.deepEqual(audited, [
-    { user, method: 'PUT', path, status: 200, changed: true },
-    { user, method: 'PUT', path, status: 200, changed: false },
-    { user, method: 'PUT', path, status: 409, changed: false },
+    { user, method: 'PUT', path, status: 200, changed: true, resourceVersion: '8' },
+    { user, method: 'PUT', path, status: 200, changed: false, resourceVersion: '7' },
+    { user, method: 'PUT', path, status: 409, changed: false, resourceVersion: undefined },
   ])
 })

@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly status: number
   /** It made a new version of the object whose version it named. One that says what is stored already makes none. */
   readonly changed: boolean
+  /** Of the object that was answered. */
+  readonly resourceVersion?: string | undefined
 }
 
 /** Called once a request of a part within this process is answered. Requests over sockets are not audited. */
@@ -73,6 +75,8 @@ function transportAs(options: InProcessConnectionOptions, user: UserInfo): Trans
       path,
       status: answer.status,
       changed: changedVersion(request, answer),
+      resourceVersion:
+        answer.body.kind === 'value' ? resourceVersionOf(answer.body.value) : undefined,
     })
     return answer
   })
