@@ -17,7 +17,7 @@ export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
 export type ServedByDevices = (info: NodeInfo, resource: string) => boolean
 
 /** Whether taking pods away from the node can help: preemption looks at those only. */
-export type Curable = (pod: Pod, info: NodeInfo, reasons: readonly string[]) => boolean
+export type Curable = (pod: Pod) => PreparedFilter['isCurable']
 
 export interface NamedFilter {
   readonly name: string
@@ -84,13 +84,16 @@ function nodeResourcesFit(isServed: ServedByDevices): NamedFilter {
     name: 'NodeResourcesFit',
     filter: (pod) => resourcesFit(pod, isServed),
     // What the node does not have, empty or not, no pod gives back.
-    curable: (pod, info) =>
-      [...podRequests(pod)].every(
-        ([resource, amount]) =>
-          resource === 'pods' ||
-          amount <= (info.allocatable.get(resource) ?? 0) ||
-          isServed(info, resource),
-      ),
+    curable: (pod) => {
+      const requests = [...podRequests(pod)]
+      return (info) =>
+        requests.every(
+          ([resource, amount]) =>
+            resource === 'pods' ||
+            amount <= (info.allocatable.get(resource) ?? 0) ||
+            isServed(info, resource),
+        )
+    },
   }
 }
 
@@ -129,12 +132,12 @@ export const filters: readonly NamedFilter[] = [
   {
     name: 'PodTopologySpread',
     filter: topologySpread,
-    curable: (_pod, _info, reasons) => !reasons.includes(NO_LABEL),
+    curable: () => (_info, reasons) => !reasons.includes(NO_LABEL),
   },
   {
     name: 'InterPodAffinity',
     filter: podAffinity,
-    curable: (_pod, _info, reasons) => !reasons.includes(NO_AFFINITY),
+    curable: () => (_info, reasons) => !reasons.includes(NO_AFFINITY),
   },
 ]
 
@@ -147,8 +150,6 @@ export function prepared(
   return filters.flatMap(({ filter, curable }) => {
     const check = filter(pod, snapshot)
     if (check === undefined) return []
-    const isCurable = (info: NodeInfo, reasons: readonly string[]): boolean =>
-      typeof curable === 'boolean' ? curable : curable(pod, info, reasons)
-    return [{ check, isCurable }]
+    return [{ check, isCurable: typeof curable === 'boolean' ? () => curable : curable(pod) }]
   })
 }
