@@ -29,6 +29,8 @@ const testRun = [
   '--test-reporter=./scripts/test-reporter.ts',
   '--test-reporter-destination=stdout',
 ]
+/** Each file has a cluster of its own, and waits most of the time. */
+const kubectlRun = [...testRun, '--test-concurrency=2']
 /** What computes takes every core that what waits leaves idle. */
 const computingRun = [...testRun, `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`]
 const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']
@@ -91,7 +93,7 @@ const everyStep: readonly Step[] = [
   {
     name: 'kubectl',
     lane: 'waiting',
-    command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
+    command: [node, ...kubectlRun, 'tests/end-to-end/kubectl/*.test.ts'],
     needsKubectl: true,
   },
   {
@@ -110,7 +112,7 @@ const everyStep: readonly Step[] = [
   ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
     name: `kubectl-${version}`,
     lane: 'waiting',
-    command: [node, ...testRun, '--test-concurrency=1', 'tests/end-to-end/kubectl/*.test.ts'],
+    command: [node, ...kubectlRun, 'tests/end-to-end/kubectl/*.test.ts'],
     needsKubectl: true,
     fetchedKubectl: `kubectl-${version}`,
     nightly: true,

@@ -72,7 +72,7 @@ test('wait: conditions, fields, creation, deletion, time', () => {
     'wait',
     '--for=condition=Never',
     'pod/awaited',
-    '--timeout=1s',
+    '--timeout=2s',
   )
   assert.deepEqual(
     [code, stderr],
@@ -224,7 +224,7 @@ test('rollout status: a stalled one ends with the deadline, or with its own time
   ])
   gyro.apply(deployment('slow', 'nginx:broken', 1))
   refuseAll([
-    ['rollout status deploy/slow --timeout=1s', /^error: timed out waiting for the condition\n$/],
+    ['rollout status deploy/slow --timeout=2s', /^error: timed out waiting for the condition\n$/],
   ])
   expectAll([
     [
@@ -263,8 +263,9 @@ test('wait: for what comes later, what goes, several, and what is not there', as
       'Error from server (NotFound): pods "nosuch" not found\n',
     ],
     ['wait --for=condition=Ready pod -l none=none', 'error: no matching resources found\n'],
+    // kubectl warns of a watch that lasted less than a second, when it is quick to notice.
     [
-      'wait --for=delete pod/later --timeout=1s',
+      'wait --for=delete pod/later --timeout=2s',
       'error: timed out waiting for the condition on pods/later\n',
     ],
   ])
