@@ -2,6 +2,8 @@
 import type { Node, Pod } from '@gyropilot/api'
 import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
+import { GroupCounts } from './pod-group.ts'
+import type { PodGroup } from './pod-group.ts'
 
 /** What a container without requests counts in the two resource scores. */
 const DEFAULT_MILLI_CPU = 100
@@ -36,6 +38,7 @@ export class NodeInfo {
   readonly scored = { cpu: 0, memory: 0 }
   /** Of the pods, those that keep others away. */
   readonly repelling = new Map<string, Pod>()
+  readonly #groups = new GroupCounts()
   readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
 
   constructor(name: string) {
@@ -53,6 +56,7 @@ export class NodeInfo {
     const requests = podRequests(pod)
     const scored = scoredAmounts(pod, requests)
     this.pods.set(uid, pod)
+    this.#groups.added(pod)
     if (repels(pod)) this.repelling.set(uid, pod)
     this.#amounts.set(uid, { requests, scored })
     this.#count(requests, scored, 1)
@@ -63,9 +67,15 @@ export class NodeInfo {
     if (amounts === undefined) return false
     this.#count(amounts.requests, amounts.scored, -1)
     this.#amounts.delete(uid)
+    this.#groups.removed(this.pods.get(uid)!)
     this.pods.delete(uid)
     this.repelling.delete(uid)
     return true
+  }
+
+  /** How many pods of the group are here and stay. */
+  countOf(group: PodGroup): number {
+    return this.#groups.of(group, this.pods.values())
   }
 
   /** The node as it would be without these pods, by uid. */

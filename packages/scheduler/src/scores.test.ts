@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
+import { podGroup } from './pod-group.ts'
 import { scoreNodes } from './scores.ts'
 
 function place(
@@ -16,7 +17,11 @@ function place(
     return info
   })
   for (const candidate of candidates) {
-    const scores = scoreNodes(candidate, infos, spread ? () => true : undefined)
+    const scores = scoreNodes(
+      candidate,
+      infos,
+      spread ? podGroup('default', 'all', () => true) : undefined,
+    )
     const best = Math.max(...scores.values())
     infos.find((info) => scores.get(info.name) === best)!.addPod(candidate)
   }

@@ -1,17 +1,16 @@
 /** How much a feasible node suits a pod. Contract: docs/behaviour/simulation/scheduler.md, Scores. Pure. */
 import { isTaintTolerated, nodeTermMatches, podRequests } from '@gyropilot/api'
 import type { Pod, ResourceAmounts } from '@gyropilot/api'
-import { podLabelsMatch } from './label-terms.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo, ScoredAmounts } from './node-info.ts'
+import { selectedGroup } from './pod-group.ts'
+import type { PodGroup } from './pod-group.ts'
 
-/** Groups of pods that should stand apart: what a Service, ReplicaSet or StatefulSet of the pod selects. */
-export type SpreadGroup = (candidate: Pod) => boolean
-
+/** `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects. */
 export function scoreNodes(
   pod: Pod,
   feasible: readonly NodeInfo[],
-  group: SpreadGroup | undefined,
+  group: PodGroup | undefined,
 ): ReadonlyMap<string, number> {
   const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
   const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
@@ -63,7 +62,7 @@ const DEFAULT_SPREADING = [
 function spreadScores(
   pod: Pod,
   feasible: readonly NodeInfo[],
-  group: SpreadGroup | undefined,
+  group: PodGroup | undefined,
 ): readonly number[] {
   const own = pod.spec?.topologySpreadConstraints ?? []
   const constraints =
@@ -73,22 +72,22 @@ function spreadScores(
           .map(({ topologyKey, maxSkew, labelSelector }) => ({
             topologyKey,
             maxSkew,
-            matches: (other: Pod) => podLabelsMatch(labelSelector, other.metadata?.labels ?? {}),
+            group: selectedGroup(pod, labelSelector),
           }))
       : group === undefined
         ? []
-        : DEFAULT_SPREADING.map((constraint) => ({ ...constraint, matches: group }))
+        : DEFAULT_SPREADING.map((constraint) => ({ ...constraint, group }))
   const usable = constraints.filter(({ topologyKey }) =>
     feasible.some((info) => topologyKey in (info.node?.metadata?.labels ?? {})),
   )
   if (usable.length === 0) return feasible.map(() => 0)
   const sums = feasible.map(() => 0)
-  for (const { topologyKey, maxSkew, matches } of usable) {
+  for (const { topologyKey, maxSkew, group: counted } of usable) {
     const counts = new Map<string, number>()
     for (const info of feasible) {
       const domain = info.node?.metadata?.labels?.[topologyKey]
       if (domain === undefined) continue
-      counts.set(domain, (counts.get(domain) ?? 0) + countMatching(pod, info, matches))
+      counts.set(domain, (counts.get(domain) ?? 0) + info.countOf(counted))
     }
     const weight = Math.log(counts.size + 2)
     feasible.forEach((info, i) => {
@@ -100,15 +99,6 @@ function spreadScores(
   const most = Math.max(...rounded)
   const fewest = Math.min(...rounded)
   return rounded.map((sum) => (most === 0 ? 100 : Math.floor((100 * (most + fewest - sum)) / most)))
-}
-
-function countMatching(pod: Pod, info: NodeInfo, matches: (other: Pod) => boolean): number {
-  let count = 0
-  for (const other of info.pods.values()) {
-    if (other.metadata?.namespace !== pod.metadata?.namespace) continue
-    if (other.metadata?.deletionTimestamp === undefined && matches(other)) count++
-  }
-  return count
 }
 
 function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {

@@ -10,7 +10,8 @@ import type {
 } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
 import { podLabelsMatch } from './label-terms.ts'
-import type { SpreadGroup } from './scores.ts'
+import { podGroup, selectorText } from './pod-group.ts'
+import type { PodGroup } from './pod-group.ts'
 
 export interface GroupListers {
   readonly services: Lister<Service>
@@ -20,7 +21,7 @@ export interface GroupListers {
 }
 
 /** Pods that belong together for default spreading: what a Service or the pod's own controller selects. */
-export function spreadGroupOf(pod: Pod, listers: GroupListers): SpreadGroup | undefined {
+export function spreadGroupOf(pod: Pod, listers: GroupListers): PodGroup | undefined {
   const labels = pod.metadata?.labels ?? {}
   const namespace = pod.metadata?.namespace
   const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller)
@@ -34,11 +35,12 @@ export function spreadGroupOf(pod: Pod, listers: GroupListers): SpreadGroup | un
       : undefined,
   ].filter((set) => selects(set, labels))
   if (selector === undefined && sets.length === 0) return undefined
-  return (candidate) => {
+  const text = [selector, ...sets].map(selectorText).join(' ')
+  return podGroup(namespace, text, (candidate) => {
     const own = candidate.metadata?.labels ?? {}
     const inSets = sets.every((set) => selects(set, own))
     return inSets && (selector === undefined || podLabelsMatch(selector, own))
-  }
+  })
 }
 
 /** A set of labels as Services have it; none and an empty one select nothing. */

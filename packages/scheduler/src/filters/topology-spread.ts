@@ -3,6 +3,7 @@ import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
+import { selectedGroup } from '../pod-group.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { NodeFilter } from './index.ts'
 
@@ -56,6 +57,7 @@ export function domainCounts(
   constraints: readonly TopologySpreadConstraint[],
   all: readonly NodeInfo[],
 ): Map<string, number> {
+  const group = selectedGroup(pod, constraint.labelSelector)
   const counts = new Map<string, number>()
   for (const info of all) {
     const labels = info.node?.metadata?.labels ?? {}
@@ -63,19 +65,7 @@ export function domainCounts(
     if (domain === undefined || !constraints.every(({ topologyKey }) => topologyKey in labels))
       continue
     if (!isCounted(pod, constraint, info)) continue
-    let matching = 0
-    for (const other of info.pods.values()) {
-      const sameNamespace = other.metadata?.namespace === pod.metadata?.namespace
-      const leaving = other.metadata?.deletionTimestamp !== undefined
-      if (
-        sameNamespace &&
-        !leaving &&
-        podLabelsMatch(constraint.labelSelector, other.metadata?.labels ?? {})
-      ) {
-        matching++
-      }
-    }
-    counts.set(domain, (counts.get(domain) ?? 0) + matching)
+    counts.set(domain, (counts.get(domain) ?? 0) + info.countOf(group))
   }
   return counts
 }
