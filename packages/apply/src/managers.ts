@@ -4,6 +4,7 @@
 import { compareStrings } from '@gyropilot/foundation'
 import { EMPTY, difference, isEmpty, parseFieldSet, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
+import { shared } from './shared-field-sets.ts'
 import { deepEqual } from '@gyropilot/api'
 
 export interface ManagedFieldsEntry {
@@ -98,7 +99,7 @@ function entryOf(owner: Owner): ManagedFieldsEntry {
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: fields,
+    fieldsV1: shared(fields),
     ...(subresource === '' ? {} : { subresource }),
   }
 }
