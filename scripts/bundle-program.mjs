@@ -4,22 +4,30 @@
 //
 // FOLDER then has program.mjs and the parts that it loads late, their source maps, and in inputs.json the files that they were made of. Ends with 1 and without a word where
 // there is no bundler: installations for production have none.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const [program, folder] = process.argv.slice(2).map((path) => resolve(path))
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+// Who starts a program for the first time waits for this: the bundler takes memory rather than time.
+process.env.GOGC ??= '800'
 const { build } = await import('esbuild').catch(() => process.exit(1))
 
-/** Modules go on to know their own places, and what they load late by `createRequire` is in the file too. */
+/**
+ * Modules go on to know their own places, and what they load late by `createRequire` is in the file too. They are looked for before:
+ * the bundler asks for each file that the filter lets through, and asking costs more than bundling it.
+ */
 const places = {
   name: 'places',
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8')
-      if (!source.includes('import.meta.')) return undefined
+    const theirs = modulesWithPlaces()
+    if (theirs.size === 0) return
+    const names = [...theirs.keys()].map((path) => basename(path).replaceAll('.', String.raw`\.`))
+    onLoad({ filter: new RegExp(`[/\\\\](?:${names.join('|')})$`) }, ({ path }) => {
+      const source = theirs.get(path)
+      if (source === undefined) return undefined
       const contents = source
         .replaceAll("createRequire(import.meta.url)('.", "require('.")
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
@@ -28,6 +36,20 @@ const places = {
       return { contents, loader: 'ts' }
     })
   },
+}
+
+/** Path and text. */
+function modulesWithPlaces() {
+  const packages = join(root, 'packages')
+  const paths = readdirSync(packages, { recursive: true })
+    .filter((path) => /(?<!\.test)\.ts$/.test(path) && !path.includes('node_modules'))
+    .map((path) => join(packages, path))
+  const modules = new Map()
+  for (const path of paths) {
+    const source = readFileSync(path)
+    if (source.includes('import.meta.')) modules.set(path, source.toString('utf8'))
+  }
+  return modules
 }
 
 mkdirSync(folder, { recursive: true })
