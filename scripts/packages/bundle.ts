@@ -74,8 +74,8 @@ const places: Plugin = {
         loader: 'js',
       }))
     replace(
-      /\/up\/manager-entry\.ts$/,
-      "export const managerEntry = () => join(import.meta.dirname, '..', 'kube-controller-manager.js')",
+      /\/up\/manager-command\.ts$/,
+      "export const managerCommand = () => [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'kube-controller-manager.js')]",
     )
     replace(
       /\/up\/own-command\.ts$/,
@@ -83,7 +83,7 @@ const places: Plugin = {
     )
     replace(
       /\/envtest\/programs\.ts$/,
-      "export const programOf = (name) => join(import.meta.dirname, '..', name + '.js')",
+      "export const programOf = (name) => [join(import.meta.dirname, '..', name + '.js')]",
     )
   },
 }

@@ -17,8 +17,8 @@ const EXECUTABLE = 0o755
 export function writeAssets({ folder, kubectl, node }: Assets): void {
   mkdirSync(folder, { recursive: true })
   const programs = {
-    'kube-apiserver': started([node, QUIET, programOf('kube-apiserver')]),
-    etcd: started([node, QUIET, programOf('etcd')]),
+    'kube-apiserver': started([node, QUIET, ...programOf('kube-apiserver')]),
+    etcd: started([node, QUIET, ...programOf('etcd')]),
     kubectl:
       kubectl === ''
         ? "echo 'kubectl: there was none on PATH when gyro envtest made this folder: install it and run gyro envtest again' >&2\nexit 1\n"

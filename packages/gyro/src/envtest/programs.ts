@@ -1,6 +1,8 @@
-/** Where the stand-ins are. In a file of its own, because the published commands have them elsewhere. */
+/** How the stand-ins are started. In a file of its own, because the published commands have them elsewhere. */
 import { join } from 'node:path'
 
-export function programOf(name: 'kube-apiserver' | 'etcd'): string {
-  return join(import.meta.dirname, `${name}.ts`)
+/** What Node is given: here the few files that all modules of the program are kept in, as `bin/gyro` starts. */
+export function programOf(name: 'kube-apiserver' | 'etcd'): readonly [string, ...string[]] {
+  const launcher = join(import.meta.dirname, '../../../../scripts/packed-start.mjs')
+  return [launcher, join(import.meta.dirname, `${name}.ts`)]
 }

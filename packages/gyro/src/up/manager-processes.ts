@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { nodeIpamHere } from '@gyropilot/cluster/live'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
 import type { ElectionTiming } from '@gyropilot/runtime'
-import { managerEntry } from './manager-entry.ts'
+import { managerCommand } from './manager-command.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a manager logs when it becomes the leader. */
@@ -32,9 +32,9 @@ export interface ManagerProcesses {
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
   const { count, election, kubeconfig, controllers, verbosity, terminal } = options
   const { serviceAccountKeyFile, signingAuthorityFiles } = options
+  const [command, ...words] = managerCommand()
   const args = [
-    '--disable-warning=ExperimentalWarning',
-    managerEntry(),
+    ...words,
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
@@ -60,7 +60,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
   ]
   let stopping = false
   const children = Array.from({ length: count }, (_, index) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     createInterface({ input: child.stderr }).on('line', (logLine) => {
       if (verbosity > 0) process.stderr.write(`${logLine}\n`)
       if (!logLine.includes(WON_THE_LEASE)) return
