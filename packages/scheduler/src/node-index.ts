@@ -1,6 +1,7 @@
 /** Nodes and the pods that count on them, kept up to date event by event: a try looks, and builds nothing. */
 import { deepEqual } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
+import type { NamespaceLabels } from './affinity-terms.ts'
 import { NodeInfo } from './node-info.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -11,7 +12,13 @@ export class NodeIndex implements Snapshot {
   /** Where each counted pod counts: by uid. */
   readonly #placed = new Map<string, string>()
   readonly #repelling = new Set<NodeInfo>()
+  readonly #inclined = new Set<NodeInfo>()
   #nodes: readonly NodeInfo[] | undefined
+  readonly namespaceLabels: NamespaceLabels
+
+  constructor(namespaceLabels: NamespaceLabels = () => undefined) {
+    this.namespaceLabels = namespaceLabels
+  }
 
   get(name: string): NodeInfo | undefined {
     return this.#infos.get(name)
@@ -25,6 +32,10 @@ export class NodeIndex implements Snapshot {
 
   get repelling(): readonly NodeInfo[] {
     return [...this.#repelling].filter(({ node }) => node !== undefined)
+  }
+
+  get inclined(): readonly NodeInfo[] {
+    return [...this.#inclined].filter(({ node }) => node !== undefined)
   }
 
   /** False when nothing changed that could matter to a pod. */
@@ -56,7 +67,7 @@ export class NodeIndex implements Snapshot {
     this.#placed.set(uid, nodeName)
     const info = this.#info(nodeName)
     info.addPod(pod)
-    this.#noteRepelling(info)
+    this.#noteTerms(info)
   }
 
   /** False when it counted nowhere. */
@@ -66,13 +77,15 @@ export class NodeIndex implements Snapshot {
     this.#placed.delete(uid)
     const info = this.#infos.get(nodeName)
     const removed = info?.removePod(uid) ?? false
-    if (info !== undefined) this.#noteRepelling(info)
+    if (info !== undefined) this.#noteTerms(info)
     return removed
   }
 
-  #noteRepelling(info: NodeInfo): void {
+  #noteTerms(info: NodeInfo): void {
     if (info.repelling.size > 0) this.#repelling.add(info)
     else this.#repelling.delete(info)
+    if (info.inclined.size > 0) this.#inclined.add(info)
+    else this.#inclined.delete(info)
   }
 
   #info(name: string): NodeInfo {

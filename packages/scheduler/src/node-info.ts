@@ -2,6 +2,7 @@
 import type { Node, Pod } from '@gyropilot/api'
 import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
+import { isInclined } from './affinity-scores.ts'
 import { GroupCounts } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 
@@ -38,6 +39,8 @@ export class NodeInfo {
   readonly scored = { cpu: 0, memory: 0 }
   /** Of the pods, those that keep others away. */
   readonly repelling = new Map<string, Pod>()
+  /** Those that would have others near or far. */
+  readonly inclined = new Map<string, Pod>()
   readonly #groups = new GroupCounts()
   readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
 
@@ -58,6 +61,7 @@ export class NodeInfo {
     this.pods.set(uid, pod)
     this.#groups.added(pod)
     if (repels(pod)) this.repelling.set(uid, pod)
+    if (isInclined(pod)) this.inclined.set(uid, pod)
     this.#amounts.set(uid, { requests, scored })
     this.#count(requests, scored, 1)
   }
@@ -70,6 +74,7 @@ export class NodeInfo {
     this.#groups.removed(this.pods.get(uid)!)
     this.pods.delete(uid)
     this.repelling.delete(uid)
+    this.inclined.delete(uid)
     return true
   }
 

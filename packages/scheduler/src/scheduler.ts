@@ -66,7 +66,7 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #queue: SchedulingQueue
-  readonly #nodes = new NodeIndex()
+  readonly #nodes: NodeIndex
   readonly #groups: GroupListers
   readonly #budgets: Lister<PodDisruptionBudget>
   readonly #volumes: VolumeBinder
@@ -95,6 +95,8 @@ export class Scheduler {
       statefulSets: informers.informer(resources.statefulsets).lister,
       replicationControllers: informers.informer(resources.replicationcontrollers).lister,
     }
+    const namespaces = informers.informer(resources.namespaces).lister
+    this.#nodes = new NodeIndex((name) => namespaces.get(undefined, name)?.metadata?.labels)
     this.#volumes = new VolumeBinder({
       ...options,
       // Whatever happens to claims, volumes or classes may help a pod that waits for its volumes.
@@ -165,7 +167,9 @@ export class Scheduler {
   /** Others may have to be where it is, or may not be where it is no more the same. */
   #tellOfPlaced(pod: Pod, before: Pod | undefined): void {
     if (!before?.spec?.nodeName)
-      this.#queue.moveThose((other) => isAwaited(other, pod) || isCountedFor(other, pod))
+      this.#queue.moveThose(
+        (other) => isAwaited(other, pod, this.#nodes.namespaceLabels) || isCountedFor(other, pod),
+      )
     else if (!deepEqual(before.metadata?.labels, pod.metadata?.labels)) this.#queue.moveAll()
   }
 
@@ -334,7 +338,7 @@ export class Scheduler {
 
   #choose(pod: Pod, feasible: readonly NodeInfo[]): NodeInfo {
     if (feasible.length === 1) return feasible[0]!
-    const scores = scoreNodes(pod, feasible, spreadGroupOf(pod, this.#groups))
+    const scores = scoreNodes(pod, this.#nodes, feasible, spreadGroupOf(pod, this.#groups))
     const best = Math.max(...scores.values())
     const ties = feasible
       .filter((info) => scores.get(info.name) === best)

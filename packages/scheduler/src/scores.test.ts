@@ -5,6 +5,7 @@ import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
 import { podGroup } from './pod-group.ts'
 import { scoreNodes } from './scores.ts'
+import { snapshotOf } from './snapshot.ts'
 
 function place(
   names: readonly string[],
@@ -19,6 +20,7 @@ function place(
   for (const candidate of candidates) {
     const scores = scoreNodes(
       candidate,
+      snapshotOf(infos),
       infos,
       spread ? podGroup('default', 'all', () => true) : undefined,
     )

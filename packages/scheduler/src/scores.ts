@@ -1,20 +1,24 @@
 /** How much a feasible node suits a pod. Contract: docs/behaviour/simulation/scheduler.md, Scores. Pure. */
 import { isTaintTolerated, nodeTermMatches, podRequests } from '@gyropilot/api'
 import type { Pod, ResourceAmounts } from '@gyropilot/api'
+import { affinitySums } from './affinity-scores.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo, ScoredAmounts } from './node-info.ts'
 import { selectedGroup } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects. */
 export function scoreNodes(
   pod: Pod,
+  snapshot: Snapshot,
   feasible: readonly NodeInfo[],
   group: PodGroup | undefined,
 ): ReadonlyMap<string, number> {
   const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
   const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
   const spread = spreadScores(pod, feasible, group)
+  const between = scaledSums(affinitySums(pod, feasible, snapshot))
   const requests = podRequests(pod)
   const scored = scoredAmounts(pod, requests)
   return new Map(
@@ -23,6 +27,7 @@ export function scoreNodes(
       3 * taints[i]! +
         2 * affinity[i]! +
         2 * spread[i]! +
+        2 * (between?.[i] ?? 0) +
         leastAllocated(scored, info) +
         balanced(requests, info),
     ]),
@@ -36,6 +41,15 @@ function scaled(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): 
   const highest = Math.max(...raw)
   if (lowest === highest) return raw.map(() => 100)
   return raw.map((value) => Math.floor((100 * (value - lowest)) / (highest - lowest)))
+}
+
+/** Lowest to highest becomes 0 to 100; all 0 when equal. */
+function scaledSums(sums: readonly number[] | undefined): readonly number[] | undefined {
+  if (sums === undefined) return undefined
+  const lowest = Math.min(...sums)
+  const highest = Math.max(...sums)
+  if (lowest === highest) return undefined
+  return sums.map((sum) => Math.floor((100 * (sum - lowest)) / (highest - lowest)))
 }
 
 function untoleratedPreferences(pod: Pod, info: NodeInfo): number {

@@ -1,4 +1,5 @@
 /** What scheduling sees of the cluster at one moment. */
+import type { NamespaceLabels } from './affinity-terms.ts'
 import type { NodeInfo } from './node-info.ts'
 
 export interface Snapshot {
@@ -6,10 +7,21 @@ export interface Snapshot {
   readonly nodes: readonly NodeInfo[]
   /** Those of them with pods that keep others away. */
   readonly repelling: readonly NodeInfo[]
+  /** Those with pods that would have others near or far. */
+  readonly inclined: readonly NodeInfo[]
+  readonly namespaceLabels: NamespaceLabels
 }
 
-export function snapshotOf(nodes: readonly NodeInfo[]): Snapshot {
-  return { nodes, repelling: nodes.filter(({ repelling }) => repelling.size > 0) }
+export function snapshotOf(
+  nodes: readonly NodeInfo[],
+  namespaceLabels: NamespaceLabels = () => undefined,
+): Snapshot {
+  return {
+    nodes,
+    repelling: nodes.filter(({ repelling }) => repelling.size > 0),
+    inclined: nodes.filter(({ inclined }) => inclined.size > 0),
+    namespaceLabels,
+  }
 }
 
 /** The snapshot with one node as it would be. Lists are made when somebody asks: most filters look at one node only. */
@@ -29,6 +41,15 @@ export class ChangedSnapshot implements Snapshot {
   get nodes(): readonly NodeInfo[] {
     this.#nodes ??= this.#base.nodes.map((info) => (info === this.#before ? this.#after : info))
     return this.#nodes
+  }
+
+  /** For scores, which are not asked of nodes as they would be. */
+  get inclined(): readonly NodeInfo[] {
+    return this.nodes.filter(({ inclined }) => inclined.size > 0)
+  }
+
+  get namespaceLabels(): NamespaceLabels {
+    return this.#base.namespaceLabels
   }
 
   get repelling(): readonly NodeInfo[] {

@@ -129,6 +129,33 @@ test('anti-affinity of existing pods is honoured for new ones', () => {
   ])
 })
 
+test('required terms look at the namespaces that they name or select, else at their own', () => {
+  const inShop = pod({ name: 'other', labels: { app: 'web' } })
+  const there = { ...inShop, metadata: { ...inShop.metadata, namespace: 'shop' } }
+  const info = infoOf(node(), [there])
+  const found = (scope: object): readonly string[] => {
+    const term = {
+      topologyKey: 'kubernetes.io/hostname',
+      labelSelector: { matchLabels: { app: 'web' } },
+      ...scope,
+    }
+    const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] }
+    const asking = pod({ name: 'x', spec: { affinity: { podAntiAffinity } } })
+    const snapshot = snapshotOf([info], (name) =>
+      name === 'shop' ? { team: 'goods' } : { team: 'money' },
+    )
+    return filters.flatMap(({ filter }) => filter(asking, snapshot)?.(info) ?? [])
+  }
+  const text = "node(s) didn't match pod anti-affinity rules"
+  assert.deepEqual(found({}), [])
+  assert.deepEqual(found({ namespaces: ['shop'] }), [text])
+  assert.deepEqual(found({ namespaceSelector: {} }), [text])
+  assert.deepEqual(found({ namespaceSelector: { matchLabels: { team: 'goods' } } }), [text])
+  assert.deepEqual(found({ namespaceSelector: { matchLabels: { team: 'money' } } }), [])
+  const money = { matchLabels: { team: 'money' } }
+  assert.deepEqual(found({ namespaces: ['shop'], namespaceSelector: money }), [text])
+})
+
 test('maxSkew 1 DoNotSchedule over zones', () => {
   const spread = (name: string) =>
     pod({

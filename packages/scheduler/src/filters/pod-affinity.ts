@@ -1,6 +1,7 @@
 /** Required affinity and anti-affinity between pods, both ways. Pure. */
 import type { Pod, PodAffinityTerm } from '@gyropilot/api'
-import { podLabelsMatch } from '../label-terms.ts'
+import { termMatches } from '../affinity-terms.ts'
+import type { NamespaceLabels } from '../affinity-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { NodeFilter } from './index.ts'
@@ -14,7 +15,7 @@ export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefine
   const together = terms.map((term) => {
     const domains = domainsWith(term, pod, snapshot)
     // The first of its group may go anywhere.
-    const anywhere = !domains.exist && termMatches(term, pod, pod)
+    const anywhere = !domains.exist && termMatches(term, pod, pod, snapshot.namespaceLabels)
     return { key: term.topologyKey, domains: domains.values, anywhere }
   })
   const apart = (
@@ -39,13 +40,16 @@ export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefine
 }
 
 /** Whether the pod has to be where such pods are. */
-export function isAwaited(pod: Pod, other: Pod): boolean {
+export function isAwaited(pod: Pod, other: Pod, namespaceLabels: NamespaceLabels): boolean {
   const terms = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  return (terms ?? []).some((term) => termMatches(term, pod, other))
+  return (terms ?? []).some((term) => termMatches(term, pod, other, namespaceLabels))
 }
 
 /** Where pods are that want to be apart from this one: by topology key. */
-function repelledDomains(pod: Pod, { repelling }: Snapshot): ReadonlyMap<string, Set<string>> {
+function repelledDomains(
+  pod: Pod,
+  { repelling, namespaceLabels }: Snapshot,
+): ReadonlyMap<string, Set<string>> {
   const found = new Map<string, Set<string>>()
   for (const info of repelling) {
     const labels = info.node?.metadata?.labels ?? {}
@@ -54,7 +58,7 @@ function repelledDomains(pod: Pod, { repelling }: Snapshot): ReadonlyMap<string,
         existing.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
       for (const term of terms ?? []) {
         const domain = labels[term.topologyKey]
-        if (domain === undefined || !termMatches(term, existing, pod)) continue
+        if (domain === undefined || !termMatches(term, existing, pod, namespaceLabels)) continue
         const domains = found.get(term.topologyKey) ?? new Set()
         found.set(term.topologyKey, domains.add(domain))
       }
@@ -67,36 +71,27 @@ function repelledDomains(pod: Pod, { repelling }: Snapshot): ReadonlyMap<string,
 function domainsWith(
   term: PodAffinityTerm,
   owner: Pod,
-  { nodes }: Snapshot,
+  { nodes, namespaceLabels }: Snapshot,
 ): { readonly values: ReadonlySet<string>; readonly exist: boolean } {
   const values = new Set<string>()
   let exist = false
   for (const info of nodes) {
     const domain = info.node?.metadata?.labels?.[term.topologyKey]
     if (domain !== undefined && values.has(domain)) continue
-    if (!hasMatch(term, owner, info)) continue
+    if (!hasMatch(term, owner, info, namespaceLabels)) continue
     exist = true
     if (domain !== undefined) values.add(domain)
   }
   return { values, exist }
 }
 
-function hasMatch(term: PodAffinityTerm, owner: Pod, info: NodeInfo): boolean {
-  for (const candidate of info.pods.values()) if (termMatches(term, owner, candidate)) return true
+function hasMatch(
+  term: PodAffinityTerm,
+  owner: Pod,
+  info: NodeInfo,
+  namespaceLabels: NamespaceLabels,
+): boolean {
+  for (const candidate of info.pods.values())
+    if (termMatches(term, owner, candidate, namespaceLabels)) return true
   return false
-}
-
-/** Namespaces named, else the owner's own. A namespaceSelector that selects everything matches all. */
-function termMatches(term: PodAffinityTerm, owner: Pod, candidate: Pod): boolean {
-  const namespace = candidate.metadata?.namespace ?? ''
-  const everywhere =
-    term.namespaceSelector !== undefined &&
-    Object.keys(term.namespaceSelector.matchLabels ?? {}).length === 0 &&
-    (term.namespaceSelector.matchExpressions ?? []).length === 0
-  const named = term.namespaces ?? []
-  const inScope =
-    everywhere ||
-    named.includes(namespace) ||
-    (named.length === 0 && namespace === owner.metadata?.namespace)
-  return inScope && podLabelsMatch(term.labelSelector, candidate.metadata?.labels ?? {})
 }

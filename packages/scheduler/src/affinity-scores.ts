@@ -1,0 +1,118 @@
+/**
+ * Where pods would rather be together or apart. Contract: docs/behaviour/simulation/scheduler.md, Scores, InterPodAffinity. Pure.
+ */
+import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '@gyropilot/api'
+import { termMatches } from './affinity-terms.ts'
+import type { NamespaceLabels } from './affinity-terms.ts'
+import type { NodeInfo } from './node-info.ts'
+import type { PodGroup } from './pod-group.ts'
+import { selectorText } from './pod-group.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What a required term of a pod that is there counts for those that it is about. */
+const REQUIRED_WEIGHT = 1
+
+interface SignedTerm {
+  readonly term: PodAffinityTerm
+  /** Below zero: apart. */
+  readonly weight: number
+}
+
+/** Signed weights of every term that applies to each node; undefined when there is none at all. */
+export function affinitySums(
+  pod: Pod,
+  feasible: readonly NodeInfo[],
+  snapshot: Snapshot,
+): readonly number[] | undefined {
+  const domains = new DomainWeights()
+  const own = preferredTerms(pod)
+  if (own.length > 0) addOwn(domains, pod, own, snapshot)
+  for (const info of snapshot.inclined)
+    for (const existing of info.inclined.values())
+      for (const { term, weight } of termsOnOthers(existing))
+        if (termMatches(term, existing, pod, snapshot.namespaceLabels))
+          domains.add(info, term.topologyKey, weight)
+  if (domains.isEmpty) return undefined
+  return feasible.map((info) => domains.sumFor(info))
+}
+
+/** Whether scores of others hang on what this pod asks for. */
+export function isInclined(pod: Pod): boolean {
+  return termsOnOthers(pod).length > 0
+}
+
+function addOwn(
+  domains: DomainWeights,
+  pod: Pod,
+  own: readonly SignedTerm[],
+  { nodes, namespaceLabels }: Snapshot,
+): void {
+  const counted = own.map(({ term, weight }) => ({
+    key: term.topologyKey,
+    weight,
+    count: counterOf(pod, term, namespaceLabels),
+  }))
+  for (const info of nodes)
+    for (const { key, weight, count } of counted) domains.add(info, key, weight * count(info))
+}
+
+/** Pods that a node has of those that the term is about, also those on their way out. */
+function counterOf(
+  pod: Pod,
+  term: PodAffinityTerm,
+  namespaceLabels: NamespaceLabels,
+): (info: NodeInfo) => number {
+  const has = (other: Pod): boolean => termMatches(term, pod, other, namespaceLabels)
+  // Namespaces get other labels without a word to the node that keeps the count.
+  if (term.namespaceSelector !== undefined)
+    return ({ pods }) => [...pods.values()].filter(has).length
+  const group: PodGroup = { key: `${pod.metadata?.namespace} term ${selectorText(term)}`, has }
+  return (info) => info.countOf(group)
+}
+
+function preferredTerms({ spec }: Pod): readonly SignedTerm[] {
+  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {}
+  return [
+    ...signed(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, 1),
+    ...signed(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution, -1),
+  ]
+}
+
+function termsOnOthers(pod: Pod): readonly SignedTerm[] {
+  const required =
+    pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  return [...preferredTerms(pod), ...required.map((term) => ({ term, weight: REQUIRED_WEIGHT }))]
+}
+
+const signed = (
+  terms: readonly WeightedPodAffinityTerm[] | undefined,
+  sign: 1 | -1,
+): readonly SignedTerm[] =>
+  (terms ?? []).map(({ podAffinityTerm, weight }) => ({
+    term: podAffinityTerm,
+    weight: sign * weight,
+  }))
+
+/** Weights by topology key and the value that nodes have for it. */
+class DomainWeights {
+  readonly #weights = new Map<string, Map<string, number>>()
+
+  get isEmpty(): boolean {
+    return this.#weights.size === 0
+  }
+
+  /** Where `info` is. A node without the label is in no domain. */
+  add({ node }: NodeInfo, key: string, weight: number): void {
+    const domain = node?.metadata?.labels?.[key]
+    if (domain === undefined || weight === 0) return
+    const weights = this.#weights.get(key) ?? new Map<string, number>()
+    this.#weights.set(key, weights.set(domain, (weights.get(domain) ?? 0) + weight))
+  }
+
+  sumFor({ node }: NodeInfo): number {
+    let sum = 0
+    for (const [key, weights] of this.#weights)
+      sum += weights.get(node?.metadata?.labels?.[key] ?? '') ?? 0
+    return sum
+  }
+}
