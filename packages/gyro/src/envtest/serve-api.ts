@@ -14,6 +14,7 @@ import {
 import type { ApiServer, ClusterCertificates, UserInfo } from '@gyropilot/api-server'
 import type { ServerSettings } from '@gyropilot/cluster/live'
 import {
+  FileError,
   PrometheusRegistry,
   SystemClock,
   SystemRandom,
@@ -167,7 +168,8 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw unreadable(`open ${file}: ${errorText(error)}`, error)
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    throw unreadable(new FileError('open', file, code).message, error)
   }
 }
 
