@@ -30,18 +30,22 @@ export function statusOf(input: StatusInput): Omit<ReplicaSetStatus, 'observedGe
   const { owner, activePods, nowMs, terminatingReplicas } = input
   const minReadySeconds = owner.spec?.minReadySeconds ?? 0
   const templateLabels = Object.entries(owner.spec?.template?.metadata?.labels ?? {})
+  let fullyLabeled = 0
+  let ready = 0
+  let available = 0
+  // Once over all of them, and each is asked once: there may be thousands, at every change of one.
+  for (const pod of activePods) {
+    if (hasLabels(pod, templateLabels)) fullyLabeled++
+    if (!isPodReady(pod)) continue
+    ready++
+    if (minReadySeconds === 0 || isPodAvailable(pod, minReadySeconds, nowMs)) available++
+  }
   const conditions = conditionsOf(input)
   return {
     replicas: activePods.length,
-    ...nonZero(
-      'fullyLabeledReplicas',
-      count(activePods, (pod) => hasLabels(pod, templateLabels)),
-    ),
-    ...nonZero('readyReplicas', count(activePods, isPodReady)),
-    ...nonZero(
-      'availableReplicas',
-      count(activePods, (pod) => isPodAvailable(pod, minReadySeconds, nowMs)),
-    ),
+    ...nonZero('fullyLabeledReplicas', fullyLabeled),
+    ...nonZero('readyReplicas', ready),
+    ...nonZero('availableReplicas', available),
     ...(terminatingReplicas === undefined ? {} : { terminatingReplicas }),
     ...(conditions.length === 0 ? {} : { conditions }),
   }
@@ -102,10 +106,6 @@ function sameConditions(
 
 function hasLabels(pod: Pod, labels: readonly (readonly [string, string])[]): boolean {
   return labels.every(([key, value]) => pod.metadata?.labels?.[key] === value)
-}
-
-function count(pods: readonly Pod[], accept: (pod: Pod) => boolean): number {
-  return pods.reduce((sum, pod) => sum + Number(accept(pod)), 0)
 }
 
 /** Zero counters are absent on the wire. */
