@@ -34,19 +34,23 @@ export class ClaimWrites {
     this.#clock = clock
   }
 
-  /** The claim as it is for the pod: with the allocation, unless it had one, and the reservation. */
+  /**
+   * The claim as it is for the pod: with the allocation, unless it had one, and the reservation. `claim` is what the node was
+   * chosen with, `latest` what is known now: rejects when the choice no longer holds.
+   */
   async take(
     claim: ResourceClaim,
     pod: Pod,
     allocation: AllocationResult | undefined,
+    latest = claim,
   ): Promise<ResourceClaim> {
-    for (let conflicts = 0, current = claim; ; conflicts++) {
+    for (let conflicts = 0, current = latest; ; conflicts++) {
+      this.#checkSame(claim, current, allocation)
       try {
         return await this.#takeOnce(current, pod, allocation)
       } catch (error) {
         if (!isConflict(error) || conflicts === CONFLICTS_MAX) throw error
         current = await this.#claims(claim).get(claim.metadata?.name ?? '')
-        this.#checkSame(claim, current, allocation)
       }
     }
   }

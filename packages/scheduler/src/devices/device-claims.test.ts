@@ -128,3 +128,24 @@ test('the node is told before the binding while a claim is not reserved for the 
   cached.set('resourceclaims', [reserved])
   assert.equal(devices.isNominating(user), false)
 })
+
+test('a claim that somebody else allocated once the node was chosen keeps that allocation', async () => {
+  const { client, cached, devices, info } = world()
+  const pod = podOf({
+    name: 'q',
+    spec: { resourceClaims: [{ name: 'g', resourceClaimName: 'k' }] },
+  })
+  const metadata = { ...pod.metadata, name: 'k', uid: 'k-uid' }
+  const request = { name: 'r', exactly: { deviceClassName: 'c' } }
+  const spec = { devices: { requests: [request] } }
+  const created = client.put(resources.resourceclaims, { metadata, spec })
+  cached.set('resourceclaims', [created])
+  devices.promise(pod, info)
+  const results = [{ request: 'r', driver: 'd', pool: 'elsewhere', device: 'y' }]
+  const status = { allocation: { devices: { results } } }
+  const allocated = client.put(resources.resourceclaims, { ...created, status })
+  cached.set('resourceclaims', [allocated])
+  await assert.rejects(devices.bind(pod), /k was allocated or deallocated in the meantime/)
+  const claims = client.resource(resources.resourceclaims, pod.metadata?.namespace)
+  assert.deepEqual((await claims.get('k')).status, status)
+})

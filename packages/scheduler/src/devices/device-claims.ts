@@ -60,6 +60,12 @@ interface Promised {
   isWritten: boolean
 }
 
+interface ChosenWith {
+  readonly claim: ResourceClaim
+  /** What the node's devices give; undefined: the claim had an allocation. */
+  readonly allocation: AllocationResult | undefined
+}
+
 const CANNOT_ALLOCATE = 'cannot allocate all claims'
 const NOT_ON_NODE = 'resourceclaim not available on the node'
 const LEFT_OVER = 'cannot schedule extended resource claim'
@@ -93,6 +99,8 @@ export class DeviceClaims {
   readonly #selectors = new Selectors()
   /** By `promiseKey`. */
   readonly #promised = new Map<string, Promised>()
+  /** The claims of pods that are being bound, by the uid of the pod, as they were when its node was chosen. */
+  readonly #chosenWith = new Map<string, readonly ChosenWith[]>()
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
   #classOfResource: ClassOfResource | undefined
   #allocated: InUse | undefined
@@ -252,7 +260,10 @@ export class DeviceClaims {
     if (claims.length === 0 && extended === undefined) return
     const podUid = pod.metadata?.uid ?? ''
     const all = extended ? [...claims, extended.claim] : claims
-    for (const [claim, allocation] of this.#allocate(all, info) ?? []) {
+    const allocations = this.#allocate(all, info) ?? new Map<ResourceClaim, AllocationResult>()
+    const chosenWith = claims.map((claim) => ({ claim, allocation: allocations.get(claim) }))
+    this.#chosenWith.set(podUid, chosenWith)
+    for (const [claim, allocation] of allocations) {
       const mappings = claim === extended?.claim ? extended.mappings : undefined
       const promised = { claim, podUid, allocation, mappings, isWritten: false }
       this.#promised.set(promiseKey(claim), promised)
@@ -272,22 +283,30 @@ export class DeviceClaims {
     } catch (error) {
       const text = `running PreBind plugin "DynamicResources": ${errorText(error)}`
       throw new PreBindError(text, { cause: error })
+    } finally {
+      this.#chosenWith.delete(pod.metadata?.uid ?? '')
     }
   }
 
   async #bind(pod: Pod): Promise<void> {
-    for (const claim of usesDevices(pod) ? this.#claimsOf(pod) : [])
-      await this.#take(claim, pod, this.#promised.get(keyOf(claim)))
+    for (const chosenWith of this.#chosenWith.get(pod.metadata?.uid ?? '') ?? [])
+      await this.#take(chosenWith, pod, this.#promised.get(keyOf(chosenWith.claim)))
     const extended = this.#promised.get(pod.metadata?.uid ?? '')
     if (extended?.mappings === undefined) return
     extended.claim = await this.#writes.createExtended(extended.claim)
-    await this.#take(extended.claim, pod, extended)
+    await this.#take(extended, pod, extended)
     await this.#writes.recordExtended(pod, extended.claim, extended.mappings)
   }
 
-  async #take(claim: ResourceClaim, pod: Pod, promised: Promised | undefined): Promise<void> {
-    const taken = await this.#writes.take(claim, pod, promised?.allocation)
-    if (promised !== undefined) promised.isWritten = true
+  /** That somebody else allocated it meanwhile ends the promise, not what the node was chosen with. */
+  async #take(
+    { claim, allocation }: ChosenWith,
+    pod: Pod,
+    promised: Promised | undefined,
+  ): Promise<void> {
+    const latest = this.#claims.getByKey(keyOf(claim))
+    const taken = await this.#writes.take(claim, pod, allocation, latest)
+    if (promised?.podUid === pod.metadata?.uid) promised!.isWritten = true
     await this.#writes.whenReady(taken, () => this.#claims.getByKey(keyOf(claim)))
   }
 
@@ -298,6 +317,7 @@ export class DeviceClaims {
       (claim) =>
         claim.status?.allocation !== undefined || this.#promised.get(keyOf(claim))?.isWritten,
     )
+    this.#chosenWith.delete(pod.metadata?.uid ?? '')
     const own = this.#promised.get(pod.metadata?.uid ?? '')
     const made = own?.claim.metadata?.uid === undefined ? undefined : own.claim
     const leftOver = made ?? (this.#servedOf(pod).length > 0 ? this.#leftOver(pod) : undefined)
