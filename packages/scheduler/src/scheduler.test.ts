@@ -36,6 +36,7 @@ class BusyClock implements Clock {
 
 interface Handler {
   onAdd(object: Node | Pod): void
+  onUpdate(before: Node | Pod, object: Node | Pod): void
 }
 
 function schedulerWith(clock: Clock) {
@@ -69,7 +70,9 @@ function schedulerWith(clock: Clock) {
   })
   const add = (type: { readonly resource: string }, object: Node | Pod): void =>
     handlers.get(type.resource)!.onAdd(object)
-  return { scheduler, binding, add }
+  const change = (before: Pod, after: Pod): void =>
+    handlers.get(resources.pods.resource)!.onUpdate(before, after)
+  return { scheduler, binding, add, change }
 }
 
 function world(stepMs: number) {
@@ -121,4 +124,23 @@ test('the room of a pod whose binding fails is free at once for those that found
   await clock.advance(100)
   assert.deepEqual([...binding.keys()], ['first', 'second'])
   stopped.abort()
+})
+
+test('a pod whose claim for devices is not recorded yet waits for that alone, not for a back-off', async () => {
+  const clock = testClock()
+  const { scheduler, binding, add, change } = schedulerWith(clock)
+  scheduler.start(new AbortController().signal)
+  add(resources.nodes, node({ name: 'n' }))
+  const spec = {
+    containers: [{ name: 'c', image: 'x' }],
+    resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 't' }],
+  }
+  const created = pod({ spec })
+  add(resources.pods, created)
+  await clock.advance(10)
+  assert.equal(binding.size, 0)
+  // That the template makes none is an answer too.
+  change(created, pod({ spec, status: { resourceClaimStatuses: [{ name: 'gpu' }] } }))
+  await clock.advance(0)
+  assert.equal(binding.size, 1)
 })

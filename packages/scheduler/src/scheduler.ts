@@ -87,7 +87,11 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options
     this.#writes = new PodWrites(options)
-    this.#queue = new SchedulingQueue(options.clock, () => this.#wake())
+    this.#queue = new SchedulingQueue(
+      options.clock,
+      () => this.#wake(),
+      (pod) => this.#devices.isWaiting(pod),
+    )
     const { informers } = options
     this.#groups = {
       services: informers.informer(resources.services).lister,
@@ -204,7 +208,6 @@ export class Scheduler {
 
   #try(pod: Pod): void {
     const all = this.#nodes.nodes
-    if (this.#devices.isWaiting(pod)) return this.#queue.failed(pod.metadata?.uid ?? '')
     const problem = claimProblem(pod, this.#volumes.listers)
     if (problem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Pod } from '@gyropilot/api'
 import { VirtualClock } from '@gyropilot/foundation'
 import { pod } from '@gyropilot/api/testing'
 import { SchedulingQueue } from './scheduling-queue.ts'
 
-function queue() {
+function queue(isGated: (of: Pod) => boolean = () => false) {
   const clock = new VirtualClock({ settle: () => Promise.resolve() })
   let ready = 0
-  const made = new SchedulingQueue(clock, () => ready++)
+  const made = new SchedulingQueue(clock, () => ready++, isGated)
   return { clock, made, readyCalls: () => ready }
 }
 
@@ -146,4 +147,34 @@ test('who is gone is not moved', async () => {
   made.moveAll()
   await clock.advance(600_000)
   assert.equal(made.take(), undefined)
+})
+
+test('a pod that is not to be tried yet has failed nothing: it is tried with the event that lets it', () => {
+  let isGated = true
+  const { made } = queue(() => isGated)
+  made.offer(pod())
+  assert.equal(made.take(), undefined)
+  made.moveAll()
+  assert.equal(made.take(), undefined, 'an event that helps others')
+  isGated = false
+  assert.equal(made.take(), undefined, 'without an event nobody knows')
+  made.moveAll()
+  assert.ok(made.take())
+})
+
+test('a pod that is not to be tried any more waits, and then for the back-off that is left', async () => {
+  let isGated = false
+  const { clock, made } = queue(() => isGated)
+  made.offer(pod())
+  assert.ok(made.take())
+  made.failed('uid-p')
+  isGated = true
+  made.moveAll()
+  await clock.advance(500)
+  isGated = false
+  made.moveAll()
+  await clock.advance(499)
+  assert.equal(made.take(), undefined)
+  await clock.advance(1)
+  assert.ok(made.take())
 })

@@ -26,6 +26,7 @@ interface Waiting {
 export class SchedulingQueue {
   readonly #clock: Clock
   readonly #onReady: () => void
+  readonly #isGated: (pod: Pod) => boolean
   readonly #waiting = new Map<string, Waiting>()
   readonly #active = new Heap<Waiting>(
     (a, b) => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence,
@@ -35,9 +36,14 @@ export class SchedulingQueue {
   #sequence = 0
   #moves = 0
 
-  constructor(clock: Clock, onReady: () => void) {
+  /**
+   * `isGated`: a pod that is not to be tried yet. It is looked at again with each event and with each change of the pod, and
+   * having not been tried it then waits for no back-off.
+   */
+  constructor(clock: Clock, onReady: () => void, isGated: (pod: Pod) => boolean) {
     this.#clock = clock
     this.#onReady = onReady
+    this.#isGated = isGated
   }
 
   /** A pod to be scheduled, new or changed. */
@@ -82,6 +88,11 @@ export class SchedulingQueue {
       if (next === undefined) return undefined
       if (next.place !== 'active' || this.#waiting.get(next.pod.metadata?.uid ?? '') !== next)
         continue
+      if (this.#isGated(next.pod)) {
+        next.place = 'unschedulable'
+        this.#unschedulable.add(next)
+        continue
+      }
       next.place = 'trying'
       next.takenAtMove = this.#moves
       return next.pod
@@ -126,7 +137,7 @@ export class SchedulingQueue {
   }
 
   #move(waiting: Waiting): void {
-    if (waiting.place !== 'unschedulable') return
+    if (waiting.place !== 'unschedulable' || this.#isGated(waiting.pod)) return
     waiting.timer?.cancel()
     this.#unschedulable.delete(waiting)
     const remainingMs = waiting.failedAtMs + backOffMs(waiting.failures) - this.#clock.monotonicMs()
@@ -151,7 +162,8 @@ function isSameForScheduling(before: Pod, after: Pod): boolean {
   )
 }
 
-/** 1, 2, 4, 8, 10, 10... s */
+/** 1, 2, 4, 8, 10, 10... s; none before the first failure. */
 function backOffMs(times: number): number {
+  if (times === 0) return 0
   return Math.min(BACK_OFF_BASE_MS * 2 ** (times - 1), BACK_OFF_LIMIT_MS)
 }
