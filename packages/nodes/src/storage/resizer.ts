@@ -29,6 +29,11 @@ export class Resizer {
     const work = (key: string, signal: AbortSignal): Promise<void> => this.#resize(key, signal)
     this.#loop = new KeyedLoop({ clock, logger, work })
     onAnyChange(informers.claims, (claim) => this.#loop.add(keyOf(claim)))
+    // A claim may be known before its volume is.
+    onAnyChange(informers.volumes, ({ spec }) => {
+      const { namespace, name } = spec?.claimRef ?? {}
+      if (namespace && name) this.#loop.add(`${namespace}/${name}`)
+    })
   }
 
   run(signal: AbortSignal): Promise<void> {
