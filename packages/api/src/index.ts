@@ -28,6 +28,7 @@ export type {
   UnionSchema,
 } from './schema.ts'
 export { deepEqual, semanticEqual } from './values/deep-equal.ts'
+export { SharedSubtrees } from './values/shared-subtrees.ts'
 export { goFormat, goTypeName } from './values/go-format.ts'
 export { MergePatchError, applyMergePatch } from './patches/merge-patch.ts'
 export { createMergePatch } from './patches/create-merge-patch.ts'

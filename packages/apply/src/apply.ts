@@ -1,5 +1,6 @@
 /** Server-side apply. Contract: docs/behaviour/api-server/patch-and-apply.md, Apply; step numbers are those of the page. */
 import { ApiError } from '@gyropilot/schema/api-error'
+import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkConfiguration } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
@@ -22,7 +23,6 @@ import {
   identityOf,
   ownersOfStored,
   takeFrom,
-  timestamp,
   withFields,
 } from './managers.ts'
 import type { Owner, Owners } from './managers.ts'
@@ -154,7 +154,7 @@ function mergeConfiguration(ownersBefore: Owners, request: ApplyRequest, live: S
     owners.set(identity, equals(fields, previous.fields) ? previous : withFields(previous, fields))
   } else {
     // An unchanged object gives its applier no new time.
-    const time = changed || previous?.time === undefined ? timestamp(request.nowMs) : previous.time
+    const time = changed || previous?.time === undefined ? formatTime(request.nowMs) : previous.time
     owners.set(identity, { ...self, time, fields })
   }
   return { object, owners }

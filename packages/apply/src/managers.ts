@@ -90,18 +90,36 @@ function compareOwners(a: Owner, b: Owner): number {
   )
 }
 
+/** By field set, what was written last with it: the pods of one Deployment that start within a second have equal entries. */
+const lastEntries = new WeakMap<FieldSet, ManagedFieldsEntry>()
+
 function entryOf(owner: Owner): ManagedFieldsEntry {
   if (owner.entry !== undefined) return owner.entry
-  const { manager, operation, apiVersion, time, fields, subresource } = owner
-  return {
+  const fields = shared(owner.fields)
+  const last = lastEntries.get(fields)
+  if (last !== undefined && standsFor(last, owner)) return last
+  const { manager, operation, apiVersion, time, subresource } = owner
+  const entry = Object.freeze({
     ...(manager === '' ? {} : { manager }),
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: shared(fields),
+    fieldsV1: fields,
     ...(subresource === '' ? {} : { subresource }),
-  }
+  })
+  lastEntries.set(fields, entry)
+  return entry
+}
+
+function standsFor(entry: ManagedFieldsEntry, owner: Owner): boolean {
+  return (
+    entry.time === owner.time &&
+    (entry.manager ?? '') === owner.manager &&
+    entry.operation === owner.operation &&
+    entry.apiVersion === owner.apiVersion &&
+    (entry.subresource ?? '') === owner.subresource
+  )
 }
 
 /** The owner with other fields; its stored entry no longer stands for it. */
@@ -187,19 +205,6 @@ export function managerName(
 
 function utf8Length(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4
-}
-
-let lastSecond = NaN
-let lastTimestamp = ''
-
-/** RFC 3339 in whole seconds. All writes of a second share the text. */
-export function timestamp(nowMs: number): string {
-  const second = Math.floor(nowMs / 1000)
-  if (second !== lastSecond) {
-    lastTimestamp = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
-    lastSecond = second
-  }
-  return lastTimestamp
 }
 
 /**

@@ -2,6 +2,7 @@
  * Ownership after a create, an update or a patch other than apply: what the request changed goes to its manager.
  * Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
+import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { givenValue } from '@gyropilot/schema/decode'
 import { compare } from './compare.ts'
@@ -16,7 +17,6 @@ import {
   ownersOfRequest,
   ownersOfStored,
   takeFrom,
-  timestamp,
 } from './managers.ts'
 import type { ManagedFieldsEntry, Owners } from './managers.ts'
 import type { MergeType } from './merge-type.ts'
@@ -135,7 +135,7 @@ export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
   const identity = identityOf(self)
   const previous = owners.get(identity)
   const fields = previous === undefined ? taken : union(previous.fields, taken)
-  owners.set(identity, { ...self, time: timestamp(nowMs), fields })
+  owners.set(identity, { ...self, time: formatTime(nowMs), fields })
 }
 
 /** The difference between two states, in each version in which somebody owns something. */

@@ -33,7 +33,8 @@ function isEmpty(value: unknown): boolean {
 
 /**
  * The new value built from parts of the old one wherever they are equal, so that states of an object share what did not
- * change; the old value itself when nothing did. The order of keys does not count.
+ * change; the old value itself when nothing did. The order of keys does not count. Frozen parts are somebody's already, and
+ * stay what they are.
  */
 export function shareUnchanged(next: unknown, previous: unknown): unknown {
   if (next === previous) return previous
@@ -52,7 +53,7 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
       if (kept !== previous[index]) equal = false
       return kept
     })
-    return equal ? previous : shared
+    return equal ? previous : Object.isFrozen(next) ? next : shared
   }
   if (Array.isArray(previous)) return next
   const from = next as Record<string, unknown>
@@ -66,7 +67,7 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
     if (!Object.hasOwn(old, key) || kept !== old[key]) equal = false
     setOwn(shared, key, kept)
   }
-  return equal ? previous : shared
+  return equal ? previous : Object.isFrozen(next) ? next : shared
 }
 
 /** Assigns a key that may be `__proto__` as plain data. */

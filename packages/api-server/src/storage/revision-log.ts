@@ -1,3 +1,5 @@
+import type { KubernetesObject } from '@gyropilot/api'
+import { SharedSubtrees } from '@gyropilot/api'
 import { deepFreeze, type Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import { History, type LoggedEvent } from './history.ts'
@@ -50,6 +52,8 @@ export class RevisionLog implements Store {
   readonly #commitListeners = new Set<Listener>()
   /** Events that were committed by a listener of an earlier event: they wait, so that everybody sees revisions in order. */
   readonly #undelivered: LoggedEvent[] = []
+  /** Of all that is stored: pods of one Deployment differ in a few texts. */
+  readonly #subtrees = new SharedSubtrees()
   #delivering = false
   #revision: number
   #floor: number
@@ -63,6 +67,7 @@ export class RevisionLog implements Store {
     this.#floor = this.#revision
     for (const entry of initial?.entries ?? []) {
       const { collection, key, object, revision, writtenAtMs } = entry
+      this.#subtrees.take(object as KubernetesObject)
       this.#collection(collection).entries.set({
         key,
         object: deepFreeze(object),
@@ -105,7 +110,9 @@ export class RevisionLog implements Store {
     if (built === undefined && before === undefined)
       throw new Error(`deletion of ${name} ${key}, which does not exist`)
     const writtenAtMs = this.#clock.nowMs()
-    const object = deepFreeze(built ?? withRevision(before!.object, revision))
+    const object = built ?? withRevision(before!.object, revision)
+    this.#subtrees.take(object as KubernetesObject, before?.object as KubernetesObject | undefined)
+    deepFreeze(object)
     this.#journal?.write(name, key, revision, built === undefined ? undefined : object, writtenAtMs)
     this.#revision = revision
     const entry: StoredEntry | undefined =

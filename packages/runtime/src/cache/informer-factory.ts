@@ -1,12 +1,11 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { apiVersionOf, groupResourceOf } from '@gyropilot/api'
+import { SharedSubtrees, apiVersionOf, groupResourceOf } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { InformerFactory } from '../informer.ts'
 import { informerMetrics } from './informer-metrics.ts'
 import { MutationDetector } from './mutation-detector.ts'
 import { SharedInformer } from './shared-informer.ts'
-import { SharedSubtrees } from './shared-subtrees.ts'
 import type { Transform } from './transform.ts'
 
 /** What all informers of the factory have in common. From the environment: `informerSwitches`. */

@@ -1,7 +1,7 @@
 /** Objects with a lifetime: Events live an hour from their last write. Contract: docs/behaviour/api-server/storage-and-watch.md, "Expiring objects". */
 import type { Clock, Timer } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
-import type { Store, StoreWatch } from '../../storage/store.ts'
+import type { Store, StoreKey, StoreWatch } from '../../storage/store.ts'
 
 const SWEEP_PERIOD_MS = 30_000
 
@@ -14,8 +14,7 @@ export const EXPIRING_COLLECTIONS: readonly ExpiringCollection[] = [
   { collection: 'events', lifetimeMs: 3_600_000 },
 ]
 
-interface Pending {
-  readonly key: string
+interface Pending extends StoreKey {
   readonly revision: number
   readonly expiresAtMs: number
 }
@@ -42,7 +41,8 @@ export class ExpirySweeper {
       if (snapshot === 'expired') continue
       for (const { key, revision, writtenAtMs } of snapshot.entries) {
         this.#pending.push({
-          key: `${collection}/${key}`,
+          collection,
+          key,
           revision,
           expiresAtMs: writtenAtMs + lifetimeMs,
         })
@@ -53,7 +53,8 @@ export class ExpirySweeper {
       const lifetimeMs = lifetimes.get(collection)
       if (lifetimeMs === undefined || entry === undefined) return
       this.#pending.push({
-        key: `${collection}/${entry.key}`,
+        collection,
+        key: entry.key,
         revision: entry.revision,
         expiresAtMs: entry.writtenAtMs + lifetimeMs,
       })
@@ -70,9 +71,8 @@ export class ExpirySweeper {
     const nowMs = this.#clock.nowMs()
     let expired = 0
     while (expired < this.#pending.length && this.#pending[expired]!.expiresAtMs <= nowMs) {
-      const { key, revision } = this.#pending[expired++]!
-      const slash = key.indexOf('/')
-      const storeKey = { collection: key.slice(0, slash), key: key.slice(slash + 1) }
+      const { collection, key, revision } = this.#pending[expired++]!
+      const storeKey = { collection, key }
       // A later write has renewed it, and waits further back.
       if (this.#store.get(storeKey)?.revision === revision)
         this.#store.commit(storeKey, () => undefined)

@@ -58,6 +58,14 @@ export interface ObjectWriterParts {
   readonly featureEnabled: (gate: string) => boolean
 }
 
+/** For a try with one generated name. Entries of managedFields are shared with other objects and not edited: they are no copies. */
+function copyForTry(draft: Draft): Draft {
+  const { managedFields, ...metadata } = draft['metadata']
+  const copy = cloneJson({ ...draft, metadata })
+  if (managedFields !== undefined) (copy['metadata'] as Draft)['managedFields'] = managedFields
+  return copy
+}
+
 export class ObjectWriter {
   readonly #parts: ObjectWriterParts
   readonly #uids: RandomSource
@@ -90,7 +98,7 @@ export class ObjectWriter {
       const last = !generated || attempt === GENERATED_ATTEMPTS
       const written = await this.#createOnce(
         target,
-        last ? draft : cloneJson(draft),
+        last ? draft : copyForTry(draft),
         context,
         generated,
         request,

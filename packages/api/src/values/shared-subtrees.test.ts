@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubernetesObject, Pod } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
-import { ApiClient } from '@gyropilot/client'
-import { eventStream, fakeTransport, watchBytes } from '@gyropilot/client/testing'
-import type { TransportResponse } from '@gyropilot/client'
-import { SeededRandom } from '@gyropilot/foundation'
-import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { testClock } from '../testing/index.ts'
-import { SharedInformerFactory } from './informer-factory.ts'
+import { SeededRandom, deepFreeze } from '@gyropilot/foundation'
+import type { KubernetesObject } from '../object.ts'
 import { SharedSubtrees } from './shared-subtrees.ts'
 
 interface Shape {
@@ -104,52 +97,15 @@ test('an object as deep as a parser allows is left alone below a depth', () => {
   take(subtrees, text, take(subtrees, text))
 })
 
-async function cachedPods(response: TransportResponse): Promise<readonly Pod[]> {
-  const clock = testClock()
-  const factory = new SharedInformerFactory({
-    client: new ApiClient({ transport: fakeTransport([response]), clock, qps: -1 }),
-    clock,
-    random: new SeededRandom('shared'),
-    logger: new RecordingLogger(),
+test('frozen parts stand for equal ones and are not changed', () => {
+  const subtrees = new SharedSubtrees()
+  const frozen = ['a', 'b', 'c'].map((name) => {
+    const object = JSON.parse(podText(name))
+    deepFreeze(object.spec)
+    subtrees.take(object)
+    return object as Shape
   })
-  const stop = new AbortController()
-  const informer = factory.informer(resources.pods)
-  factory.start(stop.signal)
-  await clock.advance(0)
-  const pods = informer.lister.list()
-  stop.abort()
-  await clock.advance(0)
-  return pods
-}
-
-const pod = (name: string): Pod => ({
-  ...(JSON.parse(podText(name)) as Pod),
-  apiVersion: 'v1',
-  kind: 'Pod',
-})
-const bookmark = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
-}
-
-test('an informer shares parts of what it decoded', async () => {
-  const events = ['a', 'b', 'c'].map((name) => ({ type: 'ADDED', object: pod(name) }))
-  const lines = [...events, { type: 'BOOKMARK', object: bookmark }]
-  const pods = await cachedPods(watchBytes(lines.map((event) => JSON.stringify(event)).join('\n')))
-  assert.equal(pods.length, 3)
-  assert.equal(pods[1]!.spec!.containers, pods[2]!.spec!.containers)
-})
-
-test('an informer leaves objects of a server in the same process alone, frozen ones too', async () => {
-  const stream = eventStream()
-  const given = ['a', 'b', 'c'].map(pod)
-  for (const object of given) {
-    Object.freeze(object.spec!.containers)
-    Object.freeze(object.spec)
-    stream.push({ type: 'ADDED', object: Object.freeze(object) })
-  }
-  stream.push({ type: 'BOOKMARK', object: bookmark })
-  const pods = await cachedPods(stream.response)
-  for (const [i, object] of given.entries()) assert.equal(pods[i]!.spec, object.spec)
+  assert.notEqual(frozen[1]!.spec.containers, frozen[2]!.spec.containers)
+  const fresh = take(subtrees, podText('d'))
+  assert.equal(fresh.spec.containers, frozen[2]!.spec.containers)
 })

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '@gyropilot/api'
+import type { KubernetesObject } from '../object.ts'
 
 type Container = Record<string, unknown> | unknown[]
 
@@ -36,13 +36,14 @@ export class SharedSubtrees {
   #hash = 0
 
   /**
-   * Changes `object` in place, which must therefore be the caller's alone, fresh from JSON. `previous` is an object whose
-   * parts are likely to be equal, usually the state before.
+   * Changes `object` in place, which must therefore be the caller's alone but for frozen parts: those stay as they are and
+   * may stand for later ones. `previous` is an object whose parts are likely to be equal, usually the state before.
    */
   take(object: KubernetesObject, previous?: KubernetesObject): void {
+    if (Object.isFrozen(object)) return
     const { metadata } = object
     this.#takeFields(object as Record<string, unknown>, previous as never, undefined)
-    if (isContainer(metadata))
+    if (isContainer(metadata) && !Object.isFrozen(metadata))
       this.#takeFields(metadata as never, previous?.metadata as never, UNSHARED_METADATA)
   }
 
@@ -87,8 +88,10 @@ export class SharedSubtrees {
     this.#hash = hash
     const known = this.#containers.at(hash)
     if (known !== undefined && hasSameParts(known, value)) return known
-    if (isList) this.#shareItemStrings(value)
-    else this.#shareMemberStrings(value)
+    if (!Object.isFrozen(value)) {
+      if (isList) this.#shareItemStrings(value)
+      else this.#shareMemberStrings(value)
+    }
     const place = hash & (MOST_SLOTS - 1)
     if (this.#metOnce[place] === hash) this.#containers.put(hash, value)
     else this.#metOnce[place] = hash
@@ -96,12 +99,13 @@ export class SharedSubtrees {
   }
 
   #shareItems(items: unknown[], depth: number): number {
+    const isFrozen = Object.isFrozen(items)
     let hash = items.length
     for (let i = 0; i < items.length; i++) {
       const item = items[i]
       if (isContainer(item) && depth < DEEPEST) {
         const shared = this.#shareContainer(item, depth + 1)
-        if (shared !== item) items[i] = shared
+        if (shared !== item && !isFrozen) items[i] = shared
         hash = Math.imul(hash ^ this.#hash, PRIME)
       } else {
         hash = Math.imul(hash ^ leafHash(item), PRIME)
@@ -111,12 +115,13 @@ export class SharedSubtrees {
   }
 
   #shareMembers(members: Record<string, unknown>, depth: number): number {
+    const isFrozen = Object.isFrozen(members)
     let hash = 0x811c9dc5
     for (const key in members) {
       const member = members[key]
       if (isContainer(member) && depth < DEEPEST) {
         const shared = this.#shareContainer(member, depth + 1)
-        if (shared !== member) members[key] = shared
+        if (shared !== member && !isFrozen) members[key] = shared
         hash = Math.imul(hash ^ this.#hash ^ key.length, PRIME)
       } else {
         hash = Math.imul(hash ^ leafHash(member) ^ key.length, PRIME)
