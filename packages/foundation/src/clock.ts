@@ -53,9 +53,18 @@ export function every(clock: Clock, periodMs: number, callback: () => void): Tim
   }
 }
 
-/** RFC 3339 in whole seconds, the form of metav1.Time: `2026-01-01T00:00:00Z`. */
+let lastSecond = NaN
+let lastTime = ''
+
+/** RFC 3339 in whole seconds, the form of metav1.Time: `2026-01-01T00:00:00Z`. Within one second it is the same text, kept once. */
 export function formatTime(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 19) + 'Z'
+  const second = Math.floor(timeMs / 1000)
+  if (second !== lastSecond) {
+    // Parsed from itself, because a slice would keep the longer text alive.
+    lastTime = JSON.parse(`"${new Date(second * 1000).toISOString().slice(0, 19)}Z"`)
+    lastSecond = second
+  }
+  return lastTime
 }
 
 /** RFC 3339 with microseconds, the form of metav1.MicroTime: `2026-01-01T00:00:00.123000Z`. */

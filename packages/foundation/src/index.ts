@@ -37,7 +37,7 @@ export type {
   StabilityLevel,
 } from './metrics.ts'
 export { PrometheusRegistry, goFloat } from './metrics-registry.ts'
-export { SeededRandom, integerBetween, jitter, uuid } from './random.ts'
+export { SeededRandom, hexDigits, integerBetween, jitter, uuid } from './random.ts'
 export type { RandomSource } from './random.ts'
 export { silentMetrics } from './metrics.ts'
 export { RingBuffer } from './ring-buffer.ts'
