@@ -51,3 +51,29 @@ export function resolvedImage(image: string): string {
   const last = repository.slice(repository.lastIndexOf('/'))
   return last.includes(':') || last.includes('@') ? repository : `${repository}:latest`
 }
+
+const MOST_IMAGE_IDS = 1_000
+let imageIds = new Map<string, string>()
+
+/** What a runtime says of an image that it has, with a digest made of the name. One text for all containers of an image. */
+export function imageIdOf(image: string): string {
+  let id = imageIds.get(image)
+  if (id === undefined) {
+    if (imageIds.size >= MOST_IMAGE_IDS) imageIds = new Map()
+    id = Buffer.from(
+      `${resolvedImage(image).replace(/:[^:/]*$/, '')}@sha256:${imageDigest(image)}`,
+    ).toString()
+    imageIds.set(image, id)
+  }
+  return id
+}
+
+function imageDigest(image: string): string {
+  let text = ''
+  for (let round = 0; text.length < 64; round++) {
+    let hash = 0x811c9dc5 ^ round
+    for (const char of image) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193)
+    text += (hash >>> 0).toString(16).padStart(8, '0')
+  }
+  return text
+}

@@ -1,12 +1,12 @@
 /** Runs the containers of one pod: pulls, starts, ends, restarts with back-off. */
 import type { Container, Pod } from '@gyropilot/api'
-import { anySignal, integerBetween, sleep } from '@gyropilot/foundation'
+import { anySignal, hexDigits, sleep } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
 import { ContainerProbes } from './container-probes.ts'
 import type { ProbeServices } from './container-probes.ts'
-import { imageProblem, resolvedImage } from '../behavior/image.ts'
+import { imageIdOf, imageProblem } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
@@ -216,7 +216,7 @@ export class ContainerRunner {
   }
 
   async #pulled(container: LocalContainer, image: string, pullMs: number): Promise<void> {
-    container.imageId = `${resolvedImage(image).replace(/:[^:/]*$/, '')}@sha256:${imageDigest(image)}`
+    container.imageId = imageIdOf(image)
     const policy = container.spec.imagePullPolicy
     if (policy === 'Always' || (policy === undefined && pullMs > 0)) {
       this.#event(container, 'Normal', 'Pulling', `Pulling image "${image}"`)
@@ -249,6 +249,7 @@ export class ContainerRunner {
 
   /** Answers the exit code. */
   async #run(container: LocalContainer, behavior: ContainerBehavior, run: Run): Promise<number> {
+    if (this.#isEndless(container, behavior, run)) return this.#untilEnded(container)
     const { signal } = this.#services
     const startedAtMs = container.state.state === 'running' ? container.state.startedAtMs : 0
     // Most containers have nothing that must end with the run: nothing is made for them, there are many.
@@ -274,6 +275,24 @@ export class ContainerRunner {
       container.finish = undefined
       over?.abort(new Error('the run is over'))
     }
+  }
+
+  /** Runs until somebody ends it, and nothing is asked of it: as most containers of a large cluster, so nothing is kept for it. */
+  #isEndless(container: LocalContainer, behavior: ContainerBehavior, run: Run): boolean {
+    return isSimple(container, behavior) && runMs(container, behavior, run) === Infinity
+  }
+
+  /** Answers the exit code. */
+  #untilEnded(container: LocalContainer): Promise<number> {
+    const { signal, changed } = this.#services
+    container.started = true
+    container.ready = true
+    changed()
+    return new Promise((resolve, reject) => {
+      container.finish = resolve
+      if (signal.aborted) reject(signal.reason)
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
   }
 
   /** What the container does when it is left alone: its command line where that can be run, else what its behaviour says. */
@@ -405,25 +424,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-function hexDigits(random: RandomSource, count: number): string {
-  let text = ''
-  while (text.length < count)
-    text += integerBetween(random, 0, 2 ** 28)
-      .toString(16)
-      .padStart(7, '0')
-  return text.slice(0, count)
-}
-
 /** The same image has the same digest on every node. */
-function imageDigest(image: string): string {
-  let text = ''
-  for (let round = 0; text.length < 64; round++) {
-    let hash = 0x811c9dc5 ^ round
-    for (const char of image) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193)
-    text += (hash >>> 0).toString(16).padStart(8, '0')
-  }
-  return text
-}
 
 function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`

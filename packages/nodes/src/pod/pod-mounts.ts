@@ -21,7 +21,7 @@ export interface PodMountsOptions {
   readonly recorder: EventRecorder
   readonly references: PodReferences
   readonly volumes: NodeVolumes
-  readonly storage: PodStorage
+  storage(): PodStorage
   /** Of the pod on its node. */
   readonly signal: AbortSignal
   /** Of the node's process. */
@@ -115,11 +115,11 @@ export class PodMounts {
     quiet: boolean,
   ): Promise<Unmounted | undefined> {
     const { volumes, storage, signal } = this.#options
-    if (storage.isMounted(name)) return undefined
+    if (storage().isMounted(name)) return undefined
     const mounting = await volumes.mount(pod, claimName, signal)
     switch (mounting.state) {
       case 'mounted':
-        storage.mount(name, mounting.store)
+        storage().mount(name, mounting.store)
         return undefined
       case 'waiting':
         return { name, reason: mounting.reason }

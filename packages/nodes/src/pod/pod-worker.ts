@@ -3,7 +3,7 @@ import { resources } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { anySignal, sleep } from '@gyropilot/foundation'
+import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import { scriptedAnswer } from '../behavior/behavior.ts'
@@ -64,11 +64,11 @@ export class PodWorker {
   readonly #local: LocalPod
   readonly #writer: StatusWriter
   readonly #runner: ContainerRunner
-  readonly #storage = new PodStorage()
+  #storage: PodStorage | undefined
   readonly #mounts: PodMounts
   /** Ends everything at once: the pod object is gone, or the node stops. */
   readonly #life = new AbortController()
-  /** Ends the containers' own courses; termination takes over. */
+  /** Ends the containers' own courses, when termination takes over and with the life. */
   readonly #course = new AbortController()
   readonly #onDone: () => void
   readonly #listeners = new Set<() => void>()
@@ -97,7 +97,7 @@ export class PodWorker {
       recorder,
       references,
       volumes,
-      storage: this.#storage,
+      storage: () => this.#files(),
       signal: this.#life.signal,
       lifetime: node.lifetime,
       pod: () => this.#writer.stored,
@@ -111,8 +111,7 @@ export class PodWorker {
       exec: (container, command, signal) => this.#exec(container, command, signal),
       configurationProblem: (container) =>
         node.references.environmentProblem(this.#writer.stored, container),
-      // Not AbortSignal.any: Node keeps what it makes alive while somebody listens, also when nobody else knows it any more.
-      signal: anySignal([this.#life.signal, this.#course.signal]).signal,
+      signal: this.#course.signal,
       changed: () => {
         this.#writer.schedule(COALESCE_MS)
         this.#notify()
@@ -141,7 +140,7 @@ export class PodWorker {
       pod: this.pod,
       container,
       containerId,
-      storage: this.#storage,
+      storage: this.#files(),
       client,
       clock,
       nodeName,
@@ -208,7 +207,7 @@ export class PodWorker {
 
   /** The pod object is gone: what still runs here is stopped without further writes. */
   gone(): void {
-    this.#life.abort(new Error('pod is gone'))
+    this.#endLife('pod is gone')
     this.#writer.stop()
     this.#finish()
     this.#onDone()
@@ -217,9 +216,21 @@ export class PodWorker {
 
   /** The node stops; containers are taken up again when it comes back. */
   stop(): void {
-    this.#life.abort(new Error('node stops'))
+    this.#endLife('node stops')
     this.#writer.stop()
     this.#notify()
+  }
+
+  #endLife(why: string): void {
+    const reason = new Error(why)
+    this.#life.abort(reason)
+    this.#course.abort(reason)
+  }
+
+  /** Made for the first who asks: most pods never have a file looked at. */
+  #files(): PodStorage {
+    this.#storage ??= new PodStorage()
+    return this.#storage
   }
 
   /** True when the pod is not here any more. */
