@@ -21,7 +21,8 @@ export interface CorrelatedEvent {
 }
 
 interface SimilarEvents {
-  readonly messages: Set<string>
+  /** Distinct, the oldest first. */
+  readonly messages: string[]
   lastMs: number
 }
 
@@ -65,21 +66,19 @@ export class EventCorrelator {
     const nowMs = this.#clock.monotonicMs()
     let similar = this.#similar.get(groupKey)
     if (similar === undefined || nowMs - similar.lastMs > SIMILAR_WINDOW_MS) {
-      similar = { messages: new Set(), lastMs: nowMs }
+      similar = { messages: [], lastMs: nowMs }
     }
-    similar.messages.add(event.message ?? '')
+    const { message = '' } = event
+    if (!similar.messages.includes(message)) similar.messages.push(message)
     similar.lastMs = nowMs
     this.#similar.set(groupKey, similar)
-    if (similar.messages.size < SIMILAR_MESSAGES) return { event, key: observationKeyOf(event) }
+    if (similar.messages.length < SIMILAR_MESSAGES) return { event, key: observationKeyOf(event) }
 
-    for (const message of similar.messages) {
-      similar.messages.delete(message)
-      break
-    }
+    similar.messages.shift()
     const combined: Event = {
       ...event,
       metadata: { name: combinedName, namespace: event.metadata?.namespace },
-      message: `${COMBINED_PREFIX}${event.message ?? ''}`,
+      message: `${COMBINED_PREFIX}${message}`,
       count: 1,
       reportingComponent: '',
       reportingInstance: '',
