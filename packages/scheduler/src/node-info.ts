@@ -55,11 +55,11 @@ export class NodeInfo {
 
   addPod(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
-    this.removePod(uid)
+    const before = this.#take(uid)
     const requests = podRequests(pod)
     const scored = scoredAmounts(pod, requests)
     this.pods.set(uid, pod)
-    this.#groups.added(pod)
+    this.#groups.replaced(before, pod)
     if (repels(pod)) this.repelling.set(uid, pod)
     if (isInclined(pod)) this.inclined.set(uid, pod)
     this.#amounts.set(uid, { requests, scored })
@@ -67,15 +67,22 @@ export class NodeInfo {
   }
 
   removePod(uid: string): boolean {
-    const amounts = this.#amounts.get(uid)
-    if (amounts === undefined) return false
-    this.#count(amounts.requests, amounts.scored, -1)
+    const removed = this.#take(uid)
+    this.#groups.replaced(removed, undefined)
+    return removed !== undefined
+  }
+
+  /** All but what groups count of it. */
+  #take(uid: string): Pod | undefined {
+    const pod = this.pods.get(uid)
+    if (pod === undefined) return undefined
+    const { requests, scored } = this.#amounts.get(uid)!
+    this.#count(requests, scored, -1)
     this.#amounts.delete(uid)
-    this.#groups.removed(this.pods.get(uid)!)
     this.pods.delete(uid)
     this.repelling.delete(uid)
     this.inclined.delete(uid)
-    return true
+    return pod
   }
 
   /** How many pods of the group are here and stay. */

@@ -62,7 +62,10 @@ test('a node whose pods stay the same is counted once, however often it is asked
   })
   for (let i = 0; i < 1000; i++) assert.equal(info.countOf(group), 50)
   assert.equal(looks, 50)
-  info.addPod(inGroup('more', 'web'))
+  const more = inGroup('more', 'web')
+  info.addPod(more)
+  assert.deepEqual([info.countOf(group), looks], [51, 51])
+  info.addPod({ ...more, status: { phase: 'Running' } })
   assert.deepEqual([info.countOf(group), looks], [51, 51])
 })
 

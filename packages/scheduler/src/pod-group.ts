@@ -61,11 +61,21 @@ export class GroupCounts {
     return count
   }
 
-  added(pod: Pod): void {
-    for (const counted of this.#counts.values()) if (counted.group.has(pod)) counted.count++
+  /** Another state of one pod, or one that came (`before` undefined) or went (`after` undefined). */
+  replaced(before: Pod | undefined, after: Pod | undefined): void {
+    if (before !== undefined && after !== undefined && isSameForGroups(before, after)) return
+    for (const counted of this.#counts.values()) {
+      if (before !== undefined && counted.group.has(before)) counted.count--
+      if (after !== undefined && counted.group.has(after)) counted.count++
+    }
   }
+}
 
-  removed(pod: Pod): void {
-    for (const counted of this.#counts.values()) if (counted.group.has(pod)) counted.count--
-  }
+/** Most changes are of the status, and leave the labels the very same object. */
+function isSameForGroups({ metadata: before }: Pod, { metadata: after }: Pod): boolean {
+  return (
+    before?.labels === after?.labels &&
+    before?.namespace === after?.namespace &&
+    before?.deletionTimestamp === after?.deletionTimestamp
+  )
 }

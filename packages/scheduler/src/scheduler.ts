@@ -38,7 +38,7 @@ import {
   whyNotEligible,
 } from './preemption.ts'
 import type { PreemptionCandidate } from './preemption.ts'
-import { scoreNodes } from './scores.ts'
+import { bestScored, scoreNodes } from './scores.ts'
 import { ChangedSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
@@ -342,10 +342,7 @@ export class Scheduler {
   #choose(pod: Pod, feasible: readonly NodeInfo[]): NodeInfo {
     if (feasible.length === 1) return feasible[0]!
     const scores = scoreNodes(pod, this.#nodes, feasible, spreadGroupOf(pod, this.#groups))
-    const best = Math.max(...scores.values())
-    const ties = feasible
-      .filter((info) => scores.get(info.name) === best)
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const ties = bestScored(feasible, scores)
     return ties[integerBetween(this.#options.random, 0, ties.length)]!
   }
 

@@ -4,7 +4,7 @@ import type { Pod } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
 import { podGroup } from './pod-group.ts'
-import { scoreNodes } from './scores.ts'
+import { bestScored, scoreNodes } from './scores.ts'
 import { snapshotOf } from './snapshot.ts'
 
 function place(
@@ -24,8 +24,7 @@ function place(
       infos,
       spread ? podGroup('default', 'all', () => true) : undefined,
     )
-    const best = Math.max(...scores.values())
-    infos.find((info) => scores.get(info.name) === best)!.addPod(candidate)
+    bestScored(infos, scores)[0]!.addPod(candidate)
   }
   return new Map(infos.map((info) => [info.name, info.pods.size]))
 }
@@ -47,4 +46,10 @@ test('pods that belong together by nothing still go to the least allocated node'
     }),
   )
   assert.deepEqual([...place(['a', 'b'], asking, false).values()], [2, 2])
+})
+
+test('the best are all that nobody surpasses, in the order of the nodes', () => {
+  const infos = ['c', 'a', 'b'].map((name) => new NodeInfo(name))
+  const names = bestScored(infos, [7, 3, 7]).map(({ name }) => name)
+  assert.deepEqual(names, ['c', 'b'])
 })

@@ -8,30 +8,37 @@ import { selectedGroup } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects. */
+/** In the order of the nodes. `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects. */
 export function scoreNodes(
   pod: Pod,
   snapshot: Snapshot,
   feasible: readonly NodeInfo[],
   group: PodGroup | undefined,
-): ReadonlyMap<string, number> {
+): readonly number[] {
   const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
   const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
   const spread = spreadScores(pod, feasible, group)
   const between = scaledSums(affinitySums(pod, feasible, snapshot))
   const requests = podRequests(pod)
   const scored = scoredAmounts(pod, requests)
-  return new Map(
-    feasible.map((info, i) => [
-      info.name,
+  return feasible.map(
+    (info, i) =>
       3 * taints[i]! +
-        2 * affinity[i]! +
-        2 * spread[i]! +
-        2 * (between?.[i] ?? 0) +
-        leastAllocated(scored, info) +
-        balanced(requests, info),
-    ]),
+      2 * affinity[i]! +
+      2 * spread[i]! +
+      2 * (between?.[i] ?? 0) +
+      leastAllocated(scored, info) +
+      balanced(requests, info),
   )
+}
+
+/** Those that nobody surpasses, in the same order. */
+export function bestScored(
+  nodes: readonly NodeInfo[],
+  scores: readonly number[],
+): readonly NodeInfo[] {
+  const best = Math.max(...scores)
+  return nodes.filter((_, i) => scores[i] === best)
 }
 
 /** Lowest to highest becomes 0 to 100; all 100 when equal and none is below zero, else all 0. */
