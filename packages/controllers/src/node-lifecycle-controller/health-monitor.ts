@@ -5,7 +5,7 @@
 import { resources } from '@gyropilot/api'
 import type { Lease, Node, Pod } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
-import { InterruptedByShutdown, interpret, parallelize } from '@gyropilot/runtime'
+import { InterruptedByShutdown, Turn, interpret, parallelize } from '@gyropilot/runtime'
 import type { ControllerContext, EventRecorder, Lister, Reconcile } from '@gyropilot/runtime'
 import { podsOnNode } from '../node-support/pods-on-node.ts'
 import { NOT_READY, UNREACHABLE, hasTaint } from './condition-taints.ts'
@@ -77,6 +77,8 @@ export class HealthMonitor {
   async pass(): Promise<void> {
     const { clock } = this.#context
     const startMs = clock.monotonicMs()
+    // Looking at a healthy node waits for nothing: thousands of them would be one long turn.
+    const turn = new Turn(clock)
     // 1.
     const nodes = this.#nodes.list().toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
     for (const node of nodes) this.#addZone(zoneOf(node))
@@ -94,6 +96,7 @@ export class HealthMonitor {
         const beginMs = clock.monotonicMs()
         await this.#look(node, votes)
         this.#metrics.nodeTook(clock.monotonicMs() - beginMs)
+        await turn.yieldIfLong()
       },
       { signal: this.#signal },
     )

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod } from '@gyropilot/api'
-import {
-  OUT_OF_SERVICE_TAINT,
-  beyondThreshold,
-  candidatesOf,
-  inDeletionOrder,
-} from './candidates.ts'
+import { Candidates, OUT_OF_SERVICE_TAINT, beyondThreshold, inDeletionOrder } from './candidates.ts'
 import { node, pod } from './fixtures.ts'
 import type { NodeOptions, PodOptions } from './fixtures.ts'
 
@@ -15,7 +10,9 @@ function namesOf(pods: readonly Pod[]): readonly string[] {
 }
 
 function among(pods: readonly Pod[], ...nodes: readonly Node[]) {
-  return candidatesOf(pods, new Map(nodes.map((each) => [each.metadata?.name ?? '', each])))
+  const candidates = new Candidates(new Map(nodes.map((each) => [each.metadata?.name ?? '', each])))
+  for (const each of pods) candidates.look(each)
+  return candidates
 }
 
 const phases: readonly (readonly [string, boolean])[] = [

@@ -8,39 +8,37 @@ import type { Node, Pod } from '@gyropilot/api'
 /** Any value, any effect. */
 export const OUT_OF_SERVICE_TAINT = 'node.kubernetes.io/out-of-service'
 
-export interface Candidates {
-  readonly finished: readonly Pod[]
+/** What one pass over all pods finds. A pod may be a candidate in several ways. */
+export class Candidates {
+  readonly finished: Pod[] = []
   /** Terminating, on a node that was declared out of service. */
-  readonly outOfService: readonly Pod[]
+  readonly outOfService: Pod[] = []
   /** By the name of a node that the cache does not have. */
-  readonly orphans: ReadonlyMap<string, readonly Pod[]>
+  readonly orphans = new Map<string, Pod[]>()
   /** Terminating, and no node ever took them. */
-  readonly unscheduled: readonly Pod[]
-}
+  readonly unscheduled: Pod[] = []
+  readonly #nodes: ReadonlyMap<string, Node>
 
-/** One pass over all pods. A pod may be a candidate in several ways. */
-export function candidatesOf(pods: readonly Pod[], nodes: ReadonlyMap<string, Node>): Candidates {
-  const finished: Pod[] = []
-  const outOfService: Pod[] = []
-  const unscheduled: Pod[] = []
-  const orphans = new Map<string, Pod[]>()
-  for (const pod of pods) {
-    if (isOver(pod)) finished.push(pod)
+  constructor(nodes: ReadonlyMap<string, Node>) {
+    this.#nodes = nodes
+  }
+
+  look(pod: Pod): void {
+    if (isOver(pod)) this.finished.push(pod)
     const nodeName = pod.spec?.nodeName ?? ''
     if (nodeName === '') {
-      if (isTerminating(pod)) unscheduled.push(pod)
-      continue
+      if (isTerminating(pod)) this.unscheduled.push(pod)
+      return
     }
-    const node = nodes.get(nodeName)
+    const node = this.#nodes.get(nodeName)
     if (node === undefined) {
-      const others = orphans.get(nodeName)
-      if (others === undefined) orphans.set(nodeName, [pod])
+      const others = this.orphans.get(nodeName)
+      if (others === undefined) this.orphans.set(nodeName, [pod])
       else others.push(pod)
     } else if (isTerminating(pod) && isOutOfService(node)) {
-      outOfService.push(pod)
+      this.outOfService.push(pod)
     }
   }
-  return { finished, outOfService, orphans, unscheduled }
 }
 
 /** The finished pods beyond the threshold, those first that are missed least. */

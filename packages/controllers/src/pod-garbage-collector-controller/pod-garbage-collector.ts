@@ -2,9 +2,9 @@ import { keyOf, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
-import { InterruptedByShutdown, interpret } from '@gyropilot/runtime'
+import { InterruptedByShutdown, inTurns, interpret } from '@gyropilot/runtime'
 import type { ControllerContext, Informer, Reconcile, RunnableController } from '@gyropilot/runtime'
-import { beyondThreshold, candidatesOf, inDeletionOrder } from './candidates.ts'
+import { Candidates, beyondThreshold, inDeletionOrder } from './candidates.ts'
 import { SCAN_PERIOD_MS } from './config.ts'
 import { deletePod } from './delete-pod.ts'
 import { deletedNodes } from './deleted-nodes.ts'
@@ -58,10 +58,9 @@ export class PodGarbageCollector implements RunnableController {
     const nodes = new Map(
       this.#nodes.lister.list().map((node) => [node.metadata?.name ?? '', node] as const),
     )
-    const { finished, outOfService, orphans, unscheduled } = candidatesOf(
-      this.#pods.lister.list(),
-      nodes,
-    )
+    const candidates = new Candidates(nodes)
+    const { finished, outOfService, orphans, unscheduled } = candidates
+    await inTurns(this.#context.clock, this.#pods.lister.list(), (pod) => candidates.look(pod))
     // 1.
     await this.#deleteAtOnce(beyondThreshold(finished, this.#threshold), 'terminated', signal)
     // 2.
