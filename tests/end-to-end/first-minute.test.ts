@@ -53,6 +53,9 @@ test('a detached cluster is up when the command returns, found by the others, an
     spawnSync(kubectlBinary, args, { env, encoding: 'utf8' }).stdout
   assert.equal(kubectl('config', 'current-context'), 'gyro-my-shop\n')
   assert.match(kubectl('get', 'namespaces', '-o', 'name'), /namespace\/default/)
+  const metrics = kubectl('get', '--raw', '/metrics')
+  assert.match(metrics, /^process_resident_memory_bytes \d/m)
+  assert.match(metrics, /^gyropilot_event_loop_delay_seconds_count [1-9]/m)
   kubectl('config', 'set-cluster', 'other', '--server=https://example.com')
 
   const again = gyro(['up', ...flags])

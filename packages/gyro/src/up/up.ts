@@ -6,6 +6,7 @@ import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilo
 import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
+  exposeEventLoopMetrics,
   exposeProcessMetrics,
   SystemClock,
   SystemHost,
@@ -133,6 +134,7 @@ async function runCluster(
   })
   const metrics = new PrometheusRegistry()
   exposeProcessMetrics(metrics)
+  exposeEventLoopMetrics(metrics)
   const cluster = new Cluster({
     clock,
     random,
