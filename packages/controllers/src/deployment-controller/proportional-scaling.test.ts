@@ -201,6 +201,22 @@ test('a scaling sync that changes no size ends its scaling event', () => {
   assert.equal(annotations?.['deployment.kubernetes.io/desired-replicas'], '3')
 })
 
+test('a paused Deployment writes no ReplicaSet that has its size', () => {
+  const paused = { replicas: 2, spec: { paused: true } }
+  const rolling = deployment({
+    ...paused,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+  })
+  const annotations = sizes(1, 3)
+  const one = owned(rolling, { name: 'a', replicas: 2, annotations })
+  assert.deepEqual(outcome(wrapped(rollout(rolling, one))).scaled, {})
+  const idle = owned(rolling, { name: 'a', replicas: 0, annotations })
+  assert.deepEqual(outcome(wrapped(rollout(rolling, undefined, idle))).scaled, { a: 2 })
+  const recreated = deployment({ ...paused, strategy: { type: 'Recreate' } })
+  const all = ['a', 'b'].map((name) => owned(recreated, { name, replicas: 1, annotations }))
+  assert.deepEqual(outcome(wrapped(rollout(recreated, all[0], all[1]!))).scaled, {})
+})
+
 test('with none active the new one is scaled, else the newest old one', () => {
   const web = deployment({ replicas: 2 })
   const [older, newer] = [

@@ -55,10 +55,14 @@ export function* scalingSync(
 export function* scale(rollout: Rollout): Reconcile<Problem | undefined> {
   const { deployment, newReplicaSet } = rollout
   const replicas = replicasOf(deployment)
+  // A scaling event whose annotation stays would be one for ever; while paused nothing waits for its end.
+  const endsScalingEvent = deployment.spec?.paused !== true
   // 1.
   const only = activeOrLatest(rollout)
-  // Also when the size is right already: a scaling event whose annotation stays would be one for ever.
-  if (only !== undefined) return problemOf(yield* scaleAndAnnotate(rollout, only, replicas))
+  if (only !== undefined) {
+    const resize = endsScalingEvent ? scaleAndAnnotate : scaleTo
+    return problemOf(yield* resize(rollout, only, replicas))
+  }
   // 2.
   if (isSaturated(deployment, newReplicaSet)) {
     for (const old of rollout.activeOldReplicaSets) {
@@ -69,6 +73,7 @@ export function* scale(rollout: Rollout): Reconcile<Problem | undefined> {
   }
   // 4. Of several active ReplicaSets Recreate resizes none. It notes the new size, so that the next sync rolls out.
   if (!isRollingUpdate(deployment)) {
+    if (!endsScalingEvent) return undefined
     for (const replicaSet of rollout.replicaSets.filter(isActive)) {
       const size = replicasOf(replicaSet)
       const problem = problemOf(yield* scaleAndAnnotate(rollout, replicaSet, size))
