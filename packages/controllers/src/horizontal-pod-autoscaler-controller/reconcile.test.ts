@@ -193,6 +193,13 @@ test('Given 10 replicas and max 5, then 5 without metrics; 0 replicas: ScalingDi
   assert.deepEqual([none.status?.desiredReplicas, none.result], [0, undefined])
 })
 
+test('a target of 0 replicas, which the server leaves out of the status, is written once', () => {
+  const { status } = sync(autoscaler(), { scale: scale(0) })
+  const stored = JSON.parse(JSON.stringify({ ...status, currentMetrics: null }))
+  assert.ok(!('currentReplicas' in stored))
+  assert.deepEqual(sync(autoscaler({ status: stored }), { scale: scale(0) }).did, [])
+})
+
 const targets: readonly (readonly [
   string,
   Partial<HorizontalPodAutoscaler['spec']>,

@@ -77,7 +77,8 @@ class StatusDraft {
       ...known,
       conditions,
       desiredReplicas,
-      currentReplicas,
+      // The server leaves a zero out: with it every sync would differ from what is there.
+      currentReplicas: currentReplicas === 0 ? undefined : currentReplicas,
       currentMetrics,
       lastScaleTime,
     }
