@@ -1,6 +1,6 @@
 /** The text of --cloud-config for this cloud: YAML or JSON. Pure. */
-import { parse } from 'yaml'
 import { suggestion } from '@gyropilot/foundation'
+import { yamlValue } from '@gyropilot/foundation/yaml'
 import { loopbackNetwork } from './addresses.ts'
 
 export interface LoopbackConfig {
@@ -26,7 +26,7 @@ const DEFAULTS: LoopbackConfig = {
 
 /** Throws a text that says what and where. */
 export function loopbackConfig(text = ''): LoopbackConfig {
-  const given = (parse(text) ?? {}) as Record<string, unknown>
+  const given = (yamlValue(text) ?? {}) as Record<string, unknown>
   if (typeof given !== 'object' || Array.isArray(given))
     throw new Error('the file is no map of settings')
   for (const key of Object.keys(given)) {

@@ -34,10 +34,3 @@ export function checkNesting(text: string): void {
     } else if (code === 0x7d || code === 0x5d) depth--
   }
 }
-
-/** Throws 400. */
-export function checkValueNesting(value: unknown, depth = 0): void {
-  if (typeof value !== 'object' || value === null) return
-  if (depth > DEEPEST_NESTING) throw badRequest('exceeded max depth')
-  for (const child of Object.values(value)) checkValueNesting(child, depth + 1)
-}

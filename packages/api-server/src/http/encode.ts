@@ -37,7 +37,7 @@ export async function encodeValue(
   pretty: boolean,
 ): Promise<string> {
   if (mediaType === 'application/yaml') {
-    const { formatYaml } = await import('./yaml.ts')
+    const { formatYaml } = await import('./yaml-text.ts')
     return formatYaml(value)
   }
   return `${stringifyExact(value, pretty ? 2 : undefined)}\n`

@@ -1,11 +1,6 @@
 /** From the bytes of a request to a JSON value. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { bodyTooLarge } from './errors.ts'
-import {
-  checkNesting,
-  checkValueNesting,
-  excerpt,
-  unrecognized,
-} from '@gyropilot/schema/body-refusals'
+import { checkNesting, excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { parseJson, type ParsedJson } from '@gyropilot/schema/json'
 import type { ServerRequest } from './exchange.ts'
@@ -63,15 +58,11 @@ export async function parseBody(
       bytes,
     }
   }
+  if (type === 'application/yaml') return parseYaml(bytes, expected)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (type === 'application/yaml' && !text.trimStart().startsWith('{'))
-    return parseYaml(text, bytes, expected)
   checkNesting(text)
   try {
-    const parsed = parseJson(text)
-    // What is declared as YAML has its numbers rewritten before it is decoded.
-    if (type === 'application/yaml') return { ...parsed, spellings: undefined, problems: [], bytes }
-    return { ...parsed, problems: [], bytes }
+    return { ...parseJson(text), problems: [], bytes }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw unrecognized(
@@ -82,10 +73,14 @@ export async function parseBody(
   }
 }
 
-async function parseYaml(text: string, bytes: Uint8Array, expected: string): Promise<ParsedBody> {
-  const { parseYamlText } = await import('./yaml.ts')
-  const { value, problems, error } = parseYamlText(text)
-  if (error !== undefined) throw unrecognized(expected, error, excerpt(bytes))
-  checkValueNesting(value)
-  return { value, occurrences: undefined, problems, bytes }
+async function parseYaml(bytes: Uint8Array, expected: string): Promise<ParsedBody> {
+  const { YamlError, readYaml } = await import('@gyropilot/foundation/yaml')
+  try {
+    const { root, repeatedKeys } = readYaml(bytes)
+    const problems = repeatedKeys.map(({ problem }) => problem)
+    return { value: root?.value ?? null, occurrences: undefined, problems, bytes }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw unrecognized(expected, error.message, excerpt(bytes))
+  }
 }

@@ -98,7 +98,7 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
     'unparsable file',
     'a: [',
     'KUBECONFIG_MALFORMED',
-    /^error loading config file "\/k\/config": yaml: line 1: Flow sequence .* end with a \]$/,
+    'error loading config file "/k/config": yaml: line 1: did not find expected node content',
   ],
   [
     'a user name that YAML 1.1 takes for a boolean',

@@ -17,7 +17,9 @@ import type {
  */
 export async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
   try {
-    return configOf(await yamlValue(text), path)
+    // Loaded when a file is read: most processes of a cluster in one process never do.
+    const { yamlValue } = await import('@gyropilot/foundation/yaml')
+    return configOf(yamlValue(text), path)
   } catch (error) {
     throw clientErrors.make(
       'KUBECONFIG_MALFORMED',
@@ -26,29 +28,6 @@ export async function parseKubeconfig(text: string, path: string): Promise<Kubec
         cause: error,
       },
     )
-  }
-}
-
-async function yamlValue(text: string): Promise<unknown> {
-  // Loaded when a file is read: most processes of a cluster in one process never do.
-  const { parse } = await import('yaml')
-  try {
-    return parse(text, {
-      version: '1.1',
-      schema: 'yaml-1.1',
-      merge: true,
-      logLevel: 'error',
-    }) as unknown
-  } catch (error) {
-    const { linePos, message } = error as {
-      linePos?: readonly { readonly line: number }[]
-      message: string
-    }
-    const where = linePos?.[0] === undefined ? '' : `line ${linePos[0].line}: `
-    const [what = ''] = message.split('\n', 1)
-    throw new Error(`yaml: ${where}${what.replace(/ at line \d+, column \d+:?$/, '')}`, {
-      cause: error,
-    })
   }
 }
 
@@ -275,6 +254,5 @@ class Fields {
 function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
-  if (value instanceof Date) return 'string'
   return typeof value === 'bigint' ? 'number' : typeof value
 }

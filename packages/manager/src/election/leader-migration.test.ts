@@ -64,7 +64,10 @@ const refused: readonly (readonly [string, RegExp])[] = [
   [head(), /leaderName must be set/],
   [`${head()}leaderName: move\nresourceLock: endpoints`, /"endpoints"/],
   [`${head()}leaderName: move\ncontrollerLeaders: [{name: a}]`, /component must be set/],
-  [`${head()}leaderName: a\nleaderName: b`, /unique/],
+  [
+    `${head()}leaderName: a\nleaderName: b`,
+    /strict decoding error: yaml: unmarshal errors:\n {2}line \d: key "leaderName" already set in map$/,
+  ],
   ['a: [', /error reading leader migration config at \/etc\/migration.yaml/],
 ]
 

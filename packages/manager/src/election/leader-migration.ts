@@ -1,5 +1,6 @@
 /** Which lock a controller runs under while loops move between managers. Contract: docs/behaviour/runtime/manager.md, Leader migration. */
 import { errorText } from '@gyropilot/foundation'
+import type { YamlDocument } from '@gyropilot/foundation/yaml'
 import { managerErrors } from '../errors.ts'
 
 const API_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map(
@@ -45,14 +46,14 @@ export async function parseLeaderMigration(text: string, path: string): Promise<
       'OPTIONS_INVALID',
       `error reading leader migration config at ${path}: ${detail}`,
     )
-  const { parse } = await import('yaml')
-  let document: unknown
+  const { readYaml } = await import('@gyropilot/foundation/yaml')
+  let document: YamlDocument
   try {
-    document = parse(text, { uniqueKeys: true })
+    document = readYaml(text)
   } catch (error) {
     throw problem(errorText(error))
   }
-  const root = fieldsOf(document)
+  const root = fieldsOf(document.root?.value)
   if (root === undefined) throw problem('the file holds no object')
   const { apiVersion, kind, leaderName, resourceLock, controllerLeaders, ...unknown } = root
   if (!API_VERSIONS.includes(String(apiVersion)) || kind !== 'LeaderMigrationConfiguration') {
@@ -60,9 +61,13 @@ export async function parseLeaderMigration(text: string, path: string): Promise<
       `no kind ${JSON.stringify(kind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')}`,
     )
   }
-  const unknownNames = Object.keys(unknown).map((name) => `unknown field ${JSON.stringify(name)}`)
-  const leaders = leadersOf(controllerLeaders ?? [], unknownNames)
-  if (unknownNames.length > 0) throw problem(`strict decoding error: ${unknownNames.join(', ')}`)
+  const mistakes = Object.keys(unknown).map((name) => `unknown field ${JSON.stringify(name)}`)
+  const leaders = leadersOf(controllerLeaders ?? [], mistakes)
+  if (document.repeatedKeys.length > 0) {
+    const repeated = document.repeatedKeys.map((key) => `\n  ${key.problem}`)
+    mistakes.unshift(`yaml: unmarshal errors:${repeated.join('')}`)
+  }
+  if (mistakes.length > 0) throw problem(`strict decoding error: ${mistakes.join(', ')}`)
   const migration = {
     leaderName: textOf(leaderName),
     resourceLock: textOf(resourceLock),

@@ -1,6 +1,6 @@
 import { errorText } from '@gyropilot/foundation'
 import type { HostEnvironment, Logger } from '@gyropilot/foundation'
-import { parse } from 'yaml'
+import { yamlValue } from '@gyropilot/foundation/yaml'
 import { allowedLabels, manifestMapping } from './metric-filters.ts'
 import type { MetricFilters } from './metric-filters.ts'
 import type { Options } from '../options/options.ts'
@@ -16,7 +16,7 @@ export async function metricFilters(
   const path = options.text('allow-metric-labels-manifest')
   if (given.size > 0 || path === '') return { disabled, allowed: allowedLabels(given) }
   try {
-    const mapping = manifestMapping(parse(await host.readTextFile(path)))
+    const mapping = manifestMapping(yamlValue(await host.readTextFile(path)))
     return { disabled, allowed: allowedLabels(mapping) }
   } catch (error) {
     logger.error(error, 'Failed to read allow list manifest', { path, reason: errorText(error) })

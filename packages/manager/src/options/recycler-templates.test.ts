@@ -17,7 +17,7 @@ for (const [text, why] of [
   ['kind: Job', 'its kind is not Pod'],
   ['kind: Pod', 'it has no volume to be emptied'],
   ['', undefined],
-  ['{', 'Flow map'],
+  ['{', 'did not find expected node content'],
 ] as const)
   test(`${JSON.stringify(text)}: ${why ?? 'no file, no template'}`, async () => {
     if (why === undefined) assert.deepEqual(await given(text), {})

@@ -21,12 +21,12 @@ export async function recyclerTemplates(
     const text = await textOfFile(FLAGS[plugin])
     if (text === '') return undefined
     // Hardly anybody has one.
-    const { parse } = await import('yaml')
+    const { yamlValue } = await import('@gyropilot/foundation/yaml')
     const refuse = (why: string): Error =>
       managerErrors.make('OPTIONS_INVALID', `--${FLAGS[plugin]} names no pod template: ${why}`)
     let pod: Pod
     try {
-      pod = parse(text) as Pod
+      pod = yamlValue(text) as Pod
     } catch (error) {
       throw refuse(errorText(error))
     }

@@ -1,6 +1,6 @@
 /** Reads the behaviour document, and says what in it is not known. Contract: docs/behaviour/simulation/kubelet.md. Pure. */
 import { suggestion } from '@gyropilot/foundation'
-import { parse } from 'yaml'
+import { yamlValue } from '@gyropilot/foundation/yaml'
 import { BEHAVIOR_ANNOTATION } from './annotations.ts'
 
 // oxlint-disable-next-line no-explicit-any -- a user's document, read field by field
@@ -26,7 +26,7 @@ export function documentOf(text: string | undefined, report: (problem: string) =
   if (text === undefined) return {}
   const say = (problem: string): void => report(`annotation ${BEHAVIOR_ANNOTATION} ${problem}`)
   try {
-    const value: unknown = parse(text)
+    const value: unknown = yamlValue(text)
     if (!isObject(value)) {
       say('is no YAML or JSON object')
       return {}
@@ -34,7 +34,7 @@ export function documentOf(text: string | undefined, report: (problem: string) =
     reportUnknown(value, say)
     return value
   } catch (error) {
-    say(`cannot be read: ${(error as Error).message.split('\n')[0]}`)
+    say(`cannot be read: ${(error as Error).message}`)
   }
   return {}
 }

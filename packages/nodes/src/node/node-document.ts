@@ -4,7 +4,7 @@
 import { parseTime } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
 import { parseGoDuration, suggestion } from '@gyropilot/foundation'
-import { parse } from 'yaml'
+import { yamlValue } from '@gyropilot/foundation/yaml'
 
 export const NODE_ANNOTATION = 'sim.kubelet/node'
 
@@ -50,11 +50,11 @@ function readDocument(
   say: (problem: string) => void,
 ): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = parse(text)
+    const value: unknown = yamlValue(text)
     if (isObject(value)) return value
     say('is no YAML or JSON object')
   } catch (error) {
-    say(`cannot be read: ${(error as Error).message.split('\n')[0]}`)
+    say(`cannot be read: ${(error as Error).message}`)
   }
   return {}
 }
@@ -79,7 +79,6 @@ function outageOf(
 /** A time, or a duration from the creation of the node on. */
 function momentOf(value: unknown, createdMs: number, otherwise: number): number | undefined {
   if (value === undefined || value === null) return otherwise
-  if (value instanceof Date) return value.getTime()
   if (typeof value !== 'string') return undefined
   const duration = parseGoDuration(value)
   if (typeof duration === 'number' && duration >= 0) return createdMs + duration

@@ -1,7 +1,7 @@
 /** The body of server-side apply: YAML or JSON of a partial object. Contract: docs/behaviour/api-server/patch-and-apply.md, "Apply". */
 import { badRequest } from '../../http/errors.ts'
 import type { ServerRequest } from '../../http/exchange.ts'
-import { checkNesting, checkValueNesting } from '@gyropilot/schema/body-refusals'
+import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { parseJson } from '@gyropilot/schema/json'
 import type { FieldValidation } from '../options.ts'
 
@@ -13,8 +13,7 @@ export async function applyPatchBody(
 ): Promise<Record<string, unknown>> {
   if (request.body !== undefined && 'json' in request.body)
     return request.body.json as Record<string, unknown>
-  const text = Buffer.from(request.body?.bytes ?? []).toString()
-  const { value, problems } = await parse(text)
+  const { value, problems } = await parse(request.body?.bytes ?? new Uint8Array(0))
   if (problems.length > 0 && validation === 'Strict') {
     throw badRequest(
       `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`,
@@ -32,8 +31,9 @@ export async function applyPatchBody(
 }
 
 /** JSON is YAML, and most clients send it: the native parser answers at once. */
-async function parse(text: string): Promise<{ value: unknown; problems: readonly string[] }> {
-  if (text.trimStart().startsWith('{')) {
+async function parse(bytes: Uint8Array): Promise<{ value: unknown; problems: readonly string[] }> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  if (text.trimStart().startsWith('{') && !BEYOND_YAML.test(text)) {
     checkNesting(text)
     try {
       const { value, occurrences } = parseJson(text)
@@ -42,10 +42,15 @@ async function parse(text: string): Promise<{ value: unknown; problems: readonly
       if (!(error instanceof SyntaxError)) throw error
     }
   }
-  const { parseYamlText } = await import('../../http/yaml.ts')
-  const { value, problems, error } = parseYamlText(text)
-  if (error !== undefined)
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error}`)
-  checkValueNesting(value)
-  return { value, problems }
+  const { YamlError, readYaml } = await import('@gyropilot/foundation/yaml')
+  try {
+    const { root, repeatedKeys } = readYaml(bytes)
+    return { value: root?.value ?? null, problems: repeatedKeys.map(({ problem }) => problem) }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`)
+  }
 }
+
+/** Half characters, which JSON writes as two escapes, are none in YAML. */
+const BEYOND_YAML = /\\u[dD][89a-fA-F]/

@@ -1,9 +1,8 @@
 /** From the text of a file to its documents. What cannot be read ends one document, not the file. Pure. */
+import { YamlError, readYaml } from '@gyropilot/foundation/yaml'
 import { parseJsonStream } from './json-tree.ts'
-import { parsePlainYaml } from './plain-yaml.ts'
 import { SourceError, type ParsedSource } from './source-node.ts'
 import type { SourceFile } from './source-file.ts'
-import { parseYaml } from './yaml-tree.ts'
 
 export interface SourceDocument extends ParsedSource {
   readonly file: SourceFile
@@ -50,10 +49,10 @@ function yamlDocuments(file: SourceFile): DocumentOrProblem[] {
     const origin = /^# Source: (\S.*)$/m.exec(text)?.[1]?.trim()
     try {
       if (badSeparator !== undefined)
-        throw new SourceError(`invalid Yaml document separator: ${badSeparator}`, start)
-      return { ...(parsePlainYaml(text, start) ?? parseYaml(text, start)), file, origin }
+        throw new SourceError(`yaml: invalid Yaml document separator: ${badSeparator}`, start)
+      return { ...readYaml(text, start), file, origin }
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error
+      if (!(error instanceof SourceError || error instanceof YamlError)) throw error
       const template = placeOfTemplate(text)
       return template === undefined
         ? { file, origin, start: error.start, problem: yamlProblem(error, file) }
@@ -71,11 +70,18 @@ function placeOfTemplate(text: string): number | undefined {
   return found === null ? undefined : found.index + found[0].length
 }
 
-function yamlProblem({ message, start }: SourceError, file: SourceFile): string {
-  const isOfJson = message.startsWith('json:')
-  const yaml = isOfJson ? message : `yaml: line ${file.positionOf(start).line}: ${message}`
+/** Lines are those of the file: kubectl counts within the document, and not always from one. */
+function yamlProblem({ message, start }: SourceError | YamlError, file: SourceFile): string {
+  const [, problem] = /^yaml: (?:line \d+: )?([^]*)$/.exec(message) ?? []
+  const isTab = file.text[start] === '\t'
+  const yaml =
+    problem === undefined
+      ? message
+      : `yaml: line ${file.positionOf(start).line}: ${problem}${isTab ? TAB : ''}`
   return `error converting YAML to JSON: ${yaml}`
 }
+
+const TAB = ': a tab, where YAML takes only spaces'
 
 interface Chunk {
   readonly text: string

@@ -1,20 +1,8 @@
 /** A value of a manifest that knows where it stands. */
+import type { YamlMember, YamlNode } from '@gyropilot/foundation/yaml'
 
-/** Shared where an alias repeats an anchor. */
-export interface SourceNode {
-  /** Offset in the text of the file, in UTF-16 units. */
-  readonly start: number
-  /** The JSON value: what is sent to the server. Never edited. */
-  readonly value: unknown
-  readonly members?: ReadonlyMap<string, SourceMember>
-  readonly items?: readonly SourceNode[]
-}
-
-export interface SourceMember {
-  /** Where its key stands. */
-  readonly keyStart: number
-  readonly node: SourceNode
-}
+export type SourceNode = YamlNode
+export type SourceMember = YamlMember
 
 /** A key that stands in its map more than once: the last one wins, as in every reader of Kubernetes. */
 export interface RepeatedKey {

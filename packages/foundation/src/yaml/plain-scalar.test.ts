@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plainScalar } from './yaml-scalar.ts'
+import { plainScalar } from './plain-scalar.ts'
 
 /** What kubectl 1.32 made of `x: TEXT`. */
 const RECORDED: readonly (readonly [text: string, value: unknown])[] = [

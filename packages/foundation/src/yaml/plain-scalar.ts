@@ -2,8 +2,6 @@
  * What a plain scalar means to kubectl and kube-apiserver: their YAML reader is between 1.1 and 1.2 (`yes` and `n` are booleans, `010` is
  * eight, `1:30` and dates are strings). The rows of the test are recorded from kubectl 1.32.
  */
-import { exactInteger } from './exact-json.ts'
-
 const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON', 'true', 'True', 'TRUE'].map(
     (word) => [word, true] as const,
@@ -23,6 +21,7 @@ const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const INTEGER =
   /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]+)|(0|[1-9][0-9]*))$/
 const LEAST = -(2n ** 63n)
+const GREATEST_SIGNED = 2n ** 63n - 1n
 const GREATEST = 2n ** 64n - 1n
 
 /** A string, boolean, null, number, or a bigint where a number would lose digits of an int64. */
@@ -31,6 +30,11 @@ export function plainScalar(text: string): unknown {
   if (word !== undefined) return word
   if (!MAY_BE_NUMBER.test(text)) return text
   return NUMBERS.get(text) ?? numberOf(text) ?? text
+}
+
+/** An integer of 64 bits; all other numbers are fractions, whatever they are worth: 1.0, 1e3. */
+export function isInteger(text: string): boolean {
+  return !text.startsWith('.') && integerOf(text.replaceAll('_', '')) !== undefined
 }
 
 function numberOf(text: string): number | bigint | undefined {
@@ -53,7 +57,8 @@ function integerOf(text: string): number | bigint | undefined {
           : BigInt(decimal!)
   const value = sign === '-' ? -magnitude : magnitude
   if (value < LEAST || value > GREATEST) return undefined
-  return exactInteger(value)
+  const number = Number(value)
+  return Number.isSafeInteger(number) || value > GREATEST_SIGNED ? number : value
 }
 
 function floatOf(text: string): number | undefined {
