@@ -161,7 +161,7 @@ describe('broken rules', () => {
         },
       }),
       { l: [2, 1], m: { k: '' } },
-      '[spec.l[1]: Invalid value: 1: failed rule: self > 1, spec.m.k: Invalid value: "": failed rule: self != \'\']',
+      '[spec.l[1]: Invalid value: 1: failed rule: self > 1, spec.m[k]: Invalid value: "": failed rule: self != \'\']',
     ],
     [
       'that fail show the type and the error',

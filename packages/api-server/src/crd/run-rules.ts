@@ -59,9 +59,11 @@ class RuleRun {
     else if (isObject(value)) {
       const stored = isObject(before) ? before : undefined
       for (const name of Object.keys(value)) {
-        const below = tree.properties.get(name) ?? tree.additional
-        if (below !== undefined)
-          this.node(below, value[name], stored?.[name], childPath(path, name))
+        const field = tree.properties.get(name)
+        if (field !== undefined)
+          this.node(field, value[name], stored?.[name], childPath(path, name))
+        else if (tree.additional !== undefined)
+          this.node(tree.additional, value[name], stored?.[name], `${path}[${name}]`)
       }
     }
   }
