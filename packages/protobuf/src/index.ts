@@ -1,4 +1,4 @@
-/** Request bodies in protobuf. The decoder and its tables are loaded with the first body. */
+/** Bodies of requests and answers in protobuf. Their tables are loaded with the first body. */
 import type { ExpectedMessage } from './envelope.ts'
 
 /** A plain JSON value, as the equal JSON body would be. Rejects with a 400. */
@@ -8,4 +8,16 @@ export async function decodeProtobuf(
 ): Promise<unknown> {
   const { decodeProtobufBody } = await import('./envelope.ts')
   return decodeProtobufBody(bytes, expected)
+}
+
+export type { AnsweredObject } from './answers.ts'
+
+/** What turns answers into bytes. */
+export type ProtobufAnswers = Pick<
+  typeof import('./answers.ts'),
+  'encodeAnswer' | 'encodeEventFrame' | 'hasMessage'
+>
+
+export async function protobufAnswers(): Promise<ProtobufAnswers> {
+  return import('./answers.ts')
 }

@@ -12,6 +12,8 @@ import {
   readTime,
 } from './special-messages.ts'
 import { FIXED64, LENGTH_DELIMITED, VARINT, type WireReader } from './wire.ts'
+import type { WireWriter } from './wire-writer.ts'
+import { writeIntOrString, writeQuantity, writeRawJson, writeTime } from './write-special.ts'
 
 /**
  * By schema name: JSON name -> field number. `...core-v1.VolumeSource` is a message whose fields are members of the JSON
@@ -27,10 +29,16 @@ export type ValuePlan =
       readonly kind: 'scalar'
       readonly wireType: number
       readonly zero: unknown
+      /** Of texts that stand for bytes. */
+      readonly encoding?: 'base64'
       read(reader: WireReader): unknown
     }
   /** A message of its own that is a single value in JSON; empty bytes give its zero. */
-  | { readonly kind: 'special'; read(reader: WireReader): unknown }
+  | {
+      readonly kind: 'special'
+      read(reader: WireReader): unknown
+      write(writer: WireWriter, value: unknown): void
+    }
   | { readonly kind: 'message'; readonly plan: () => MessagePlan }
   /** A schema or something else. */
   | { readonly kind: 'schema-or'; readonly other: 'array' | 'boolean' | 'strings' }
@@ -54,6 +62,7 @@ export interface MessagePlan {
 const EMBEDDED = '...'
 /** Objects without members: messages without fields, where the schema says no more than `raw`. */
 const EMPTY_MESSAGES = new Set(['apiextensions-v1.CustomResourceSubresources.status'])
+const EMPTY_MESSAGE: ValuePlan = { kind: 'special', read: () => ({}), write() {} }
 const plans = new Map<string, MessagePlan>()
 
 export function planOf(schema: ObjectSchema): MessagePlan {
@@ -81,7 +90,7 @@ function compile(message: string, properties: ObjectSchema['properties']): Messa
     if (field === undefined) continue
     const plan = fieldPlan(name, field)
     const isEmpty = EMPTY_MESSAGES.has(`${message}.${name}`)
-    fields.set(number, isEmpty ? { ...plan, value: { kind: 'special', read: () => ({}) } } : plan)
+    fields.set(number, isEmpty ? { ...plan, value: EMPTY_MESSAGE } : plan)
   }
   return { goName: bareName(message), fields }
 }
@@ -117,15 +126,16 @@ const SCALARS: Partial<Record<FieldSchema['type'], ValuePlan>> = {
     kind: 'scalar',
     wireType: LENGTH_DELIMITED,
     zero: '',
+    encoding: 'base64',
     read: (reader) => Buffer.from(reader.bytes()).toString('base64'),
   },
-  quantity: { kind: 'special', read: readQuantity },
-  'int-or-string': { kind: 'special', read: readIntOrString },
-  time: { kind: 'special', read: readTime },
-  microtime: { kind: 'special', read: readMicroTime },
-  'fields-v1': { kind: 'special', read: readRawJson },
-  raw: { kind: 'special', read: readRawJson },
-  json: { kind: 'special', read: readRawJson },
+  quantity: { kind: 'special', read: readQuantity, write: writeQuantity },
+  'int-or-string': { kind: 'special', read: readIntOrString, write: writeIntOrString },
+  time: { kind: 'special', read: readTime, write: writeTime },
+  microtime: { kind: 'special', read: readMicroTime, write: writeTime },
+  'fields-v1': { kind: 'special', read: readRawJson, write: writeRawJson },
+  raw: { kind: 'special', read: readRawJson, write: writeRawJson },
+  json: { kind: 'special', read: readRawJson, write: writeRawJson },
   'json-schema-or-array': { kind: 'schema-or', other: 'array' },
   'json-schema-or-boolean': { kind: 'schema-or', other: 'boolean' },
   'json-schema-or-string-array': { kind: 'schema-or', other: 'strings' },

@@ -82,7 +82,12 @@ export class NonResources implements NonResourceHandler {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
     if (isAnswer(value)) return value
     const accept = headerOf(request.headers, 'accept')
-    const output = negotiate(accept, { watch: false, watchable: false, transformable: false })
+    const output = negotiate(accept, {
+      watch: false,
+      watchable: false,
+      transformable: false,
+      messages: 'none',
+    })
     return { status: 200, mediaType: output.mediaType, pretty, body: { kind: 'object', value } }
   }
 

@@ -1,5 +1,6 @@
 /** The order of checks of every request. Contract: docs/behaviour/api-server/requests.md, "Order of checks". */
 import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
+import { schemaOf } from '@gyropilot/api/schema'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { uuid } from '@gyropilot/foundation'
 import { ANONYMOUS, forbiddenRequest, impersonate } from '../auth/index.ts'
@@ -18,7 +19,7 @@ import { errorMediaType, negotiate } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
 import { parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
-import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Call, ResourceCall } from './call.ts'
 import {
   isMutating,
@@ -210,7 +211,12 @@ export class Pipeline {
     const accept = headerOf(request.headers, 'accept')
     // Streams of bytes (logs, proxies, connections) are not negotiated.
     const raw = isStreamOfBytes(route.subresource)
-    const output = negotiate(raw ? undefined : accept, { watch, watchable, transformable: true })
+    const output = negotiate(raw ? undefined : accept, {
+      watch,
+      watchable,
+      transformable: true,
+      messages: isTyped(route.resource) ? 'all' : 'metadata',
+    })
     const { resource, namespace, name, subresource } = route
     const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
     return this.#dispatch(
@@ -263,6 +269,11 @@ async function orNotFound(
   found: Answer | undefined | Promise<Answer | undefined>,
 ): Promise<Answer> {
   return (await found) ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
+}
+
+/** Objects of the API itself have messages; custom resources and what others measure have none. */
+function isTyped({ info, custom }: ServedResource): boolean {
+  return !custom && schemaOf(info.group, info.version, info.kind) !== undefined
 }
 
 function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {

@@ -105,6 +105,7 @@ export class ResourceHandler {
     const watch = call.resource.custom ? this.#untilRedefined(call.resource, prepared) : prepared
     return {
       status: 200,
+      mediaType: call.output.mediaType,
       body: { kind: 'watch', watch, transform: watchTransform(call, () => clock.nowMs()) },
     }
   }

@@ -1,4 +1,5 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
+import type { MediaType } from './negotiation.ts'
 import type { PreparedWatch } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
@@ -39,8 +40,8 @@ export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body: AnswerBody
-  /** Content type of objects and lists. Default `application/json`. */
-  readonly mediaType?: 'application/json' | 'application/yaml'
+  /** Form of objects, lists and the events of a watch. Default `application/json`. */
+  readonly mediaType?: MediaType
   /** Overrides the content type written for `mediaType`: aggregated discovery repeats its parameters. */
   readonly contentType?: string
   readonly pretty?: boolean

@@ -1,7 +1,11 @@
-/** JSON and YAML on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
+/** JSON, YAML and protobuf on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodedItem, encodedObject } from '../storage/encoding.ts'
 import type { AnswerBody } from './answer.ts'
+import { protobufAnswers } from '@gyropilot/protobuf'
+import type { AnsweredObject, ProtobufAnswers } from '@gyropilot/protobuf'
+import { PROTOBUF } from './negotiation.ts'
+import type { MediaType } from './negotiation.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
@@ -12,14 +16,19 @@ const CHUNK_CHARACTERS = 262_144
 /** The text of an answer in pieces; ends with one newline. */
 export async function encodeBody(
   body: Encodable,
-  mediaType: 'application/json' | 'application/yaml',
+  mediaType: MediaType,
   pretty: boolean,
-): Promise<Buffer[]> {
+): Promise<Uint8Array[]> {
   if (mediaType === 'application/json' && !pretty) {
     if (body.kind === 'list') return encodeList(body)
     const json =
       body.stored === true ? encodedObject(body.value as Stored) : stringifyExact(body.value)
     return [Buffer.from(`${json}\n`)]
+  }
+  if (mediaType === PROTOBUF) {
+    const { encodeAnswer } = await protobufAnswers()
+    const value = body.kind === 'object' ? body.value : { ...body.head, items: body.items }
+    return [encodeAnswer(value as AnsweredObject)]
   }
   const value =
     body.kind === 'object'
@@ -76,8 +85,16 @@ let lastType = ''
 let lastObject: unknown
 let lastLine: Buffer | undefined
 
+/** What carries the events of a watch: type, the object, and what is shown of it. */
+export type EventEncoder = (type: string, object: Stored, shown: unknown) => Uint8Array
+
+/** Frames of protobuf instead of lines of JSON. */
+export function protobufEvents({ encodeEventFrame }: ProtobufAnswers): EventEncoder {
+  return (type, _, shown) => encodeEventFrame(type, shown as AnsweredObject)
+}
+
 /** One line of a watch. */
-export function encodeEvent(type: string, object: Stored, shown: unknown): Buffer {
+export function encodeEvent(type: string, object: Stored, shown: unknown): Uint8Array {
   if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine
   const json =
     shown === object && Object.isFrozen(object) ? encodedObject(object) : stringifyExact(shown)

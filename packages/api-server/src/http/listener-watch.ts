@@ -3,6 +3,7 @@ import type { ServerResponse as Http1Response } from 'node:http'
 import type { WatchEventType, WatchSink } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from './encode.ts'
+import type { EventEncoder } from './encode.ts'
 import { cutOff, drained, isGone, type Outgoing } from './listener-outgoing.ts'
 
 /** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
@@ -10,15 +11,21 @@ const MOST_UNREAD_BYTES = 8_388_608
 /** The initial state of a watch waits for its reader at this much. */
 const COMFORTABLE_BYTES = 1_048_576
 
-/** A watch as lines of JSON. */
+/** A watch as lines of JSON, or frames of protobuf. */
 export class WatchStream implements WatchSink {
   readonly #outgoing: Outgoing
   readonly #transform: ((object: Stored) => unknown) | undefined
+  readonly #encode: EventEncoder
   readonly #done = Promise.withResolvers<void>()
 
-  constructor(outgoing: Outgoing, transform: ((object: Stored) => unknown) | undefined) {
+  constructor(
+    outgoing: Outgoing,
+    transform: ((object: Stored) => unknown) | undefined,
+    encode: EventEncoder = encodeEvent,
+  ) {
     this.#outgoing = outgoing
     this.#transform = transform
+    this.#encode = encode
   }
 
   get ended(): Promise<void> {
@@ -28,7 +35,7 @@ export class WatchStream implements WatchSink {
   send(type: WatchEventType, object: Stored): boolean {
     if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
     const shown = this.#transform === undefined ? object : this.#transform(object)
-    ;(this.#outgoing as Http1Response).write(encodeEvent(type, object, shown))
+    ;(this.#outgoing as Http1Response).write(this.#encode(type, object, shown))
     return true
   }
 

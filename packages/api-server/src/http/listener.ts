@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { Answer } from './answer.ts'
-import { encodeBody } from './encode.ts'
+import { protobufAnswers } from '@gyropilot/protobuf'
+import { encodeBody, protobufEvents } from './encode.ts'
 import type { ServerRequest } from './exchange.ts'
 import { readBody, requestOf, type Incoming } from './listener-incoming.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from './listener-deadlines.ts'
 import { cutOff, drained, isGone, writeChunks, type Outgoing } from './listener-outgoing.ts'
 import { WatchStream } from './listener-watch.ts'
+import { PROTOBUF } from './negotiation.ts'
 
 export interface ListenerOptions {
   readonly certificatePem: string
@@ -35,6 +37,8 @@ export interface Listener {
   stop(graceMs: number): Promise<void>
 }
 
+/** The events of a watch in protobuf. */
+const STREAMED = `${PROTOBUF};stream=watch`
 const MOST_STREAMS_PER_CONNECTION = 1000
 const MOST_HEADER_BYTES = 131_072
 /** Connections of HTTP/1.1 are kept open between requests this long. */
@@ -230,10 +234,11 @@ class HttpsListener implements Listener {
         await this.#stream(outgoing, stream!)
         return
       case 'watch': {
-        outgoing.setHeader('content-type', 'application/json')
+        const encode = mediaType === PROTOBUF ? protobufEvents(await protobufAnswers()) : undefined
+        outgoing.setHeader('content-type', encode === undefined ? 'application/json' : STREAMED)
         outgoing.statusCode = answer.status
         ;(outgoing as Http1Response).flushHeaders()
-        const sink = new WatchStream(outgoing, body.transform)
+        const sink = new WatchStream(outgoing, body.transform, encode)
         const stop = body.watch.start(sink)
         this.#watches.add(stop)
         outgoing.once('close', stop)

@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import { ApiError } from '../contracts.ts'
 import { errorMediaType, inputType, negotiate } from './negotiation.ts'
 
-const LIST = { watch: false, watchable: true, transformable: true }
-const WATCH = { watch: true, watchable: true, transformable: true }
+type Messages = 'all' | 'metadata' | 'none'
+
+const LIST = { watch: false, watchable: true, transformable: true, messages: 'all' as Messages }
+const WATCH = { ...LIST, watch: true }
+const CUSTOM = { ...LIST, messages: 'metadata' as Messages }
+const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const table = 'application/json;as=Table;g=meta.k8s.io;v='
 
 const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = [
@@ -17,6 +21,12 @@ const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = 
   ['application/json;foo=bar', 'application/json'],
   ['application/vnd.kubernetes.protobuf,application/json', 'application/json'],
   ['application/cbor, */*;q=0.1', 'application/json'],
+  [PROTOBUF, PROTOBUF],
+  [`${PROTOBUF}, application/cbor`, PROTOBUF],
+  [
+    `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`,
+    `${PROTOBUF} PartialObjectMetadata v1`,
+  ],
   [`${table}v1`, 'application/json Table v1'],
   [`${table}v1beta1`, 'application/json Table v1beta1'],
   [`${table}v2,application/json`, 'application/json'],
@@ -40,6 +50,13 @@ for (const [accept, as] of ANSWERS) {
   })
 }
 
+test('a watch and metadata of anything are answered in protobuf', () => {
+  assert.equal(negotiate(PROTOBUF, WATCH).mediaType, PROTOBUF)
+  const metadata = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`
+  assert.equal(negotiate(metadata, CUSTOM).mediaType, PROTOBUF)
+})
+
+const THREE = `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`
 const NOTHING =
   '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAMS = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
@@ -53,6 +70,9 @@ const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message
     LIST,
     'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
   ],
+  [`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, LIST, THREE],
+  [PROTOBUF, CUSTOM, THREE],
+  [PROTOBUF, { ...CUSTOM, watch: true }, THREE],
   ['application/yaml', WATCH, `only the following media types are accepted: ${STREAMS}`],
 ]
 
@@ -69,6 +89,12 @@ for (const [accept, options, message] of REFUSED) {
 test('yaml on a watch is refused in YAML', () => {
   assert.equal(errorMediaType('application/yaml'), 'application/yaml')
   assert.equal(errorMediaType('text/html'), 'application/json')
+})
+
+test('who takes protobuf alone gets refusals in it, but not who wished for a form of objects', () => {
+  assert.equal(errorMediaType(PROTOBUF), PROTOBUF)
+  assert.equal(errorMediaType(`${PROTOBUF}, application/json`), 'application/json')
+  assert.equal(errorMediaType(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`), 'application/json')
 })
 
 test('content types: parameters are ignored, absent is JSON, others are 415', () => {

@@ -6,11 +6,9 @@ export type MediaType =
   | 'application/yaml'
   | 'application/vnd.kubernetes.protobuf'
 
-export const MEDIA_TYPES: readonly MediaType[] = [
-  'application/json',
-  'application/yaml',
-  'application/vnd.kubernetes.protobuf',
-]
+export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
+
+export const MEDIA_TYPES: readonly MediaType[] = ['application/json', 'application/yaml', PROTOBUF]
 const STREAM_TYPES =
   'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
@@ -21,7 +19,7 @@ export interface Transformation {
 }
 
 export interface NegotiatedType {
-  readonly mediaType: 'application/json' | 'application/yaml'
+  readonly mediaType: MediaType
   readonly transformation: Transformation | undefined
 }
 
@@ -65,31 +63,50 @@ function parseClause(text: string): AcceptClause {
   return { type: type.toLowerCase(), parameters, quality }
 }
 
-/** The type of the answer, or 406. `list` says whether the endpoint answers a list, `watch` whether it streams. */
+/**
+ * The type of the answer, or 406. `watch` says whether the endpoint streams, `messages` what of it has a form in protobuf. Who
+ * takes JSON too is given JSON: it costs the server less.
+ */
 export function negotiate(
   accept: string | undefined,
   options: {
     readonly watch: boolean
     readonly watchable: boolean
     readonly transformable: boolean
+    readonly messages: 'all' | 'metadata' | 'none'
   },
 ): NegotiatedType {
   if (accept === undefined || accept === '')
     return { mediaType: 'application/json', transformation: undefined }
   let known = false
+  let fitsNoStream = false
+  let inProtobuf: NegotiatedType | undefined
   for (const { type, parameters } of parseAccept(accept)) {
     const mediaType =
       type === '*/*' ? 'application/json' : MEDIA_TYPES.find((supported) => supported === type)
     if (mediaType === undefined) continue
     known = true
-    if (mediaType === 'application/vnd.kubernetes.protobuf') continue
-    if (options.watch && mediaType === 'application/yaml') continue
+    if (options.watch && mediaType === 'application/yaml') {
+      fitsNoStream = true
+      continue
+    }
     const transformation = transformationOf(parameters)
     if (transformation === 'unknown') continue
     if (transformation !== undefined && !options.transformable) continue
-    return { mediaType, transformation }
+    if (mediaType !== PROTOBUF) return { mediaType, transformation }
+    if (hasMessages(options.messages, transformation)) inProtobuf ??= { mediaType, transformation }
   }
-  throw known ? notAcceptable(options.watch) : noneAvailable(options.watchable)
+  if (inProtobuf !== undefined) return inProtobuf
+  throw known ? notAcceptable(fitsNoStream) : noneAvailable(options.watchable)
+}
+
+/** Metadata has a message whatever it is the metadata of; a Table has none. */
+function hasMessages(
+  messages: 'all' | 'metadata' | 'none',
+  transformation: Transformation | undefined,
+): boolean {
+  if (transformation === undefined) return messages === 'all'
+  return messages !== 'none' && transformation.as !== 'Table'
 }
 
 function transformationOf(
@@ -115,22 +132,22 @@ function noneAvailable(watchable: boolean): ApiError {
   )
 }
 
-/** The type is known, but not with these parameters or for this answer. */
-export function notAcceptable(watch: boolean): ApiError {
-  const types = watch ? STREAM_TYPES : MEDIA_TYPES.join(', ')
+/** The type is known, but not with these parameters or for this answer; `streamed`: it would do, but for the stream. */
+export function notAcceptable(streamed: boolean): ApiError {
+  const types = streamed ? STREAM_TYPES : MEDIA_TYPES.join(', ')
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
 }
 
-/** The form of an error: what was asked for as far as it can be given. */
-export function errorMediaType(
-  accept: string | undefined,
-): 'application/json' | 'application/yaml' {
+/** The form of an error: what was asked for as far as it can be given. One in protobuf, too, as long as no form of objects was wished for. */
+export function errorMediaType(accept: string | undefined): MediaType {
   if (accept === undefined) return 'application/json'
-  for (const { type } of parseAccept(accept)) {
+  let inProtobuf = false
+  for (const { type, parameters } of parseAccept(accept)) {
     if (type === 'application/yaml') return 'application/yaml'
     if (type === 'application/json' || type === '*/*') return 'application/json'
+    if (type === PROTOBUF) inProtobuf ||= parameters['as'] === undefined
   }
-  return 'application/json'
+  return inProtobuf ? PROTOBUF : 'application/json'
 }
 
 export type InputType = MediaType

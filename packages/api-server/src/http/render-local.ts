@@ -1,9 +1,9 @@
-/** Answers for callers within the process: values as they are, nothing encoded unless YAML was asked for. */
+/** Answers for callers within the process: values as they are, nothing encoded unless another form was asked for. Events are never encoded. */
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import type { WatchEventType, WatchSink } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
-import type { Answer } from './answer.ts'
-import { encodeValue } from './encode.ts'
+import type { Answer, AnswerBody } from './answer.ts'
+import { encodeBody } from './encode.ts'
 import { oneChunk, type ServerResponse } from './exchange.ts'
 
 /** Events that wait for the reader of a watch; more cut it off, and it continues from its last version. */
@@ -19,15 +19,15 @@ export async function renderLocally(
   const mediaType = answer.mediaType ?? 'application/json'
   switch (body.kind) {
     case 'object':
-      if (mediaType === 'application/yaml') return yaml(answer, body.value)
+      if (mediaType !== 'application/json') return encoded(answer, body)
       return {
         status,
         headers: { ...headers, 'content-type': answer.contentType ?? mediaType },
         body: { kind: 'value', value: body.value },
       }
     case 'list': {
+      if (mediaType !== 'application/json') return encoded(answer, body)
       const value = { ...body.head, items: body.items }
-      if (mediaType === 'application/yaml') return yaml(answer, value)
       return {
         status,
         headers: { ...headers, 'content-type': mediaType },
@@ -68,11 +68,15 @@ export async function renderLocally(
   }
 }
 
-async function yaml(answer: Answer, value: unknown): Promise<ServerResponse> {
-  const bytes = Buffer.from(await encodeValue(value, 'application/yaml', false))
+async function encoded(
+  answer: Answer,
+  body: Extract<AnswerBody, { kind: 'object' | 'list' }>,
+): Promise<ServerResponse> {
+  const mediaType = answer.mediaType!
+  const bytes = Buffer.concat(await encodeBody(body, mediaType, false))
   return {
     status: answer.status,
-    headers: { ...answer.headers, 'content-type': 'application/yaml' },
+    headers: { ...answer.headers, 'content-type': mediaType },
     body: { kind: 'bytes', chunks: oneChunk(bytes) },
   }
 }
