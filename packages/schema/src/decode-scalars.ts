@@ -2,6 +2,13 @@
 import { canonicalQuantity } from '@gyropilot/api'
 import type { FieldType } from '@gyropilot/api'
 import { isInteger, stringifyExact } from './exact-json.ts'
+import {
+  formatGoTime,
+  MICRO_TIME_LAYOUT,
+  parseGoTime,
+  TIME_LAYOUT,
+  type GoTime,
+} from './go-time.ts'
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
 export class DecodeError extends Error {
@@ -51,70 +58,33 @@ function base64ErrorOffset(text: string): number {
   return text.length - (text.length % 4)
 }
 
-const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/
-const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00'
-const MICRO_TIME_LAYOUT = '2006-01-02T15:04:05.000000Z07:00'
-
-/** The step of Go's layout at which a text stops being a time. */
-function timeError(text: string, layout: string, micro: boolean): DecodeError {
-  const steps: readonly (readonly [RegExp, string])[] = [
-    [/^\d{4}/, '2006'],
-    [/^-/, '-'],
-    [/^\d\d/, '01'],
-    [/^-/, '-'],
-    [/^\d\d/, '02'],
-    [/^T/, 'T'],
-    [/^\d\d/, '15'],
-    [/^:/, ':'],
-    [/^\d\d/, '04'],
-    [/^:/, ':'],
-    [/^\d\d/, '05'],
-    micro ? [/^\.\d{6}(?!\d)/, '.000000'] : [/^(\.\d+)?/, ''],
-    [/^(Z|[+-]\d\d:\d\d)/, 'Z07:00'],
-  ]
-  let rest = text
-  for (const [pattern, name] of steps) {
-    const match = pattern.exec(rest)
-    if (match === null) {
-      return new DecodeError(
-        `parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(name)}`,
-      )
-    }
-    rest = rest.slice(match[0].length)
-  }
-  if (rest !== '')
-    return new DecodeError(
-      `parsing time ${JSON.stringify(text)}: extra text: ${JSON.stringify(rest)}`,
-    )
-  const part =
-    Number(text.slice(5, 7)) > 12
-      ? 'month'
-      : Number(text.slice(11, 13)) > 23
-        ? 'hour'
-        : Number(text.slice(14, 16)) > 59
-          ? 'minute'
-          : Number(text.slice(17, 19)) > 59
-            ? 'second'
-            : 'day'
-  return new DecodeError(`parsing time ${JSON.stringify(text)}: ${part} out of range`)
-}
+/** The usual form of a time needs no reader: the day is checked by making it again. */
+const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+/** Go's zero time is no time. */
+const ZERO_TIME = Date.parse('0001-01-01T00:00:00Z')
 
 function decodeTime(value: unknown, mismatch: Mismatch): unknown {
   if (typeof value !== 'string') throw mismatch(value, 'string')
-  const match = TIME.exec(value)
-  const ms = match === null ? Number.NaN : Date.parse(value)
-  if (Number.isNaN(ms)) throw timeError(value, TIME_LAYOUT, false)
-  if (value.length === 20 && value.endsWith('Z')) return value
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
+  if (USUAL_TIME.test(value) && isCanonical(value)) return value
+  const time = parseGoTime(value, TIME_LAYOUT)
+  if ('error' in time) throw new DecodeError(time.error)
+  return isZero(time) ? undefined : `${formatGoTime(time.ms)}Z`
+}
+
+function isCanonical(text: string): boolean {
+  const ms = Date.parse(text)
+  return ms !== ZERO_TIME && !Number.isNaN(ms) && formatGoTime(ms) === text.slice(0, 19)
 }
 
 function decodeMicroTime(value: unknown, mismatch: Mismatch): unknown {
   if (typeof value !== 'string') throw mismatch(value, 'string')
-  const match = TIME.exec(value)
-  const ms = match === null || match[7]?.length !== 6 ? Number.NaN : Date.parse(value)
-  if (Number.isNaN(ms)) throw timeError(value, MICRO_TIME_LAYOUT, true)
-  if (match![8] === 'Z') return value
-  return `${new Date(ms).toISOString().slice(0, 19)}.${match![7]}Z`
+  const time = parseGoTime(value, MICRO_TIME_LAYOUT)
+  if ('error' in time) throw new DecodeError(time.error)
+  return isZero(time) ? undefined : `${formatGoTime(time.ms)}.${time.fraction}Z`
+}
+
+function isZero({ ms, fraction }: GoTime): boolean {
+  return ms === ZERO_TIME && /^0*$/.test(fraction)
 }
 
 const canonicalTexts = new Map<string, string>()
@@ -128,8 +98,12 @@ function rememberedQuantity(text: string): string {
   return canonical
 }
 
+/** Go trims the JSON between the quotes, where a tab or a line end is an escape. */
+const QUOTED_SPACES =
+  /^[ \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[ \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
+
 function decodeQuantity(value: unknown): unknown {
-  const text = typeof value === 'string' ? value : stringifyExact(value)
+  const text = typeof value === 'string' ? value.replace(QUOTED_SPACES, '') : stringifyExact(value)
   try {
     return rememberedQuantity(text)
   } catch (error) {

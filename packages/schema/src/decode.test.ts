@@ -171,6 +171,31 @@ test('times are UTC and whole seconds; what is no time is refused with the step 
   })
 })
 
+test('the zero time is none, and a lower-case t makes none', () => {
+  const event = { group: '', version: 'v1', kind: 'Event' }
+  assert.equal(decode(event, { lastTimestamp: '0001-01-01T00:00:00Z' }).lastTimestamp, null)
+  assert.throws(() => decode(event, { lastTimestamp: '2024-01-01t00:00:00Z' }), DecodeError)
+  assert.throws(() => decode(event, { lastTimestamp: '2024-02-30T00:00:00Z' }), DecodeError)
+})
+
+test('spaces around a quantity are trimmed; amounts of resources are whole thousandths', () => {
+  const capacity = (storage: unknown, type = 'PersistentVolume'): unknown =>
+    decode({ group: '', version: 'v1', kind: type }, { spec: { capacity: { storage } } }).spec
+      .capacity.storage
+  assert.equal(capacity(' 1 '), '1')
+  assert.throws(() => capacity('\t1Gi\n'), DecodeError)
+  assert.equal(capacity('0.5m'), '1m')
+  assert.equal(capacity('-1500u'), '-2m')
+  assert.equal(capacity('1E-5'), '1e-3')
+  const claim = { group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim' }
+  const requests = [{ name: 'a', exactly: { capacity: { requests: { m: '1u' } } } }]
+  assert.equal(
+    decode(claim, { spec: { devices: { requests } } }).spec.devices.requests[0].exactly.capacity
+      .requests.m,
+    '1u',
+  )
+})
+
 test('integers are written as integers: Go reads no fraction and no exponent into one, even of a whole number', () => {
   const of = (text: string): Draft => {
     const parsed = parseJson(text)

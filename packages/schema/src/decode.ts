@@ -4,6 +4,7 @@
  * A struct is compiled once, when first met. Contract: docs/behaviour/api-server/requests.md, Decoding.
  */
 import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
+import { roundQuantityToMilli } from '@gyropilot/api'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
 import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-scalars.ts'
@@ -188,17 +189,22 @@ function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder
   }
 }
 
+/** Structs whose maps of quantities are amounts of resources; those of devices are not. */
+const RESOURCE_LISTS = /^(core|node)-/
+
 function mapDecoder(struct: string, name: string, field: FieldSchema): Decoder {
   const decode = decoderOf(struct, name, field.values!)
   const zero = zeroElement(field.values!)
   const goType = goTypeOf(struct, name, field)
+  const isResourceList = field.values!.type === 'quantity' && RESOURCE_LISTS.test(struct)
   return (value, walk) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw mismatchOf(walk, goType, false)(value)
     const map: Draft = {}
     forEachMember(value as Draft, walk, (key, member) => {
       walk.path.push(key)
-      setOwn(map, key, member === null ? zero() : decode(member, walk))
+      const decoded = member === null ? zero() : decode(member, walk)
+      setOwn(map, key, isResourceList ? roundQuantityToMilli(decoded as string) : decoded)
       walk.path.pop()
     })
     return map

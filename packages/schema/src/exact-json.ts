@@ -56,3 +56,11 @@ export function stringifyExact(value: unknown, space?: number): string {
 function written(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(value)) : value
 }
+
+/** Go's encoder writes what HTML or JavaScript could read otherwise as `\u003c` and the like. */
+export function escapeHtml(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,5 +1,6 @@
 /** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
-import { stringifyExact } from './exact-json.ts'
+import { escapeHtml, stringifyExact } from './exact-json.ts'
+import { goQuote } from './go-quote.ts'
 
 export type FieldErrorType =
   | 'FieldValueNotFound'
@@ -88,7 +89,8 @@ function withDetail(message: string, detail: string): string {
   return detail === '' ? message : `${message}: ${detail}`
 }
 
-/** Values as they appear in messages: strings quoted, null as `null`, objects as JSON. */
+/** Values as they appear in messages: strings quoted, null as `null`, objects as Go's JSON, which escapes for HTML. */
 function printValue(value: unknown): string {
-  return value === undefined ? 'null' : stringifyExact(value)
+  if (value === undefined) return 'null'
+  return typeof value === 'string' ? goQuote(value) : escapeHtml(stringifyExact(value))
 }

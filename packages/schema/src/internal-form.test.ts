@@ -43,3 +43,27 @@ test('differences far apart stand in hunks of their own', () => {
   const diff = internalDiff(before, { ...before, k0: 'x', k19: 'y' })
   assert.equal(diff.match(/^@@/gm)?.length, 2)
 })
+
+test('metadata stands among the fields; opaque parameters keep their names; HTML is escaped in differences', () => {
+  assert.deepEqual(
+    Object.keys(
+      internalForm(
+        { metadata: { annotations: { a: 'b' }, labels: { a: 'b' } } },
+        'ResourceClaimTemplateSpec',
+      ),
+    ),
+    ['labels', 'annotations', 'Spec'],
+  )
+  assert.deepEqual(
+    internalForm({ opaque: { driver: 'd', parameters: { a: 1 } } }, 'DeviceClaimConfiguration'),
+    { Requests: null, Opaque: { Driver: 'd', Parameters: { a: 1 } } },
+  )
+  assert.deepEqual(internalForm({ hostPath: { path: '/' }, flocker: {} }, 'Volume')['Flocker'], {
+    DatasetName: '',
+    DatasetUUID: '',
+  })
+  assert.equal(
+    internalDiff({ A: '<' }, { A: '&' }),
+    '@@ -1,3 +1,3 @@\n {\n- "A": "\\u003c"\n+ "A": "\\u0026"\n }\n',
+  )
+})

@@ -4,13 +4,23 @@
  */
 import { byString } from '@gyropilot/foundation'
 import type { Draft, Stored } from './objects.ts'
-import { stringifyExact } from './exact-json.ts'
+import { escapeHtml, stringifyExact } from './exact-json.ts'
 import { internalTypes } from './internal-types.ts'
 
 interface InternalField {
   readonly name: string
   readonly json: string
-  readonly kind: 'text' | 'number' | 'flag' | 'nullable' | 'pointer' | 'struct' | 'list' | 'inline'
+  readonly kind:
+    | 'text'
+    | 'number'
+    | 'flag'
+    | 'nullable'
+    | 'pointer'
+    | 'struct'
+    | 'list'
+    | 'map'
+    | 'metadata'
+    | 'inline'
   readonly type: string
 }
 
@@ -22,17 +32,19 @@ const KINDS: Readonly<Record<string, InternalField['kind']>> = {
   '*': 'pointer',
   '=': 'struct',
   '[]': 'list',
+  '{}': 'map',
+  '@': 'metadata',
   '+': 'inline',
 }
 const parsed = new Map<string, readonly InternalField[]>()
 
-/** `Name`, `Name?`, `Name*Type`, `Name[]Type`, each with `~json` when the JSON name is no lower-case copy. */
+/** `Name`, `Name?`, `Name*Type`, `Name[]Type`, `Name{}Type`, each with `~json` when the JSON name is no lower-case copy. */
 function fieldsOf(type: string): readonly InternalField[] {
   let fields = parsed.get(type)
   if (fields === undefined) {
     fields = internalTypes[type]!.split(' ').map((text) => {
       const [, name = '', kind = '', target = '', json] =
-        /^(\w+)(\[\]|[#!?*=+]?)(\w*)(?:~(.*))?$/.exec(text)!
+        /^(\w+)(\[\]|\{\}|[#!?*=+@]?)(\w*)(?:~(.*))?$/.exec(text)!
       return { name, json: json ?? jsonName(name), kind: KINDS[kind]!, type: target }
     })
     parsed.set(type, fields)
@@ -53,7 +65,8 @@ export function internalForm(
 ): Draft {
   const form: Draft = {}
   for (const field of fieldsOf(type))
-    form[field.name] = fieldValue(value?.[field.json], field, value ?? undefined, context)
+    if (field.kind === 'metadata') Object.assign(form, metadataForm(value?.[field.json]))
+    else form[field.name] = fieldValue(value?.[field.json], field, value ?? undefined, context)
   return form
 }
 
@@ -82,11 +95,49 @@ function fieldValue(
       return Array.isArray(value)
         ? value.map((item: Stored) => internalForm(item, field.type))
         : null
+    case 'map':
+      return value === undefined || value === null
+        ? null
+        : Object.fromEntries(
+            Object.entries(sortedMap(value) as Stored).map(([key, item]) => [
+              key,
+              internalForm(item as Stored, field.type),
+            ]),
+          )
+    case 'metadata':
     case 'inline':
       // A field that the external form keeps one level up: hostNetwork and its like.
       return context?.[field.json] ?? (field.type === 'Flag' ? false : null)
   }
 }
+
+/** Fields of metadata in Go's order: one type serves inside and outside, and what is empty is left out. */
+function metadataForm(metadata: Stored | undefined): Draft {
+  const form: Draft = {}
+  for (const field of METADATA_FIELDS) {
+    const value = metadata?.[field]
+    if (value !== undefined && value !== null) form[field] = sortedMap(value)
+  }
+  return form
+}
+
+const METADATA_FIELDS = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+]
 
 /** Go prints maps by key. Values of this kind hold no structs. */
 export function sortedMap(value: unknown): unknown {
@@ -96,7 +147,7 @@ export function sortedMap(value: unknown): unknown {
 
 /** Lines with one space for each level, as Go prints indented JSON. */
 function linesOf(form: unknown): string[] {
-  return stringifyExact(form, 1).split('\n')
+  return escapeHtml(stringifyExact(form, 1)).split('\n')
 }
 
 /** A unified diff with three lines of context, headed by its `@@` lines, ended by a line break. */

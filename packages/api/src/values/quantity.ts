@@ -78,6 +78,11 @@ export class QuantityAmount {
     return Number(divideAwayFromZero(this.nanos, 1_000_000n))
   }
 
+  /** Whole thousandths, rounded away from zero. */
+  roundedToMilli(): QuantityAmount {
+    return new QuantityAmount(divideAwayFromZero(this.nanos, 1_000_000n) * 1_000_000n, this.format)
+  }
+
   /** The nearest double. */
   toNumber(): number {
     return Number(`${this.nanos}e-9`)
@@ -169,6 +174,15 @@ export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity)
   if (SMALL_INTEGER.test(text) && !text.endsWith('000')) return text
   return parseQuantity(text).toString()
+}
+
+const FINER_THAN_MILLI = /[nu]$|e-\d+$/
+
+/** Of a canonical text: amounts of resources are kept in whole thousandths, rounded away from zero. */
+export function roundQuantityToMilli(canonical: string): string {
+  return FINER_THAN_MILLI.test(canonical)
+    ? parseQuantity(canonical).roundedToMilli().toString()
+    : canonical
 }
 
 /** -1, 0 or 1. */

@@ -93,22 +93,34 @@ function checkHeader(body: ParsedBody, { expected, registry, resource }: Decodin
   if (sentKind === expected.kind && sentVersion === own) return value
   if (sentVersion.split('/').length > 2)
     throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
-  const [group, version] = splitApiVersion(sentVersion)
-  const handled = `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}`
-  if (!isRegistered(registry, group, version, sentKind)) {
-    throw badRequest(
-      `${handled}: no kind ${JSON.stringify(sentKind)} is registered for version ${JSON.stringify(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
-    )
-  }
-  if (sentKind === expected.kind) {
+  const why = foreignKind(sentKind, sentVersion, { expected, registry })
+  if (why === undefined)
     throw badRequest(
       `the API version in the data (${sentVersion}) does not match the expected API version (${own})`,
     )
-  }
+  const [, version] = splitApiVersion(sentVersion)
   throw badRequest(
-    `${handled}: converting (${version}.${sentKind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`,
+    `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: ${why}`,
   )
 }
+
+/** Why an object of this kind and version cannot become one of the expected kind; undefined: another version of it. */
+export function foreignKind(
+  kind: string,
+  apiVersion: string,
+  { expected, registry }: Pick<Decoding, 'expected' | 'registry'>,
+): string | undefined {
+  const [group, version] = splitApiVersion(apiVersion)
+  const isOwn = group === expected.group && kind === expected.kind
+  if (!isRegistered(registry, group, version, kind) && !(isOwn && SERVED_ONCE.test(version)))
+    return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`
+  return kind === expected.kind
+    ? undefined
+    : `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
+}
+
+/** Versions of built-in kinds that are not served any more are still known to the decoder. */
+const SERVED_ONCE = /^v1(alpha|beta)\d$/
 
 /** Custom resources must say what they are, and a wrong kind is an invalid field. */
 function checkCustomHeader(

@@ -18,7 +18,7 @@ import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { parseJson, type Occurrences } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { DecodeError } from '@gyropilot/schema'
-import { decodeValue, type Decoding } from '../bodies/decoding.ts'
+import { apiVersionOf, decodeValue, foreignKind, type Decoding } from '../bodies/decoding.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -74,6 +74,7 @@ export function patchObject(
 ): Draft {
   const problems: string[] = []
   const patched = applyOf(type, patch, current, decoding, problems)
+  if (type !== 'strategic') checkPatchedKind(patched as Draft, decoding, problems)
   let decoded
   try {
     decoded = decodeValue(patched, { occurrences: undefined }, decoding)
@@ -88,6 +89,32 @@ export function patchObject(
   }
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   return decoded.object
+}
+
+/**
+ * What has been patched is decoded by the kind it says it is of; a strategic merge goes on as the kind it was. Without a
+ * version nothing else of it is known. Custom resources are told apart by their own check.
+ */
+function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]): void {
+  const { expected, resource } = decoding
+  if (typeof patched !== 'object' || patched === null || resource?.custom === true) return
+  const { kind, apiVersion } = patched
+  if (!apiVersion) {
+    for (const field of Object.keys(patched).toSorted()) {
+      if (field === 'kind' || field === 'apiVersion') continue
+      problems.push(`unknown field ${JSON.stringify(field)}`)
+      delete patched[field]
+    }
+    return
+  }
+  if (typeof apiVersion !== 'string' || (kind && typeof kind !== 'string')) return
+  const sentKind = kind || expected.kind
+  if (sentKind === expected.kind && apiVersion === apiVersionOf(expected)) return
+  const why =
+    apiVersion.split('/').length > 2
+      ? `unexpected GroupVersion string: ${apiVersion}`
+      : foreignKind(sentKind, apiVersion, decoding)
+  if (why !== undefined) throw invalidPatch(stringifyExact(patched), why)
 }
 
 function applyOf(

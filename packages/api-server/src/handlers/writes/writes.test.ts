@@ -36,6 +36,37 @@ describe('patches', () => {
     assert.deepEqual((await request('GET', `${MAPS}/tested`)).value, made)
   })
 
+  test('a merge patch makes nothing of another kind; without a version nothing is known of it', async () => {
+    const { request } = running
+    await request('POST', MAPS, { metadata: { name: 'kinds' } })
+    const patched = async (patch: object, strict = ''): Promise<readonly [number, string]> => {
+      const { status, value } = await request('PATCH', `${MAPS}/kinds${strict}`, patch, MERGE_PATCH)
+      return [status, String(value.message).replace(/"\{.*\}"/s, '<object>')]
+    }
+    const refused = '"" is invalid: patch: Invalid value: <object>: '
+    assert.deepEqual(await patched({ kind: 'K' }), [
+      422,
+      ` ${refused}no kind "K" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    ])
+    assert.deepEqual(await patched({ kind: 'Pod' }), [
+      422,
+      ` ${refused}converting (v1.Pod) to (core.ConfigMap): unknown conversion`,
+    ])
+    assert.deepEqual(await patched({ apiVersion: 'a/b/c' }), [
+      422,
+      ` ${refused}unexpected GroupVersion string: a/b/c`,
+    ])
+    assert.deepEqual(await patched({ apiVersion: null }), [
+      400,
+      'the name of the object (kinds based on URL) was undeterminable: name must be provided',
+    ])
+    assert.deepEqual(await patched({ apiVersion: '' }, '?fieldValidation=Strict'), [
+      422,
+      ` ${refused}strict decoding error: unknown field "metadata"`,
+    ])
+    assert.equal((await patched({ kind: null }))[0], 200)
+  })
+
   test('Given no labels, when JSON-patched `add /metadata/labels/a`, then 422', async () => {
     const { request } = running
     await request('POST', MAPS, { metadata: { name: 'bare' } })

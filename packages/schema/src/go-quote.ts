@@ -1,0 +1,34 @@
+/** Strings as Go prints them in messages. */
+
+/** Go's idea of a printable rune: letters, marks, numbers, punctuation, symbols and the ASCII space. */
+export function isPrintable(char: string): boolean {
+  return char === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char)
+}
+
+const GO_ESCAPES: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+
+/** A string as Go's %q prints it. */
+export function goQuote(text: string): string {
+  let quoted = '"'
+  for (const char of text) {
+    if (char === '"' || char === '\\') quoted += `\\${char}`
+    else if (isPrintable(char)) quoted += char
+    else if (GO_ESCAPES[char] !== undefined) quoted += GO_ESCAPES[char]
+    else {
+      const code = char.codePointAt(0)!
+      quoted +=
+        code < 0x80
+          ? `\\x${code.toString(16).padStart(2, '0')}`
+          : `\\u${code.toString(16).padStart(4, '0')}`
+    }
+  }
+  return `${quoted}"`
+}
