@@ -69,11 +69,19 @@ export class FieldErrors {
   }
 
   tooLong(field: string, maximumBytes: number): void {
-    this.#add('FieldValueTooLong', field, `Too long: may not be more than ${maximumBytes} bytes`)
+    this.#add(
+      'FieldValueTooLong',
+      field,
+      `Too long: may not be more than ${maximumBytes} ${maximumBytes === 1 ? 'byte' : 'bytes'}`,
+    )
   }
 
   tooMany(field: string, actual: number, maximum: number): void {
-    this.#add('FieldValueTooMany', field, `Too many: ${actual}: must have at most ${maximum} items`)
+    this.#add(
+      'FieldValueTooMany',
+      field,
+      `Too many: ${actual}: must have at most ${maximum} ${maximum === 1 ? 'item' : 'items'}`,
+    )
   }
 
   internal(field: string, detail: string): void {

@@ -173,7 +173,12 @@ export const internalTypes: Readonly<Record<string, string>> = {
   WindowsSecurityContextOptions:
     'GMSACredentialSpecName?~gmsaCredentialSpecName GMSACredentialSpec?~gmsaCredentialSpec RunAsUserName? HostProcess?',
   JSONSchemaProps:
-    'ID~id Schema~$schema Ref?~$ref Description Type Nullable! Format Title Default? Maximum? ExclusiveMaximum! Minimum? ExclusiveMinimum! MaxLength? MinLength? Pattern MaxItems? MinItems? UniqueItems! MultipleOf? Enum? MaxProperties? MinProperties? Required? Items? AllOf[]JSONSchemaProps OneOf[]JSONSchemaProps AnyOf[]JSONSchemaProps Not*JSONSchemaProps Properties{}JSONSchemaProps AdditionalProperties? PatternProperties{}JSONSchemaProps Dependencies? AdditionalItems? Definitions{}JSONSchemaProps ExternalDocs*ExternalDocumentation Example? XPreserveUnknownFields?~x-kubernetes-preserve-unknown-fields XEmbeddedResource!~x-kubernetes-embedded-resource XIntOrString!~x-kubernetes-int-or-string XListMapKeys?~x-kubernetes-list-map-keys XListType?~x-kubernetes-list-type XMapType?~x-kubernetes-map-type XValidations[]ValidationRule~x-kubernetes-validations',
+    'ID~id Schema~$schema Ref?~$ref Description Type Nullable! Format Title Default? Maximum? ExclusiveMaximum! Minimum? ExclusiveMinimum! MaxLength? MinLength? Pattern MaxItems? MinItems? UniqueItems! MultipleOf? Enum? MaxProperties? MinProperties? Required? Items*JSONSchemaPropsOrArray AllOf[]JSONSchemaProps OneOf[]JSONSchemaProps AnyOf[]JSONSchemaProps Not*JSONSchemaProps Properties{}JSONSchemaProps AdditionalProperties*JSONSchemaPropsOrBool PatternProperties{}JSONSchemaProps Dependencies? AdditionalItems*JSONSchemaPropsOrBool Definitions{}JSONSchemaProps ExternalDocs*ExternalDocumentation Example? XPreserveUnknownFields?~x-kubernetes-preserve-unknown-fields XEmbeddedResource!~x-kubernetes-embedded-resource XIntOrString!~x-kubernetes-int-or-string XListMapKeys?~x-kubernetes-list-map-keys XListType?~x-kubernetes-list-type XMapType?~x-kubernetes-map-type XValidations[]ValidationRule~x-kubernetes-validations',
   ExternalDocumentation: 'Description URL',
   ValidationRule: 'Rule Message MessageExpression Reason? FieldPath OptionalOldSelf?',
+  JSONSchemaPropsOrArray: 'Schema*JSONSchemaProps JSONSchemas[]JSONSchemaProps~schemas',
+  JSONSchemaPropsOrBool: 'Allows! Schema*JSONSchemaProps',
+  CustomResourceSubresourceScale: 'SpecReplicasPath StatusReplicasPath LabelSelectorPath?',
+  CustomResourceColumnDefinition: 'Name Type Format Description Priority# JSONPath~jsonPath',
+  SelectableField: 'JSONPath~jsonPath',
 }

@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, CEL rules and Cost.
  */
 import type { Compiled } from '@gyropilot/cel'
+import { byString } from '@gyropilot/foundation'
 import { cel } from '@gyropilot/cel/load'
 import type { CelType } from '@gyropilot/cel/types'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -19,6 +20,7 @@ import {
   propertyOf,
   simplePath,
 } from './schemas/structural-schema.ts'
+import type { SchemaVerdict } from './schemas/schema-validation.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
@@ -26,7 +28,6 @@ const RULE_LIMIT = 10_000_000
 const DEFINITION_LIMIT = 100_000_000
 const MOST_EXPENSIVE_SHOWN = 4
 const WORTH_SHOWING = 1_000_000
-const LONGEST_MESSAGE = 2048
 const REASONS = [
   'FieldValueDuplicate',
   'FieldValueForbidden',
@@ -48,12 +49,14 @@ interface Place {
 export function validateRules(
   schema: Schema,
   path: string,
+  verdict: SchemaVerdict,
   stored: Schema | undefined,
   errors: FieldErrors,
 ): void {
   if (!hasRules(schema)) return
-  const check = new RuleCheck(errors, new Set(stored === undefined ? [] : expressionsOf(stored)))
-  check.node(schema, schema, {
+  const known = new Set(stored === undefined ? [] : expressionsOf(stored))
+  const check = new RuleCheck(errors, verdict, known)
+  check.node(schema, {
     path,
     isResource: true,
     cardinality: 1,
@@ -73,37 +76,38 @@ function expressionsOf(schema: Schema): string[] {
     ...Object.values(propertiesOf(schema)),
     ...(additional === undefined || additional === true ? [] : [additional]),
     ...(items === undefined ? [] : [items]),
-    ...(schema.allOf ?? []),
   ]
   return [...own, ...children.filter(hasRules).flatMap(expressionsOf)]
 }
 
 class RuleCheck {
   readonly #errors: FieldErrors
+  readonly #verdict: SchemaVerdict
   readonly #known: ReadonlySet<string>
+  /** Places of rules whose texts were refused. */
+  readonly #refused: string[] = []
   readonly #costs: { readonly path: string; readonly cost: number }[] = []
   #total = 0
   /** The part of the total that was accepted before. */
   #knownCost = 0
 
-  constructor(errors: FieldErrors, known: ReadonlySet<string>) {
+  constructor(errors: FieldErrors, verdict: SchemaVerdict, known: ReadonlySet<string>) {
     this.#errors = errors
+    this.#verdict = verdict
     this.#known = known
   }
 
-  /** `typed` specifies the values, `schema` is it or a part of its allOf. */
-  node(schema: Schema, typed: Schema, place: Place): void {
+  node(schema: Schema, place: Place): void {
     if (!hasRules(schema)) return
-    this.#children(schema, typed, place)
-    for (const [index, branch] of (schema.allOf ?? []).entries())
-      this.node(branch, typed, { ...place, path: `${place.path}.allOf[${index}]` })
+    this.#children(schema, place)
     const rules = rulesAt(schema)
     if (rules.length === 0) return
     const before = this.#errors.list.length
     for (const [index, rule] of rules.entries())
-      this.#texts(rule, typed, `${place.path}.x-kubernetes-validations[${index}]`)
-    if (this.#errors.list.length > before) return
-    const declared = declaredType(typed, SELF_TYPE, place.isResource)
+      this.#texts(rule, schema, `${place.path}.x-kubernetes-validations[${index}]`)
+    if (this.#errors.list.length > before) this.#refused.push(place.path)
+    if (!this.#canCompile(place.path)) return
+    const declared = declaredType(schema, SELF_TYPE, place.isResource)
     if (declared === undefined) {
       this.#errors.internal(
         `${place.path}.x-kubernetes-validations`,
@@ -120,38 +124,45 @@ class RuleCheck {
         `${place.path}.x-kubernetes-validations[${index}]`,
         place,
       )
-    if (this.#errors.list.length === before && schema === typed) this.#default(schema, place.path)
+    if (this.#errors.list.length === before) this.#default(schema, place.path)
   }
 
-  #children(schema: Schema, typed: Schema, place: Place): void {
+  /** Types are known where the schema is structural and nothing was refused here or below. */
+  #canCompile(path: string): boolean {
+    return (
+      this.#verdict.isTyped &&
+      !this.#verdict.hasProblemBelow(path) &&
+      !this.#refused.some((refused) => refused.startsWith(path))
+    )
+  }
+
+  #children(schema: Schema, place: Place): void {
     const { path, cardinality } = place
-    for (const name of Object.keys(propertiesOf(schema)).toSorted()) {
-      const property = propertyOf(schema, name)!
-      const specified = propertyOf(typed, name) ?? property
-      this.node(property, specified, {
+    for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(
+      byString(([key]) => key),
+    ))
+      this.node(property, {
         ...place,
         path: `${path}.properties[${name}]`,
-        isResource: isEmbedded(specified),
+        isResource: isEmbedded(property),
       })
-    }
     const additional = additionalOf(schema)
     if (additional !== undefined && additional !== true) {
-      this.node(additional, additional, {
+      this.node(additional, {
         ...place,
         path: `${path}.additionalProperties`,
         isResource: isEmbedded(additional),
-        cardinality: times(cardinality, typed.maxProperties),
+        cardinality: times(cardinality, schema.maxProperties),
       })
     }
     const items = itemsOf(schema)
     if (items === undefined) return
-    const specified = itemsOf(typed) ?? items
-    const correlates = typed['x-kubernetes-list-type'] === 'map'
-    this.node(items, specified, {
+    const correlates = schema['x-kubernetes-list-type'] === 'map'
+    this.node(items, {
       ...place,
       path: `${path}.items`,
-      isResource: isEmbedded(specified),
-      cardinality: times(cardinality, typed.maxItems),
+      isResource: isEmbedded(items),
+      cardinality: times(cardinality, schema.maxItems),
       uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : path),
     })
   }
@@ -163,16 +174,9 @@ class RuleCheck {
     const errors = this.#errors
     if (rule === '') errors.required(`${path}.rule`, 'rule is not specified')
     else if (message !== '' && trimmed === '')
-      errors.invalid(`${path}.message`, message, 'message must be non-empty if specified')
-    else if (message.length > LONGEST_MESSAGE) {
-      const start = `${message.slice(0, 10)}...`
-      errors.invalid(
-        `${path}.message`,
-        start,
-        `message must have a maximum length of ${LONGEST_MESSAGE} characters`,
-      )
-    } else if (hasLineBreak(trimmed))
-      errors.invalid(`${path}.message`, message, 'message must not contain line breaks')
+      errors.invalid(`${path}.message`, message, 'must be non-empty if specified')
+    else if (hasLineBreak(trimmed))
+      errors.invalid(`${path}.message`, message, 'must not contain line breaks')
     else if (hasLineBreak(rule) && trimmed === '')
       errors.required(`${path}.message`, 'message must be specified if rule contains line breaks')
     if (messageExpression !== '' && messageExpression.trim() === '')
@@ -184,13 +188,9 @@ class RuleCheck {
       errors.notSupported(`${path}.reason`, reason, REASONS)
     if (fieldPath === '') return
     const at = `${path}.fieldPath`
-    if (fieldPath.trim() === '')
-      errors.invalid(at, fieldPath, 'fieldPath must be non-empty if specified')
-    if (hasLineBreak(fieldPath))
-      errors.invalid(at, fieldPath, 'fieldPath must not contain line breaks')
-    const problem = fieldPathProblem(fieldPath, typed)
-    if (problem !== undefined)
-      errors.invalid(at, fieldPath, `fieldPath must be a valid path: ${problem}`)
+    if (fieldPath.trim() === '') errors.invalid(at, fieldPath, 'must be non-empty if specified')
+    if (hasLineBreak(fieldPath)) errors.invalid(at, fieldPath, 'must not contain line breaks')
+    if (!isFieldPath(fieldPath, typed)) errors.invalid(at, fieldPath, 'must be a valid path')
   }
 
   #rule(source: RuleSource, type: CelType, cardinality: number, path: string, place: Place): void {
@@ -331,17 +331,16 @@ function costText(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** Undefined for a path to a field of the schema. */
-function fieldPathProblem(fieldPath: string, schema: Schema): string | undefined {
-  if (!/^[.[]/.test(fieldPath)) {
-    const first = /^[A-Za-z0-9_]+/.exec(fieldPath)?.[0] ?? fieldPath
-    return `expected [ or . but got: ${first}`
-  }
+const FIELD_PATH = /^(?:\.(?:[^.[\]\\]|\\.)+|\['(?:[^'\\]|\\.)*'\])+$/
+
+/** Whether it leads to a field of the schema. */
+function isFieldPath(fieldPath: string, schema: Schema): boolean {
+  if (!FIELD_PATH.test(fieldPath)) return false
   let node: Schema | undefined = schema
   for (const name of simplePath(fieldPath)) {
     const additional = additionalOf(node)
     node = propertyOf(node, name) ?? (additional === true ? undefined : additional)
-    if (node === undefined) return 'does not refer to a valid field'
+    if (node === undefined) return false
   }
-  return undefined
+  return true
 }

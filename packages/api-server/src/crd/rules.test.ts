@@ -178,15 +178,6 @@ describe('broken rules', () => {
       {},
       'spec: Invalid value: "object": no such key: a evaluating rule: m',
     ],
-    [
-      'of allOf hold, too',
-      object(
-        { a: INTEGER },
-        { allOf: [{ 'x-kubernetes-validations': [rule('self.a > 1', { message: 'm' })] }] },
-      ),
-      { a: 1 },
-      'spec: Invalid value: m',
-    ],
   ]
   for (const [title, schema, spec, error] of rows)
     test(title, async () => {
@@ -434,12 +425,12 @@ describe('definitions that are refused', () => {
     [
       'a message of two lines',
       at('true', { message: 'a\nb' }),
-      [`${path}.message: Invalid value: "a\\nb": message must not contain line breaks`],
+      [`${path}.message: Invalid value: "a\\nb": must not contain line breaks`],
     ],
     [
       'a blank message',
       at('true', { message: ' ' }),
-      [`${path}.message: Invalid value: " ": message must be non-empty if specified`],
+      [`${path}.message: Invalid value: " ": must be non-empty if specified`],
     ],
     ['a rule of two lines without message', at('true\n'), []],
     [
@@ -464,9 +455,7 @@ describe('definitions that are refused', () => {
     [
       'a path to nothing',
       at('true', { fieldPath: '.nope' }),
-      [
-        `${path}.fieldPath: Invalid value: ".nope": fieldPath must be a valid path: does not refer to a valid field`,
-      ],
+      [`${path}.fieldPath: Invalid value: ".nope": must be a valid path`],
     ],
     [
       'the authorizer',

@@ -9,7 +9,6 @@ import {
   isEmbedded,
   itemsOf,
   propertiesOf,
-  propertyOf,
 } from './schemas/structural-schema.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 
@@ -28,8 +27,6 @@ export interface CompiledRule {
   readonly message: Compiled | undefined
   /** Looks at the old value: not run without one. */
   readonly transition: boolean
-  /** An unchanged value that breaks it is tolerated. */
-  readonly ratchets: boolean
 }
 
 /** The rules at one place of a schema and below. Places without rules are left out. */
@@ -48,62 +45,41 @@ const trees = new WeakMap<Schema, RuleTree | 'none'>()
 export function rulesOf(schema: Schema): RuleTree | undefined {
   let tree = trees.get(schema)
   if (tree === undefined) {
-    tree = hasRules(schema) ? (build(schema, [], true) ?? 'none') : 'none'
+    tree = hasRules(schema) ? (build(schema, true) ?? 'none') : 'none'
     trees.set(schema, tree)
   }
   return tree === 'none' ? undefined : tree
 }
 
-/** `branches`: what allOf says of the same place. */
-function build(
-  schema: Schema,
-  branches: readonly Schema[],
-  isResource: boolean,
-): RuleTree | undefined {
-  const all = withBranches([schema, ...branches])
-  if (!all.some(hasRules)) return undefined
-  const own = all.some((part) => rulesAt(part).length > 0)
-  const type = own ? declaredType(schema, SELF_TYPE, isResource)?.type : undefined
-  const rules =
-    type === undefined
-      ? []
-      : all.flatMap((part) => compileRules(rulesAt(part), type, part === schema))
+function build(schema: Schema, isResource: boolean): RuleTree | undefined {
+  if (!hasRules(schema)) return undefined
+  const own = rulesAt(schema)
+  const type = own.length > 0 ? declaredType(schema, SELF_TYPE, isResource)?.type : undefined
   const properties = new Map<string, RuleTree>()
   for (const [property, propertySchema] of Object.entries(propertiesOf(schema))) {
-    const parts = all.slice(1).flatMap((part) => propertyOf(part, property) ?? [])
-    const below = build(propertySchema, parts, isEmbedded(propertySchema))
+    const below = build(propertySchema, isEmbedded(propertySchema))
     if (below !== undefined) properties.set(property, below)
   }
   const additional = additionalOf(schema)
   const items = itemsOf(schema)
-  const itemParts = all.slice(1).flatMap((part) => itemsOf(part) ?? [])
   return {
     schema,
     type,
-    rules,
+    rules: type === undefined ? [] : compileRules(own, type),
     properties,
     additional:
       additional === undefined || additional === true
         ? undefined
-        : build(additional, [], isEmbedded(additional)),
-    items: items && build(items, itemParts, isEmbedded(items)),
+        : build(additional, isEmbedded(additional)),
+    items: items && build(items, isEmbedded(items)),
   }
-}
-
-/** Schemas with all that their allOf adds, at any depth. */
-function withBranches(schemas: readonly Schema[]): readonly Schema[] {
-  return schemas.flatMap((schema) => [schema, ...withBranches(schema.allOf ?? [])])
 }
 
 export function rulesAt(schema: Schema): readonly RuleSource[] {
   return (schema['x-kubernetes-validations'] ?? []) as readonly RuleSource[]
 }
 
-function compileRules(
-  sources: readonly RuleSource[],
-  type: CelType,
-  ratchets: boolean,
-): CompiledRule[] {
+function compileRules(sources: readonly RuleSource[], type: CelType): CompiledRule[] {
   return sources.flatMap((source): CompiledRule[] => {
     try {
       const environment = ruleEnvironment(type, source)
@@ -116,7 +92,6 @@ function compileRules(
             ? cel().compile(source.messageExpression, environment)
             : undefined,
           transition: program.uses('oldSelf') && source.optionalOldSelf !== true,
-          ratchets,
         },
       ]
     } catch (error) {

@@ -78,7 +78,7 @@ class RuleRun {
   #rule(rule: CompiledRule, tree: RuleTree, value: unknown, old: unknown, path: string): void {
     if (rule.transition && old === undefined) return
     const usesOld = rule.program.uses('oldSelf')
-    const tolerated = rule.ratchets && !usesOld && old !== undefined && deepEqual(value, old)
+    const tolerated = !usesOld && old !== undefined && deepEqual(value, old)
     const into = tolerated ? this.#findings.tolerated : this.#findings.errors
     const variables = this.#variables(rule, tree, value, old)
     const shown = tree.schema.type ?? 'object'

@@ -37,6 +37,7 @@ export const definitionRules: KindRules = {
   },
   validate: (object, errors) => validateDefinition(object, errors),
   updateOrder: 'update-only',
+  unconditionalUpdate: false,
   validateUpdate(object, stored, errors) {
     validateDefinition(object, errors, stored)
     validateDefinitionUpdate(object, stored, errors)
@@ -77,24 +78,27 @@ function defaultDefinition(object: Draft): void {
 
 /** Unknown formats mean nothing: said once, when they come in. */
 function formatWarnings(object: Stored, stored: Stored | undefined): readonly string[] {
-  const before = new Set(stored === undefined ? [] : formatsOf(stored))
-  return formatsOf(object)
-    .filter((format) => !before.has(format) && !isKnownFormat(format))
+  const before = new Set(stored === undefined ? [] : unknownFormatsOf(stored))
+  return unknownFormatsOf(object)
+    .filter((format) => !before.has(format))
     .map((format) => `unrecognized format ${JSON.stringify(format)}`)
 }
 
-function formatsOf(definition: Stored): string[] {
+function unknownFormatsOf(definition: Stored): string[] {
   const formats = new Set<string>()
   for (const version of definition['spec']?.versions ?? [])
-    collectFormats(version.schema?.openAPIV3Schema, formats)
+    collectUnknown(version.schema?.openAPIV3Schema, formats)
   return [...formats].toSorted()
 }
 
-function collectFormats(schema: Schema | undefined, formats: Set<string>): void {
+function collectUnknown(schema: Schema | undefined, formats: Set<string>): void {
   if (schema === undefined) return
-  if (schema.format) formats.add(schema.format)
-  for (const property of Object.values(propertiesOf(schema))) collectFormats(property, formats)
+  if (schema.format && !isKnownFormat(schema.format, schema.type)) formats.add(schema.format)
+  for (const property of Object.values(propertiesOf(schema))) collectUnknown(property, formats)
   const additional = additionalOf(schema)
-  if (additional !== true) collectFormats(additional, formats)
-  collectFormats(itemsOf(schema), formats)
+  if (additional !== true) collectUnknown(additional, formats)
+  collectUnknown(itemsOf(schema), formats)
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
+    for (const branch of schema[keyword] ?? []) collectUnknown(branch, formats)
+  collectUnknown(schema.not, formats)
 }

@@ -1,16 +1,14 @@
 /** Checks definitions themselves. Contract: docs/behaviour/api-server/custom-resources.md, Validation of the definition. */
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, Stored } from '../../registry/kind-rules.ts'
+import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { validateConversion } from '../conversion-validation.ts'
 import { validateRules } from '../rule-validation.ts'
 import { validateSchema } from '../schemas/schema-validation.ts'
-import { itemsOf, propertyOf, simplePath } from '../schemas/structural-schema.ts'
+import { internalVersions, partOf, type Per, type Version } from './versions.ts'
+import { propertyOf, simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
-
-type Version = Draft
-type Per<T> = { readonly shared: T | undefined; readonly perVersion: boolean }
 
 /** `stored`: the definition before an update. */
 export function validateDefinition(object: Stored, errors: FieldErrors, stored?: Stored): void {
@@ -23,6 +21,7 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   validateScope(spec, errors)
   requireSchemas(spec, errors)
   validateVersionParts(spec, 'perVersion', errors, stored?.['spec'])
+  validateFirstVersion(spec, errors)
   validateVersions(spec, errors)
   requireNames(spec['names'] ?? {}, errors)
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
@@ -89,6 +88,17 @@ function requireSchemas(spec: Stored, errors: FieldErrors): void {
   }
 }
 
+/** Inside, the name of the first version is a field of its own, too. */
+function validateFirstVersion(spec: Stored, errors: FieldErrors): void {
+  const name: string = spec['versions']?.[0]?.name ?? ''
+  if (name !== '') refuseLabel('spec.version', name, errors)
+}
+
+function refuseLabel(field: string, name: string, errors: FieldErrors): void {
+  const message = dns1035Label(name).join(',')
+  if (message !== '') errors.invalid(field, name, message)
+}
+
 function validateVersions(spec: Stored, errors: FieldErrors): void {
   const versions: readonly Version[] = spec['versions'] ?? []
   const names = versions.map(({ name }) => name)
@@ -117,36 +127,6 @@ function validateDeprecation(version: Version, path: string, errors: FieldErrors
       `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`,
     )
   }
-}
-
-/** The versions as the reference server prints them: its internal type, where what all versions share stands elsewhere. */
-function internalVersions(spec: Stored): unknown {
-  const schema = partOf(spec, 'schema')
-  const subresources = partOf(spec, 'subresources')
-  const columns = partOf(spec, 'additionalPrinterColumns')
-  const selectable = partOf(spec, 'selectableFields')
-  return (
-    (spec['versions'] as readonly Version[] | undefined)?.map((version) => ({
-      Name: version['name'] ?? '',
-      Served: version['served'] ?? false,
-      Storage: version['storage'] ?? false,
-      Deprecated: version['deprecated'] ?? false,
-      DeprecationWarning: version['deprecationWarning'] ?? null,
-      Schema: schema.perVersion ? (version['schema'] ?? null) : null,
-      Subresources: subresources.perVersion ? (version['subresources'] ?? null) : null,
-      AdditionalPrinterColumns: columns.perVersion
-        ? (version['additionalPrinterColumns'] ?? null)
-        : null,
-      SelectableFields: selectable.perVersion ? (version['selectableFields'] ?? null) : null,
-    })) ?? null
-  )
-}
-
-/** What all versions have in common is reported, and checked, once. */
-function partOf(spec: Stored, field: string): Per<unknown> {
-  const versions: readonly Version[] = spec['versions'] ?? []
-  const shared: unknown = versions[0]?.[field]
-  return { shared, perVersion: versions.some((version) => !deepEqual(version[field], shared)) }
 }
 
 function validatePreserveUnknown(spec: Stored, errors: FieldErrors): void {
@@ -213,11 +193,9 @@ function validateVersionParts(
     const openApi: Schema | undefined = version['schema']?.openAPIV3Schema
     if (isMine(schema) && openApi !== undefined) {
       const path = `${isShared ? 'spec.validation' : `${own}.schema`}.openAPIV3Schema`
-      const known = errors.list.length
-      validateSchema(openApi, path, version['subresources']?.status !== undefined, errors)
-      // Of a broken schema the types are not known.
-      if (errors.list.length === known)
-        validateRules(openApi, path, schemaOfVersion(stored, version['name']), errors)
+      const hasStatus = version['subresources']?.status !== undefined
+      const verdict = validateSchema(openApi, path, hasStatus, errors)
+      validateRules(openApi, path, verdict, schemaOfVersion(stored, version['name']), errors)
     }
     if (isMine(subresources))
       validateSubresources(version['subresources'], `${own}.subresources`, errors)
@@ -240,8 +218,7 @@ function validateVersionParts(
 }
 
 function validateVersion(version: Version, path: string, errors: FieldErrors): void {
-  const message = dns1035Label(version['name'] ?? '').join(',')
-  if (message !== '') errors.invalid(`${path}.name`, version['name'] ?? '', message)
+  refuseLabel(`${path}.name`, version['name'] ?? '', errors)
   validateDeprecation(version, path, errors)
 }
 
@@ -311,8 +288,7 @@ function validateSelectableFields(
   path: string,
   errors: FieldErrors,
 ): void {
-  if (fields.length > SELECTABLE_FIELDS_MAX)
-    errors.tooMany(path, fields.length, SELECTABLE_FIELDS_MAX)
+  const good = new Set<string>()
   const seen = new Set<string>()
   for (const [index, { jsonPath = '' }] of fields.entries()) {
     const at = `${path}[${index}].jsonPath`
@@ -322,21 +298,32 @@ function validateSelectableFields(
     }
     if (seen.has(jsonPath)) errors.duplicate(at, jsonPath)
     seen.add(jsonPath)
+    const problem = fieldPathProblem(jsonPath)
     const names = simplePath(jsonPath)
     let node: Schema | undefined = schema
     for (const name of names) node = propertyOf(node, name)
-    if (node === undefined || !jsonPath.startsWith('.') || itemsOf(node) !== undefined) {
+    if (problem !== undefined) errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
+    else if (node === undefined)
       errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')
-    } else if (names[0] === 'metadata')
+    else if (names[0] === 'metadata')
       errors.invalid(at, jsonPath, 'must not point to fields in metadata')
-    else if (!['string', 'boolean', 'integer'].includes(node.type ?? '')) {
+    else if (!['string', 'boolean', 'integer'].includes(node.type ?? ''))
       errors.invalid(
         at,
         jsonPath,
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
       )
-    }
+    else good.add(jsonPath)
   }
+  if (good.size > SELECTABLE_FIELDS_MAX) errors.tooMany(path, good.size, SELECTABLE_FIELDS_MAX)
+}
+
+/** Why a text is no path of plain fields. */
+function fieldPathProblem(path: string): string | undefined {
+  if (path === '.') return 'unexpected end of JSON path'
+  if (/\[\d+\]|\["/.test(path)) return 'array notation is not allowed'
+  if (path.startsWith('.') || path.startsWith('[')) return undefined
+  return `expected [ or . but got: ${/^[A-Za-z0-9_]+/.exec(path)?.[0] ?? path[0]}`
 }
 
 function validateStoredVersions(object: Stored, errors: FieldErrors): void {

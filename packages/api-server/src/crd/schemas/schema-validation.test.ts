@@ -27,7 +27,7 @@ test('a structural schema passes', () => {
       free: { 'x-kubernetes-preserve-unknown-fields': true },
       map: { type: 'object', additionalProperties: { type: 'string' } },
     },
-    anyOf: [{ required: ['size'] }, { properties: { port: { type: 'integer' } } }],
+    anyOf: [{ required: ['size'] }, { properties: { port: { enum: [80] } } }],
   }
   assert.deepEqual(texts(withSpec(spec), true), [])
 })
@@ -42,7 +42,10 @@ test('each rule of structural schemas has its message', () => {
     [{ type: 'array' }, [`${AT}.items: Required value: must be specified`]],
     [
       { type: 'null' },
-      [`${AT}.type: Forbidden: type cannot be set to null, use nullable as an alternative`],
+      [
+        `${AT}.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+        `${AT}.type: Forbidden: type cannot be set to null, use nullable as an alternative`,
+      ],
     ],
     [
       { type: 'foo' },
@@ -61,12 +64,6 @@ test('each rule of structural schemas has its message', () => {
       ],
     ],
     [
-      { type: 'object', anyOf: [{ properties: { x: {} } }] },
-      [
-        `${AT}.properties[x]: Required value: because it is defined in ${AT}.anyOf[0].properties[x]`,
-      ],
-    ],
-    [
       { type: 'string', allOf: [{ type: 'string' }] },
       [`${AT}.allOf[0].type: Forbidden: must be empty to be structural`],
     ],
@@ -78,10 +75,7 @@ test('each rule of structural schemas has its message', () => {
     ],
     [
       { type: 'string', 'x-kubernetes-list-type': 'atomic' },
-      [
-        `${AT}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`,
-        `${AT}.items: Required value: must be specified if x-kubernetes-list-type is specified`,
-      ],
+      [`${AT}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`],
     ],
     [
       {

@@ -57,7 +57,7 @@ export function hasRules(schema: Schema | undefined): boolean {
   const additional = additionalOf(schema)
   if (additional !== undefined && additional !== true && hasRules(additional)) return true
   if (hasRules(itemsOf(schema))) return true
-  return Object.values(propertiesOf(schema)).some(hasRules) || (schema.allOf ?? []).some(hasRules)
+  return Object.values(propertiesOf(schema)).some(hasRules)
 }
 
 /** A value at a dotted path as `.spec.replicas`, or undefined. */

@@ -33,7 +33,10 @@ test('each keyword has its message', () => {
     [
       { type: 'integer' },
       1.5,
-      ['v: Invalid value: "number": v in body must be of type integer: "number"'],
+      [
+        'v: Invalid value: "number": v in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in v',
+      ],
     ],
     [{ type: 'number' }, 1, []],
     [
@@ -88,7 +91,7 @@ test('each keyword has its message', () => {
     [
       { type: 'array', maxItems: 1, items: { type: 'integer' } },
       [1, 2],
-      ['v: Too many: 2: must have at most 1 items'],
+      ['v: Too many: 2: must have at most 1 item'],
     ],
     [
       { type: 'array', minItems: 2, items: { type: 'integer' } },
@@ -98,7 +101,7 @@ test('each keyword has its message', () => {
     [
       { type: 'object', maxProperties: 1 },
       { a: 1, b: 1 },
-      ['v: Too many: 2: must have at most 1 items'],
+      ['v: Too many: 2: must have at most 1 item'],
     ],
     [
       { type: 'object', minProperties: 1 },

@@ -5,6 +5,7 @@
 import { deepEqual } from '@gyropilot/api'
 import { compileRegularExpression, TooMuchToMatch } from '@gyropilot/cel/regular-expressions'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { matchesFormat } from '@gyropilot/schema/validation/formats'
 import {
   additionalOf,
@@ -62,6 +63,13 @@ function checkType(value: unknown, schema: Schema, path: string, errors: FieldEr
   if (actual === 'integer' && expected.includes('number')) return
   const text = `${path} in body must be of type ${expected.join(',')}: ${JSON.stringify(actual)}`
   errors.typeInvalid(path === '' ? NO_FIELD : path, actual, text)
+  // Numbers are judged once more, with the format of the type.
+  if (schema.type === 'integer' && actual === 'number')
+    errors.invalid(
+      NO_FIELD,
+      '',
+      `Checked value must be of type integer (${schema.format ? `format ${schema.format}` : 'default format'}) in ${path}`,
+    )
 }
 
 function checkString(value: string, schema: Schema, path: string, errors: FieldErrors): void {
@@ -75,11 +83,7 @@ function checkString(value: string, schema: Schema, path: string, errors: FieldE
     checkPattern(value, schema.pattern, path, errors)
   const { format } = schema
   if (format !== undefined && !matchesFormat(format, value)) {
-    errors.invalid(
-      path,
-      value,
-      `${path} in body must be of type ${format}: ${JSON.stringify(value)}`,
-    )
+    errors.typeInvalid(path, value, `${path} in body must be of type ${format}: ${goQuote(value)}`)
   }
 }
 

@@ -11,6 +11,25 @@ export function validateWebhookService(
 ): void {
   if (!service.name) errors.required(`${field}.name`, 'service name is required')
   if (!service.namespace) errors.required(`${field}.namespace`, 'service namespace is required')
+  validateServicePort(service, errors, field)
+}
+
+/** Of a conversion webhook: the reference server names the one field when the other is missing. */
+export function validateConversionService(
+  service: StoredOf<ServiceReference>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (!service.namespace) errors.required(`${field}.name`)
+  if (!service.name) errors.required(`${field}.namespace`)
+  validateServicePort(service, errors, field)
+}
+
+function validateServicePort(
+  service: StoredOf<ServiceReference>,
+  errors: FieldErrors,
+  field: string,
+): void {
   if (service.port === undefined || service.port < 1 || service.port > 65535) {
     errors.invalid(
       `${field}.port`,
@@ -23,8 +42,8 @@ export function validateWebhookService(
 
 /** Segments are DNS subdomains; one slash may stand at the end. */
 function validatePath(path: string, errors: FieldErrors, field: string): void {
-  if (!path.startsWith('/')) return errors.invalid(field, path, "must start with a '/'")
   if (path === '/') return
+  if (!path.startsWith('/')) errors.invalid(field, path, "must start with a '/'")
   const segments = path.slice(1).split('/')
   if (segments.at(-1) === '') segments.pop()
   for (const [index, segment] of segments.entries()) {
