@@ -1,109 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HorizontalPodAutoscaler, MetricSpec, Pod, Scale } from '@gyropilot/api'
-import type { Effect, Outcome } from '@gyropilot/runtime'
-import { drive } from '@gyropilot/runtime/testing'
+import type { HorizontalPodAutoscaler, MetricSpec } from '@gyropilot/api'
+import type { Effect } from '@gyropilot/runtime'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { defaultHorizontalPodAutoscalerConfiguration } from './config.ts'
-import { CPU, autoscaler, pod, scale } from './fixtures.ts'
+import { CPU, NOW, autoscaler, pod, scale, sync } from './fixtures.ts'
+import type { Sync } from './fixtures.ts'
 import { AutoscalerMemory } from './memory.ts'
-import { reconcile } from './reconcile.ts'
-import type { AutoscalerSettings } from './reconcile.ts'
 
-const NOW = '2026-01-01T00:00:00Z'
 const MINUTE_MS = 60_000
-
-interface Sync extends DriveOptions {
-  readonly scale?: Scale | Outcome<never>
-  readonly pods?: readonly Pod[]
-  /** CPU of each pod in thousandths; default: none is listed. */
-  readonly usage?: Readonly<Record<string, number>>
-  /** Values of the external metric. */
-  readonly external?: readonly string[]
-  /** Answers of the custom metrics API by path. */
-  readonly custom?: Readonly<Record<string, unknown>>
-  readonly memory?: AutoscalerMemory
-  readonly settings?: Partial<AutoscalerSettings>
-}
-
-function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
-  const { pods = [pod('a'), pod('b'), pod('c')], usage, external, custom } = given
-  const current = given.scale ?? scale(3)
-  const synced: string[] = []
-  const reads: string[] = []
-  const settings: AutoscalerSettings = {
-    configuration: { ...defaultHorizontalPodAutoscalerConfiguration, downscaleStabilizationMs: 0 },
-    memory: given.memory ?? new AutoscalerMemory(),
-    podsMatching: (namespace, query) =>
-      pods.filter(
-        ({ metadata }) => metadata?.namespace === namespace && query.matches(metadata.labels),
-      ),
-    allowsZero: false,
-    configurableTolerance: true,
-    podLevelResources: true,
-    onMetric: (...parts) => void synced.push(parts.join(' ')),
-    onSynced: (...parts) => void synced.push(parts.join(' ')),
-    ...given.settings,
-  }
-  const driven = drive(reconcile(object, settings), {
-    onKind: ({ group, kind, version }) =>
-      kind === 'Foo' || !['', 'v1'].includes(version)
-        ? refused(404, 'NotFound', 'nobody knows')
-        : ({
-            ok: true,
-            object: {
-              group,
-              version: 'v1',
-              resource: `${kind.toLowerCase()}s`,
-              kind,
-              namespaced: true,
-            },
-          } as Outcome<never>),
-    onRead(read) {
-      if (read.verb === 'get') return 'ok' in current ? current : { ok: true, object: current }
-      assert.ok(read.verb === 'list')
-      const { group, resource } = read.type
-      reads.push(`${group}/${resource} ${read.namespace} ${read.labelSelector}`)
-      if (group === 'metrics.k8s.io' && usage !== undefined) return listed(podUsages(usage))
-      if (group === 'external.metrics.k8s.io' && external !== undefined)
-        return listed(external.map((value) => ({ value })))
-      return refused(404, 'NotFound', 'the server could not find the requested resource')
-    },
-    onFetch(path) {
-      reads.push(path)
-      const body = custom?.[path]
-      return body === undefined ? refused(404, 'NotFound') : { ok: true, object: body as object }
-    },
-    ...given,
-  })
-  const writes = driven.writes.map((write) => {
-    assert.ok(write.verb === 'update')
-    return write.subresource === 'scale'
-      ? `scale ${(write.object as Scale).spec?.replicas}`
-      : `${write.subresource}`
-  })
-  const last = driven.writes.findLast(
-    (write) => 'subresource' in write && write.subresource === 'status',
-  )
-  const status =
-    last?.verb === 'update' ? (last.object as HorizontalPodAutoscaler).status : undefined
-  const conditions = (status?.conditions ?? []).map(({ type, status: value, reason }) =>
-    [type, value, reason].join(' '),
-  )
-  return { ...driven, did: writes, status, conditions, synced, reads }
-}
-
-const listed = (items: readonly object[]): Outcome => ({ ok: true, object: { items } as object })
-
-function podUsages(usage: Readonly<Record<string, number>>): readonly object[] {
-  return Object.entries(usage).map(([name, milli]) => ({
-    metadata: { name },
-    timestamp: NOW,
-    window: '30s',
-    containers: [{ name: 'c', usage: { cpu: `${milli}m` } }],
-  }))
-}
 
 const busy = { a: 900, b: 900, c: 900 }
 

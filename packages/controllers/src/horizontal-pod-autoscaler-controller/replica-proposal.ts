@@ -327,7 +327,9 @@ function sumOf(values: readonly number[]): number {
 
 function readyPodsOf(pods: readonly Pod[]): number {
   if (pods.length === 0)
-    throw new Error('no pods returned by selector while calculating replica count')
+    throw new Error(
+      'unable to calculate ready pods: no pods returned by selector while calculating replica count',
+    )
   return pods.filter((pod) => pod.status?.phase === 'Running' && isPodReady(pod)).length
 }
 
