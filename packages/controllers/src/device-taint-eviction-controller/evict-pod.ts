@@ -1,10 +1,14 @@
 /** One pod that is due. Step numbers are those of docs/behaviour/controllers/device-taint-eviction-controller.md, Pod item. */
-import { findCondition, isTerminating, resources } from '@gyropilot/api'
+import { isTerminating, resources } from '@gyropilot/api'
 import type { Pod, PodCondition } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { currentTimeMs, getLive, patch, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { conditionPatch, disruptionTarget } from '../workload-support/disruption-target.ts'
+import {
+  conditionPatch,
+  disruptionTarget,
+  hasCondition,
+} from '../workload-support/disruption-target.ts'
 import { CONDITION_MESSAGE, CONDITION_REASON } from './config.ts'
 import { MARKING, evictionEvent } from './events.ts'
 import type { Item } from './keys.ts'
@@ -47,13 +51,4 @@ function* evictionCondition(pod: Pod): Reconcile<PodCondition> {
   const condition = disruptionTarget(pod, nowMs, CONDITION_REASON, CONDITION_MESSAGE)
   const { observedGeneration: _, ...rest } = condition
   return rest
-}
-
-function hasCondition({ status }: Pod, wanted: PodCondition): boolean {
-  const known = findCondition(status?.conditions, wanted.type)
-  return (
-    known?.status === wanted.status &&
-    known.reason === wanted.reason &&
-    known.message === wanted.message
-  )
 }

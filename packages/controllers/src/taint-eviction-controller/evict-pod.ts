@@ -2,11 +2,14 @@
  * The end of one pod that its node does not want.
  * Contract: docs/behaviour/controllers/taint-eviction-controller.md, Deletion.
  */
-import { findCondition, resources } from '@gyropilot/api'
-import type { Pod, PodCondition } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
 import { currentTimeMs, getLive, patch, remove, wait, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { conditionPatch, disruptionTarget } from '../workload-support/disruption-target.ts'
+import {
+  conditionPatch,
+  disruptionTarget,
+  hasCondition,
+} from '../workload-support/disruption-target.ts'
 import { ATTEMPT_PAUSE_MS, CONDITION_MESSAGE, CONDITION_REASON, DELETE_ATTEMPTS } from './config.ts'
 import { recordMarking } from './events.ts'
 
@@ -36,14 +39,4 @@ function* deletePod(namespace: string, name: string): Reconcile<unknown> {
   }
   const deleted = yield* write(remove(resources.pods, pod))
   return deleted.ok ? undefined : deleted.error
-}
-
-function hasCondition({ status }: Pod, wanted: PodCondition): boolean {
-  const known = findCondition(status?.conditions, wanted.type)
-  return (
-    known?.status === wanted.status &&
-    known.reason === wanted.reason &&
-    known.message === wanted.message &&
-    known.observedGeneration === wanted.observedGeneration
-  )
 }

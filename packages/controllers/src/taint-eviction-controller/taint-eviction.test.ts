@@ -262,11 +262,13 @@ test('a pod that has the condition is deleted without another patch; an older on
   const first = await evicting(t, [tainted], [known])
   assert.deepEqual(first.client.requested('patch'), [])
   assert.deepEqual(first.deleted(), ['known'])
-  for (const change of [
-    { observedGeneration: 1 },
-    { reason: 'PreemptionByScheduler' },
-    { message: 'else' },
-  ]) {
+  // Its deletion raised the generation: a later taint finds the same condition.
+  const earlier = pod('earlier', {
+    status: { conditions: [{ ...condition, observedGeneration: 1 }] },
+  })
+  const second = await evicting(t, [tainted], [earlier])
+  assert.deepEqual([second.client.requested('patch'), second.deleted()], [[], ['earlier']])
+  for (const change of [{ reason: 'PreemptionByScheduler' }, { message: 'else' }]) {
     const stale = pod('p', { status: { conditions: [{ ...condition, ...change }] } })
     const world = await evicting(t, [tainted], [stale])
     const [patched] = world.client.requested('patch')

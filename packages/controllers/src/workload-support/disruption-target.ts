@@ -30,6 +30,16 @@ export function disruptionTarget(
   }
 }
 
+/** Whether the pod says so already. The generation that it was said at is no difference. */
+export function hasCondition({ status }: Pod, wanted: PodCondition): boolean {
+  const known = findCondition(status?.conditions, wanted.type)
+  return (
+    known?.status === wanted.status &&
+    known.reason === wanted.reason &&
+    known.message === wanted.message
+  )
+}
+
 /**
  * A part of a strategic merge patch of the status. At the end, or where it was: the order of conditions is sent too, else it
  * would be the server's choice.
