@@ -104,6 +104,10 @@ test('a set without a service name leaves the subdomain out, and one without cla
   const { spec } = newPod(statefulSet({ spec: { serviceName: '' } }), 0, TEMPLATE, 'r')
   assert.ok(!('subdomain' in spec!))
   assert.ok(!('volumes' in spec!))
+  const named = { ...TEMPLATE, spec: { ...TEMPLATE.spec!, hostname: 'h', subdomain: 'sub' } }
+  const other = newPod(statefulSet({ spec: { serviceName: '' } }), 0, named, 'r').spec
+  assert.deepEqual([other?.hostname, 'subdomain' in other!], ['db-0', false])
+  assert.equal(newPod(set, 0, named, 'r').spec?.subdomain, 'svc')
 })
 
 test('a claim has the labels of its template overlaid with those of the selector, and its annotations', () => {

@@ -90,6 +90,8 @@ export function newPod(
 ): Pod {
   const { metadata, spec, ...type } = podFromTemplate(template, set, resources.statefulsets)
   const name = podNameOf(set, ordinal)
+  // The domain is the set's, though it has none and the template names one.
+  const { subdomain: _, ...own } = spec!
   const pod: Pod = {
     ...type,
     metadata: {
@@ -98,7 +100,7 @@ export function newPod(
       labels: { ...metadata?.labels, [REVISION_LABEL]: revisionName },
     },
     spec: {
-      ...spec!,
+      ...own,
       hostname: name,
       ...(set.spec?.serviceName ? { subdomain: set.spec.serviceName } : {}),
     },
