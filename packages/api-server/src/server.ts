@@ -20,7 +20,14 @@ import {
   type AuthorizationMode,
 } from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
-import type { AdmissionPlugin, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
+import type {
+  AdmissionPlugin,
+  RequestAttributes,
+  ServerInternals,
+  SubresourceHandler,
+  UserInfo,
+} from './contracts.ts'
+import { standingChecks, startChecks } from './discovery/health.ts'
 import { ComponentPages } from './discovery/component-pages.ts'
 import { NonResources } from './discovery/non-resource-handler.ts'
 import { OpenApiDocuments } from './discovery/openapi.ts'
@@ -30,7 +37,7 @@ import { Allocations } from './handlers/writes/allocations.ts'
 import { Deleter } from './handlers/writes/deletion.ts'
 import { DeletionHandler } from './handlers/writes/deletion-handler.ts'
 import { ExpirySweeper } from './handlers/reads/expiry.ts'
-import { flowControlUids } from './handlers/limits/flow-control.ts'
+import { FlowSchemas } from './handlers/limits/flow-control.ts'
 import { IN_FLIGHT_LIMITS, InFlight, type InFlightLimits } from './handlers/limits/in-flight.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
@@ -256,7 +263,11 @@ class EmbeddedApiServer implements ApiServer {
   #load(): Pick<PipelineParts, 'flowControlUids' | 'inFlight' | 'metrics'> {
     const { store, clock, metrics, inFlight: limits = IN_FLIGHT_LIMITS } = this.#options
     const inFlight = new InFlight(limits)
-    const base = { flowControlUids: (user: UserInfo) => flowControlUids(store, user), inFlight }
+    const flows = new FlowSchemas(store)
+    const base = {
+      flowControlUids: (request: RequestAttributes) => flows.uidsOf(request),
+      inFlight,
+    }
     if (metrics === undefined) return base
     exposeServerState(metrics, store, inFlight)
     return { ...base, metrics: new RequestMetrics(metrics, clock) }
@@ -306,11 +317,9 @@ class EmbeddedApiServer implements ApiServer {
       registry: this.registry,
       version: VERSION,
       checks: [
-        { name: 'ping', healthy: () => true },
-        { name: 'log', healthy: () => true },
-        { name: 'etcd', healthy: () => true },
-        { name: 'poststarthook/bootstrap', readiness: true, healthy: () => this.#ready },
-        { name: 'shutdown', readiness: true, healthy: () => !this.#stopping },
+        ...standingChecks,
+        ...startChecks(() => this.#ready),
+        { name: 'shutdown', on: ['readyz'], healthy: () => !this.#stopping },
       ],
       metrics: this.#options.metrics,
       pages: new ComponentPages({

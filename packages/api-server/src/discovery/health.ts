@@ -3,9 +3,63 @@ import { text, type Answer } from '../http/answer.ts'
 
 export interface HealthCheck {
   readonly name: string
-  /** True: `/readyz` only. */
-  readonly readiness?: boolean
+  /** Where it is asked; default: everywhere. */
+  readonly on?: readonly Endpoint[]
   healthy(): boolean
+}
+
+export type Endpoint = 'healthz' | 'livez' | 'readyz'
+
+const always = (): boolean => true
+
+/** What holds as long as the process answers. */
+export const standingChecks: readonly HealthCheck[] = [
+  { name: 'ping', healthy: always },
+  { name: 'log', healthy: always },
+  { name: 'loopback-serving-certificate', on: ['healthz', 'livez'], healthy: always },
+  { name: 'etcd', healthy: always },
+]
+
+/** Parts of the start of kube-apiserver 1.36, in its order. Here all of them have ended when the server is ready. */
+const START: readonly string[] = [
+  'poststarthook/start-apiserver-admission-initializer',
+  'poststarthook/generic-apiserver-start-informers',
+  'poststarthook/priority-and-fairness-config-consumer',
+  'poststarthook/priority-and-fairness-filter',
+  'poststarthook/storage-object-count-tracker-hook',
+  'poststarthook/start-apiextensions-informers',
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/start-system-namespaces-controller',
+  'poststarthook/peer-endpoint-reconciler-controller',
+  'poststarthook/start-cluster-authentication-info-controller',
+  'poststarthook/start-kube-apiserver-identity-lease-controller',
+  'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',
+  'poststarthook/storage-readiness',
+  'poststarthook/start-legacy-token-tracking-controller',
+  'poststarthook/start-service-ip-repair-controllers',
+  'poststarthook/rbac/bootstrap-roles',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/priority-and-fairness-config-producer',
+  'poststarthook/bootstrap-controller',
+  'poststarthook/start-kubernetes-service-cidr-controller',
+  'poststarthook/start-kube-aggregator-informers',
+  'poststarthook/apiservice-status-local-available-controller',
+  'poststarthook/apiservice-status-remote-available-controller',
+  'poststarthook/apiservice-registration-controller',
+  'poststarthook/apiservice-wait-for-first-sync',
+  'poststarthook/apiservice-discovery-controller',
+  'poststarthook/kube-apiserver-autoregistration',
+  'autoregister-completion',
+  'poststarthook/apiservice-openapi-controller',
+  'poststarthook/apiservice-openapiv3-controller',
+]
+
+export function startChecks(isReady: () => boolean): readonly HealthCheck[] {
+  return [
+    { name: 'informer-sync', on: ['readyz'], healthy: isReady },
+    ...START.map((name) => ({ name, healthy: isReady })),
+  ]
 }
 
 /** Told about each check that was asked. */
@@ -18,11 +72,11 @@ export function healthAnswer(
   query: URLSearchParams,
   record: CheckRecorder,
 ): Answer | undefined {
-  const [endpoint = '', name, ...rest] = path.slice(1).split('/')
-  if (rest.length > 0 || (endpoint !== 'healthz' && endpoint !== 'livez' && endpoint !== 'readyz'))
-    return undefined
-  const own = checks.filter(({ readiness }) => endpoint === 'readyz' || readiness !== true)
-  if (name !== undefined) {
+  const [endpoint = '', ...parts] = path.slice(1).split('/')
+  if (!isEndpoint(endpoint)) return undefined
+  const own = checks.filter(({ on }) => on?.includes(endpoint) ?? true)
+  if (parts.length > 0) {
+    const name = parts.join('/')
     const check = own.find((candidate) => candidate.name === name)
     if (check === undefined) return undefined
     const healthy = check.healthy()
@@ -32,6 +86,10 @@ export function healthAnswer(
       : text(500, `internal server error: ${name}: reason withheld\n`)
   }
   return report(endpoint, own, query, record)
+}
+
+function isEndpoint(name: string): name is Endpoint {
+  return name === 'healthz' || name === 'livez' || name === 'readyz'
 }
 
 function report(

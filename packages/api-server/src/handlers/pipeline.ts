@@ -61,7 +61,7 @@ export interface PipelineParts {
   readonly internals: Internals
   /** Uids of the flow schema and priority level that a request is counted under. */
   flowControlUids(
-    user: UserInfo,
+    request: RequestAttributes,
   ): { readonly flowSchema: string; readonly priorityLevel: string } | undefined
   readonly inFlight: InFlight
   readonly metrics?: RequestMetrics
@@ -141,7 +141,7 @@ export class Pipeline {
     const shown = this.#parts.authenticator.authenticate(request)
     const caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
     const user = impersonate(request, attributesOf(info, caller), this.#parts.authorizer)
-    const uids = this.#parts.flowControlUids(user)
+    const uids = this.#parts.flowControlUids(attributesOf(info, user))
     if (uids !== undefined) {
       headers['x-kubernetes-pf-flowschema-uid'] = uids.flowSchema
       headers['x-kubernetes-pf-prioritylevel-uid'] = uids.priorityLevel
@@ -215,6 +215,7 @@ export class Pipeline {
       watch,
       watchable,
       transformable: true,
+      tables: isShownInTables(route),
       messages: isTyped(route.resource) ? 'all' : 'metadata',
     })
     const { resource, namespace, name, subresource } = route
@@ -269,6 +270,15 @@ async function orNotFound(
   found: Answer | undefined | Promise<Answer | undefined>,
 ): Promise<Answer> {
   return (await found) ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
+}
+
+const CREATED_ONLY: ReadonlySet<string> = new Set(['binding', 'eviction', 'token'])
+
+/** What is created and never read again has no columns. */
+function isShownInTables({ resource, subresource }: Route): boolean {
+  return subresource === ''
+    ? resource.info.verbs.some((verb) => verb !== 'create')
+    : !CREATED_ONLY.has(subresource)
 }
 
 /** Objects of the API itself have messages; custom resources and what others measure have none. */

@@ -72,6 +72,7 @@ const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message
   ],
   [`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, LIST, THREE],
   [PROTOBUF, CUSTOM, THREE],
+  [`${table}v1`, { ...LIST, tables: false } as typeof LIST, THREE],
   [PROTOBUF, { ...CUSTOM, watch: true }, THREE],
   ['application/yaml', WATCH, `only the following media types are accepted: ${STREAMS}`],
 ]

@@ -64,7 +64,7 @@ function parseClause(text: string): AcceptClause {
 }
 
 /**
- * The type of the answer, or 406. `watch` says whether the endpoint streams, `messages` what of it has a form in protobuf. Who
+ * The type of the answer, or 406. `watch` says whether the endpoint streams, `messages` what of it has a form in protobuf, `tables` (default true) whether it has columns. Who
  * takes JSON too is given JSON: it costs the server less.
  */
 export function negotiate(
@@ -73,6 +73,7 @@ export function negotiate(
     readonly watch: boolean
     readonly watchable: boolean
     readonly transformable: boolean
+    readonly tables?: boolean
     readonly messages: 'all' | 'metadata' | 'none'
   },
 ): NegotiatedType {
@@ -93,6 +94,7 @@ export function negotiate(
     const transformation = transformationOf(parameters)
     if (transformation === 'unknown') continue
     if (transformation !== undefined && !options.transformable) continue
+    if (transformation?.as === 'Table' && options.tables === false) continue
     if (mediaType !== PROTOBUF) return { mediaType, transformation }
     if (hasMessages(options.messages, transformation)) inProtobuf ??= { mediaType, transformation }
   }
