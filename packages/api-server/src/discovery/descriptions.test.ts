@@ -105,8 +105,8 @@ test('a custom resource is described by its definition; what that leaves open is
       'What is. Written by the system.',
     ],
   )
-  assert.match(apiVersion.description, /^The API group and version/)
-  assert.match(metadata.description, /^Name, labels/)
+  assert.match(apiVersion.description, /^APIVersion defines in which group and version/)
+  assert.match(metadata.description, /^Standard object's metadata: name, labels/)
   const meta = schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']
   assert.match(meta.properties.labels.description, /^Short facts/)
   const swagger = JSON.parse((await request('GET', '/openapi/v2')).value)

@@ -26,9 +26,10 @@ const TEXTS = texts as Readonly<Record<string, Texts>>
 const PREFIX = /^io\.k8s\.(?:api\.|apimachinery\.pkg\.apis\.)?/
 
 export const TYPE_TEXTS = {
-  apiVersion: 'The API group and version in which this object is written, such as apps/v1.',
+  apiVersion:
+    'APIVersion defines in which group and version this object is written, such as apps/v1.',
   kind: 'What this object is. In CamelCase; cannot change.',
-  metadata: 'Name, labels and what else all objects have.',
+  metadata: "Standard object's metadata: name, labels and what else all objects have.",
 }
 const KIND_TEXTS: Texts = {
   ...TYPE_TEXTS,

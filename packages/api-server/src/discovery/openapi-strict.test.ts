@@ -199,10 +199,10 @@ const AWKWARD = {
   },
 }
 
-async function served(): Promise<TestServer> {
+async function served(definition: object = AWKWARD): Promise<TestServer> {
   const server = await createTestServer()
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  const { status, value } = await server.request('POST', definitions, AWKWARD)
+  const { status, value } = await server.request('POST', definitions, definition)
   assert.equal(status, 201, value.message)
   await server.clock.advance(1000)
   return server
@@ -250,6 +250,17 @@ test('version 2 of a schema has no shape where version 3 allows null or anything
       pres: { 'x-kubernetes-preserve-unknown-fields': true },
       nul: {},
     },
+  })
+})
+
+test('version 2 tells no more of a kind that keeps unknown fields than that it is an object', async () => {
+  const open = structuredClone(AWKWARD) as AnyValue
+  const { openAPIV3Schema } = open.spec.versions[0].schema
+  openAPIV3Schema['x-kubernetes-preserve-unknown-fields'] = true
+  const document = await parsed(await served(open), '/openapi/v2')
+  assert.deepEqual(document.definitions['com.example.srv.v1.Oa'], {
+    type: 'object',
+    'x-kubernetes-group-version-kind': [{ group: 'srv.example.com', kind: 'Oa', version: 'v1' }],
   })
 })
 

@@ -37,7 +37,7 @@ export function swaggerOf(documents: readonly OpenApiV3[]): Swagger {
   for (const document of documents) {
     for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(path, item)
     for (const [name, schema] of Object.entries(document.components.schemas))
-      definitions[name] = withKindsOf(schemaOf(schema), definitions[name])
+      definitions[name] = withKindsOf(definitionOf(schema), definitions[name])
   }
   const BearerToken = {
     description: 'Bearer Token authentication',
@@ -154,6 +154,14 @@ type Schema = Readonly<Record<string, unknown>>
 const SHAPE = new Set(['type', 'properties', 'items', 'additionalProperties', 'required'])
 /** Version 2 has no words for them, or no client that would believe them. */
 const DROPPED = new Set(['oneOf', 'anyOf', 'not', 'nullable', 'default'])
+
+/** A kind that keeps unknown fields at its root is an object and no more: clients would refuse what they are not told of. */
+function definitionOf(schema: object): Schema {
+  const { 'x-kubernetes-group-version-kind': kinds, type, ...rest } = schema as Schema
+  if (kinds !== undefined && rest['x-kubernetes-preserve-unknown-fields'] === true)
+    return { type, 'x-kubernetes-group-version-kind': kinds }
+  return schemaOf(schema)
+}
 
 /**
  * A schema in the words of version 2: references move; `allOf` with a reference, there to carry a default, becomes the
