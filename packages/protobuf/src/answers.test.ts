@@ -32,7 +32,7 @@ test('members stand in the order of their numbers, and kind and apiVersion in th
     immutable: true,
   }
   const envelope = '0a0f0a0276311209436f6e6669674d6170'
-  const object = '0a030a0161' + '12060a01611201' + '31' + '12060a01621201' + '32' + '2001'
+  const object = ['0a030a0161', '12060a0161120131', '12060a0162120132', '2001'].join('')
   const length = (object.length / 2).toString(16).padStart(2, '0')
   assert.equal(
     Buffer.from(encodeAnswer(configMap)).toString('hex'),
@@ -58,10 +58,10 @@ test('lists, metadata alone and refusals have envelopes of their own kind', () =
     apiVersion: 'meta.k8s.io/v1',
     items: [{ metadata: { name: 'a' } }],
   }
-  assert.match(
-    Buffer.from(encodeAnswer(partial)).toString('latin1'),
-    /PartialObjectMetadataList.*\x0a\x01a/s,
-  )
+  const bytes = Buffer.from(encodeAnswer(partial))
+  assert.ok(bytes.includes('PartialObjectMetadataList'))
+  // {2: {1: {1: "a"}}}
+  assert.ok(bytes.includes(Buffer.from('12050a030a0161', 'hex')))
 })
 
 test('custom resources and tables have no message', () => {

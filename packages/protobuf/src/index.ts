@@ -1,5 +1,8 @@
 /** Bodies of requests and answers in protobuf. Their tables are loaded with the first body. */
+import type * as answers from './answers.ts'
 import type { ExpectedMessage } from './envelope.ts'
+
+export type { AnsweredObject } from './answers.ts'
 
 /** A plain JSON value, as the equal JSON body would be. Rejects with a 400. */
 export async function decodeProtobuf(
@@ -10,11 +13,9 @@ export async function decodeProtobuf(
   return decodeProtobufBody(bytes, expected)
 }
 
-export type { AnsweredObject } from './answers.ts'
-
 /** What turns answers into bytes. */
 export type ProtobufAnswers = Pick<
-  typeof import('./answers.ts'),
+  typeof answers,
   'encodeAnswer' | 'encodeEventFrame' | 'hasMessage'
 >
 

@@ -18,6 +18,9 @@ export class DecodeError extends Error {
   }
 }
 
+/** A value of the wrong type: Go reads on, and tells the first of them unless it meets what ends it at once. */
+export class TypeMismatchError extends DecodeError {}
+
 /** Made when a value has the wrong type: knows the path. */
 export type Mismatch = (value: unknown, goType?: string) => DecodeError
 
@@ -46,16 +49,38 @@ function integerDecoder(low: number | bigint, high: number | bigint): ScalarDeco
   }
 }
 
+const decodeInt32 = integerDecoder(-2147483648, 2147483647)
+
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Go's decoder names the first byte it cannot use; line ends are skipped. */
+/** Go's decoder names the first byte it cannot use, or where the last group begins that is not whole; line ends are skipped. */
 function base64ErrorOffset(text: string): number {
-  for (let index = 0; index < text.length; index++) {
-    const good = /[A-Za-z0-9+/]/.test(text[index]!)
-    const padding = text[index] === '=' && index % 4 >= 2 && index >= text.length - 2
-    if (!good && !padding) return index
+  let inGroup = 0
+  for (let at = 0; at < text.length; at++) {
+    if (LINE_END.test(text[at]!)) continue
+    if (text[at] === '=') return paddingErrorOffset(text, at, inGroup)
+    if (!/[A-Za-z0-9+/]/.test(text[at]!)) return at
+    inGroup = (inGroup + 1) % 4
   }
-  return text.length - (text.length % 4)
+  return text.length - inGroup
+}
+
+const LINE_END = /[\r\n]/
+
+function paddingErrorOffset(text: string, first: number, inGroup: number): number {
+  if (inGroup < 2) return first
+  const nextAfter = (at: number): number => {
+    let next = at + 1
+    while (next < text.length && LINE_END.test(text[next]!)) next++
+    return next
+  }
+  let next = nextAfter(first)
+  if (inGroup === 2) {
+    if (next === text.length) return next
+    if (text[next] !== '=') return next - 1
+    next = nextAfter(next)
+  }
+  return next
 }
 
 /** The usual form of a time needs no reader: the day is checked by making it again. */
@@ -111,6 +136,15 @@ function decodeQuantity(value: unknown): unknown {
   }
 }
 
+/** Go takes a list of numbers, too. */
+function listedBytes(list: readonly unknown[], mismatch: Mismatch): string {
+  const wrong = list.find(
+    (byte) => byte !== null && !(Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) < 256),
+  )
+  if (wrong !== undefined) throw mismatch(wrong, 'uint8')
+  return Buffer.from(list.map(Number)).toString('base64')
+}
+
 export const scalarDecoders: Partial<Record<FieldType, ScalarDecoder>> = {
   string: (value, mismatch) => {
     if (typeof value !== 'string') throw mismatch(value)
@@ -120,7 +154,7 @@ export const scalarDecoders: Partial<Record<FieldType, ScalarDecoder>> = {
     if (typeof value !== 'boolean') throw mismatch(value)
     return value
   },
-  int32: integerDecoder(-2147483648, 2147483647),
+  int32: decodeInt32,
   int64: integerDecoder(-(2n ** 63n), 2n ** 63n - 1n),
   double: (value, mismatch) => {
     if (typeof value === 'bigint') return Number(value)
@@ -128,19 +162,16 @@ export const scalarDecoders: Partial<Record<FieldType, ScalarDecoder>> = {
     return value
   },
   bytes: (value, mismatch) => {
+    if (Array.isArray(value)) return listedBytes(value, mismatch)
     if (typeof value !== 'string') throw mismatch(value)
     const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value
     if (!BASE64.test(text))
-      throw new DecodeError(`illegal base64 data at input byte ${base64ErrorOffset(text)}`)
+      throw new TypeMismatchError(`illegal base64 data at input byte ${base64ErrorOffset(value)}`)
     return text
   },
   quantity: decodeQuantity,
-  'int-or-string': (value, mismatch) => {
-    if (typeof value === 'string') return value
-    if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) > 2147483648)
-      throw mismatch(value)
-    return value
-  },
+  'int-or-string': (value, mismatch) =>
+    typeof value === 'string' ? value : decodeInt32(value, mismatch),
   time: decodeTime,
   microtime: decodeMicroTime,
 }

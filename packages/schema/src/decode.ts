@@ -7,11 +7,17 @@ import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
 import { roundQuantityToMilli } from '@gyropilot/api'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
-import { DecodeError, jsonKind, scalarDecoders, wantsInteger } from './decode-scalars.ts'
+import {
+  DecodeError,
+  TypeMismatchError,
+  jsonKind,
+  scalarDecoders,
+  wantsInteger,
+} from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf, presenceOf } from './go-facts.ts'
 import { bareStructName, goTypeOf } from './go-types.ts'
-import { sortedMap } from './internal-form.ts'
+import { rememberEmpty } from './given-value.ts'
 import type { DocumentNotes } from './json.ts'
 
 /** At most so many problems are reported. */
@@ -25,6 +31,8 @@ interface Walk {
   readonly problems: string[]
   readonly root: unknown
   readonly notes: DocumentNotes
+  /** The first value of a wrong type. */
+  readonly mismatches: TypeMismatchError[]
 }
 
 const NO_NOTES: DocumentNotes = { occurrences: undefined }
@@ -122,14 +130,18 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       const goType = goTypeOf(struct, name, field)
       const integer = wantsInteger(field.type)
       const asWritten = integer || field.type === 'quantity'
+      const endsAtOnce = OWN_DECODERS.has(field.type)
       return (value, walk) => {
         const spelling = asWritten ? spellingOf(walk) : undefined
         // Go reads neither `3.0` nor `3e0` into an integer, and a quantity keeps its exponent.
-        if (spelling !== undefined && integer)
-          throw mismatchOf(walk, goType, integer, `number ${spelling}`)(value)
-        return decode(spelling ?? value, (wrong, type) =>
-          mismatchOf(walk, type ?? goType, integer)(wrong),
-        )
+        if (spelling !== undefined && integer) {
+          const mismatch = mismatchOf(walk, goType, integer, `number ${spelling}`)(value)
+          throw endsAtOnce ? new DecodeError(mismatch.message) : mismatch
+        }
+        return decode(spelling ?? value, (wrong, type) => {
+          const mismatch = mismatchOf(walk, type ?? goType, integer)(wrong)
+          return endsAtOnce ? new DecodeError(mismatch.message) : mismatch
+        })
       }
     }
   }
@@ -139,7 +151,40 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
 function nestedSchema(value: unknown, walk: Walk): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const plan = planOf(schemaNamed('apiextensions-v1.JSONSchemaProps')!)
-  return decodeStruct(plan, value as Draft, { ...walk, problems: [] })
+  const inner: Walk = { ...walk, problems: [], mismatches: [] }
+  const decoded = decodeStruct(plan, value as Draft, inner)
+  refuseMismatch(inner)
+  return decoded
+}
+
+/** Types that decode themselves in Go: what is wrong with one ends it all. */
+const OWN_DECODERS: ReadonlySet<string> = new Set([
+  'quantity',
+  'time',
+  'microtime',
+  'int-or-string',
+])
+
+function refuseMismatch({ mismatches }: Walk): void {
+  if (mismatches.length > 0) throw new DecodeError(mismatches[0]!.message)
+}
+
+/** Undefined for a value of a wrong type, which is remembered. */
+function decodeMember(decode: Decoder, value: unknown, step: string | number, walk: Walk): unknown {
+  const { path, structs, mismatches } = walk
+  const depth = path.length
+  const structDepth = structs.length
+  path.push(step)
+  try {
+    return decode(value, walk)
+  } catch (error) {
+    if (!(error instanceof TypeMismatchError)) throw error
+    if (mismatches.length === 0) mismatches.push(error)
+    structs.length = structDepth
+    return undefined
+  } finally {
+    path.length = depth
+  }
 }
 
 function schemaOrArray(value: unknown, walk: Walk): unknown {
@@ -181,9 +226,7 @@ function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder
         items.push(zero())
         continue
       }
-      walk.path.push(index)
-      items.push(decode(value[index], walk))
-      walk.path.pop()
+      items.push(decodeMember(decode, value[index], index, walk))
     }
     return items
   }
@@ -252,9 +295,7 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
       return
     }
     if (member === null || member === undefined) return
-    walk.path.push(key)
-    const decoded = field.decode(member, walk)
-    walk.path.pop()
+    const decoded = decodeMember(field.decode, member, key, walk)
     if (decoded === undefined) return
     if (field.isEmpty?.(decoded)) {
       delete object[key]
@@ -265,24 +306,6 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
   walk.structs.pop()
   for (const { name, zero } of plan.always) if (object[name] === undefined) object[name] = zero()
   return object
-}
-
-/** Empty lists, maps and bytes that were left out: messages print them as `[]`, `{}` and `""`, not as `null`. */
-const emptyGiven = new WeakMap<object, Draft>()
-
-function rememberEmpty(holder: Draft, field: string, value: unknown): void {
-  const known = emptyGiven.get(holder)
-  if (known === undefined) emptyGiven.set(holder, { [field]: value })
-  else known[field] = value
-}
-
-/** The value of a field as the client gave it, for messages: null when it gave none. */
-export function givenValue(
-  holder: Readonly<Record<string, unknown>> | undefined,
-  field: string,
-): unknown {
-  if (holder === undefined) return null
-  return sortedMap(holder[field] ?? emptyGiven.get(holder)?.[field] ?? null)
 }
 
 function report(walk: Walk, what: 'unknown' | 'duplicate', key: string): void {
@@ -304,13 +327,13 @@ function mismatchOf(walk: Walk, goType: string, integer: boolean, shown?: string
     const kind = shown ?? jsonKind(value, integer)
     const innermost = walk.structs.at(-1)
     if (innermost === undefined)
-      return new DecodeError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`)
+      return new TypeMismatchError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`)
     const names: string[] = []
     for (const { plan, depth } of walk.structs) {
       const name = walk.path.slice(depth).find((part) => typeof part === 'string') as string
       names.push(errorPathOf(plan.name, name))
     }
-    return new DecodeError(
+    return new TypeMismatchError(
       `json: cannot unmarshal ${kind} into Go struct field ${bareStructName(innermost.plan.name)}.${names.join('.')} of type ${goType}`,
     )
   }
@@ -347,14 +370,23 @@ export function decodePart(schemaName: string, value: unknown): DecodedObject {
 }
 
 function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): DecodedObject {
-  const walk: Walk = { path: [], structs: [], problems: [], root: value, notes }
+  const walk: Walk = {
+    path: [],
+    structs: [],
+    problems: [],
+    root: value,
+    notes,
+    mismatches: [],
+  }
   if (value === null || value === undefined) return { object: zeroStruct(schema), problems: [] }
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new DecodeError(
       `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${goTypeOf('', '', { type: 'object', schema })}`,
     )
   }
-  return { object: decodeStruct(planOf(schema), value as Draft, walk), problems: walk.problems }
+  const object = decodeStruct(planOf(schema), value as Draft, walk)
+  refuseMismatch(walk)
+  return { object, problems: walk.problems }
 }
 
 /** The status of an object that has just been made: only the fields that are always written. */
@@ -370,3 +402,4 @@ export function emptyStatus(type: {
 }
 
 export { DecodeError }
+export { givenValue } from './given-value.ts'

@@ -75,12 +75,17 @@ const BY_STRUCT_FIELD: Readonly<Record<string, string>> = {
   'core-v1.NamespaceStatus.phase': 'v1.NamespacePhase',
   'core-v1.PersistentVolumeStatus.phase': 'v1.PersistentVolumePhase',
   'core-v1.PersistentVolumeClaimStatus.phase': 'v1.PersistentVolumeClaimPhase',
+  'core-v1.PodReadinessGate.conditionType': 'v1.PodConditionType',
   'core-v1.PodCondition.type': 'v1.PodConditionType',
   'core-v1.PodCondition.status': 'v1.ConditionStatus',
   'core-v1.NodeCondition.type': 'v1.NodeConditionType',
   'core-v1.NodeCondition.status': 'v1.ConditionStatus',
   'meta-v1.LabelSelectorRequirement.operator': 'v1.LabelSelectorOperator',
   'batch-v1.PodFailurePolicyRule.action': 'v1.PodFailurePolicyAction',
+  'batch-v1.PodFailurePolicyOnExitCodesRequirement.operator':
+    'v1.PodFailurePolicyOnExitCodesOperator',
+  'batch-v1.PodFailurePolicyOnPodConditionsPattern.type': 'v1.PodConditionType',
+  'batch-v1.PodFailurePolicyOnPodConditionsPattern.status': 'v1.ConditionStatus',
   'certificates-v1.CertificateSigningRequestSpec.extra': 'map[string]v1.ExtraValue',
 }
 
@@ -116,8 +121,8 @@ export function goTypeOf(struct: string, name: string, field: FieldSchema): stri
     case 'array':
       return `[]${goTypeOf(struct, name, field.items!)}`
     case 'map':
-      if (field.values!.type === 'quantity' && NAMED_MAPS[name] !== undefined)
-        return NAMED_MAPS[name]
+      if (field.values!.type === 'quantity' && /^(?:core|node)-v1\./.test(struct))
+        return NAMED_MAPS[name] ?? 'map[string]resource.Quantity'
       return `map[string]${goTypeOf('', '', field.values!)}`
     case 'object':
       return goStructName(field.schema!.name)

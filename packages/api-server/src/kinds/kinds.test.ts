@@ -155,7 +155,7 @@ test('rules', () => {
       'networking.k8s.io v1 NetworkPolicy',
       { spec: { ingress: [{ ports: [{ port: 10, endPort: 5 }] }] } },
       [
-        'spec.ingress[0].ports[0].endPort: Invalid value: 5: must be greater than or equal to `port`',
+        'spec.ingress[0].ports[0].endPort: Invalid value: 10: must be greater than or equal to `port`',
       ],
     ],
     [

@@ -3,6 +3,7 @@ import type { LabelSelector, ObjectMeta, PodTemplateSpec, ReplicaSetSpec } from 
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, Stored, StoredOf } from '../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
+import { sortedMap } from '@gyropilot/schema/internal-form'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,
@@ -46,7 +47,7 @@ export function validateSelectorAndTemplate(
       )
   }
   if (selector && !isConvertibleSelector(selector)) {
-    errors.invalid(`${field}.selector`, selector, 'invalid label selector')
+    errors.invalid(`${field}.selector`, printedSelector(selector), 'invalid label selector')
     return
   }
   const template = spec.template ?? {}
@@ -83,8 +84,20 @@ export function validateMatchingTemplate(
 }
 
 /** `{}`, whatever empty parts it was sent with. */
-function printedSelector(selector: StoredOf<LabelSelector>): Stored {
-  return isEmptySelector(selector) ? {} : selector
+/** Fields in the order of Go's structs, labels by name. */
+export function printedSelector(selector: StoredOf<LabelSelector>): Stored {
+  if (isEmptySelector(selector)) return {}
+  const { matchLabels, matchExpressions } = selector
+  return {
+    ...(matchLabels && { matchLabels: sortedMap(matchLabels) }),
+    ...(matchExpressions && {
+      matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
+        key,
+        operator,
+        ...(values && { values }),
+      })),
+    }),
+  }
 }
 
 /** Selectors are chosen once. Nil is printed as null. */
@@ -95,7 +108,7 @@ export function validateSelectorUnchanged(
 ): void {
   const now = object.spec?.selector
   if (!deepEqual(now, stored.spec?.selector))
-    errors.invalid('spec.selector', now ?? null, 'field is immutable')
+    errors.invalid('spec.selector', now ? printedSelector(now) : null, 'field is immutable')
 }
 
 /** Status counters of workloads. */

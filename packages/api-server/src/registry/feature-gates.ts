@@ -8,6 +8,7 @@ import type { Draft, Stored } from '@gyropilot/schema/objects'
 /** Gates that guard fields and are off; gates that are not named here are on. */
 const OFF: ReadonlySet<string> = new Set([
   'ClusterTrustBundleProjection',
+  'ContainerStopSignals',
   'CrossNamespaceVolumeDataSource',
   'GenericWorkload',
   'HPAScaleToZero',
@@ -28,6 +29,8 @@ interface GuardedField {
   readonly path: string
   /** Dropped only when it has this member. */
   readonly having?: string
+  /** Of what it has, only that member goes; all of it when nothing else is in it. */
+  readonly memberOnly?: true
 }
 
 const GUARDED_FIELDS: readonly GuardedField[] = [
@@ -42,6 +45,13 @@ const GUARDED_FIELDS: readonly GuardedField[] = [
     kind: 'PodSpec',
     path: 'volumes[].projected.sources[].podCertificate',
   },
+  ...(['containers', 'initContainers', 'ephemeralContainers'] as const).map((list) => ({
+    gate: 'ContainerStopSignals',
+    kind: 'PodSpec',
+    path: `${list}[].lifecycle`,
+    having: 'stopSignal',
+    memberOnly: true as const,
+  })),
   {
     gate: 'CrossNamespaceVolumeDataSource',
     kind: 'PersistentVolumeClaim',
@@ -67,6 +77,7 @@ interface Place {
   readonly gate: string
   readonly steps: readonly string[]
   readonly having: string | undefined
+  readonly memberOnly: boolean
 }
 
 const places = new Map<string, readonly Place[]>()
@@ -82,8 +93,16 @@ export function dropDisabledFields(
     // Hardly ever does anybody use one.
     if (enabled(place.gate) || !isUsed(draft, place)) continue
     if (stored === undefined || !isUsed(stored, place))
-      visitHolders(draft, place, (holder, field) => delete (holder as Draft)[field])
+      visitHolders(draft, place, (holder, field) => drop(holder as Draft, field, place))
   }
+}
+
+function drop(holder: Draft, field: string, { memberOnly, having }: Place): void {
+  if (memberOnly && having !== undefined) {
+    delete holder[field][having]
+    if (Object.keys(holder[field]).length > 0) return
+  }
+  delete holder[field]
 }
 
 function placesIn(kind: string): readonly Place[] {
@@ -91,8 +110,8 @@ function placesIn(kind: string): readonly Place[] {
   if (known === undefined) {
     known = GUARDED_FIELDS.flatMap((field) => {
       const path = pathIn(kind, field)
-      const { gate, having } = field
-      return path === undefined ? [] : [{ gate, steps: path.split('.'), having }]
+      const { gate, having, memberOnly = false } = field
+      return path === undefined ? [] : [{ gate, steps: path.split('.'), having, memberOnly }]
     })
     places.set(kind, known)
   }

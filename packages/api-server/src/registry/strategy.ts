@@ -6,12 +6,8 @@ import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { emptyStatus } from '@gyropilot/schema'
-import {
-  nameCheckOf,
-  validateMetadata,
-  validateMetadataUpdate,
-} from '@gyropilot/schema/validation/metadata'
 import { semanticallyEqual } from './equality.ts'
+import { checkChangedMetadata, checkNewMetadata, checksMetadataLast } from './metadata-checks.ts'
 import type { RuleContext } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { dropDisabledFields } from './feature-gates.ts'
@@ -48,8 +44,10 @@ function resetStatus({ info, custom }: ServedResource, draft: Draft): void {
 
 export function validateCreate(resource: ServedResource, draft: Draft, context: RuleContext): void {
   const errors = new FieldErrors()
-  validateMetadata(draft, resource.info.namespaced, nameCheckOf(resource.rules), errors)
+  const isLast = checksMetadataLast(resource)
+  if (!isLast) checkNewMetadata(resource, draft, errors)
   resource.rules.validate?.(draft, errors, context)
+  if (isLast && errors.list.length === 0) checkNewMetadata(resource, draft, errors)
   refuse(resource, draft, errors)
   resource.rules.canonicalize?.(draft)
 }
@@ -89,12 +87,8 @@ export function validateUpdate(
   context: RuleContext,
 ): void {
   const errors = new FieldErrors()
-  const { rules, info } = resource
-  // Once as every kind's, once as the kind's own: the causes list metadata errors twice.
-  for (let pass = 0; pass < 2; pass++) {
-    validateMetadataUpdate(draft, stored, errors)
-    validateMetadata(draft, info.namespaced, nameCheckOf(rules), errors)
-  }
+  const { rules } = resource
+  checkChangedMetadata(resource, draft, stored, errors)
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
   if (subresource === '') {

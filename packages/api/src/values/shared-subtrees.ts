@@ -88,10 +88,11 @@ export class SharedSubtrees {
     this.#hash = hash
     const known = this.#containers.at(hash)
     if (known !== undefined && hasSameParts(known, value)) return known
-    if (!Object.isFrozen(value)) {
-      if (isList) this.#shareItemStrings(value)
-      else this.#shareMemberStrings(value)
-    }
+    if (Object.isFrozen(value)) {
+      // Its parts are its own: in the place of one that shares its parts it would keep later ones from being shared.
+      if (known !== undefined) return value
+    } else if (isList) this.#shareItemStrings(value)
+    else this.#shareMemberStrings(value)
     const place = hash & (MOST_SLOTS - 1)
     if (this.#metOnce[place] === hash) this.#containers.put(hash, value)
     else this.#metOnce[place] = hash

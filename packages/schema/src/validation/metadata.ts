@@ -30,7 +30,20 @@ export function nameCheckOf(rules: { readonly name?: NameRule } | undefined): Na
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
+/** All of it, as a kind's own rules look at it. */
 export function validateMetadata(
+  object: Stored,
+  namespaced: boolean,
+  check: NameCheck,
+  errors: FieldErrors,
+  field = 'metadata',
+): void {
+  validateCommonMetadata(object, namespaced, check, errors, field)
+  refuseUnknownFinalizers(object, errors, field)
+}
+
+/** What every object is checked for, whatever its kind. */
+export function validateCommonMetadata(
   object: Stored,
   namespaced: boolean,
   check: NameCheck,
@@ -58,7 +71,7 @@ export function validateMetadata(
   validateLabels(metadata.labels, errors, `${field}.labels`)
   validateAnnotations(metadata.annotations, errors, `${field}.annotations`)
   validateOwners(metadata.ownerReferences, errors, `${field}.ownerReferences`)
-  validateFinalizers(metadata.finalizers, errors, `${field}.finalizers`, isStrict(object))
+  validateFinalizers(metadata.finalizers, errors, `${field}.finalizers`)
   validateManagedFields(metadata.managedFields, errors, `${field}.managedFields`)
 }
 
@@ -69,8 +82,8 @@ function validateOwners(
 ): void {
   let first: Stored | undefined
   for (const owner of owners ?? []) {
-    const version = (owner.apiVersion ?? '').split('/').at(-1)!
-    if (version === '')
+    const parts = (owner.apiVersion ?? '').split('/')
+    if (parts.length > 2 || parts.at(-1) === '')
       errors.invalid(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty')
     for (const part of ['kind', 'name', 'uid']) {
       if (!owner[part]) errors.invalid(`${field}.${part}`, owner[part] ?? '', 'must not be empty')
@@ -93,32 +106,47 @@ function validateOwners(
   }
 }
 
-/** Definitions, API services and custom resources may have finalizers without a slash. */
+/** Objects of these groups and custom resources may have finalizers without a slash. */
 function isStrict(object: Stored): boolean {
   const apiVersion: string = object.apiVersion ?? 'v1'
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return false
+  if (LENIENT_GROUPS.has(group)) return false
   return schemaOf(group, apiVersion.slice(slash + 1), object.kind ?? '') !== undefined
 }
 
-/** The order of checks: all qualified names, the conflict of the two deletion policies, then the core kinds' stricter rule. */
+const LENIENT_GROUPS: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+  'policy',
+])
+
+/** All qualified names, then the conflict of the two deletion policies. */
 function validateFinalizers(
   finalizers: readonly string[] | undefined,
   errors: FieldErrors,
   field: string,
-  standardOnly: boolean,
 ): void {
   const list = finalizers ?? []
   for (const finalizer of list) invalidAll(errors, field, finalizer, qualifiedName(finalizer))
   if (list.includes('orphan') && list.includes('foregroundDeletion')) {
     errors.invalid(field, list, 'finalizer orphan and foregroundDeletion cannot be both set')
   }
-  if (!standardOnly) return
-  for (const [index, finalizer] of list.entries()) {
-    if (qualifiedName(finalizer).length === 0)
-      refuseUnknownFinalizer(finalizer, errors, `${field}[${index}]`)
-  }
+}
+
+/** The stricter rule of most kinds. */
+export function refuseUnknownFinalizers(
+  object: Stored,
+  errors: FieldErrors,
+  field = 'metadata',
+): void {
+  if (!isStrict(object)) return
+  const finalizers: readonly string[] = object.metadata?.finalizers ?? []
+  for (const [index, finalizer] of finalizers.entries())
+    refuseUnknownFinalizer(finalizer, errors, `${field}.finalizers[${index}]`)
 }
 
 function refuseUnknownFinalizer(finalizer: string, errors: FieldErrors, field: string): void {
@@ -190,6 +218,9 @@ export function validateMetadataUpdate(object: Stored, stored: Stored, errors: F
     'deletionGracePeriodSeconds',
   ])
     same(field)
+  validateLabels(metadata.labels, errors, 'metadata.labels')
+  validateAnnotations(metadata.annotations, errors, 'metadata.annotations')
+  validateOwners(metadata.ownerReferences, errors, 'metadata.ownerReferences')
 }
 
 /** ObjectMeta in a template: labels and annotations only. */

@@ -89,10 +89,13 @@ export const qualifiedName: Check = (value) => {
     const prefix = parts[0]!
     name = parts[1]!
     if (prefix === '') messages.push('prefix part must be non-empty')
-    else messages.push(...dnsSubdomain(prefix).map((message) => `prefix part ${message}`))
+    else {
+      if (prefix.length > 253) messages.push('prefix part must be no more than 253 bytes')
+      if (!subdomainPattern.test(prefix)) messages.push(`prefix part ${SUBDOMAIN_MESSAGE}`)
+    }
   } else if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_MESSAGE.replace(/\)$/, '')}) with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${QUALIFIED_MESSAGE.replace(/\)$/, '')}) with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ]
   }
   if (name === '') messages.push('name part must be non-empty')
@@ -150,23 +153,6 @@ export const percentString: Check = (value) => (/^[0-9]+%$/.test(value) ? NONE :
 
 export const httpHeaderName: Check = (value) =>
   /^[-A-Za-z0-9]+$/.test(value) ? NONE : [HTTP_HEADER_MESSAGE]
-
-/** `acme.io/foo`. */
-export const domainPrefixedPath: Check = (value) => {
-  const slash = value.indexOf('/')
-  const domain = slash < 0 ? '' : value.slice(0, slash)
-  const path = slash < 0 ? '' : value.slice(slash + 1)
-  if (domain === '' || path === '') {
-    return ['must be a domain-prefixed path (such as "acme.io/foo")']
-  }
-  const messages = [...dnsSubdomain(domain)]
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
-    messages.push(
-      "path must consist of alphanumeric characters or one of '/', '-', '.', '_', '~', '%', '!', '$', '&', ''', '(', ')', '*', '+', ',', ';', '=', ':', '@' (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
-    )
-  }
-  return messages
-}
 
 /** At least `segments` labels separated by dots. */
 export function fullyQualifiedName(value: string, segments = 2): readonly string[] {

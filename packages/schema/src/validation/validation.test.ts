@@ -19,7 +19,6 @@ import {
   configMapKey,
   dnsLabel,
   dnsSubdomain,
-  domainPrefixedPath,
   labelValue,
   pathSegment,
   portName,
@@ -54,12 +53,11 @@ test('names of each sort', () => {
   assert.match(qualifiedName('/a')[0]!, /^prefix part must be non-empty$/)
   assert.match(
     qualifiedName('a/b/c')[0]!,
-    /^a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+    /^a valid label key must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
   )
   assert.deepEqual(qualifiedName('a'.repeat(64)), ['name part must be no more than 63 bytes'])
   assert.deepEqual(labelValue(''), [])
   assert.deepEqual(configMapKey('..x'), ["must not start with '..'"])
-  assert.deepEqual(domainPrefixedPath('acme.io/foo'), [])
 })
 
 const metadata = (fields: Draft): string[] =>

@@ -42,7 +42,7 @@ function validateStrategy(strategy: StoredOf<DaemonSetUpdateStrategy>, errors: F
       {
         Type: strategy.type ?? '',
         RollingUpdate: rolling
-          ? { MaxUnavailable: rolling.maxUnavailable, MaxSurge: rolling.maxSurge }
+          ? { MaxUnavailable: rolling.maxUnavailable ?? 0, MaxSurge: rolling.maxSurge ?? 0 }
           : null,
       },
       ['RollingUpdate', 'OnDelete'],

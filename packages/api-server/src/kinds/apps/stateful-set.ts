@@ -33,7 +33,11 @@ import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { claimSpecWarnings } from '../core/persistent-volume-claim-spec.ts'
 import { podSpecWarnings } from '../core/pod/warnings.ts'
-import { validateCollisionCount, validateReplicaCounters } from '../workload-template.ts'
+import {
+  printedSelector,
+  validateCollisionCount,
+  validateReplicaCounters,
+} from '../workload-template.ts'
 
 const MUTABLE = [
   'replicas',
@@ -145,7 +149,7 @@ function validateSelectorAndPods(
     if (isEmptySelector(selector))
       errors.invalid('spec.selector', {}, 'empty selector is invalid for statefulset')
     if (!isConvertibleSelector(selector)) {
-      errors.invalid('spec.selector', selector, '')
+      errors.invalid('spec.selector', printedSelector(selector), '')
       return
     }
   }

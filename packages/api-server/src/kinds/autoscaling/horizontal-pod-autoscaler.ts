@@ -11,11 +11,12 @@ import type {
   MetricTarget,
 } from '@gyropilot/api'
 import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
-import { emptyStatus } from '@gyropilot/schema/decode'
+import { emptyStatus, givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { quantitySign } from '@gyropilot/api'
-import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
+import { validateContainerResourceName } from '../core/pod/resources.ts'
 import { tableColumns } from '../columns.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
@@ -49,7 +50,9 @@ function fill(
   rules.selectPolicy ??= 'Max'
   if (rules.stabilizationWindowSeconds === undefined && windowSeconds !== undefined)
     rules.stabilizationWindowSeconds = windowSeconds
-  rules.policies ??= policies.map((policy) => ({ ...policy }))
+  // A list that was given and is empty is refused.
+  if (givenValue(rules, 'policies') === null)
+    rules.policies = policies.map((policy) => ({ ...policy }))
 }
 
 /** Given parts override field by field: both directions are filled in when either is given. */
@@ -197,6 +200,8 @@ function validateSource(name: string, source: Stored, errors: FieldErrors, field
       errors.required(`${field}.target.averageValue`, 'must specify a positive target averageValue')
   } else {
     if (!source.name) errors.required(`${field}.name`, 'must specify a resource name')
+    else if (name === 'containerResource')
+      validateContainerResourceName(source.name, errors, `${field}.name`)
     if (name === 'containerResource') {
       const container: string = source.container ?? ''
       if (container === '') errors.required(`${field}.container`, 'must specify a container')
@@ -225,7 +230,6 @@ function validateIdentifier(
 ): void {
   if (!metric?.name) errors.required(`${field}.name`, 'must specify a metric name')
   else invalidAll(errors, `${field}.name`, metric.name, pathSegment(metric.name))
-  validateLabelSelector(metric?.selector, errors, `${field}.selector`)
 }
 
 function validateTarget(target: StoredOf<MetricTarget>, errors: FieldErrors, field: string): void {

@@ -71,7 +71,8 @@ function validateExitCodes(
   errors: FieldErrors,
   field: string,
 ): void {
-  const { operator = '', values = [] } = codes as { operator?: string; values?: number[] }
+  const { operator = '' } = codes as { operator?: string }
+  const values: readonly number[] = codes.values ?? []
   if (operator === '') errors.required(`${field}.operator`, validValues(OPERATORS))
   else if (!OPERATORS.includes(operator))
     errors.notSupported(`${field}.operator`, operator, OPERATORS)

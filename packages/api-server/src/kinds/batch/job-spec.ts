@@ -4,12 +4,12 @@ import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,
-  invalidAll,
   isEmptySelector,
   selectorMatches,
   validateLabelSelector,
 } from '@gyropilot/schema/validation/labels'
-import { dnsLabel, domainPrefixedPath } from '@gyropilot/schema/validation/names'
+import { validateDomainPrefixedPath } from '@gyropilot/schema/validation/domain-path'
+import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
@@ -101,7 +101,7 @@ export function validateSpecFields(
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
   if (spec.managedBy !== undefined) {
-    invalidAll(errors, `${field}.managedBy`, spec.managedBy, domainPrefixedPath(spec.managedBy))
+    validateDomainPrefixedPath(spec.managedBy, errors, `${field}.managedBy`)
     if (spec.managedBy.length > 63) errors.tooLong(`${field}.managedBy`, 63)
   }
   validateCompletionMode(spec, errors, field)

@@ -2,7 +2,7 @@ import type { EndpointAddress, Endpoints, EndpointSubset } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
-import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { tableColumns } from '../columns.ts'
@@ -44,6 +44,8 @@ function validateSubset(
     if (!port.protocol) errors.required(`${at}.protocol`)
     else if (!PROTOCOLS.includes(port.protocol))
       errors.notSupported(`${at}.protocol`, port.protocol, PROTOCOLS)
+    if (port.appProtocol !== undefined)
+      invalidAll(errors, `${at}.appProtocol`, port.appProtocol, qualifiedName(port.appProtocol))
   }
 }
 

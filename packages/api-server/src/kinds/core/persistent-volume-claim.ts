@@ -27,7 +27,8 @@ export function defaultClaim(object: DraftOf<PersistentVolumeClaim>): void {
 /** A dataSource of a kind that was never meant for it is dropped; of the two fields, each fills the other one. */
 function mirrorDataSource(object: DraftOf<PersistentVolumeClaim>): void {
   const spec = object.spec ?? {}
-  if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
+  if (spec.dataSource && !spec.dataSourceRef && !isOldSource(spec.dataSource))
+    delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
   else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
     const { namespace: _namespace, ...source } = spec.dataSourceRef

@@ -4,6 +4,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
+import { keyPairProblem } from './key-pair.ts'
 import { decodedLength, validateImmutableData } from './config-map.ts'
 
 const LIMIT_BYTES = 1024 * 1024
@@ -62,6 +63,15 @@ function validateJsonKey(
   }
 }
 
+/** What is stored as a pair of certificate and key, and is none that anything could serve with. */
+function keyPairWarnings(object: StoredOf<Secret>): string[] {
+  if (object.type !== 'kubernetes.io/tls') return []
+  const pem = (key: string): string =>
+    Buffer.from(object.data?.[key] ?? '', 'base64').toString('latin1')
+  const problem = keyPairProblem(pem('tls.crt'), pem('tls.key'))
+  return problem === undefined ? [] : [problem]
+}
+
 export const secret: KindRules<Secret> = {
   group: '',
   kind: 'Secret',
@@ -93,6 +103,7 @@ export const secret: KindRules<Secret> = {
     if (object.type !== stored.type) errors.invalid('type', object.type, 'field is immutable')
     validateImmutableData(object, stored, ['data'], errors)
   },
+  warnings: (object) => keyPairWarnings(object),
   selectableFields: { type: (object) => object.type ?? '' },
   columns: tableColumns('secrets', {
     Type: (object) => object.type ?? '',

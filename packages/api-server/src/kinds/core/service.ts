@@ -71,7 +71,12 @@ function warnings(object: StoredOf<Service>): string[] {
   }
   if (spec.type !== 'ExternalName' && spec.externalName)
     list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
-  return [...list, ...addressWarnings(spec)]
+  list.push(...addressWarnings(spec))
+  if (spec.clusterIP !== 'None' && (spec.externalIPs ?? []).length > 0)
+    list.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
+  if (spec.trafficDistribution === 'PreferClose')
+    list.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+  return list
 }
 
 /** Addresses that are good but not written as RFC 5952 wants them. */
@@ -95,6 +100,8 @@ export const service: KindRules<Service> = {
   generationOf: null,
   defaults,
   prepareForCreate(object) {
+    // Nothing is routed to it.
+    if (object.spec?.type === 'ExternalName') delete object.spec.internalTrafficPolicy
     object.status = emptyStatus({ group: '', version: 'v1', kind: 'Service' })
   },
   prepareForUpdate(object, stored) {

@@ -12,10 +12,10 @@ import { emptyStatus, givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
+import { validateDomainPrefixedPath } from '@gyropilot/schema/validation/domain-path'
 import {
   dnsLabel,
   dnsSubdomain,
-  domainPrefixedPath,
   pathSegment,
   portName,
   wildcardSubdomain,
@@ -210,7 +210,7 @@ export const ingressClass: KindRules<IngressClass> = {
     const controller: string = object.spec?.controller ?? ''
     if (controller.length > 250) errors.tooLong('spec.controller', 250)
     if (controller === '') errors.required('spec.controller')
-    else invalidAll(errors, 'spec.controller', controller, domainPrefixedPath(controller))
+    else validateDomainPrefixedPath(controller, errors, 'spec.controller')
     const parameters = object.spec?.parameters
     if (!parameters) return
     validateReference(parameters, errors, 'spec.parameters')

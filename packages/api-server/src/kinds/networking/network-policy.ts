@@ -29,7 +29,7 @@ function validatePorts(
       validatePortNumber(port.port, errors, `${at}.port`)
       if (port.endPort !== undefined) {
         if (port.endPort < port.port)
-          errors.invalid(`${at}.endPort`, port.endPort, 'must be greater than or equal to `port`')
+          errors.invalid(`${at}.endPort`, port.port, 'must be greater than or equal to `port`')
         validatePortNumber(port.endPort, errors, `${at}.endPort`)
       }
     } else if (port.endPort !== undefined)

@@ -8,6 +8,7 @@ import {
   validateNonNegative,
 } from '@gyropilot/schema/validation/numbers'
 import { tableColumns } from '../columns.ts'
+import { printedSelector } from '../workload-template.ts'
 import { validateConditions } from '../conditions.ts'
 
 const text = (value: unknown): string => (value === undefined ? 'N/A' : String(value))
@@ -15,6 +16,7 @@ const text = (value: unknown): string => (value === undefined ? 'N/A' : String(v
 export const podDisruptionBudget: KindRules<PodDisruptionBudget> = {
   group: 'policy',
   kind: 'PodDisruptionBudget',
+  name: 'path-segment',
   unconditionalUpdate: false,
   prepareForCreate(object) {
     object.status = emptyStatus({ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' })
@@ -24,7 +26,7 @@ export const podDisruptionBudget: KindRules<PodDisruptionBudget> = {
     if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
       const printed = {
         MinAvailable: spec.minAvailable,
-        Selector: spec.selector ?? null,
+        Selector: spec.selector ? printedSelector(spec.selector) : null,
         MaxUnavailable: spec.maxUnavailable,
         UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
       }

@@ -59,6 +59,17 @@ const VOLUME_FIELDS = [
   'metadata.uid',
 ]
 
+/** `metadata.labels['app']` */
+const SUBSCRIPTED = /^(.*)\['(.*)'\]$/
+
+function unknownLabel(version: string, path: string): string | undefined {
+  if (version !== 'v1') return `unsupported pod version: ${version}`
+  const [, subscripted] = SUBSCRIPTED.exec(path) ?? []
+  if (subscripted === 'metadata.annotations' || subscripted === 'metadata.labels') return undefined
+  if (subscripted !== undefined) return `field label does not support subscript: ${path}`
+  return POD_FIELDS.has(path) ? undefined : `field label not supported: ${path}`
+}
+
 export function validateFieldRef(
   reference: StoredOf<ObjectFieldSelector>,
   kind: 'env' | 'volume',
@@ -69,17 +80,14 @@ export function validateFieldRef(
   if (!reference.apiVersion) errors.required(`${field}.apiVersion`)
   else if (path === '') errors.required(`${field}.fieldPath`)
   else {
-    const subscript = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/.exec(path)
-    if (subscript !== null) {
+    const unknown = unknownLabel(reference.apiVersion, path)
+    const subscript = SUBSCRIPTED.exec(path)
+    if (unknown !== undefined)
+      errors.invalid(`${field}.fieldPath`, path, `error converting fieldPath: ${unknown}`)
+    else if (subscript !== null) {
       const key = subscript[2]!
       const text = subscript[1] === 'metadata.annotations' ? key.toLowerCase() : key
       invalidAll(errors, field, text, qualifiedName(text))
-    } else if (!POD_FIELDS.has(path) || reference.apiVersion !== 'v1') {
-      errors.invalid(
-        `${field}.fieldPath`,
-        path,
-        `error converting fieldPath: field label not supported: ${path}`,
-      )
     } else {
       const supported = kind === 'env' ? ENV_FIELDS : VOLUME_FIELDS
       if (!supported.includes(path))

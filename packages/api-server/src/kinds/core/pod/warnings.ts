@@ -2,6 +2,7 @@
 import type {
   Affinity,
   Container,
+  ContainerPort,
   ObjectMeta,
   Pod,
   PodAffinityTerm,
@@ -189,10 +190,18 @@ function portWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
         const first = seen.get(key)
         if (first !== undefined) warnings.push(`${at}: duplicate port definition with ${first}`)
         else seen.set(key, at)
+        if (port.hostIP && !port.hostPort)
+          warnings.push(`${at}: hostIP set without hostPort: ${printedPort(port)}`)
       }
     }
   }
   return warnings
+}
+
+/** As Go prints a struct. */
+function printedPort(port: StoredOf<ContainerPort>): string {
+  const { name, hostPort, containerPort, protocol, hostIP } = port
+  return `{Name:${name ?? ''} HostPort:${hostPort ?? 0} ContainerPort:${containerPort} Protocol:${protocol ?? ''} HostIP:${hostIP ?? ''}}`
 }
 
 function affinityWarnings(affinity: StoredOf<Affinity> | undefined, field: string): string[] {

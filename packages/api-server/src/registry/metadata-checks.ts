@@ -1,0 +1,80 @@
+/**
+ * How often metadata is looked at: by the server, the same for all kinds, and by the kind's own rules, each in its way. An error is told once,
+ * but stands among the causes as often as it was found. Contract: docs/behaviour/api-server/defaulting-and-validation.md, Metadata.
+ */
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { Stored } from '@gyropilot/schema/objects'
+import {
+  nameCheckOf,
+  refuseUnknownFinalizers,
+  validateCommonMetadata,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '@gyropilot/schema/validation/metadata'
+import type { ServedResource } from './resource-registry.ts'
+
+/** What the rules of a kind look at when an object is updated: its change, the whole of it. */
+type Look = 'change' | 'whole'
+
+const KINDS_BY_LOOKS: readonly (readonly [looks: readonly Look[], kinds: string])[] = [
+  [[], 'PodDisruptionBudget'],
+  [
+    ['whole'],
+    `LimitRange CSINode VolumeAttachment EndpointSlice FlowSchema PriorityLevelConfiguration ValidatingWebhookConfiguration
+    MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy
+    MutatingAdmissionPolicyBinding`,
+  ],
+  [
+    ['change', 'whole'],
+    `ControllerRevision Ingress IngressClass ConfigMap Secret PersistentVolumeClaim ServiceAccount Endpoints VolumeAttributesClass
+    APIService Pod`,
+  ],
+  [
+    ['whole', 'change'],
+    `Job IPAddress Namespace Node StorageClass CSIStorageCapacity Role ClusterRole RoleBinding ClusterRoleBinding DeviceClass
+    ResourceClaim ResourceClaimTemplate RuntimeClass CertificateSigningRequest`,
+  ],
+  [['whole', 'whole'], 'PersistentVolume'],
+]
+const LOOKS: ReadonlyMap<string, readonly Look[]> = new Map(
+  KINDS_BY_LOOKS.flatMap(([looks, kinds]) =>
+    kinds.split(/\s+/).map((kind) => [kind, looks] as const),
+  ),
+)
+const MOST_KINDS: readonly Look[] = ['change']
+
+function looksOf({ custom, info }: ServedResource): readonly Look[] {
+  return custom ? MOST_KINDS : (LOOKS.get(info.kind) ?? MOST_KINDS)
+}
+
+export function checkNewMetadata(
+  resource: ServedResource,
+  object: Stored,
+  errors: FieldErrors,
+): void {
+  validateMetadata(object, resource.info.namespaced, nameCheckOf(resource.rules), errors)
+}
+
+/** Rules that leave metadata out are asked first, and their errors alone are told. */
+export function checksMetadataLast(resource: ServedResource): boolean {
+  return looksOf(resource).length === 0
+}
+
+export function checkChangedMetadata(
+  resource: ServedResource,
+  object: Stored,
+  stored: Stored,
+  errors: FieldErrors,
+): void {
+  const { namespaced } = resource.info
+  const check = nameCheckOf(resource.rules)
+  validateCommonMetadata(object, namespaced, check, errors)
+  validateMetadataUpdate(object, stored, errors)
+  for (const look of looksOf(resource)) {
+    if (look === 'whole') validateMetadata(object, namespaced, check, errors)
+    else {
+      validateMetadataUpdate(object, stored, errors)
+      refuseUnknownFinalizers(object, errors)
+    }
+  }
+}
