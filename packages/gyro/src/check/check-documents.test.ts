@@ -115,6 +115,16 @@ const SAID: readonly (readonly [
     ['b:4:12: warning: Pod default/p is given twice: the first time at a:1'],
   ],
   [
+    'items of a list of one kind, which need not say it',
+    [
+      'apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n  data: {c: 1}\n- kind: ConfigMap\n',
+    ],
+    [
+      'a:7:3: error: apiVersion not set',
+      'a:6:10: error: ConfigMap default/b: ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+  ],
+  [
     'items of lists at their places',
     [
       'apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: A}\n- kind: ConfigMap\n',

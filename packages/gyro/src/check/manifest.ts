@@ -35,11 +35,25 @@ export function isManifest(entry: Manifest | NoObject): entry is Manifest {
   return 'object' in entry
 }
 
-function opened(document: SourceDocument, node: SourceNode): (Manifest | NoObject)[] {
+interface TypeMeta {
+  readonly kind: string
+  readonly apiVersion: string
+}
+
+/** `inherited`: what an item of a ConfigMapList is when it does not say so. */
+function opened(
+  document: SourceDocument,
+  node: SourceNode,
+  inherited?: TypeMeta,
+): (Manifest | NoObject)[] {
   const refuse = (problem: string): [NoObject] => [{ document, node, problem }]
   if (node.members === undefined)
     return refuse(`not an object of Kubernetes but ${shapeOf(node)}: it has no kind and apiVersion`)
-  const object = node.value as Draft
+  const { kind: ownKind, apiVersion: ownVersion } = node.value as Draft
+  const isUntyped = isAbsent(ownKind) && isAbsent(ownVersion) && inherited !== undefined
+  const object: Draft = isUntyped
+    ? { ...inherited, ...(node.value as Draft) }
+    : (node.value as Draft)
   const { kind, apiVersion } = object
   if (isAbsent(kind) && isAbsent(apiVersion)) return refuse('kind not set, apiVersion not set')
   if (isAbsent(kind)) return refuse('kind not set')
@@ -49,7 +63,7 @@ function opened(document: SourceDocument, node: SourceNode): (Manifest | NoObjec
     return refuse(`apiVersion is ${shown(apiVersion)}, not a string`)
   const items = node.members.get('items')?.node.items
   if (kind.endsWith('List') && items !== undefined)
-    return items.flatMap((item) => opened(document, item))
+    return items.flatMap((item) => opened(document, item, typeOfItems(kind, apiVersion)))
   const slash = apiVersion.indexOf('/')
   const metadata = object['metadata'] as Draft | null | undefined
   return [
@@ -66,6 +80,11 @@ function opened(document: SourceDocument, node: SourceNode): (Manifest | NoObjec
       repeatedKeys: document.repeatedKeys.filter(({ start }) => isWithin(start, node, document)),
     },
   ]
+}
+
+function typeOfItems(listKind: string, apiVersion: string): TypeMeta | undefined {
+  const kind = listKind.slice(0, -'List'.length)
+  return kind === '' ? undefined : { kind, apiVersion }
 }
 
 /** Keys of one item of a list are not told for the others. */
