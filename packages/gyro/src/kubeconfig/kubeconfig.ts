@@ -17,7 +17,7 @@ export async function kubeconfigCommand(args: readonly string[]): Promise<void> 
     return
   }
   const registry = ClusterRegistry.ofUser()
-  const cluster = theOne(registry.running(), {
+  const cluster = theOne(registry.running(), registry.left(), {
     folder: process.cwd(),
     processId: values.get('process') as number,
   })

@@ -88,14 +88,19 @@ test('the cluster of this folder is meant, unless a process is named', () => {
   const here = { folder: '/c', processId: 0 }
   assert.deepEqual(meant([a, b, c], here), [c])
   assert.deepEqual(meant([a, b, c], { ...here, all: true }), [a, b, c])
-  assert.equal(theOne([a, b, c], here), c)
-  assert.equal(theOne([a, b, c], { ...here, processId: 2 }), b)
-  assert.throws(() => theOne([a, b, c], { folder: '/a', processId: 0 }), {
+  assert.equal(theOne([a, b, c], [], here), c)
+  assert.equal(theOne([a, b, c], [], { ...here, processId: 2 }), b)
+  assert.throws(() => theOne([a, b, c], [], { folder: '/a', processId: 0 }), {
     code: 'CLUSTER_AMBIGUOUS',
     message:
       'several clusters run in /a: choose one with --process, of 1 (https://127.0.0.1:1), 2 (https://127.0.0.1:1)',
   })
-  assert.throws(() => theOne([], here), { code: 'CLUSTER_NOT_RUNNING' })
+  assert.throws(() => theOne([], [], here), { code: 'CLUSTER_NOT_RUNNING' })
+  assert.throws(() => theOne([a], [c], here), {
+    code: 'CLUSTER_NOT_RUNNING',
+    message:
+      'the cluster of /c (process 3, https://127.0.0.1:1) has ended and was not stopped: gyro up starts one again, gyro down clears away after it',
+  })
   assert.equal(noneText([], here), 'no cluster runs: start one with gyro up')
   const elsewhere = { folder: '/x', processId: 0 }
   assert.equal(

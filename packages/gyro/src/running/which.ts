@@ -27,16 +27,32 @@ export function meant(
   return all ? clusters : clusters.filter((cluster) => cluster.folder === folder)
 }
 
-/** The one that is meant. */
-export function theOne(clusters: readonly RunningCluster[], wish: Wish): RunningCluster {
+/** The one that is meant. `left`: those whose process ended without a word. */
+export function theOne(
+  clusters: readonly RunningCluster[],
+  left: readonly RunningCluster[],
+  wish: Wish,
+): RunningCluster {
   const [first, ...more] = meant(clusters, wish)
-  if (first === undefined) throw none(clusters, wish)
+  if (first === undefined) throw none(clusters, left, wish)
   if (more.length > 0) throw several([first, ...more], wish)
   return first
 }
 
-export function none(clusters: readonly RunningCluster[], wish: Wish): Error {
-  return gyroErrors.make('CLUSTER_NOT_RUNNING', noneText(clusters, wish))
+export function none(
+  clusters: readonly RunningCluster[],
+  left: readonly RunningCluster[],
+  wish: Wish,
+): Error {
+  const ended = meant(left, wish).at(-1)
+  const text = ended === undefined ? noneText(clusters, wish) : endedText(ended)
+  return gyroErrors.make('CLUSTER_NOT_RUNNING', text)
+}
+
+/** Of one that was killed, or went down with the machine. */
+function endedText({ folder, processId, server, log }: RunningCluster): string {
+  const look = log === undefined ? '' : `; the end of ${log} may say why`
+  return `the cluster of ${folder} (process ${processId}, ${server}) has ended and was not stopped: gyro up starts one again, gyro down clears away after it${look}`
 }
 
 export function noneText(

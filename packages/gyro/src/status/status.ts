@@ -20,14 +20,15 @@ export async function statusCommand(args: readonly string[]): Promise<void> {
   const output = String(values.get('output'))
   if (output !== 'text' && output !== 'json')
     throw invalid(`--output=${output} is not known: use text or json`)
-  const clusters = ClusterRegistry.ofUser().running()
+  const registry = ClusterRegistry.ofUser()
+  const clusters = registry.running()
   const wish = {
     folder: process.cwd(),
     processId: values.get('process') as number,
     all: values.get('all') as boolean,
   }
   const chosen = meant(clusters, wish)
-  if (chosen.length === 0 && output === 'text') throw none(clusters, wish)
+  if (chosen.length === 0 && output === 'text') throw none(clusters, registry.left(), wish)
   const clock = new SystemClock()
   const statuses: readonly ClusterStatus[] = await Promise.all(
     chosen.map(async (cluster) => ({
