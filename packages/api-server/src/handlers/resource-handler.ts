@@ -151,8 +151,8 @@ export class ResourceHandler {
     const options = writeOptions(call.info.query, 'UpdateOptions')
     const body = await this.#parts.bodies.parse(call, type, call.resource.info.kind)
     const draft = decodeDraft(body, this.#parts.bodies.decoding(call, call.resource.info, options))
-    checkName(call, draft)
     checkNamespace(call, draft)
+    checkName(call, draft)
     const createsMissing = call.resource.rules.createOnUpdate === true && call.subresource === ''
     let first = true
     const written = await this.#parts.writer.update(
