@@ -6,10 +6,15 @@ import { join, resolve } from 'node:path'
 import { buildPackages } from './packages/build.ts'
 import { root } from './source-files.ts'
 
-const target = resolve(process.argv[2] ?? join(root, '.tmp/packages'))
+const [, , folder = join(root, '.tmp/packages'), ...more] = process.argv
+if (folder.startsWith('-') || more.length > 0) {
+  process.stderr.write('build-packages: use node scripts/build-packages.ts [FOLDER]\n')
+  process.exit(2)
+}
+const target = resolve(folder)
 const folders = await buildPackages(target)
-for (const folder of folders) {
-  const packed = spawnSync('npm', ['pack', folder, '--pack-destination', target, '--silent'], {
+for (const built of folders) {
+  const packed = spawnSync('npm', ['pack', built, '--pack-destination', target, '--silent'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })

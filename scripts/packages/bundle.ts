@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Plugin } from 'esbuild'
 import { root } from '../source-files.ts'
+import { launcher } from './launcher.ts'
 import { LATE_MODULES, PUBLISHED_ENGINES } from './publishable.ts'
 
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ export async function bundleCommands(folder: string): Promise<void> {
   })
   mkdirSync(join(folder, 'bin'), { recursive: true })
   for (const [command, entry] of Object.entries(COMMANDS))
-    writeFileSync(join(folder, 'bin', `${command}.js`), launcher(entry), { mode: 0o755 })
+    writeFileSync(join(folder, 'bin', `${command}.js`), launcher(command, entry), { mode: 0o755 })
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   cpSync(join(root, 'packages/gyro/README.md'), join(folder, 'README.md'))
@@ -86,17 +87,6 @@ const places: Plugin = {
       "export const programOf = (name) => [join(import.meta.dirname, '..', name + '.js')]",
     )
   },
-}
-
-/** SQLite is experimental in Node 22: that is ours to know, not the user's. */
-function launcher(entry: string): string {
-  return `#!/usr/bin/env node
-const { emitWarning } = process
-process.emitWarning = (warning, ...rest) => {
-  if ((rest[0]?.type ?? rest[0]) !== 'ExperimentalWarning') emitWarning.call(process, warning, ...rest)
-}
-await import('../dist/${entry}.js')
-`
 }
 
 function manifest(): object {

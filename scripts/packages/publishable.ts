@@ -18,7 +18,8 @@ const OWN_TESTS: ReadonlySet<string> = new Set([
 ])
 
 /** The oldest Node that runs what is published, and the newest that was tried is the one of the repository. */
-export const PUBLISHED_ENGINES = { node: '>=22.18' }
+export const OLDEST_NODE = [22, 18] as const
+export const PUBLISHED_ENGINES = { node: `>=${OLDEST_NODE.join('.')}` }
 
 export function publishableManifest(manifest: Manifest): object {
   const { name, version, description, license, exports, dependencies = {} } = manifest
