@@ -153,8 +153,8 @@ function mergeConfiguration(ownersBefore: Owners, request: ApplyRequest, live: S
   else if (!changed && previous !== undefined && previous.apiVersion === apiVersion) {
     owners.set(identity, equals(fields, previous.fields) ? previous : withFields(previous, fields))
   } else {
-    // An unchanged object gives its applier no new time.
-    const time = changed || previous?.time === undefined ? formatTime(request.nowMs) : previous.time
+    // An unchanged object gives its applier no new time, and a new one none at all.
+    const time = changed ? formatTime(request.nowMs) : previous?.time
     owners.set(identity, { ...self, time, fields })
   }
   return { object, owners }

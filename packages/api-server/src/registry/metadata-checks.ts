@@ -68,7 +68,8 @@ export function checkChangedMetadata(
 ): void {
   const { namespaced } = resource.info
   const check = nameCheckOf(resource.rules)
-  validateCommonMetadata(object, namespaced, check, errors)
+  // A name that is stored is judged as a part of a path only.
+  validateCommonMetadata(object, namespaced, nameCheckOf({ name: 'path-segment' }), errors)
   validateMetadataUpdate(object, stored, errors)
   for (const look of looksOf(resource)) {
     if (look === 'whole') validateMetadata(object, namespaced, check, errors)

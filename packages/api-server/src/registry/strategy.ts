@@ -101,9 +101,12 @@ export function validateUpdate(
   rules.canonicalize?.(draft)
 }
 
-function refuse({ info }: ServedResource, draft: Draft, errors: FieldErrors): void {
-  if (errors.list.length > 0)
-    throw invalid(info.group, info.kind, draft['metadata']?.name ?? '', errors.list)
+/** The kind is named by the group that it is stored in. */
+function refuse({ info, storage }: ServedResource, draft: Draft, errors: FieldErrors): void {
+  if (errors.list.length === 0) return
+  const slash = storage.apiVersion.indexOf('/')
+  const group = storage.apiVersion.slice(0, Math.max(slash, 0))
+  throw invalid(group, info.kind, draft['metadata']?.name ?? '', errors.list)
 }
 
 function restoreMetadata(draft: Draft, stored: Stored): void {

@@ -143,6 +143,7 @@ export class ObjectWriter {
       const existing = store.get(key)
       if (existing !== undefined) {
         if (generated) return undefined
+        if (draft['metadata'].generateName) throw generateNameExhausted(resource.info, name)
         throw alreadyExists(
           resource.info,
           name,

@@ -1,4 +1,5 @@
 /** What is compared between a request and the object it would replace, and how large an object may be. */
+import { deepEqual } from '@gyropilot/api'
 import { conflict, invalid, STALE, unclassified } from '../../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { StoredEntry } from '../../storage/store.ts'
@@ -67,20 +68,20 @@ export function checkVersion(
   return put
 }
 
-/** Owner references with one uid count once. */
+/** Owner references that are there twice count once. */
 export function deduplicateOwners(metadata: Draft, context: WriteContext): void {
   const owners = metadata['ownerReferences'] as Draft[] | undefined
   if (owners === undefined || owners.length < 2) return
-  const seen = new Map<string, Draft>()
-  const repeated = new Set<string>()
+  const kept: Draft[] = []
+  const repeated: string[] = []
   for (const owner of owners) {
-    if (seen.has(owner['uid'])) repeated.add(owner['uid'])
-    else seen.set(owner['uid'], owner)
+    if (kept.some((other) => deepEqual(other, owner))) repeated.push(owner['uid'])
+    else kept.push(owner)
   }
-  if (repeated.size === 0) return
-  metadata['ownerReferences'] = [...seen.values()]
+  if (repeated.length === 0) return
+  metadata['ownerReferences'] = kept
   context.warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
   )
 }
 

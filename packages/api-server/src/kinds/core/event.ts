@@ -3,19 +3,10 @@ import type { Event, ObjectReference } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { qualifiedName } from '@gyropilot/schema/validation/names'
 import { formatAge } from '../../printing/ages.ts'
 import { column, nameColumn } from '../columns.ts'
-
-/** Events written through events.k8s.io carry an eventTime; those of the core API are hardly checked. */
-function validateNamespace(object: StoredOf<Event>, errors: FieldErrors): void {
-  const involved: string = object.involvedObject?.namespace ?? ''
-  const own: string = object.metadata?.namespace ?? ''
-  if (involved === '') {
-    if (own !== 'default' && own !== '')
-      errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
-  } else if (involved !== own)
-    errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace')
-}
 
 type Selectable = NonNullable<KindRules<Event>['selectableFields']>
 
@@ -117,13 +108,50 @@ const columns = [
   { ...nameColumn, priority: 1 },
 ]
 
+const NAME_LENGTH_MAX = 128
+const MESSAGE_LENGTH_MAX = 1024
+
+/** Events of the older form have no eventTime, and little is asked of them. `controller`: the field's name in the version. */
+function validateEvent(object: StoredOf<Event>, controller: string, errors: FieldErrors): void {
+  const { involvedObject = {}, eventTime } = object
+  const namespace = object.metadata?.namespace ?? ''
+  const about = involvedObject.namespace ?? ''
+  const isForeign = eventTime
+    ? about === '' && namespace !== 'default' && namespace !== 'kube-system'
+    : about === ''
+      ? namespace !== '' && namespace !== 'default'
+      : namespace !== about
+  if (isForeign) errors.invalid('involvedObject.namespace', about, 'does not match event.namespace')
+  if (!eventTime) return
+  const reporter = object.reportingComponent ?? ''
+  if (reporter === '') errors.required(controller)
+  invalidAll(errors, controller, reporter, qualifiedName(reporter))
+  for (const field of ['reportingInstance', 'action', 'reason'] as const) {
+    const text = object[field] ?? ''
+    if (text === '') errors.required(field)
+    limitLength(text, NAME_LENGTH_MAX, field, errors)
+  }
+  limitLength(object.message ?? '', MESSAGE_LENGTH_MAX, 'message', errors)
+}
+
+function limitLength(text: string, maximum: number, field: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(text) > maximum)
+    errors.invalid(field, '', `can have at most ${maximum} characters`)
+}
+
+function validateSeries({ series }: StoredOf<Event>, errors: FieldErrors): void {
+  if (!series) return
+  if ((series.count ?? 0) < 2) errors.invalid('series.count', '', 'should be at least 2')
+  if (!series.lastObservedTime) errors.required('series.lastObservedTime')
+}
+
 export const event: KindRules<Event> = {
   group: '',
   kind: 'Event',
   name: 'path-segment',
   generationOf: null,
   createOnUpdate: true,
-  validate: (object, errors) => validateNamespace(object, errors),
+  validate: (object, errors) => validateEvent(object, 'reportingComponent', errors),
   selectableFields: {
     ...referenceFields<Event>('involvedObject', ({ involvedObject }) => involvedObject),
     ...reasonAndType,
@@ -133,23 +161,6 @@ export const event: KindRules<Event> = {
   columns,
 }
 
-const FIXED = [
-  'involvedObject',
-  'reason',
-  'message',
-  'type',
-  'action',
-  'eventTime',
-  'reportingComponent',
-  'reportingInstance',
-  'related',
-  'count',
-  'source',
-  'firstTimestamp',
-  'lastTimestamp',
-] as const
-
-/** Stored as core Events: checks see the core field names. */
 /** Read from what clients of this version see. */
 const FIELDS_OF_EVENTS_API: NonNullable<KindRules<EventsEvent>['selectableFields']> = {
   ...referenceFields<EventsEvent>('regarding', ({ regarding }) => regarding),
@@ -158,38 +169,48 @@ const FIELDS_OF_EVENTS_API: NonNullable<KindRules<EventsEvent>['selectableFields
   reportingController: ({ reportingController = '' }) => reportingController,
 }
 
+/** The field, its name in messages, and how its absence is shown. */
+const FIXED: readonly (readonly [keyof StoredOf<Event> & string, string, unknown])[] = [
+  ['involvedObject', 'involvedObject', {}],
+  ['reason', 'reason', ''],
+  ['message', 'message', ''],
+  ['source', 'source', {}],
+  ['firstTimestamp', 'firstTimestamp', null],
+  ['lastTimestamp', 'lastTimestamp', null],
+  ['count', 'count', 0],
+  ['type', 'type', ''],
+  ['eventTime', 'eventTime', null],
+  ['action', 'action', ''],
+  ['related', 'related', null],
+  ['reportingComponent', 'reportingController', ''],
+  ['reportingInstance', 'reportingInstance', ''],
+]
+
+/** Stored as core Events: checks see the core field names. */
 export const eventsEvent: KindRules<Event> = {
   group: 'events.k8s.io',
   kind: 'Event',
   name: 'path-segment',
   generationOf: null,
   createOnUpdate: true,
-  updateOrder: 'update-first',
+  updateOrder: 'update-only',
   validate(object, errors) {
-    validateNamespace(object, errors)
+    validateEvent(object, 'reportingController', errors)
+    validateSeries(object, errors)
     if (!object.eventTime) errors.required('eventTime')
-    for (const [field, shown] of [
-      ['reportingComponent', 'reportingController'],
-      ['reportingInstance', 'reportingInstance'],
-      ['action', 'action'],
-      ['reason', 'reason'],
-    ] as const) {
-      if (!object[field]) errors.required(shown)
-    }
-    for (const field of ['reportingInstance', 'action', 'reason'] as const) {
-      if ((object[field] ?? '').length > 128)
-        errors.invalid(field, '', 'can have at most 128 characters')
-    }
-    if ((object.message ?? '').length > 1024)
-      errors.invalid('message', '', 'can have at most 1024 characters')
     if (object.type !== 'Normal' && object.type !== 'Warning')
-      errors.invalid('type', '', 'has invalid value: '.concat(String(object.type ?? '')))
+      errors.invalid('type', '', `has invalid value: ${object.type ?? ''}`)
+    const { firstTimestamp, lastTimestamp, count, source } = object
+    for (const [field, value] of Object.entries({ firstTimestamp, lastTimestamp, count }))
+      if (value) errors.invalid(field, '', 'needs to be unset')
+    if (source?.component || source?.host) errors.invalid('source', '', 'needs to be unset')
   },
   validateUpdate(object, stored, errors) {
-    for (const field of FIXED) {
+    validateEvent(object, 'reportingController', errors)
+    if (!deepEqual(object.series ?? null, stored.series ?? null)) validateSeries(object, errors)
+    for (const [field, shown, absent] of FIXED)
       if (!deepEqual(object[field] ?? null, stored[field] ?? null))
-        errors.invalid(field, object[field] ?? null, 'field is immutable')
-    }
+        errors.invalid(shown, object[field] ?? absent, 'field is immutable')
   },
   selectableFields: FIELDS_OF_EVENTS_API,
   columns,

@@ -102,10 +102,12 @@ export const node: KindRules<Node> = {
   },
   // Unlike all others, nodes keep the status they are created with.
   prepareForCreate(object) {
+    delete object.spec?.configSource
     object.status ??= emptyStatus({ group: '', version: 'v1', kind: 'Node' })
   },
   prepareForUpdate(object, stored) {
     object.status = stored.status
+    if (!stored.spec?.configSource) delete object.spec?.configSource
   },
   validate(object, errors) {
     validateTaints(object.spec?.taints, errors)
@@ -136,7 +138,12 @@ export const node: KindRules<Node> = {
     if ((before.externalID ?? '') !== (now.externalID ?? ''))
       errors.forbidden('spec.externalID', 'may not be updated')
   },
-  status: { validateUpdate: (object, _stored, errors) => validateStatus(object.status, errors) },
+  status: {
+    prepareForUpdate(object, stored) {
+      if (!stored.status?.config) delete object.status?.config
+    },
+    validateUpdate: (object, _stored, errors) => validateStatus(object.status, errors),
+  },
   selectableFields: {
     'spec.unschedulable': (object) => String(object.spec?.unschedulable === true),
   },

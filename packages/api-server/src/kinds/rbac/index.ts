@@ -2,7 +2,11 @@ import type { ClusterRole, PolicyRule, Role, RoleBinding, Subject } from '@gyrop
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import {
+  invalidAll,
+  isConvertibleSelector,
+  validateLabelSelector,
+} from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
@@ -69,8 +73,11 @@ export const clusterRole: KindRules<ClusterRole> = {
         'aggregationRule.clusterRoleSelectors',
         'at least one clusterRoleSelector required if aggregationRule is non-nil',
       )
-    for (const [index, selector] of selectors.entries())
-      validateLabelSelector(selector, errors, `aggregationRule.clusterRoleSelectors[${index}]`)
+    for (const [index, selector] of selectors.entries()) {
+      const at = `aggregationRule.clusterRoleSelectors[${index}]`
+      validateLabelSelector(selector, errors, at)
+      if (!isConvertibleSelector(selector)) errors.invalid(at, null, 'invalid label selector.')
+    }
   },
 }
 

@@ -64,19 +64,22 @@ function validateTopologies(
   for (const [index, term] of terms.entries()) {
     const at = `allowedTopologies[${index}].matchLabelExpressions`
     const requirements: Record<string, readonly string[]> = {}
-    for (const [position, { key = '', values = [] }] of (
-      term.matchLabelExpressions ?? []
-    ).entries()) {
+    for (const [position, requirement] of (term.matchLabelExpressions ?? []).entries()) {
+      const key = requirement.key ?? ''
+      const values = requirement.values ?? []
       if (values.length === 0) errors.required(`${at}[${position}].values`)
-      const sorted = [...new Set<string>(values)].toSorted()
       for (const [place, value] of values.entries())
         if (values.indexOf(value) !== place)
           errors.duplicate(`${at}[${position}].values[${place}]`, value)
       invalidAll(errors, `${at}[${position}].key`, key, qualifiedName(key))
       if (Object.hasOwn(requirements, key)) errors.duplicate(`${at}[${position}].key`, key)
-      requirements[key] = sorted
+      requirements[key] = [...new Set<string>(values)].toSorted()
     }
-    if (seen.some((other) => deepEqual(other, requirements))) errors.duplicate(at, '')
+    const isEmpty = Object.keys(requirements).length === 0
+    // A term without requirements is held against as many places as there may be terms, itself among them.
+    const same = seen.filter((other) => deepEqual(other, requirements)).length
+    for (let times = isEmpty ? terms.length + same : same; times > 0; times--)
+      errors.duplicate(at, '')
     seen.push(requirements)
   }
 }
