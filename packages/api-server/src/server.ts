@@ -55,7 +55,7 @@ import { rulesFor } from './kinds/index.ts'
 import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from '@gyropilot/protobuf'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
-import { featureEnabled } from './registry/feature-gates.ts'
+import { gateEnabled } from './registry/feature-gates.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
@@ -208,7 +208,7 @@ class EmbeddedApiServer implements ApiServer {
       admission,
       allocations,
       fields: fieldManagement,
-      featureEnabled: (gate) => options.featureGates?.[gate] ?? featureEnabled(gate),
+      featureEnabled: (gate) => options.featureGates?.[gate] ?? gateEnabled(gate, this.registry),
     })
     const { registry } = this
     const deleter = new Deleter(store, clock, admission, allocations)

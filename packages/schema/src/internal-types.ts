@@ -181,4 +181,21 @@ export const internalTypes: Readonly<Record<string, string>> = {
   CustomResourceSubresourceScale: 'SpecReplicasPath StatusReplicasPath LabelSelectorPath?',
   CustomResourceColumnDefinition: 'Name Type Format Description Priority# JSONPath~jsonPath',
   SelectableField: 'JSONPath~jsonPath',
+  FlowSchemaSpec:
+    'PriorityLevelConfiguration=PriorityLevelConfigurationReference MatchingPrecedence# DistinguisherMethod*FlowDistinguisherMethod Rules[]PolicyRulesWithSubjects',
+  PriorityLevelConfigurationReference: 'Name',
+  FlowDistinguisherMethod: 'Type',
+  PolicyRulesWithSubjects:
+    'Subjects[]FlowSubject ResourceRules[]ResourcePolicyRule NonResourceRules[]NonResourcePolicyRule',
+  FlowSubject: 'Kind User*PodOS Group*PodOS ServiceAccount*ServiceAccountSubject',
+  ServiceAccountSubject: 'Namespace Name',
+  ResourcePolicyRule: 'Verbs? APIGroups?~apiGroups Resources? ClusterScope! Namespaces?',
+  NonResourcePolicyRule: 'Verbs? NonResourceURLs?~nonResourceURLs',
+  PriorityLevelConfigurationSpec:
+    'Type Limited*LimitedPriorityLevelConfiguration Exempt*ExemptPriorityLevelConfiguration',
+  LimitedPriorityLevelConfiguration:
+    'NominalConcurrencyShares# LimitResponse=LimitResponse LendablePercent? BorrowingLimitPercent?',
+  ExemptPriorityLevelConfiguration: 'NominalConcurrencyShares? LendablePercent?',
+  LimitResponse: 'Type Queuing*QueuingConfiguration',
+  QueuingConfiguration: 'Queues# QueueLengthLimit# HandSize#',
 }

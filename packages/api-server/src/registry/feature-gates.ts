@@ -4,11 +4,13 @@
  * "Feature gates".
  */
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { ResourceRegistry } from './resource-registry.ts'
 
 /** Gates that guard fields and are off; gates that are not named here are on. */
 const OFF: ReadonlySet<string> = new Set([
   'ClusterTrustBundleProjection',
   'ContainerStopSignals',
+  'CoordinatedLeaderElection',
   'CrossNamespaceVolumeDataSource',
   'GenericWorkload',
   'HPAScaleToZero',
@@ -19,6 +21,14 @@ const OFF: ReadonlySet<string> = new Set([
 
 export function featureEnabled(gate: string): boolean {
   return !OFF.has(gate)
+}
+
+/** Leaders are elected where candidates are served, whatever the gate's default. */
+export function gateEnabled(gate: string, registry: ResourceRegistry): boolean {
+  const elects =
+    gate === 'CoordinatedLeaderElection' &&
+    registry.byKind('coordination.k8s.io', 'v1beta1', 'LeaseCandidate') !== undefined
+  return elects || featureEnabled(gate)
 }
 
 interface GuardedField {
@@ -45,6 +55,8 @@ const GUARDED_FIELDS: readonly GuardedField[] = [
     kind: 'PodSpec',
     path: 'volumes[].projected.sources[].podCertificate',
   },
+  { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.strategy' },
+  { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.preferredHolder' },
   ...(['containers', 'initContainers', 'ephemeralContainers'] as const).map((list) => ({
     gate: 'ContainerStopSignals',
     kind: 'PodSpec',

@@ -159,7 +159,7 @@ test('what a create is refused for', () => {
       VALIDATING_ADMISSION_POLICY,
       policy({ variables: [{ name: 'in', expression: '' }] }),
       [
-        'spec.variables[0].name: Invalid value: "in": name is not a valid CEL identifier',
+        'spec.variables[0].name: Invalid value: "in": must be a valid CEL identifier',
         'spec.variables[0].expression: Required value: expression is not specified',
       ],
     ],

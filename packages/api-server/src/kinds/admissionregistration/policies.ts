@@ -2,6 +2,7 @@ import type {
   LabelSelector,
   MatchResources,
   MutatingAdmissionPolicy,
+  Mutation,
   ParamKind,
   ParamRef,
   ValidatingAdmissionPolicy,
@@ -131,14 +132,11 @@ function validateVariables(
   expressions: ExpressionCheck,
   errors: FieldErrors,
 ): void {
-  const names = new Set<string>()
   for (const [index, variable] of (spec.variables ?? []).entries()) {
     const at = `spec.variables[${index}]`
     if (!variable.name?.trim()) errors.required(`${at}.name`, 'name is not specified')
     else if (!isExpressionIdentifier(variable.name))
-      errors.invalid(`${at}.name`, variable.name, 'name is not a valid CEL identifier')
-    else if (names.has(variable.name)) errors.duplicate(`${at}.name`, variable.name)
-    names.add(variable.name ?? '')
+      errors.invalid(`${at}.name`, variable.name, 'must be a valid CEL identifier')
     expressions.variable(variable.name ?? '', variable.expression ?? '', errors, `${at}.expression`)
   }
 }
@@ -261,6 +259,38 @@ export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
   }),
 }
 
+/** What is deleted is not changed before. */
+const MUTABLE_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+const PATCHES: Readonly<Record<string, 'applyConfiguration' | 'jsonPatch'>> = {
+  ApplyConfiguration: 'applyConfiguration',
+  JSONPatch: 'jsonPatch',
+}
+
+function validateMutation(
+  mutation: StoredOf<Mutation>,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+  at: string,
+): void {
+  const { patchType = '' } = mutation
+  const field = PATCHES[patchType]
+  if (field === undefined) {
+    if (patchType === '') errors.required(`${at}.patchType`)
+    else errors.notSupported(`${at}.patchType`, patchType, Object.keys(PATCHES))
+    return
+  }
+  const wanted = mutation[field]
+  if (!wanted) errors.required(`${at}.${field}`, `must be specified when patchType is ${patchType}`)
+  else expressions.check(field, wanted.expression, errors, `${at}.${field}.expression`, '')
+  const other = field === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
+  if (mutation[other])
+    errors.invalid(
+      `${at}.${other}`,
+      `{${other}}`,
+      `must not be specified when patchType is ${patchType}`,
+    )
+}
+
 export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
   group: GROUP,
   kind: 'MutatingAdmissionPolicy',
@@ -275,23 +305,18 @@ export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
     const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec, true)
     validatePolicySpec(spec, expressions, errors)
+    for (const { operations = [] } of spec.matchConstraints?.resourceRules ?? [])
+      for (const operation of operations)
+        if (!MUTABLE_OPERATIONS.includes(operation))
+          errors.notSupported(
+            'spec.matchConstraints.resourceRules.operations',
+            operation,
+            MUTABLE_OPERATIONS,
+          )
     if ((spec.mutations ?? []).length === 0)
       errors.required('spec.mutations', 'mutations must contain at least one item')
-    for (const [index, mutation] of (spec.mutations ?? []).entries()) {
-      const at = `spec.mutations[${index}]`
-      const field = mutation.patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration'
-      if (!['ApplyConfiguration', 'JSONPatch'].includes(mutation.patchType ?? ''))
-        errors.notSupported(`${at}.patchType`, mutation.patchType ?? '', [
-          'ApplyConfiguration',
-          'JSONPatch',
-        ])
-      else if (!mutation[field])
-        errors.required(
-          `${at}.${field}`,
-          `must be specified when patchType is ${mutation.patchType}`,
-        )
-      else expressions.check(field, mutation[field].expression, errors, `${at}.${field}.expression`)
-    }
+    for (const [index, mutation] of (spec.mutations ?? []).entries())
+      validateMutation(mutation, expressions, errors, `spec.mutations[${index}]`)
     if (!spec.reinvocationPolicy) errors.required('spec.reinvocationPolicy')
     else if (!['IfNeeded', 'Never'].includes(spec.reinvocationPolicy))
       errors.notSupported('spec.reinvocationPolicy', spec.reinvocationPolicy, ['IfNeeded', 'Never'])

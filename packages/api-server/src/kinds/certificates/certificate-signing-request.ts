@@ -69,7 +69,7 @@ function validateSignerName(name: string, errors: FieldErrors): void {
     errors.invalid(
       at,
       name,
-      'must be a fully qualified domain and path of the form "example.com/signer-name"',
+      "must be a fully qualified domain and path of the form 'example.com/signer-name'",
     )
     return
   }

@@ -24,7 +24,7 @@ test('what a create is refused for', () => {
         'spec.usages[0]: Unsupported value: "a": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"',
         'spec.usages[1]: Unsupported value: "a": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"',
         'spec.usages[1]: Duplicate value: "a"',
-        'spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form "example.com/signer-name"',
+        `spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
       ],
     ],
     [

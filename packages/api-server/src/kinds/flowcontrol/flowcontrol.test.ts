@@ -61,9 +61,7 @@ test('what a create is refused for', () => {
     [
       PRIORITY_LEVEL_CONFIGURATION,
       { spec: { type: 'Exempt' } },
-      [
-        "spec.type: Invalid value: \"Exempt\": type must be 'Exempt' if and only if name is 'exempt'",
-      ],
+      ["spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"],
     ],
     [
       PRIORITY_LEVEL_CONFIGURATION,

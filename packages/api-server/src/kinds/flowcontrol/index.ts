@@ -13,6 +13,7 @@ import { compareStrings } from '@gyropilot/foundation'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { validateMandatoryLevel, validateMandatorySchema } from './mandatory.ts'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 import { validateConditionTypes } from '../conditions.ts'
 
@@ -216,6 +217,7 @@ export const flowSchema: KindRules<FlowSchema> = {
     else invalidAll(errors, 'spec.priorityLevelConfiguration.name', level, dnsSubdomain(level))
     for (const [index, rule] of (spec.rules ?? []).entries())
       validateRule(rule, errors, `spec.rules[${index}]`)
+    validateMandatorySchema(object, errors)
   },
   // As they are tried.
   rowOrder: (a, b) =>
@@ -338,7 +340,7 @@ export const priorityLevelConfiguration: KindRules<PriorityLevelConfiguration> =
     const spec = object.spec ?? {}
     const { type = '', limited, exempt } = spec
     if ((object.metadata?.name === 'exempt') !== (type === 'Exempt'))
-      errors.invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'")
+      errors.invalid('spec.type', type, "must be 'Exempt' if and only if `name` is 'exempt'")
     if (type === 'Exempt') {
       if (limited) errors.forbidden('spec.limited', 'must be nil if the type is not Limited')
       if (exempt) validateShares(exempt, errors, 'spec.exempt')
@@ -347,6 +349,7 @@ export const priorityLevelConfiguration: KindRules<PriorityLevelConfiguration> =
       if (limited) validateLimited(limited, errors)
       else errors.required('spec.limited', 'must not be empty when type is Limited')
     } else errors.notSupported('spec.type', type, ['Exempt', 'Limited'])
+    validateMandatoryLevel(object, errors)
   },
   columns: [
     nameColumn,

@@ -168,22 +168,23 @@ const BAD_IDENTIFIER =
 const DOMAIN_BYTES_MAX = 63
 const IDENTIFIER_BYTES_MAX = 32
 
-/** `name`, in the domain of the driver, or `domain/name`. */
+/** `name`, in the domain of the driver, or `domain/name`; what has more slashes is not looked at. */
 export function validateDeviceName(name: string, errors: FieldErrors, field: string): void {
-  const slash = name.indexOf('/')
-  if (slash >= 0) {
-    const domain = name.slice(0, slash)
-    if (domain === '') errors.required(field, 'the domain must not be empty')
-    else {
-      if (Buffer.byteLength(domain) > DOMAIN_BYTES_MAX) errors.tooLong(field, DOMAIN_BYTES_MAX)
-      invalidAll(errors, field, domain, dnsSubdomain(domain))
-    }
-  }
-  const identifier = name.slice(slash + 1)
-  if (identifier === '') errors.required(field, 'the name must not be empty')
+  const parts = name.split('/')
+  if (parts.length === 1) validateIdentifier(name, errors, field)
+  if (parts.length !== 2) return
+  const [domain, identifier] = parts as [string, string]
+  if (domain === '') errors.invalid(field, '', 'the domain must not be empty')
   else {
-    if (Buffer.byteLength(identifier) > IDENTIFIER_BYTES_MAX)
-      errors.tooLong(field, IDENTIFIER_BYTES_MAX)
-    if (!C_IDENTIFIER.test(identifier)) errors.invalid(field, identifier, BAD_IDENTIFIER)
+    if (Buffer.byteLength(domain) > DOMAIN_BYTES_MAX) errors.tooLong(field, DOMAIN_BYTES_MAX)
+    invalidAll(errors, field, domain, dnsSubdomain(domain))
   }
+  if (identifier === '') errors.invalid(field, '', 'the name must not be empty')
+  else validateIdentifier(identifier, errors, field)
+}
+
+function validateIdentifier(identifier: string, errors: FieldErrors, field: string): void {
+  if (Buffer.byteLength(identifier) > IDENTIFIER_BYTES_MAX)
+    errors.tooLong(field, IDENTIFIER_BYTES_MAX)
+  if (!C_IDENTIFIER.test(identifier)) errors.invalid(field, identifier, BAD_IDENTIFIER)
 }

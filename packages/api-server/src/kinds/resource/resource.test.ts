@@ -99,8 +99,8 @@ test('what a create is refused for', () => {
       SLICE,
       slice([{ name: 'a', attributes: { '/x': { int: 1 }, 'd.example.com/': { int: 1 } } }]),
       [
-        'spec.devices[0].attributes: Required value: the domain must not be empty',
-        'spec.devices[0].attributes: Required value: the name must not be empty',
+        'spec.devices[0].attributes: Invalid value: "": the domain must not be empty',
+        'spec.devices[0].attributes: Invalid value: "": the name must not be empty',
       ],
     ],
   ]
