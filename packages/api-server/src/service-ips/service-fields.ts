@@ -2,8 +2,9 @@
 import { semanticEqual } from '@gyropilot/api'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 
+/** Types that nobody knows, too: they keep theirs until they are refused. */
 export function needsClusterIp({ spec }: Stored): boolean {
-  return ['ClusterIP', 'NodePort', 'LoadBalancer'].includes(spec.type ?? 'ClusterIP')
+  return spec.type !== 'ExternalName'
 }
 
 export function isHeadless({ spec }: Stored): boolean {

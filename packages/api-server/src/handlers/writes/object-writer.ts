@@ -191,7 +191,7 @@ export class ObjectWriter {
     const uid = draft['metadata']?.uid
     if (uid) {
       const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
-      throw conflict(target.resource.info, target.name, storageError(target, text))
+      throw conflict(target.resource.info, target.name, storageError(target, text, dryRun))
     }
     if (draft['metadata'] !== undefined && !dryRun) delete draft['metadata'].resourceVersion
     return draft
@@ -214,7 +214,7 @@ export class ObjectWriter {
     const metadata = (servedDraft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = target.namespace
     else delete metadata['namespace']
-    if (request.put === true) checkUid(target, metadata, stored)
+    if (request.put === true) checkUid(target, metadata, stored, context.dryRun)
     deduplicateOwners(metadata, context)
     if (context.manager !== undefined && request.fieldsManaged !== true) {
       const call = this.#fieldsCall(target, current, servedDraft, context)

@@ -12,20 +12,25 @@ const LARGEST_OBJECT_BYTES = 1_572_864
 /** Smaller requests cannot make an object that large, short of thousands of them. */
 const SIZE_CHECK_FROM_BYTES = 65_536
 
-export function checkUid(target: Target, metadata: Draft, stored: Stored): void {
+export function checkUid(target: Target, metadata: Draft, stored: Stored, dryRun: boolean): void {
   const sent = metadata['uid']
   const current = stored['metadata'].uid
   if (!sent || sent === current) return
   const text = `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${current}`
-  throw conflict(target.resource.info, target.name, storageError(target, text))
+  throw conflict(target.resource.info, target.name, storageError(target, text, dryRun))
 }
 
-export function storageError({ resource, namespace, name }: Target, text: string): string {
+/** A dry run never comes to the storage: it names the key without the prefix of all keys. */
+export function storageError(
+  { resource, namespace, name }: Target,
+  text: string,
+  dryRun: boolean,
+): string {
   const { info, custom } = resource
   const prefix = custom
     ? `${info.group}/${info.resource}`
     : (STORAGE_PREFIXES[info.resource] ?? info.resource)
-  const key = `/registry/${prefix}/${storageKey(resource, namespace, name)}`
+  const key = `${dryRun ? '' : '/registry'}/${prefix}/${storageKey(resource, namespace, name)}`
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${text}`
 }
 

@@ -86,17 +86,13 @@ function isDualStack(ips: readonly string[]): boolean {
   return ips.some(isIPv6) && !ips.every(isIPv6)
 }
 
-function hasAddress({ type }: StoredOf<ServiceSpec>): boolean {
-  return type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer'
-}
-
 /** The first address and family stay; the second may come, and go together with the policy `SingleStack`. */
 export function validateAddressUpdate(
   now: StoredOf<ServiceSpec>,
   before: StoredOf<ServiceSpec>,
   errors: FieldErrors,
 ): void {
-  if (!hasAddress(now) || !hasAddress(before)) return
+  if (now.type === 'ExternalName' || before.type === 'ExternalName') return
   if (isHeadlessSpec(now) && isHeadlessSpec(before)) return
   validateIpsUpdate(now, before, errors)
   if (isHeadlessSpec(now) || isHeadlessSpec(before)) return

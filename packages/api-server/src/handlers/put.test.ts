@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestServer } from '../testing/test-server.ts'
+
+test('the namespace of a body is looked at before its name', async () => {
+  const { request } = await createTestServer()
+  const put = async (metadata: unknown): Promise<string> =>
+    (await request('PUT', '/api/v1/namespaces/default/configmaps/a', { metadata })).value.message
+  const wrongNamespace =
+    'the namespace of the provided object does not match the namespace sent on the request'
+  assert.equal(await put({ name: 'b', namespace: 'x' }), wrongNamespace)
+  assert.equal(await put({ namespace: 'x' }), wrongNamespace)
+  assert.equal(
+    await put({ name: 'b' }),
+    'the name of the object (b) does not match the name on the URL (a)',
+  )
+})
+
+test('a uid that is another one: a dry run names the key without its prefix', async () => {
+  const { request } = await createTestServer()
+  const maps = '/api/v1/namespaces/default/configmaps'
+  await request('POST', maps, { metadata: { name: 'a' } })
+  const put = async (query: string): Promise<string> =>
+    (await request('PUT', `${maps}/a${query}`, { metadata: { name: 'a', uid: 'x' } })).value.message
+  assert.match(await put(''), /, Key: \/registry\/configmaps\/default\/a, /)
+  assert.match(await put('?dryRun=All'), /, Key: \/configmaps\/default\/a, /)
+})
+
+test('a Service whose type becomes one that nobody knows is refused for its type alone', async () => {
+  const { request } = await createTestServer()
+  const services = '/api/v1/namespaces/default/services'
+  const types = '"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"'
+  for (const [name, spec] of [
+    ['a', { ports: [{ port: 80 }] }],
+    ['b', { clusterIP: 'None', selector: { a: 'b' } }],
+  ] as const) {
+    await request('POST', services, { metadata: { name }, spec })
+    const body = { metadata: { name }, spec: { ...spec, type: 'x' } }
+    const { value } = await request('PUT', `${services}/${name}`, body)
+    assert.equal(
+      value.message,
+      `Service "${name}" is invalid: spec.type: Unsupported value: "x": supported values: ${types}`,
+    )
+  }
+})
