@@ -374,3 +374,13 @@ test('rules of controller revisions', () => {
       JSON.stringify(object),
     )
 })
+
+test('the bounds of a rolling update are written also where nothing rolls', () => {
+  const strategyOf = (updateStrategy: object): unknown =>
+    created(DAEMON_SET, workload({ updateStrategy })).spec.updateStrategy
+  assert.deepEqual(strategyOf({ type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } }), {
+    type: 'OnDelete',
+    rollingUpdate: { maxUnavailable: 1, maxSurge: 0 },
+  })
+  assert.deepEqual(strategyOf({ type: 'OnDelete' }), { type: 'OnDelete' })
+})

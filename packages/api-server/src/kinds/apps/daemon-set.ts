@@ -81,6 +81,10 @@ export const daemonSet: KindRules<DaemonSet> = {
       const rolling = (spec.updateStrategy.rollingUpdate ??= {})
       rolling.maxUnavailable ??= 1
       rolling.maxSurge ??= 0
+    } else if (spec.updateStrategy.rollingUpdate) {
+      // Unused, and yet both are always written.
+      spec.updateStrategy.rollingUpdate.maxUnavailable ??= 0
+      spec.updateStrategy.rollingUpdate.maxSurge ??= 0
     }
     spec.revisionHistoryLimit ??= 10
     defaultTemplate(spec.template)

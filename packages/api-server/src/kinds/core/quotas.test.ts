@@ -35,7 +35,7 @@ test('scopes of a quota', () => {
     [
       selector({ scopeName: 'BestEffort', operator: 'In' }),
       [
-        `${AT}.operator: Invalid value: "In": must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
+        `${AT}.operator: Invalid value: "In": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
         `${AT}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
       ],
     ],

@@ -106,7 +106,7 @@ function validateScopeSelector(spec: StoredOf<ResourceQuotaSpec>, errors: FieldE
       errors.invalid(
         `${field}.operator`,
         operator,
-        "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+        "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
       )
     validateScopeValues(operator, values, errors, field)
   }
