@@ -2,7 +2,15 @@
 import type { Call, Expression, ListLiteral, MapLiteral } from './syntax/ast.ts'
 import type { Checked } from './checking/checked.ts'
 import { ProgramError } from './syntax/source.ts'
-import { ArrayList, EntryMap, EvaluationError } from './values/values.ts'
+import {
+  ArrayList,
+  CelDuration,
+  CelList,
+  CelMap,
+  CelTimestamp,
+  EntryMap,
+  EvaluationError,
+} from './values/values.ts'
 import type { Value } from './values/values.ts'
 
 const CONVERSIONS = new Set('bool bytes double duration int string timestamp uint'.split(' '))
@@ -21,6 +29,12 @@ export class Constants {
     const value = this.#make(expression)
     this.#known.set(expression, value)
     return value
+  }
+
+  /** What is known to select a part must be of a plain type. Throws ProgramError, with Go's name of the type. */
+  checkQualifier(expression: Expression): void {
+    const type = unfitType(this.of(withoutDyn(expression)))
+    if (type !== undefined) throw new ProgramError(`invalid qualifier type: ${type}`)
   }
 
   #make(expression: Expression): Value | undefined {
@@ -68,4 +82,19 @@ export class Constants {
 
 function areKnown(values: readonly (Value | undefined)[]): values is Value[] {
   return !values.includes(undefined)
+}
+
+/** `dyn` says something of the type, and nothing of the value. */
+function withoutDyn(expression: Expression): Expression {
+  return expression.kind === 'call' && expression.function === 'dyn' && expression.args.length === 1
+    ? withoutDyn(expression.args[0]!)
+    : expression
+}
+
+function unfitType(constant: Value | undefined): string | undefined {
+  if (constant === null) return 'types.Null'
+  if (constant instanceof CelTimestamp) return 'types.Timestamp'
+  if (constant instanceof CelDuration) return 'types.Duration'
+  if (constant instanceof CelList) return '*types.baseList'
+  return constant instanceof CelMap ? '*types.baseMap' : undefined
 }

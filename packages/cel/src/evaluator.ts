@@ -169,6 +169,7 @@ class Planner {
       case '_?._':
         return optionalSelect(steps[0]!, String((call.args[1] as { value?: unknown }).value))
       case '_[_]':
+        this.#constants.checkQualifier(args[1]!)
         return (run) => {
           const values = steps.map((step) => step(run))
           run.meter.charge(1)

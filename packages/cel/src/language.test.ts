@@ -289,3 +289,24 @@ test('a hundred problems are shown, the others are counted', () => {
   assert.equal(shown.match(/ERROR/g)?.length, 100)
   assert.match(shown, /\^\n3 more errors were truncated$/)
 })
+
+table('keys of maps, as kube-apiserver 1.36.2 has them', [
+  [`timestamp('2024-01-01T00:00:00Z') in {timestamp('2024-01-01T00:00:00Z'): 1}`, true],
+  [`{{'a': 1}: 1}.size()`, 1],
+  ['{dyn([1]): 1}.size()', 1],
+  [`{dyn(1.0): 'a'}[1]`, 'error: no such key: 1'],
+  [
+    `{timestamp('2024-01-01T00:00:00Z'): 1}[timestamp('2024-01-01T00:00:00Z')]`,
+    'program instantiation failed: invalid qualifier type: types.Timestamp',
+  ],
+  [
+    `{duration('1h'): 1}[duration('60m')]`,
+    'program instantiation failed: invalid qualifier type: types.Duration',
+  ],
+  ['{[1]: 1}[[1]]', 'program instantiation failed: invalid qualifier type: *types.baseList'],
+  ['{null: 1}[null]', 'program instantiation failed: invalid qualifier type: types.Null'],
+  [
+    `dyn({'a': 1})[dyn([1])]`,
+    'program instantiation failed: invalid qualifier type: *types.baseList',
+  ],
+])

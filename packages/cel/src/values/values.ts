@@ -133,34 +133,39 @@ export abstract class CelMap {
   }
 }
 
-/** A map that an expression has written out. Keys are bool, int, uint, double and string; numbers of one value are one key. */
+/**
+ * A map that an expression has written out. A key of another type of number is another key, found by doubles and between int
+ * and uint when it has the value; lists and maps are keys that nothing finds.
+ */
 export class EntryMap extends CelMap {
-  readonly #entries = new Map<string, readonly [key: Value, value: Value]>()
+  readonly #entries = new Map<unknown, readonly [key: Value, value: Value]>()
 
   override get size(): number {
     return this.#entries.size
   }
 
   override get(key: Value): Value | undefined {
-    const identity = keyIdentity(key)
-    return identity === undefined ? undefined : this.#entries.get(identity)?.[1]
+    const found = this.#entries.get(keyIdentity(key))
+    if (found !== undefined) return found[1]
+    for (const alike of alikeIdentities(key)) {
+      const other = this.#entries.get(alike)
+      if (other !== undefined) return other[1]
+    }
+    return undefined
   }
 
   override *keys(): Iterable<Value> {
     for (const [key] of this.#entries.values()) yield key
   }
 
-  /** The last of equal keys wins. Throws EvaluationError for what cannot be a key. */
+  /** The last of equal keys wins. */
   put(key: Value, value: Value): void {
-    const identity = keyIdentity(key)
-    if (identity === undefined) throw new EvaluationError('unsupported key type')
-    this.#entries.set(identity, [key, value])
+    this.#entries.set(keyIdentity(key), [key, value])
   }
 
-  /** Throws EvaluationError for keys that are there already, or cannot be keys. */
+  /** Throws EvaluationError for keys that are there already. */
   insert(key: Value, value: Value): void {
     const identity = keyIdentity(key)
-    if (identity === undefined) throw new EvaluationError('unsupported key type')
     if (this.#entries.has(identity))
       throw new EvaluationError(`insert failed: key ${String(key)} already exists`)
     this.#entries.set(identity, [key, value])
@@ -170,19 +175,30 @@ export class EntryMap extends CelMap {
 /** The result of a fold over a map while it grows. */
 export class GrowingMap extends EntryMap {}
 
-function keyIdentity(key: Value): string | undefined {
+function keyIdentity(key: Value): unknown {
   switch (typeof key) {
     case 'string':
       return `s${key}`
     case 'boolean':
       return `b${key}`
     case 'bigint':
-      return `n${key}`
+      return `i${key}`
     case 'number':
-      return Number.isInteger(key) ? `n${BigInt(key)}` : `n${key}`
-    default:
-      return key instanceof CelUint ? `n${key.value}` : undefined
+      return `d${key}`
   }
+  if (key instanceof CelUint) return `u${key.value}`
+  if (key instanceof CelTimestamp) return `t${key.nanos}`
+  if (key instanceof CelDuration) return `l${key.nanos}`
+  // Null is itself; what has no identity by value has its own.
+  return key
+}
+
+/** Where a number of another type with the value of this one would be. */
+function alikeIdentities(key: Value): readonly string[] {
+  if (typeof key === 'bigint') return [`u${key}`]
+  if (key instanceof CelUint) return [`i${key.value}`]
+  if (typeof key !== 'number' || !Number.isInteger(key)) return []
+  return [`i${BigInt(key)}`, `u${BigInt(key)}`]
 }
 
 export class CelOptional {
