@@ -81,6 +81,8 @@ export {
 export { secretNamesOf } from './pods/pod-secrets.ts'
 export * from './values/ip.ts'
 export { nodeAffinityMatches, nodeSelectorMatches, nodeTermMatches } from './pods/node-affinity.ts'
+export { hostPortsConflict, hostPortsOf } from './pods/host-ports.ts'
+export type { HostPort } from './pods/host-ports.ts'
 export { isTaintTolerated, tolerates } from './pods/tolerations.ts'
 export type { TolerationOptions } from './pods/tolerations.ts'
 export { fnv1, fnv1a } from './values/fnv.ts'

@@ -40,6 +40,8 @@ test('what an image does that nobody scripted: by who started it, its command an
       FOREVER,
     ],
     ['a pod of a Job ends', unknown, 'Never', true, SECOND],
+    ['a pause is one', { image: 'registry.k8s.io/pause:3.10' }, 'Never', true, FOREVER],
+    ['its command is not', { image: 'pause', command: ['perl'] }, 'Never', true, SECOND],
     [
       'a Job that loops runs on',
       { ...unknown, command: ['sh', '-c', 'while sleep 1; do x; done'] },

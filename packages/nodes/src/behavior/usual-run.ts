@@ -9,6 +9,8 @@ export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 /** Their own program is a shell, which ends when nobody types, or a greeting. */
 const ENDING_IMAGES =
   /^(?:alpine|amazonlinux|bash|busybox|centos|debian|fedora|hello-world|rockylinux|ubuntu)$/
+/** Their own program waits for its end, whoever started it. */
+const WAITING_IMAGES = /^pause$/
 /** Words of scripts that wait for ever. */
 const ENDLESS_SCRIPT =
   /\bwhile\s+(?:true|:|sleep)\b|\buntil\s+false\b|\bsleep\s+inf|\btail\s+-[fF]\b/
@@ -20,8 +22,9 @@ export function isEndless(pod: Pod, container: Container, role: ContainerRole): 
   if ((container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always') === 'Always') return true
   const { command = [], args = [] } = container
   if (ENDLESS_SCRIPT.test([...command, ...args].join(' '))) return true
-  if (isOfJob(pod) || command.length > 0) return false
-  return !ENDING_IMAGES.test(repositoryName(container.image ?? ''))
+  if (command.length > 0) return false
+  const image = repositoryName(container.image ?? '')
+  return WAITING_IMAGES.test(image) || !(isOfJob(pod) || ENDING_IMAGES.test(image))
 }
 
 /** Pods of a Job are meant to end. */

@@ -261,11 +261,7 @@ export class SimulatedNodes {
     if (scripted !== undefined) return scripted
     const object = this.#nodes.lister.get(undefined, node.services.nodeName)
     const active = [...node.workers.values()].filter((worker) => !worker.done)
-    return refusalOf(
-      pod,
-      object,
-      active.map((worker) => worker.requests),
-    )
+    return refusalOf(pod, object, active)
   }
 
   #removed(pod: Pod): void {

@@ -1,46 +1,83 @@
 /** Whether a node takes a pod that was bound to it. Contract: docs/behaviour/simulation/kubelet.md, watch and admission. Pure. */
-import type { Node, Pod } from '@gyropilot/api'
-import { addAmounts, amountOf, podRequests } from '@gyropilot/api'
-import type { ResourceAmounts } from '@gyropilot/api'
+import {
+  addAmounts,
+  amountOf,
+  hostPortsConflict,
+  hostPortsOf,
+  isTaintTolerated,
+  nodeAffinityMatches,
+  podRequests,
+} from '@gyropilot/api'
+import type { HostPort, Node, Pod, ResourceAmounts } from '@gyropilot/api'
 
 export interface Refusal {
   readonly reason: string
   readonly message: string
 }
 
-/** `active` are the requests of the pods that count on the node already. */
+/** What a pod that counts on the node already has of it. */
+export interface ActivePod {
+  readonly requests: ResourceAmounts
+  readonly hostPorts: readonly HostPort[]
+}
+
+/** The first reason of all, in a kubelet's order. */
 export function refusalOf(
   pod: Pod,
   node: Node | undefined,
-  active: Iterable<ResourceAmounts>,
+  active: readonly ActivePod[],
 ): Refusal | undefined {
-  const labels = node?.metadata?.labels ?? {}
   const os = pod.spec?.os?.name
-  if (os !== undefined && os !== (labels['kubernetes.io/os'] ?? 'linux')) {
+  if (os !== undefined && os !== (node?.metadata?.labels?.['kubernetes.io/os'] ?? 'linux')) {
     return {
       reason: 'PodOSNotSupported',
       message: "Failed to admit pod as the OS field doesn't match node OS",
     }
   }
-  for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) {
-    if (labels[key] !== value) {
-      const message =
-        "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
-      return { reason: 'NodeAffinity', message }
-    }
-  }
-  return resourceRefusal(pod, node, active)
+  return (
+    resourceRefusal(pod, node, active) ??
+    affinityRefusal(pod, node) ??
+    portRefusal(pod, active) ??
+    taintRefusal(pod, node)
+  )
+}
+
+function affinityRefusal({ spec }: Pod, node: Node | undefined): Refusal | undefined {
+  return nodeAffinityMatches(spec, node ?? {})
+    ? undefined
+    : failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")
+}
+
+function portRefusal(pod: Pod, active: readonly ActivePod[]): Refusal | undefined {
+  const wanted = hostPortsOf(pod)
+  return active.some(({ hostPorts }) => hostPortsConflict(wanted, hostPorts))
+    ? failed('NodePorts', "node(s) didn't have free ports for the requested pod ports")
+    : undefined
+}
+
+function taintRefusal({ spec }: Pod, node: Node | undefined): Refusal | undefined {
+  const { taints = [] } = node?.spec ?? {}
+  const untolerated = taints.some(
+    (taint) => taint.effect === 'NoExecute' && !isTaintTolerated(spec?.tolerations, taint),
+  )
+  return untolerated
+    ? failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")
+    : undefined
+}
+
+function failed(predicate: string, words: string): Refusal {
+  return { reason: predicate, message: `Predicate ${predicate} failed: ${words}` }
 }
 
 function resourceRefusal(
   pod: Pod,
   node: Node | undefined,
-  active: Iterable<ResourceAmounts>,
+  active: readonly ActivePod[],
 ): Refusal | undefined {
   const allocatable = node?.status?.allocatable
   if (allocatable === undefined) return undefined
   const used = new Map<string, number>()
-  for (const requests of active) addAmounts(used, requests)
+  for (const { requests } of active) addAmounts(used, requests)
   const { requestMappings = [] } = pod.status?.extendedResourceClaimStatus ?? {}
   const ofDevices = new Set(requestMappings.map(({ resourceName }) => resourceName))
   for (const [resource, requested] of podRequests(pod)) {

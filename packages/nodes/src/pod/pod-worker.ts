@@ -1,6 +1,6 @@
 /** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
-import { resources } from '@gyropilot/api'
-import type { Container, Pod } from '@gyropilot/api'
+import { hostPortsOf, podRequests, resources } from '@gyropilot/api'
+import type { Container, HostPort, Pod, ResourceAmounts } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -23,8 +23,6 @@ import { PodMounts } from './pod-mounts.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
-import { podRequests } from '@gyropilot/api'
-import type { ResourceAmounts } from '@gyropilot/api'
 
 /** Changes within this time go out in one write, as a kubelet's do between two looks at its runtime. */
 const COALESCE_MS = 20
@@ -59,6 +57,7 @@ export interface NodeServices {
 export class PodWorker {
   /** What the pod takes of its node until it is done. */
   readonly requests: ResourceAmounts
+  readonly hostPorts: readonly HostPort[]
   readonly #node: NodeServices
   readonly #behavior: PodBehavior
   readonly #local: LocalPod
@@ -77,6 +76,7 @@ export class PodWorker {
 
   constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
     this.requests = podRequests(pod)
+    this.hostPorts = hostPortsOf(pod)
     this.#node = node
     this.#behavior = behavior
     this.#onDone = onDone

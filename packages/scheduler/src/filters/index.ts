@@ -1,5 +1,11 @@
 /** Which nodes can take a pod, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
-import { isTaintTolerated, nodeAffinityMatches, podRequests } from '@gyropilot/api'
+import {
+  hostPortsConflict,
+  hostPortsOf,
+  isTaintTolerated,
+  nodeAffinityMatches,
+  podRequests,
+} from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import type { PreparedFilter } from '../feasible-nodes.ts'
 import type { NodeInfo } from '../node-info.ts'
@@ -55,28 +61,10 @@ const nodePorts: Filter = (pod) => {
   if (wanted.length === 0) return undefined
   return (info) => {
     const used = [...info.pods.values()].flatMap(hostPortsOf)
-    const conflict = wanted.some((a) =>
-      used.some(
-        (b) =>
-          a.port === b.port &&
-          a.protocol === b.protocol &&
-          (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0'),
-      ),
-    )
-    return conflict ? ["node(s) didn't have free ports for the requested pod ports"] : NONE
+    return hostPortsConflict(wanted, used)
+      ? ["node(s) didn't have free ports for the requested pod ports"]
+      : NONE
   }
-}
-
-function hostPortsOf(pod: Pod): readonly { port: number; protocol: string; ip: string }[] {
-  return (pod.spec?.containers ?? []).flatMap((container) =>
-    (container.ports ?? [])
-      .filter((port) => (port.hostPort ?? 0) > 0)
-      .map(({ hostPort = 0, protocol = 'TCP', hostIP }) => ({
-        port: hostPort,
-        protocol,
-        ip: hostIP || '0.0.0.0',
-      })),
-  )
 }
 
 function nodeResourcesFit(isServed: ServedByDevices): NamedFilter {
