@@ -10,6 +10,7 @@ import { isFault, isOperation } from './faults/schedule.ts'
 import type { Schedule } from './faults/schedule.ts'
 import { ScheduledFaults } from './faults/scheduled-faults.ts'
 import { RandomUser } from './model/random-user.ts'
+import { clusterOf } from './scenarios/scenario.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { createCluster } from './simulated/simulated-cluster.ts'
 import type { SimulatedCluster } from './simulated/simulated-cluster.ts'
@@ -71,21 +72,18 @@ export interface SimulationOutcome {
 /** The same request, the same outcome. */
 export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { seed, minutes, nodes = 3, managers = 2, keepHistory = false, onProgress } = run
-  const { configuration = {}, featureGates } = run.scenario ?? {}
-  const gates = featureGates === undefined ? {} : { featureGates }
-  const cloud = run.cloud ?? run.scenario?.cloud
+  const { scenario } = run
   const cluster = await createCluster({
+    ...(scenario && clusterOf(scenario)),
     seed,
     nodes,
     managers,
-    configuration,
-    cloud,
+    cloud: run.cloud ?? scenario?.cloud,
     keepHistory,
-    ...gates,
   })
   run.onStart?.(cluster)
   const watchdog = new Watchdog(cluster)
-  await run.scenario?.prepare?.(cluster)
+  await scenario?.prepare?.(cluster)
   const faults = faultsOf(run, cluster)
   const isOver = (): boolean => watchdog.violations.some(({ checker }) => checker === run.stopAt)
   const user = new RandomUser(cluster, { isOver })
@@ -102,7 +100,7 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const ticks = every(cluster.clock, PROGRESS_EVERY_MS, tell)
   faults.start()
   const forMs = minutes * 60_000
-  if (run.scenario !== undefined) await playUntil(run.scenario, cluster, forMs, watchdog)
+  if (scenario !== undefined) await playUntil(scenario, cluster, forMs, watchdog)
   else if (run.schedule === undefined) await user.work(forMs)
   else await user.follow(run.schedule.filter(isOperation), forMs)
   faults.stop()
@@ -110,7 +108,7 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
     await user.tidyUp()
     phase = 'coming to rest'
     await watchdog.judge(run.rest, run.rules)
-    for (const problem of run.scenario?.ends?.(cluster) ?? []) watchdog.report('scenario', problem)
+    for (const problem of scenario?.ends?.(cluster) ?? []) watchdog.report('scenario', problem)
   }
   ticks.cancel()
   return {

@@ -9,6 +9,7 @@ import { noFaults } from '../faults/injector.ts'
 import { OneShotFault } from '../faults/one-shot.ts'
 import type { OneShot, Stage } from '../faults/one-shot.ts'
 import { strike } from '../faults/world-fault.ts'
+import { clusterOf } from '../scenarios/scenario.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { createCluster } from '../simulated/simulated-cluster.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
@@ -139,17 +140,7 @@ export async function playOnce(
   onPosition?: (stage: Stage, position: number, text: string) => void,
   keepHistory = false,
 ): Promise<Run> {
-  const { nodes = 1, managers = 1, configuration = {}, featureGates, cloud } = scenario
-  const gates = featureGates === undefined ? {} : { featureGates }
-  const cluster = await createCluster({
-    seed,
-    nodes,
-    managers,
-    configuration,
-    cloud,
-    keepHistory,
-    ...gates,
-  })
+  const cluster = await createCluster({ ...clusterOf(scenario), seed, keepHistory })
   const watchdog = new Watchdog(cluster)
   await scenario.prepare?.(cluster)
   await cluster.advance(5_000)

@@ -62,7 +62,7 @@ export class OneShotFault implements FaultInjector {
 
   onEvent(facts: EventFacts): EventFault | undefined {
     const { process, shot } = this.#options
-    if (facts.process !== process) return undefined
+    if (facts.process !== process || isRenewal(facts)) return undefined
     const position = this.#count('event', `${facts.collection} ${facts.type} ${facts.key}`)
     if (shot?.stage !== 'event') return undefined
     return this.#isHit('event', position) ? this.#felt(shot.fault) : undefined
@@ -96,4 +96,13 @@ function stageOf(facts: RequestFacts): Stage | undefined {
 
 function shortUser(user: string): string {
   return user.replace(/^system:(serviceaccount:kube-system:)?/, '')
+}
+
+/** Of a leadership, every other second: nobody's rules look at it. */
+function isRenewal({ collection, type, key }: EventFacts): boolean {
+  return (
+    collection === 'leases.coordination.k8s.io' &&
+    type === 'MODIFIED' &&
+    key.startsWith('kube-system/')
+  )
 }

@@ -1,3 +1,6 @@
+import { selinuxScenarios } from './selinux.ts'
+import { clusterRoleScenarios } from './cluster-roles.ts'
+import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
 import { cronJobScenarios } from './cronjobs.ts'
 import { cloudScenarios } from './cloud.ts'
@@ -38,4 +41,7 @@ export const scenarios: readonly Scenario[] = [
   ...diskScenarios,
   ...cloudScenarios,
   ...deviceScenarios,
+  ...clusterRoleScenarios,
+  ...selinuxScenarios,
+  ...bootstrapTokenScenarios,
 ]

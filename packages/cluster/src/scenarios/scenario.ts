@@ -1,5 +1,7 @@
+import type { KubernetesObject } from '@gyropilot/api'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
+import type { SimulationOptions } from '../simulated/simulation-options.ts'
 
 /**
  * A small story of a user and a cluster. Its end must be the same whatever goes wrong on the way: what every cluster must
@@ -9,6 +11,12 @@ export interface Scenario {
   readonly name: string
   /** The controllers it is about. All of them run. */
   readonly controllers: readonly string[]
+  /** Those of them that run only when --controllers names them. */
+  readonly optional?: readonly string[]
+  /** In the cluster before any process starts. */
+  readonly installed?: readonly KubernetesObject[]
+  /** See SimulationOptions. */
+  readonly namedByPathSegment?: readonly string[]
   /** Default 1. */
   readonly nodes?: number
   /** There is a cloud. Default false. */
@@ -26,4 +34,21 @@ export interface Scenario {
   play(cluster: SimulatedCluster): Promise<void>
   /** Problems, in words. */
   ends?(cluster: SimulatedCluster): Iterable<string>
+}
+
+/** What the cluster of a scenario is made of, but for its seed. */
+export function clusterOf(scenario: Scenario): Omit<SimulationOptions, 'seed'> {
+  const { nodes = 1, managers = 1, configuration = {}, featureGates = {} } = scenario
+  const { cloud, optional = [], installed = [], namedByPathSegment = [] } = scenario
+  const controllers = ['*', ...optional]
+  return {
+    nodes,
+    managers,
+    cloud,
+    controllers,
+    installed,
+    namedByPathSegment,
+    configuration,
+    featureGates,
+  }
 }

@@ -1,13 +1,7 @@
-/** What a simulated cluster has in the place of certificates: nobody opens a TLS connection to it. */
+/** The keys and the authority of every simulated cluster. */
 import { createPrivateKey, hash } from 'node:crypto'
 import { generateKeyPair, privateKeyPem } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
-
-/** Enters the history (`kube-root-ca.crt`), so it is the same everywhere. */
-export const AUTHORITY_PEM = `-----BEGIN CERTIFICATE-----
-dGhlIGF1dGhvcml0eSBvZiBhIHNpbXVsYXRlZCBjbHVzdGVy
------END CERTIFICATE-----
-`
 
 let key: ReturnType<typeof generateKeyPair> | undefined
 
@@ -17,8 +11,8 @@ export function serviceAccountKey(): ReturnType<typeof generateKeyPair> {
   return key
 }
 
-/** Of `simulatedSigningAuthority`; good from 2000 to 2100. */
-const SIGNING_CERTIFICATE_PEM = `-----BEGIN CERTIFICATE-----
+/** Of `simulatedSigningAuthority`; good from 2000 to 2100. Enters the history (`kube-root-ca.crt`), so it is the same everywhere. */
+export const AUTHORITY_PEM = `-----BEGIN CERTIFICATE-----
 MIIBGjCBzaADAgECAgEBMAUGAytlcDAUMRIwEAYDVQQDDAlzaW11bGF0ZWQwIBcN
 MDAwMTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMMCXNpbXVs
 YXRlZDAqMAUGAytlcAMhAMQyHJuIfwb1FDAMeeUdNkoXhGxaFW0aZ9hdXpfmXQU/
@@ -40,7 +34,7 @@ export function simulatedSigningAuthority(): CertificateAndKey {
   const seed = hash('sha256', 'the signing authority of a simulated cluster', 'buffer')
   const key = Buffer.concat([ED25519_PKCS8, seed])
   authority = {
-    certificatePem: SIGNING_CERTIFICATE_PEM,
+    certificatePem: AUTHORITY_PEM,
     privateKeyPem: privateKeyPem(createPrivateKey({ key, format: 'der', type: 'pkcs8' })),
   }
   return authority

@@ -2,6 +2,7 @@
  * A whole cluster on virtual time: the same seed, the same history. Nothing in it waits for the real world, so an hour takes
  * seconds, and everything that can go wrong between its parts can be made to go wrong at a chosen place.
  */
+import { groupResourceOf } from '@gyropilot/api'
 import type { KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
 import { createApiServer } from '@gyropilot/api-server'
 import type { ApiServer, Store, StoreEvent } from '@gyropilot/api-server'
@@ -18,6 +19,7 @@ import {
 } from '@gyropilot/foundation'
 import type { Logger, RandomSource } from '@gyropilot/foundation'
 import { SharedLoads, VolumeData } from '@gyropilot/nodes'
+import { gateValues } from '@gyropilot/manager/feature-gates'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import { noFaults } from '../faults/injector.ts'
 import type { FaultInjector } from '../faults/injector.ts'
@@ -89,6 +91,7 @@ export class SimulatedCluster {
   #serverLife: Incarnation | undefined
   #readyNodes = 0
   #jumpedMs = 0
+  #faults = 0
   #hasStorage = false
   /** Of the processes of the nodes. */
   readonly #kubelets: ProgramWorld['kubelets'] = new Map()
@@ -135,6 +138,9 @@ export class SimulatedCluster {
   /** Called by `createCluster`. */
   async start(): Promise<void> {
     await this.#startServer()
+    for (const object of this.#options.installed ?? []) await this.create(object)
+    await this.#server?.definitionsSettled()
+    if (this.#server !== undefined) this.#widenNames(this.#server)
     const { managers = 1, nodes = 3, controllers = ['*'], storage = true } = this.#options
     const { coordinatedElection } = this.#options
     const world = this.#programWorld()
@@ -218,6 +224,7 @@ export class SimulatedCluster {
   }
 
   noteFault(text: string): void {
+    this.#faults++
     this.history.line(`fault ${text}`)
     this.#tell('fault', text)
   }
@@ -324,6 +331,11 @@ export class SimulatedCluster {
     this.#jumpedMs += Math.abs(byMs)
   }
 
+  /** How many things went wrong so far. */
+  get faultCount(): number {
+    return this.#faults
+  }
+
   /** By how much wall clocks were set in all: what one process wrote is never further from another's time. */
   get jumpedMs(): number {
     return this.#jumpedMs
@@ -364,9 +376,17 @@ export class SimulatedCluster {
       kubelets: { kubeletOf: (nodeName) => this.#kubelets.get(nodeName)?.() },
     })
     await server.start()
+    this.#widenNames(server)
     if (this.#options.nodes !== 0) server.serveResourceMetrics()
     this.#server = server
     this.history.line('server is up')
+  }
+
+  /** Custom resources have names that are subdomains, and kinds in whose place they stand may have others. */
+  #widenNames({ registry }: ApiServer): void {
+    const wide = new Set(this.#options.namedByPathSegment)
+    for (const resource of registry.all().filter(({ info }) => wide.has(groupResourceOf(info))))
+      registry.add({ ...resource, rules: { ...resource.rules, name: 'path-segment' } })
   }
 
   #programWorld(): ProgramWorld {
@@ -375,9 +395,8 @@ export class SimulatedCluster {
       effect() {},
       finished: (controller, key, verdict) => this.#tell('reconciled', controller, key, verdict),
     }
-    const { featureGates } = this.#options
-    const gates = featureGates === undefined ? {} : { featureGates }
-    const configuration = { ...gates, ...this.#options.configuration }
+    const featureGates = gateValues(new Map(Object.entries(this.#options.featureGates ?? {})))
+    const configuration = { featureGates, ...this.#options.configuration }
     return {
       network: this.network,
       logger: this.#logger,

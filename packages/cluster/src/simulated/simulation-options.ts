@@ -1,4 +1,5 @@
 /** What a simulated cluster is made of. */
+import type { KubernetesObject } from '@gyropilot/api'
 import type { RuntimeConfig } from '@gyropilot/api-server'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { CloudProvider } from '@gyropilot/cloud-provider'
@@ -27,6 +28,10 @@ export interface SimulationOptions {
   readonly cloud?: boolean
   /** The same with a cloud of your own, which is made here: on the cluster's clock. */
   readonly cloudProvider?: (clock: Clock) => CloudProvider
+  /** There before any process starts. Default: nothing beyond what every cluster has. */
+  readonly installed?: readonly KubernetesObject[]
+  /** Of `installed` definitions (`trustbundles.example.com`): those of kinds whose names may be any path segment. */
+  readonly namedByPathSegment?: readonly string[]
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
   /** Of the server and of controllers, where they differ from the defaults of 1.36. */
