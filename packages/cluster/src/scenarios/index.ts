@@ -1,4 +1,5 @@
 import { selinuxScenarios } from './selinux.ts'
+import { trustBundleScenarios } from './trust-bundles.ts'
 import { clusterRoleScenarios } from './cluster-roles.ts'
 import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
@@ -42,6 +43,7 @@ export const scenarios: readonly Scenario[] = [
   ...cloudScenarios,
   ...deviceScenarios,
   ...clusterRoleScenarios,
+  ...trustBundleScenarios,
   ...selinuxScenarios,
   ...bootstrapTokenScenarios,
 ]
