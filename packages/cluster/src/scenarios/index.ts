@@ -1,6 +1,6 @@
 import { selinuxScenarios } from './selinux.ts'
+import { poolRequestScenarios } from './pool-requests.ts'
 import { trustBundleScenarios } from './trust-bundles.ts'
-import { serviceRangeScenarios } from './service-ranges.ts'
 import { clusterRoleScenarios } from './cluster-roles.ts'
 import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
@@ -43,9 +43,9 @@ export const scenarios: readonly Scenario[] = [
   ...diskScenarios,
   ...cloudScenarios,
   ...deviceScenarios,
-  ...serviceRangeScenarios,
   ...clusterRoleScenarios,
   ...trustBundleScenarios,
+  ...poolRequestScenarios,
   ...selinuxScenarios,
   ...bootstrapTokenScenarios,
 ]
