@@ -1,6 +1,7 @@
 import { selinuxScenarios } from './selinux.ts'
-import { poolRequestScenarios } from './pool-requests.ts'
+import { storageVersionScenarios } from './storage-versions.ts'
 import { trustBundleScenarios } from './trust-bundles.ts'
+import { quotaScenarios } from './quotas.ts'
 import { clusterRoleScenarios } from './cluster-roles.ts'
 import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
@@ -44,8 +45,9 @@ export const scenarios: readonly Scenario[] = [
   ...cloudScenarios,
   ...deviceScenarios,
   ...clusterRoleScenarios,
+  ...quotaScenarios,
   ...trustBundleScenarios,
-  ...poolRequestScenarios,
+  ...storageVersionScenarios,
   ...selinuxScenarios,
   ...bootstrapTokenScenarios,
 ]
