@@ -1,7 +1,6 @@
 import { selinuxScenarios } from './selinux.ts'
-import { storageVersionScenarios } from './storage-versions.ts'
+import { nodeTtlScenarios } from './node-ttl.ts'
 import { trustBundleScenarios } from './trust-bundles.ts'
-import { quotaScenarios } from './quotas.ts'
 import { clusterRoleScenarios } from './cluster-roles.ts'
 import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
@@ -45,9 +44,8 @@ export const scenarios: readonly Scenario[] = [
   ...cloudScenarios,
   ...deviceScenarios,
   ...clusterRoleScenarios,
-  ...quotaScenarios,
   ...trustBundleScenarios,
-  ...storageVersionScenarios,
+  ...nodeTtlScenarios,
   ...selinuxScenarios,
   ...bootstrapTokenScenarios,
 ]
