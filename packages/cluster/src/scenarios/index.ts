@@ -1,6 +1,7 @@
 import { selinuxScenarios } from './selinux.ts'
-import { nodeTtlScenarios } from './node-ttl.ts'
 import { trustBundleScenarios } from './trust-bundles.ts'
+import { certificateScenarios } from './certificates.ts'
+import { accountScenarios } from './accounts.ts'
 import { clusterRoleScenarios } from './cluster-roles.ts'
 import { bootstrapTokenScenarios } from './bootstrap-tokens.ts'
 import { autoscalingScenarios } from './autoscaling.ts'
@@ -44,8 +45,9 @@ export const scenarios: readonly Scenario[] = [
   ...cloudScenarios,
   ...deviceScenarios,
   ...clusterRoleScenarios,
+  ...accountScenarios,
+  ...certificateScenarios,
   ...trustBundleScenarios,
-  ...nodeTtlScenarios,
   ...selinuxScenarios,
   ...bootstrapTokenScenarios,
 ]
