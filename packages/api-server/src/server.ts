@@ -38,6 +38,7 @@ import { Deleter } from './handlers/writes/deletion.ts'
 import { DeletionHandler } from './handlers/writes/deletion-handler.ts'
 import { ExpirySweeper } from './handlers/reads/expiry.ts'
 import { FlowSchemas } from './handlers/limits/flow-control.ts'
+import { exposePriorityLevels } from './handlers/limits/priority-level-seats.ts'
 import { IN_FLIGHT_LIMITS, InFlight, type InFlightLimits } from './handlers/limits/in-flight.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
@@ -270,6 +271,7 @@ class EmbeddedApiServer implements ApiServer {
     }
     if (metrics === undefined) return base
     exposeServerState(metrics, store, inFlight)
+    exposePriorityLevels(metrics, store, limits.reading + limits.mutating)
     return { ...base, metrics: new RequestMetrics(metrics, clock) }
   }
 
