@@ -21,7 +21,9 @@ function offered(...words: readonly string[]): readonly string[] {
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 _gyro
 printf '%s\\n' "\${COMPREPLY[@]}"`
-  const run = spawnSync('bash', ['-euc', program, 'bash', 'gyro', ...words], { encoding: 'utf8' })
+  const run = spawnSync('bash', ['--norc', '-euc', program, 'bash', 'gyro', ...words], {
+    encoding: 'utf8',
+  })
   assert.deepEqual([run.status, run.stderr], [0, ''])
   return run.stdout.split('\n').filter((word) => word !== '')
 }
