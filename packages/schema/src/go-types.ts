@@ -67,6 +67,8 @@ const BY_STRUCT_FIELD: Readonly<Record<string, string>> = {
   'core-v1.Toleration.operator': 'v1.TolerationOperator',
   'core-v1.NodeSelectorRequirement.operator': 'v1.NodeSelectorOperator',
   'core-v1.HostPathVolumeSource.type': 'v1.HostPathType',
+  'core-v1.AzureDiskVolumeSource.kind': 'v1.AzureDataDiskKind',
+  'core-v1.AzureDiskVolumeSource.cachingMode': 'v1.AzureDataDiskCachingMode',
   'core-v1.EmptyDirVolumeSource.medium': 'v1.StorageMedium',
   'core-v1.NamespaceSpec.finalizers': 'v1.FinalizerName',
   'core-v1.ResourceQuotaSpec.scopes': 'v1.ResourceQuotaScope',

@@ -115,7 +115,7 @@ export function validatePodSecurityContext(
   validateAppArmorProfile(context.appArmorProfile, errors, `${field}.appArmorProfile`)
   for (const [name, values] of [
     ['supplementalGroupsPolicy', ['Merge', 'Strict']],
-    ['seLinuxChangePolicy', ['MountOption', 'Recursive']],
+    ['seLinuxChangePolicy', ['Recursive']],
   ] as const) {
     const value: string | undefined = context[name]
     if (value !== undefined && !(values as readonly string[]).includes(value))
