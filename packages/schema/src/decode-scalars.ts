@@ -12,10 +12,24 @@ import {
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
 export class DecodeError extends Error {
-  constructor(message: string) {
+  readonly #mismatch: TypeMismatch | undefined
+
+  constructor(message: string, mismatch?: TypeMismatch) {
     super(message)
     this.name = 'DecodeError'
+    this.#mismatch = mismatch
   }
+
+  /** What was found instead, when the type is wrong. */
+  get mismatch(): TypeMismatch | undefined {
+    return this.#mismatch
+  }
+}
+
+export interface TypeMismatch {
+  readonly given: unknown
+  readonly goType: string
+  readonly isStruct: boolean
 }
 
 /** A value of the wrong type: Go reads on, and tells the first of them unless it meets what ends it at once. */

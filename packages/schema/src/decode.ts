@@ -110,7 +110,7 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       let plan: StructPlan | undefined
       return (value, walk) => {
         if (typeof value !== 'object' || value === null || Array.isArray(value))
-          throw mismatchOf(walk, goType, false)(value)
+          throw mismatchOf(walk, goType, false, undefined, true)(value)
         return decodeStruct((plan ??= planOf(schema!)), value as Draft, walk)
       }
     }
@@ -322,12 +322,22 @@ function pathText(path: readonly (string | number)[]): string {
 }
 
 /** `json: cannot unmarshal string into Go struct field Container.spec.containers.env of type []v1.EnvVar` */
-function mismatchOf(walk: Walk, goType: string, integer: boolean, shown?: string): Mismatch {
+function mismatchOf(
+  walk: Walk,
+  goType: string,
+  integer: boolean,
+  shown?: string,
+  isStruct = false,
+): Mismatch {
   return (value) => {
     const kind = shown ?? jsonKind(value, integer)
     const innermost = walk.structs.at(-1)
     if (innermost === undefined)
-      return new TypeMismatchError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`)
+      return new TypeMismatchError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`, {
+        given: value,
+        goType,
+        isStruct,
+      })
     const names: string[] = []
     for (const { plan, depth } of walk.structs) {
       const name = walk.path.slice(depth).find((part) => typeof part === 'string') as string
@@ -335,6 +345,7 @@ function mismatchOf(walk: Walk, goType: string, integer: boolean, shown?: string
     }
     return new TypeMismatchError(
       `json: cannot unmarshal ${kind} into Go struct field ${bareStructName(innermost.plan.name)}.${names.join('.')} of type ${goType}`,
+      { given: value, goType, isStruct },
     )
   }
 }

@@ -18,7 +18,7 @@ import type { FieldManagement } from '../field-management/field-management-call.
 import { listPage, listRequestOf } from './reads/list.ts'
 import type { ObjectWriter } from './writes/object-writer.ts'
 import { parseVersion, writeOptions, type WriteOptions } from './options.ts'
-import { patchObject, type PatchType } from './writes/patch.ts'
+import { appliedDraft, patchObject, type PatchType } from './writes/patch.ts'
 import {
   checkName,
   checkNamespace,
@@ -238,15 +238,10 @@ export class ResourceHandler {
             warn: (text) => call.warnings.add(text),
           })
           const managedFields = merged['metadata']?.managedFields
-          const draft = decodeDraft(
-            { value: merged, occurrences: undefined, problems: [], bytes: new Uint8Array(0) },
-            decoding,
-          )
+          const draft = appliedDraft(merged, decoding)
           const metadata = (draft['metadata'] ??= {}) as Draft
           if (managedFields === undefined) delete metadata['managedFields']
           else metadata['managedFields'] = managedFields
-          checkName(call, draft)
-          checkNamespace(call, draft)
           const uid = metadata['uid']
           if (current === undefined && uid) {
             throw conflict(
@@ -255,6 +250,8 @@ export class ResourceHandler {
               `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
             )
           }
+          checkName(call, draft)
+          checkNamespace(call, draft)
           return draft
         },
       },

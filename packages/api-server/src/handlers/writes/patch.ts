@@ -18,7 +18,14 @@ import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { parseJson, type Occurrences } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { DecodeError } from '@gyropilot/schema'
-import { apiVersionOf, decodeValue, foreignKind, type Decoding } from '../bodies/decoding.ts'
+import { unconverted } from './unconverted.ts'
+import {
+  apiVersionOf,
+  decodeDraft,
+  decodeValue,
+  foreignKind,
+  type Decoding,
+} from '../bodies/decoding.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -80,7 +87,7 @@ export function patchObject(
     decoded = decodeValue(patched, { occurrences: undefined }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error.message))
+    if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error))
     throw invalidPatch(stringifyExact(patched), error.message)
   }
   problems.push(...decoded.problems)
@@ -89,6 +96,25 @@ export function patchObject(
   }
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   return decoded.object
+}
+
+/** What server-side apply made, decoded and defaulted. Built-in kinds are filled in as by strategic merge. Throws 500. */
+export function appliedDraft(merged: Draft, decoding: Decoding): Draft {
+  if (decoding.resource?.custom === true) {
+    const body = { value: merged, occurrences: undefined, problems: [], bytes: new Uint8Array(0) }
+    return decodeDraft(body, decoding)
+  }
+  try {
+    return decodeValue(merged, { occurrences: undefined }, decoding).object
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    const { group, version, kind } = decoding.expected
+    const type = `${group}/${version}, Kind=${kind}`
+    const { namespace = '', name = '' } = (merged['metadata'] ?? {}) as Draft
+    throw unclassified(
+      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${unconverted(error)}`,
+    )
+  }
 }
 
 /**
@@ -182,17 +208,6 @@ function undecodable(value: unknown, into: string): ApiError {
         ? 'bool'
         : typeof value
   return badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go ${into}`)
-}
-
-/** Strategic merge fills the Go type directly, without the JSON decoder: its errors have other words. */
-function unconverted(decodeError: string): string {
-  const match = /cannot unmarshal (\S+) .*of type (\S+)$/.exec(decodeError)
-  if (match === null) return decodeError
-  const [, given, wanted] = match
-  if (wanted!.startsWith('[]')) return `cannot restore slice from ${given}`
-  if (wanted!.startsWith('map[')) return `cannot restore map from ${given}`
-  if (wanted!.includes('.')) return `cannot restore struct from: ${given}`
-  return `unrecognized type: ${wanted}`
 }
 
 /** The result of a patch is blamed on the patch: no kind and no name. */
