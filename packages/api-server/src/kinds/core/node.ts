@@ -2,6 +2,7 @@ import type { Node, NodeAddress, NodeStatus, NodeSystemInfo, Quantity, Taint } f
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { validateCidr, parseCidr } from '@gyropilot/schema/validation/ip'
@@ -59,6 +60,25 @@ function validateStatus(status: StoredOf<NodeStatus> | undefined, errors: FieldE
   validateAddresses(status?.addresses, errors)
   validateResources(status?.capacity, errors, 'status.capacity')
   validateResources(status?.allocatable, errors, 'status.allocatable')
+  validateFeatures(status?.declaredFeatures ?? [], errors)
+}
+
+const FEATURE = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
+
+function validateFeatures(features: readonly string[], errors: FieldErrors): void {
+  for (const [index, feature] of features.entries()) {
+    const at = `status.declaredFeatures[${index}]`
+    if (!FEATURE.test(feature))
+      errors.invalid(
+        at,
+        feature,
+        `invalid feature name ${goQuote(feature)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
+      )
+    const before = features[index - 1]
+    if (before === feature) errors.duplicate(at, feature)
+    else if (before !== undefined && before > feature)
+      errors.invalid(at, feature, 'list must be sorted alphabetically')
+  }
 }
 
 function roles(object: StoredOf<Node>): string {

@@ -1,9 +1,11 @@
 import type { RuntimeClass } from '@gyropilot/api'
+import { deepEqual } from '@gyropilot/api'
+import { internalForm } from '@gyropilot/schema/internal-form'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
-import { validateResourceQuantity } from '../core/pod/resources.ts'
+import { validateResourceRequirements } from '../core/pod/resources.ts'
 import { validateTolerations } from '../core/pod/scheduling.ts'
 
 export const runtimeClass: KindRules<RuntimeClass> = {
@@ -15,11 +17,14 @@ export const runtimeClass: KindRules<RuntimeClass> = {
     const handler: string = object.handler ?? ''
     if (handler === '') errors.required('handler')
     else invalidAll(errors, 'handler', handler, dnsLabel(handler))
-    const overhead = object.overhead?.podFixed ?? {}
-    for (const name of Object.keys(overhead).toSorted())
-      validateResourceQuantity(name, overhead[name]!, errors, `overhead.podFixed[${name}]`)
+    // Overhead is checked as the limits of a container would be.
+    validateResourceRequirements({ limits: object.overhead?.podFixed }, errors, 'overhead')
     validateLabels(object.scheduling?.nodeSelector, errors, 'scheduling.nodeSelector')
-    validateTolerations(object.scheduling?.tolerations, errors, 'scheduling.tolerations')
+    const tolerations = object.scheduling?.tolerations ?? []
+    validateTolerations(tolerations, errors, 'scheduling.tolerations')
+    for (const [index, toleration] of tolerations.entries())
+      if (tolerations.slice(0, index).some((other) => deepEqual(other, toleration)))
+        errors.duplicate(`scheduling.tolerations[${index}]`, internalForm(toleration, 'Toleration'))
   },
   validateUpdate(object, stored, errors) {
     if (object.handler !== stored.handler)

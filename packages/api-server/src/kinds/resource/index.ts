@@ -6,6 +6,7 @@ import type {
   ResourceClaimTemplate,
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
+import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
@@ -145,10 +146,11 @@ function validateClass(
   errors: FieldErrors,
   known?: ReadonlySet<string>,
 ): void {
-  const { selectors = [], config = [], extendedResourceName } = object.spec ?? {}
+  const { selectors = [], config = [] } = object.spec ?? {}
+  const extendedResourceName = givenValue(object.spec, 'extendedResourceName')
   validateSelectors(selectors, errors, 'spec.selectors', known)
   validateConfigs(config, errors, 'spec.config')
-  if (extendedResourceName && !isExtendedResource(extendedResourceName))
+  if (typeof extendedResourceName === 'string' && !isExtendedResource(extendedResourceName))
     errors.invalid(
       'spec.extendedResourceName',
       extendedResourceName,

@@ -30,7 +30,12 @@ function requireAll(...names: readonly string[]): SourceCheck {
   return (source, errors, field) => {
     for (const name of names) {
       const value: unknown = source[name]
-      if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
+      if (
+        value === undefined ||
+        value === null ||
+        value === '' ||
+        (Array.isArray(value) && value.length === 0)
+      )
         errors.required(`${field}.${name}`)
     }
   }

@@ -157,6 +157,7 @@ function validateOneSource(
       )
     case 'image':
       if (!volume.image?.reference) errors.required(`${field}.reference`)
+      validatePullPolicy(volume.image?.pullPolicy, errors, `${field}.pullPolicy`)
       return
     default:
       return validateSharedSource(name, volume[name] ?? {}, errors, field, owner)
@@ -294,4 +295,11 @@ function validatePropagation(
       'Bidirectional mount propagation is available only to privileged containers',
     )
   }
+}
+
+const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
+
+function validatePullPolicy(policy: string | undefined, errors: FieldErrors, field: string): void {
+  if (policy !== undefined && !PULL_POLICIES.includes(policy))
+    errors.notSupported(field, policy, PULL_POLICIES)
 }
