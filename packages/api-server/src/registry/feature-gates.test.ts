@@ -93,3 +93,25 @@ test('a server that is told so keeps a field whose gate is off by default', asyn
     [201, schedulingGroup],
   )
 })
+
+test('a lifecycle of a stop signal alone goes with it, and pods warn only when they are made', async () => {
+  const { request } = await createTestServer()
+  const pods = '/api/v1/namespaces/default/pods'
+  await request('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    metadata: { name: 'default' },
+  })
+  const lifecycle = { stopSignal: 'SIGTERM' }
+  const volumes = [{ name: 'v', flocker: { datasetName: 'd' } }]
+  const made = await request('POST', pods, {
+    metadata: { name: 'p' },
+    spec: { os: { name: 'linux' }, volumes, containers: [{ name: 'a', image: 'a', lifecycle }] },
+  })
+  assert.equal(made.status, 201)
+  assert.equal(made.value.spec.containers[0].lifecycle, undefined)
+  assert.ok(made.headers['warning'] !== undefined)
+  const labelled = await request('PUT', `${pods}/p`, {
+    ...made.value,
+    metadata: { ...made.value.metadata, labels: { a: 'b' } },
+  })
+  assert.deepEqual([labelled.status, labelled.headers['warning']], [200, undefined])
+})

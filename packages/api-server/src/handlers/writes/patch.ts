@@ -92,7 +92,8 @@ export function patchObject(
   }
   problems.push(...decoded.problems)
   if (problems.length > 0 && decoding.validation === 'Strict') {
-    throw invalidPatch(stringifyExact(patched), `strict decoding error: ${problems.join(', ')}`)
+    const shown = type === 'strategic' ? goFormat(patch) : stringifyExact(patched)
+    throw invalidPatch(shown, `strict decoding error: ${problems.join(', ')}`)
   }
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   return decoded.object

@@ -359,8 +359,7 @@ function bindingRules(
       else invalidAll(errors, 'spec.policyName', policy, dnsSubdomain(policy))
       validateParamRef(spec.paramRef, errors)
       if (spec.matchResources)
-        // The path is misspelt by kube-apiserver.
-        validateMatchResources(spec.matchResources, errors, 'spec.matchResouces')
+        validateMatchResources(spec.matchResources, errors, 'spec.matchResources')
       if (validating) validateActions(spec.validationActions, errors)
     },
     columns: [

@@ -3,6 +3,7 @@ import type { Event, ObjectReference } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
 import { formatAge } from '../../printing/ages.ts'
@@ -186,6 +187,11 @@ const FIXED: readonly (readonly [keyof StoredOf<Event> & string, string, unknown
   ['reportingInstance', 'reportingInstance', ''],
 ]
 
+function printed(field: string, value: unknown): unknown {
+  if (!value || (field !== 'involvedObject' && field !== 'related')) return value
+  return internalForm(value, 'ObjectReference')
+}
+
 /** Stored as core Events: checks see the core field names. */
 export const eventsEvent: KindRules<Event> = {
   group: 'events.k8s.io',
@@ -210,7 +216,7 @@ export const eventsEvent: KindRules<Event> = {
     if (!deepEqual(object.series ?? null, stored.series ?? null)) validateSeries(object, errors)
     for (const [field, shown, absent] of FIXED)
       if (!deepEqual(object[field] ?? null, stored[field] ?? null))
-        errors.invalid(shown, object[field] ?? absent, 'field is immutable')
+        errors.invalid(shown, printed(field, object[field]) ?? absent, 'field is immutable')
   },
   selectableFields: FIELDS_OF_EVENTS_API,
   columns,

@@ -127,10 +127,11 @@ export const pod: KindRules<Pod> = {
   },
   columns: podColumns,
   rowConditions: podRowConditions,
-  warnings: (object) => [
-    ...podNameWarnings(object),
-    ...podSpecWarnings(object.spec ?? {}, object.metadata, 'spec'),
-  ],
+  // People write pods once; what writes them again is a program.
+  warnings: (object, stored) =>
+    stored === undefined
+      ? [...podNameWarnings(object), ...podSpecWarnings(object.spec ?? {}, object.metadata, 'spec')]
+      : [],
   gracePeriodSeconds(object, requestedSeconds) {
     if (!object.spec?.nodeName || isTerminal(object)) return 0
     const period = requestedSeconds ?? object.spec.terminationGracePeriodSeconds ?? 0
