@@ -72,8 +72,17 @@ function defaultDefinition(object: Draft): void {
   if (!names['listKind'] && names['kind']) names['listKind'] = `${names['kind']}List`
   const conversion = (spec['conversion'] ??= {}) as Draft
   if (!conversion['strategy']) conversion['strategy'] = 'None'
+  defaultStoredVersions(object)
   const service = conversion['webhook']?.clientConfig?.service
   if (service !== undefined && service.port === undefined) service.port = 443
+}
+
+/** A status that names no stored version is taken to mean the one that is stored now. */
+function defaultStoredVersions(object: Draft): void {
+  if ((object['status']?.storedVersions ?? []).length > 0) return
+  const versions: readonly Draft[] = object['spec']?.versions ?? []
+  const storage = versions.find((version) => version['storage'] === true)
+  if (storage !== undefined) (object['status'] ??= {}).storedVersions = [storage['name'] ?? '']
 }
 
 /** Unknown formats mean nothing: said once, when they come in. */

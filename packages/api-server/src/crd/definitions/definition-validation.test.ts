@@ -233,3 +233,11 @@ test('group and plural never change, scope and kind not once established', () =>
     ['spec.names.plural: Invalid value: "others": field is immutable'],
   )
 })
+
+test('a status without stored versions gets the one that is stored', () => {
+  const definition: Draft = {
+    spec: { names: { kind: 'A' }, versions: [{ name: 'v1' }, { name: 'v2', storage: true }] },
+  }
+  definitionRules.defaults!(definition)
+  assert.deepEqual(definition['status'], { storedVersions: ['v2'] })
+})
