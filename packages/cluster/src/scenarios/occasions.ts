@@ -29,8 +29,9 @@ export async function untilSo(
   if (!(await cluster.until(isSo, 600_000))) throw new Error(`not so within 10 minutes: ${what}`)
 }
 
-/** As an administrator restarts a static pod: the next manager begins anew. */
+/** As an administrator restarts static pods: whichever manager leads then begins anew. */
 export async function restartManager(cluster: SimulatedCluster): Promise<void> {
-  cluster.process('controller-manager-1').crash()
+  for (const process of cluster.processes)
+    if (process.name.startsWith('controller-manager-')) process.crash()
   await cluster.settle()
 }

@@ -29,8 +29,10 @@ export function* attachments(objects: Objects): Iterable<string> {
   yield* reports(objects, standing)
 }
 
-/** Nodes that have a pod of the volume's claim, and exist. */
+/** Nodes that have a pod of the volume's claim, and exist. None, where the driver of the volume attaches nothing. */
 function nodesThatNeed(objects: Objects, { spec }: PersistentVolume): ReadonlySet<string> {
+  const driver = objects.find(resources.csidrivers, undefined, spec?.csi?.driver ?? '')
+  if (driver?.spec?.attachRequired === false) return new Set()
   const { namespace, name = '', uid } = spec?.claimRef ?? {}
   const claim = objects.find(resources.persistentvolumeclaims, namespace, name)
   if (claim === undefined || claim.metadata?.uid !== uid) return new Set()
