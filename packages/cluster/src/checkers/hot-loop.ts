@@ -4,6 +4,7 @@ import type { Report } from './violation.ts'
 
 const MINUTE_MS = 60_000
 const MOST_PER_MINUTE = 30
+/** Of these, changes are no news: they come all the time. */
 const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'nodes'])
 
 /**
@@ -13,14 +14,14 @@ const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'nodes'])
 export function hotLoop(report: Report, clock: Clock): ClusterObserver {
   let quietSinceMs = 0
   const counts = new Map<string, { sinceMs: number; count: number }>()
-  const onNews = ({ collection }: { readonly collection: string }): void => {
-    if (HEARTBEATS.has(collection)) return
+  const onNews = (collection: string, isChange: boolean): void => {
+    if (isChange && HEARTBEATS.has(collection)) return
     quietSinceMs = clock.monotonicMs()
     counts.clear()
   }
   return {
-    committed: onNews,
-    delivered: onNews,
+    committed: ({ collection, type }) => onNews(collection, type === 'updated'),
+    delivered: ({ collection }, { type }) => onNews(collection, type === 'MODIFIED'),
     reconciled(controller, key) {
       const nowMs = clock.monotonicMs()
       const id = `${controller} ${key}`
