@@ -333,11 +333,14 @@ function mismatchOf(
     const kind = shown ?? jsonKind(value, integer)
     const innermost = walk.structs.at(-1)
     if (innermost === undefined)
-      return new TypeMismatchError(`json: cannot unmarshal ${kind} into Go value of type ${goType}`, {
-        given: value,
-        goType,
-        isStruct,
-      })
+      return new TypeMismatchError(
+        `json: cannot unmarshal ${kind} into Go value of type ${goType}`,
+        {
+          given: value,
+          goType,
+          isStruct,
+        },
+      )
     const names: string[] = []
     for (const { plan, depth } of walk.structs) {
       const name = walk.path.slice(depth).find((part) => typeof part === 'string') as string
