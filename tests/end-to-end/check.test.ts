@@ -72,7 +72,7 @@ test('every mistake of every file, what is left out with a word, exit code 1', (
   assert.deepEqual(lines, [
     'mixed/g-bytes.yaml: error: cannot be read: it is not text in UTF-8',
     'mixed/b-wrong.yaml:4:1: error: ConfigMap default/wrong: ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "dataa"',
-    'mixed/c-tab.yaml:2:1: error: error converting YAML to JSON: yaml: line 2: found character that cannot start any token: a tab, where YAML takes only spaces',
+    'mixed/c-tab.yaml:2:1: error: error converting YAML to JSON: yaml: line 2: found a tab character that violates indentation: a tab, where YAML takes only spaces',
     'mixed/d-kind.yaml:2:1: error: Nonsense x: no matches for kind "Nonsense" in version "v1": the kinds of v1 are others',
     'mixed/e-template.yaml:2:7: error: a template that is not rendered: give what comes out of it, as in helm template DIR | gyro check -',
     'mixed/f-compose.yaml: notice: not checked: no object of Kubernetes in it, as it has no kind and no apiVersion',

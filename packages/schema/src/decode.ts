@@ -136,11 +136,11 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
         // Go reads neither `3.0` nor `3e0` into an integer, and a quantity keeps its exponent.
         if (spelling !== undefined && integer) {
           const mismatch = mismatchOf(walk, goType, integer, `number ${spelling}`)(value)
-          throw endsAtOnce ? new DecodeError(mismatch.message) : mismatch
+          throw endsAtOnce ? new DecodeError(mismatch.message, mismatch.mismatch) : mismatch
         }
         return decode(spelling ?? value, (wrong, type) => {
           const mismatch = mismatchOf(walk, type ?? goType, integer)(wrong)
-          return endsAtOnce ? new DecodeError(mismatch.message) : mismatch
+          return endsAtOnce ? new DecodeError(mismatch.message, mismatch.mismatch) : mismatch
         })
       }
     }
@@ -166,7 +166,8 @@ const OWN_DECODERS: ReadonlySet<string> = new Set([
 ])
 
 function refuseMismatch({ mismatches }: Walk): void {
-  if (mismatches.length > 0) throw new DecodeError(mismatches[0]!.message)
+  const [first] = mismatches
+  if (first !== undefined) throw new DecodeError(first.message, first.mismatch)
 }
 
 /** Undefined for a value of a wrong type, which is remembered. */
