@@ -54,6 +54,40 @@ function deployment(name: string, replicas: number): object {
   }
 }
 
+const PROBED = '/api/v1/namespaces/default'
+const PROBE_EVERY_MS = 100
+
+/** How long small requests take meanwhile, in milliseconds, sorted. One at a time: a pause is one sample, however long. */
+class Probe {
+  readonly #gyro: GyroProcess
+  readonly #tookMs: number[] = []
+  #running: Promise<void> | undefined
+  #stopped = false
+
+  constructor(gyro: GyroProcess) {
+    this.#gyro = gyro
+  }
+
+  start(): void {
+    this.#running = this.#probe()
+  }
+
+  async stop(): Promise<readonly number[]> {
+    this.#stopped = true
+    await this.#running
+    return this.#tookMs.toSorted((a, b) => a - b)
+  }
+
+  async #probe(): Promise<void> {
+    while (!this.#stopped) {
+      const startMs = performance.now()
+      await this.#gyro.request(PROBED)
+      this.#tookMs.push(performance.now() - startMs)
+      await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS))
+    }
+  }
+}
+
 const PATH = '/apis/apps/v1/namespaces/default/deployments'
 
 async function fill(gyro: GyroProcess): Promise<void> {
@@ -102,11 +136,19 @@ row('CPU until then', `${accountOf(gyro.process.pid!).cpuSeconds.toFixed(1)} s`)
 await steady(gyro, `${nodes} nodes without pods`)
 const fillMs = performance.now()
 const before = accountOf(gyro.process.pid!)
+const probe = new Probe(gyro)
+probe.start()
 await fill(gyro)
+const tookMs = await probe.stop()
 const filled = accountOf(gyro.process.pid!)
 row(`${pods} pods ready`, `${((performance.now() - fillMs) / 1000).toFixed(0)} s`)
 const perPod = ((filled.cpuSeconds - before.cpuSeconds) / pods) * 1000
 row('CPU for each pod', `${perPod.toFixed(2)} ms`)
+const at = (share: number): string =>
+  `${tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * share))]!.toFixed(0)} ms`
+row('a small request meanwhile, p50', at(0.5))
+row('p99', at(0.99), '50 ms')
+row('longest', at(1))
 // What was counted for the pods has been written by then.
 await new Promise((resolve) => setTimeout(resolve, 10_000))
 await steady(gyro, `${nodes} nodes and ${pods} pods`)
