@@ -19,8 +19,8 @@ export interface Node {
   readonly target?: Node
 }
 
-/** Deeper documents are refused: no kind comes near it, and whatever walks values may do so by calling itself. */
-const DEEPEST_VALUE = 1000
+/** Deeper documents are refused: no kind comes near it, and whatever walks values may do so by calling itself, on half a stack and before it is compiled. */
+const DEEPEST_VALUE = 400
 const NO_CHILDREN: readonly Node[] = []
 
 export class Parser {
