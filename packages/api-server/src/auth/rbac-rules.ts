@@ -19,7 +19,8 @@ export function ruleAllows(rule: PolicyRule, request: RequestAttributes): boolea
   return names.length === 0 || names.includes(request.name)
 }
 
-function hasOrAll(list: readonly string[], value: string): boolean {
+/** Whether a list of a rule has the value, or `*`. */
+export function hasOrAll(list: readonly string[], value: string): boolean {
   return list.includes(value) || list.includes('*')
 }
 

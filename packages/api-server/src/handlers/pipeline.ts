@@ -140,18 +140,21 @@ export class Pipeline {
     const bound = timeBoundOf(info)
     const shown = this.#parts.authenticator.authenticate(request)
     const caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
-    const user = impersonate(request, attributesOf(info, caller), this.#parts.authorizer)
-    const uids = this.#parts.flowControlUids(attributesOf(info, user))
+    const asked = attributesOf(info, caller)
+    const user = impersonate(request, asked, this.#parts.authorizer)
+    const attributes = user === caller ? asked : { ...asked, user }
+    const uids = this.#parts.flowControlUids(attributes)
     if (uids !== undefined) {
       headers['x-kubernetes-pf-flowschema-uid'] = uids.flowSchema
       headers['x-kubernetes-pf-prioritylevel-uid'] = uids.priorityLevel
     }
-    if (bound === undefined) return this.#authorized(request, info, user, warnings, NO_DEADLINE)
+    if (bound === undefined)
+      return this.#authorized(request, info, attributes, warnings, NO_DEADLINE)
     const { inFlight } = this.#parts
     const mutating = isMutating(info)
     if (!inFlight.enter(mutating, user)) return tooManyRequests()
     const deadline = { passed: false }
-    const answer = this.#authorized(request, info, user, warnings, deadline)
+    const answer = this.#authorized(request, info, attributes, warnings, deadline)
     const left = (): void => inFlight.leave(mutating)
     // What is still being done after its time is still being done.
     answer.then(left, left)
@@ -179,11 +182,11 @@ export class Pipeline {
   async #authorized(
     request: ServerRequest,
     info: RequestInfo,
-    user: UserInfo,
+    attributes: RequestAttributes,
     warnings: Warnings,
     deadline: Deadline,
   ): Promise<Answer> {
-    const attributes = attributesOf(info, user)
+    const { user } = attributes
     const { allowed, reason } = this.#parts.authorizer.authorize(attributes)
     if (!allowed) throw forbiddenRequest(attributes, reason)
     if (!info.isResourceRequest) return this.#nonResource(request, info)

@@ -5,7 +5,7 @@
 import { compareStrings } from '@gyropilot/foundation'
 import type { RequestAttributes, UserInfo } from '../../contracts.ts'
 import type { Store } from '../../storage/store.ts'
-import { urlMatches } from '../../auth/rbac-rules.ts'
+import { hasOrAll, urlMatches } from '../../auth/rbac-rules.ts'
 
 export interface FlowControlUids {
   readonly flowSchema: string
@@ -13,7 +13,7 @@ export interface FlowControlUids {
 }
 
 const SCHEMAS = 'flowschemas.flowcontrol.apiserver.k8s.io'
-const LEVELS = 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io'
+export const PRIORITY_LEVELS = 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io'
 const ALL = '*'
 const USUAL_PRECEDENCE = 1000
 
@@ -72,7 +72,7 @@ export class FlowSchemas {
     )
     if (schema === undefined) return undefined
     const key = schema.spec.priorityLevelConfiguration?.name ?? ''
-    const level = this.#store.get({ collection: LEVELS, key })?.object
+    const level = this.#store.get({ collection: PRIORITY_LEVELS, key })?.object
     if (level === undefined) return undefined
     return { flowSchema: schema.metadata.uid, priorityLevel: level['metadata'].uid }
   }
@@ -124,8 +124,4 @@ function resourceMatches(rule: ResourceRule, request: RequestAttributes): boolea
     hasOrAll(rule.apiGroups, group) &&
     hasOrAll(rule.resources, subresource === '' ? resource : `${resource}/${subresource}`)
   )
-}
-
-function hasOrAll(list: readonly string[], value: string): boolean {
-  return list.includes(ALL) || list.includes(value)
 }

@@ -5,8 +5,8 @@
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../../storage/store.ts'
+import { PRIORITY_LEVELS } from './flow-control.ts'
 
-const LEVELS = 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io'
 const USUAL_SHARES = 30
 
 export interface Seats {
@@ -70,7 +70,7 @@ export function exposePriorityLevels(registry: MetricsRegistry, store: Store, to
     labels: ['priority_level'],
   })
   registry.onCollect(() => {
-    const found = store.list(LEVELS, '')
+    const found = store.list(PRIORITY_LEVELS, '')
     for (const gauge of [nominal, lower, upper]) gauge.clear()
     const levels = found === 'expired' ? [] : found.entries.map(({ object }) => object)
     for (const [name, seats] of seatsOf(levels, total)) {
