@@ -1,5 +1,6 @@
 /** Each fault of the network, at a place of our choice, as a client sees it. */
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import type { ConfigMap, WatchEvent } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
@@ -166,4 +167,31 @@ test('while the server is down no connection is made, and every watch breaks', a
   await cluster.advance(3_000)
   assert.deepEqual(seen, ['ECONNRESET'])
   assert.equal(await cluster.during(() => outcome(maps.create(map('a')))), 'ok')
+})
+
+test('a life and a signal outlive many requests and watches, and keep nothing of them', async () => {
+  const { cluster, client } = await disturbed({})
+  const life = cluster.process('probe').life!
+  const onGone = life.onGone.bind(life)
+  const kept = new Set<() => void>()
+  life.onGone = (callback) => {
+    kept.add(callback)
+    const takeBack = onGone(callback)
+    return () => {
+      kept.delete(callback)
+      takeBack()
+    }
+  }
+  const giveUp = new AbortController()
+  const { signal } = giveUp
+  const requests = client.resource(resources.configmaps, 'default')
+  await cluster.during(async () => {
+    await requests.list({ signal })
+    const events = await requests.watch({ signal, timeoutSeconds: 5 })
+    for await (const { type } of events) assert.equal(type, 'ADDED')
+    await requests.create(map('a'), { signal })
+  })
+  assert.equal(kept.size, 0)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+  assert.equal(cluster.network.linksOf('probe').size, 0)
 })

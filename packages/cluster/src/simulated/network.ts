@@ -161,6 +161,8 @@ class Exchanging implements Exchange {
   readonly #onServer = new AbortController()
   readonly #answer = Promise.withResolvers<TransportResponse>()
   #relay: WatchRelay | undefined
+  /** Takes back what it told its life and its caller's signal to call: both outlive it. */
+  #unhook: () => void = () => {}
   /** The server did what was asked. */
   #isDone = false
   /** The sender has an answer, or was told that there is none. */
@@ -198,17 +200,20 @@ class Exchanging implements Exchange {
       if (this.#facts.verb === 'watch') this.#close()
     }
     signal?.addEventListener('abort', onAbort, { once: true })
-    life.onGone(() => this.#onServer.abort())
+    const unhookLife = life.onGone(() => this.#close())
+    this.#unhook = () => {
+      unhookLife()
+      signal?.removeEventListener('abort', onAbort)
+    }
     this.#travel(this.#options.injector().onRequest(this.#facts))
     return this.#answer.promise.finally(() => {
-      if (this.#relay === undefined) this.#network.ended(this)
-      if (this.#facts.verb !== 'watch') signal?.removeEventListener('abort', onAbort)
+      if (this.#relay === undefined) this.#leave()
     })
   }
 
   /** The connection breaks under the request. */
   reset(): void {
-    this.#network.ended(this)
+    this.#leave()
     this.#onServer.abort()
     this.#relay?.reset()
     this.#fail('ECONNRESET', 'read ECONNRESET')
@@ -216,7 +221,12 @@ class Exchanging implements Exchange {
 
   #close(): void {
     this.#onServer.abort()
+    this.#leave()
+  }
+
+  #leave(): void {
     this.#network.ended(this)
+    this.#unhook()
   }
 
   #travel(fault: RequestFault | undefined): void {

@@ -23,7 +23,7 @@ export class Incarnation implements Gate {
   #gone = false
   #paused = false
   #held: { readonly kind: 'timer' | 'network'; readonly callback: () => void }[] = []
-  readonly #onGone: (() => void)[] = []
+  readonly #onGone = new Set<() => void>()
 
   constructor(process: string, life: number, world: Clock, random: RandomSource) {
     this.process = process
@@ -52,17 +52,19 @@ export class Incarnation implements Gate {
     else callback()
   }
 
-  /** Connections end with their process. */
-  onGone(callback: () => void): void {
+  /** Connections end with their process. Answers what takes the callback back: a life outlives its requests. */
+  onGone(callback: () => void): () => void {
     if (this.#gone) callback()
-    else this.#onGone.push(callback)
+    else this.#onGone.add(callback)
+    return () => this.#onGone.delete(callback)
   }
 
   kill(): void {
     if (this.#gone) return
     this.#gone = true
     this.#held = []
-    for (const callback of this.#onGone.splice(0)) callback()
+    for (const callback of this.#onGone) callback()
+    this.#onGone.clear()
   }
 
   pause(): void {
