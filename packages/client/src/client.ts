@@ -81,10 +81,10 @@ export interface ListOptions extends RequestOptions {
   /** Ask for PartialObjectMetadata only. */
   readonly metadataOnly?: boolean
   /**
-   * A uid or the like. Who is interested only in objects in which it stands says so: objects of a list in which it stands nowhere are
-   * not decoded, and then there are none. What else a list has is not left out.
+   * Uids or the like. Who is interested only in objects in which one of them stands says so: objects of a list in which none stands
+   * anywhere are not decoded, and then there are none. What else a list has is not left out.
    */
-  readonly mentioning?: string
+  readonly mentioning?: readonly string[]
 }
 
 /**

@@ -24,6 +24,7 @@ import type { Effect, Outcome, Reconcile, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
 import { createExpectations } from './expectations.ts'
+import { SharedReads } from './shared-reads.ts'
 import { FakeServer, keysOf, statusError, testClock } from './testing/index.ts'
 
 const pod = (name: string): Pod => ({
@@ -109,7 +110,7 @@ test('each verb is one request', async () => {
       {
         verb: 'deleteCollection',
         path,
-        options: { metadataOnly: true, mentioning: '00000000-0000-0000-0000-000000000000' },
+        options: { metadataOnly: true, mentioning: ['00000000-0000-0000-0000-000000000000'] },
       },
     ],
   )
@@ -152,6 +153,21 @@ test('a live list answers the items of all pages', async () => {
   assert.ok(listed.ok)
   assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])
   assert.deepEqual(server.requests[0]!.options.labelSelector, 'x=y')
+})
+
+test('what may be shared is one request of all who wait, where reads are shared at all', async () => {
+  const { of, server } = world()
+  const look = (mentioning: string, shared: boolean) =>
+    listLive(resources.pods, 'default', { mentioning, shared, limit: 5 })
+  const mentioned = async (world: World, shared: boolean): Promise<unknown[]> => {
+    server.requests.length = 0
+    await Promise.all(['a', 'b'].map((text) => interpret(look(text, shared), world)))
+    return server.requests.map(({ options }) => options.mentioning)
+  }
+  const sharing = { ...of, sharedReads: new SharedReads() }
+  assert.deepEqual(await mentioned(sharing, true), [['a', 'b']])
+  assert.deepEqual(await mentioned(sharing, false), [['a'], ['b']])
+  assert.deepEqual(await mentioned(of, true), [['a'], ['b']])
 })
 
 test('given count 10 and at most 5 calls allowed, when slow-starting, then 7 calls are made and 5 succeed', async () => {

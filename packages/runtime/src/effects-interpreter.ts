@@ -14,6 +14,7 @@ import type {
   Write,
 } from './effects.ts'
 import type { Expectations } from './expectations.ts'
+import type { SharedReads } from './shared-reads.ts'
 import { inSlowStart } from './slow-start.ts'
 
 /** Servers answer the deletion of a collection with all that was in it, which rules do not read: see ListOptions.mentioning. */
@@ -33,6 +34,8 @@ export interface World {
   readonly signal: AbortSignal
   /** Needed by rules whose batches carry expectations. */
   readonly expectations?: Expectations
+  /** Absent: each read is a request of its own. */
+  readonly sharedReads?: SharedReads
   /** Needed by rules that ask which resource serves a kind. */
   readonly mapper?: RestMapper
   /** Needed by rules that call outside. The signal aborts when the process stops. */
@@ -211,7 +214,7 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
         ...write.options,
         ...(write.limit === undefined ? {} : { limit: write.limit, continue: write.continue }),
         metadataOnly: true,
-        mentioning: NO_OBJECT,
+        mentioning: [NO_OBJECT],
       })
   }
 }
@@ -224,18 +227,31 @@ async function performRead(read: Read, world: World): Promise<KubernetesObject> 
   if (read.verb === 'discover') {
     return (await discovered(read.remembered === true, world)) as unknown as KubernetesObject
   }
+  if (read.shared !== true || world.sharedReads === undefined) {
+    const mentioning = read.verb === 'list' ? read.mentioning : undefined
+    return sendRead(read, mentioning === undefined ? [] : [mentioning], world)
+  }
+  return world.sharedReads.read(read, (mentioning) => sendRead(read, mentioning, world))
+}
+
+/** `mentioning`: empty when all of a list is of interest. */
+async function sendRead(
+  read: Exclude<Read, { verb: 'discover' }>,
+  mentioning: readonly string[],
+  world: World,
+): Promise<KubernetesObject> {
   const resource = world.client.resource(read.type, read.namespace)
   const options = { signal: world.signal, ...(read.metadataOnly ? { metadataOnly: true } : {}) }
   if (read.verb === 'get')
     return resource.get(read.name, { ...options, ...LEAN, ...subresourceOption(read.subresource) })
   const items: KubernetesObject[] = []
   let metadata: object = {}
-  const { labelSelector, fieldSelector, mentioning, limit } = read
+  const { labelSelector, fieldSelector, limit } = read
   const selected = {
     ...options,
     labelSelector,
     fieldSelector,
-    ...(mentioning === undefined ? {} : { mentioning }),
+    ...(mentioning.length === 0 ? {} : { mentioning }),
   }
   if (limit !== undefined)
     return (await resource.list({ ...selected, limit, continue: read.continue })) as object

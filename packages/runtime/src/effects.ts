@@ -81,6 +81,8 @@ export type Read =
       readonly metadataOnly?: boolean
       /** `scale` of the object named `name`. */
       readonly subresource?: string
+      /** One request may answer all who ask before it begins, so never with an older state than a request of one's own. */
+      readonly shared?: boolean
     }
   | {
       readonly verb: 'list'
@@ -91,6 +93,8 @@ export type Read =
       readonly metadataOnly?: boolean
       /** See ListOptions: what does not mention it need not be in the list. */
       readonly mentioning?: string
+      /** As of a get. */
+      readonly shared?: boolean
       /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
       readonly limit?: number
       /** With `limit`: the page that this token of an earlier one leads to. */
@@ -217,6 +221,7 @@ export function* listLive<T extends KubernetesObject>(
     fieldSelector?: string
     metadataOnly?: boolean
     mentioning?: string
+    shared?: boolean
     limit?: number
     continue?: string
   } = {},

@@ -32,7 +32,7 @@ const owned = (uid: string): unknown => ({ metadata: { name: 'a', ownerReference
 test('a list in which the text stands nowhere has its metadata and no items', async () => {
   const metadata = { resourceVersion: '7', continue: 'more' }
   assert.deepEqual(
-    await readBody(answer(list([owned('other')], metadata)), 'GET', { mentioning: UID }),
+    await readBody(answer(list([owned('other')], metadata)), 'GET', { mentioning: [UID] }),
     {
       kind: 'PartialObjectMetadataList',
       apiVersion: 'meta.k8s.io/v1',
@@ -42,10 +42,24 @@ test('a list in which the text stands nowhere has its metadata and no items', as
   )
 })
 
+test('of several texts one is enough', async () => {
+  const mentioned = list([owned('other'), owned(UID)])
+  for (const mentioning of [
+    [UID, 'nobody'],
+    ['nobody', UID],
+  ])
+    assert.deepEqual(
+      await readBody(answer(mentioned), 'GET', { mentioning }),
+      JSON.parse(mentioned),
+    )
+  const none = await readBody(answer(mentioned), 'GET', { mentioning: ['nobody', 'no-one'] })
+  assert.deepEqual((none as { items: unknown }).items, [])
+})
+
 test('a list in which it stands anywhere is read in full, and so is every list without it', async () => {
   const mentioned = list([owned('other'), owned(UID)])
   assert.deepEqual(
-    await readBody(answer(mentioned), 'GET', { mentioning: UID }),
+    await readBody(answer(mentioned), 'GET', { mentioning: [UID] }),
     JSON.parse(mentioned),
   )
   const other = list([owned('other')])
@@ -54,7 +68,10 @@ test('a list in which it stands anywhere is read in full, and so is every list w
 
 test('what cannot be told from its bytes is read in full', async () => {
   const whole = async (text: string, mentioning = UID): Promise<void> =>
-    assert.deepEqual(await readBody(answer(text), 'GET', { mentioning }), JSON.parse(text))
+    assert.deepEqual(
+      await readBody(answer(text), 'GET', { mentioning: [mentioning] }),
+      JSON.parse(text),
+    )
   await whole(JSON.stringify({ items: [owned('other')], metadata: { resourceVersion: '7' } }))
   await whole(JSON.stringify({ kind: 'Status', metadata: {}, status: 'Success' }))
   await whole(list([owned('other')], null))
@@ -65,7 +82,7 @@ test('what cannot be told from its bytes is read in full', async () => {
 })
 
 test('an answer that is not JSON is refused as ever', async () => {
-  await assert.rejects(readBody(answer('<html>"items":['), 'GET /x', { mentioning: UID }), {
+  await assert.rejects(readBody(answer('<html>"items":['), 'GET /x', { mentioning: [UID] }), {
     code: 'ANSWER_UNDECODABLE',
   })
 })

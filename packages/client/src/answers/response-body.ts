@@ -26,13 +26,13 @@ export function retryAfterSecondsOf(
 
 /**
  * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
- * in which that stands nowhere has no items; an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
+ * in which none of these stands has no items; an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
  */
 export async function readBody(
   response: TransportResponse,
   what: string,
   asked: {
-    readonly mentioning?: string
+    readonly mentioning?: readonly string[]
     readonly unread?: boolean
     readonly decode?: Decoding
   } = {},
@@ -83,9 +83,9 @@ async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> 
 const WRITTEN_ONE_WAY = /^[\w.-]+$/
 const ITEMS = '"items":['
 
-/** What comes before the items of a list in which the text stands nowhere; undefined: it must be read in full. */
-function listWithout(text: string, bytes: Buffer): unknown {
-  if (!WRITTEN_ONE_WAY.test(text) || bytes.includes(text)) return undefined
+/** What comes before the items of a list in which none of the texts stands; undefined: it must be read in full. */
+function listWithout(texts: readonly string[], bytes: Buffer): unknown {
+  if (texts.some((text) => !WRITTEN_ONE_WAY.test(text) || bytes.includes(text))) return undefined
   const itemsAt = bytes.indexOf(ITEMS)
   if (itemsAt === -1) return undefined
   try {

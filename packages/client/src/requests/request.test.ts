@@ -185,10 +185,10 @@ test('metadata only is asked for by the media type', () => {
 
 test('what a list or the deletion of a collection should mention is no part of the request', () => {
   const plain = requests.listRequest(pods)
-  const asked = requests.listRequest(pods, { mentioning: 'uid' })
-  assert.deepEqual(asked, { ...plain, mentioning: 'uid' })
-  const deletion = requests.deleteCollectionRequest(pods, { mentioning: 'uid' })
-  assert.deepEqual(deletion, { ...requests.deleteCollectionRequest(pods), mentioning: 'uid' })
+  const asked = requests.listRequest(pods, { mentioning: ['uid'] })
+  assert.deepEqual(asked, { ...plain, mentioning: ['uid'] })
+  const deletion = requests.deleteCollectionRequest(pods, { mentioning: ['uid'] })
+  assert.deepEqual(deletion, { ...requests.deleteCollectionRequest(pods), mentioning: ['uid'] })
 })
 
 test('whoever does not read the answer of a write asks the server for the same', () => {

@@ -28,7 +28,7 @@ export interface ApiRequest {
   readonly watch?: boolean
   readonly signal?: AbortSignal
   /** Of a list: see ListOptions. */
-  readonly mentioning?: string
+  readonly mentioning?: readonly string[]
   /** Of a write: see WriteOptions. */
   readonly unread?: boolean
   /** See RequestOptions. */

@@ -28,7 +28,7 @@ export type Checked =
   /** These must go first. */
   | { readonly next: 'check-dependents'; readonly dependents: readonly GraphNode[] }
   /** No dependent holds up the foreground deletion any longer. */
-  | { readonly next: 'remove-finalizer' }
+  | { readonly next: 'remove-finalizer'; readonly live: KubernetesObject }
   /** Nothing is wrong, but more is to be done or seen first. */
   | { readonly next: 'later' }
   | { readonly next: 'retry'; readonly error: unknown }
@@ -48,12 +48,18 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
   }
   // 2.
   if (node.isBeingDeleted && !node.isDeletingDependents) return DONE
+  // 4. Whether its dependents go is judged when they are checked, by what the server says then.
+  const blocking = node.isDeletingDependents ? node.blockingDependents() : []
+  if (blocking.length > 0) {
+    const dependents = blocking.filter(({ isDeletingDependents }) => !isDeletingDependents)
+    return { next: 'check-dependents', dependents }
+  }
   // 3. What is cached may be old: every decision rests on what the server says now.
   const live = yield* readLive(node.identity, collector)
   if (!live.ok) return unread(live.error)
   if (live.object.metadata?.uid !== node.identity.uid) return { next: 'absent' }
   // 4.
-  if (node.isDeletingDependents) return yield* waitForDependents(node, collector)
+  if (node.isDeletingDependents) return yield* release(node, live.object, collector)
   // 5.
   const references = live.object.metadata.ownerReferences ?? []
   if (references.length === 0) return DONE
@@ -93,17 +99,17 @@ function concluded(outcome: Outcome): Checked {
   return outcome.ok ? DONE : { next: 'retry', error: outcome.error }
 }
 
-function* waitForDependents(node: GraphNode, collector: Collector): Reconcile<Checked> {
-  const blocking = node.blockingDependents()
-  if (blocking.length > 0) {
-    const dependents = blocking.filter(({ isDeletingDependents }) => !isDeletingDependents)
-    return { next: 'check-dependents', dependents }
-  }
+/** No dependent in the graph blocks it. */
+function* release(
+  node: GraphNode,
+  live: KubernetesObject,
+  collector: Collector,
+): Reconcile<Checked> {
   const looked = yield* lookForDependents(node, collector)
   if (looked.next !== 'found') return looked
   // The graph will show it soon, and then it is checked as all others are.
   const isUnseen = looked.dependents.some(({ reference }) => reference.blockOwnerDeletion === true)
-  return { next: isUnseen ? 'later' : 'remove-finalizer' }
+  return isUnseen ? { next: 'later' } : { next: 'remove-finalizer', live }
 }
 
 /** A solid owner keeps the object, which must not hold up the deletion of the others. */

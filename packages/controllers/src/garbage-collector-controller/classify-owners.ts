@@ -47,7 +47,8 @@ function* standingOf(
   if (absentOwners.has(clusterScoped) || absentOwners.has(beside)) return answer('dangling')
   const place = placeOf(beside, view)
   if (!place.ok) return place
-  const live = yield* readLive(beside, view)
+  // Many dependents of one owner are judged at the same time.
+  const live = yield* readLive(beside, view, { shared: true })
   if (!live.ok && !isNotFound(live.error)) return live
   if (!live.ok || live.object.metadata?.uid !== reference.uid) {
     absentOwners.add(place.object.type.namespaced ? beside : clusterScoped)

@@ -1,7 +1,7 @@
 import { defaultBackoff, isConflict, isInvalid, retryOnError } from '@gyropilot/client'
 import { withDeadline } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
-import { InterruptedByShutdown, interpret, runWorkers } from '@gyropilot/runtime'
+import { InterruptedByShutdown, SharedReads, interpret, runWorkers } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   DebugPage,
@@ -68,6 +68,7 @@ export class GarbageCollector implements RunnableController {
   readonly #monitors: GraphMonitors
   readonly #discovery: DiscoverySync
   readonly #collector: Collector
+  readonly #sharedReads = new SharedReads()
 
   constructor(context: ControllerContext, workers: number) {
     const { client, clock, logger, metrics } = context
@@ -218,7 +219,9 @@ export class GarbageCollector implements RunnableController {
       case 'retry':
         return { again: true, error: checked.error }
       case 'remove-finalizer': {
-        const error = await this.#removeFinalizer(node, FOREGROUND_FINALIZER, key, signal)
+        const error = await this.#removeFinalizer(node, FOREGROUND_FINALIZER, key, signal, {
+          live: checked.live,
+        })
         return { again: error !== undefined, error }
       }
       case 'check-dependents':
@@ -247,6 +250,7 @@ export class GarbageCollector implements RunnableController {
       clock,
       recordEvent: (event) => this.#recorder.record(event),
       signal,
+      sharedReads: this.#sharedReads,
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })
   }
@@ -257,11 +261,14 @@ export class GarbageCollector implements RunnableController {
     finalizer: string,
     key: string,
     signal: AbortSignal,
-    options?: RemovalOptions,
+    options: RemovalOptions,
   ): Promise<unknown> {
     const { clock, random } = this.#context
+    let { live } = options
     const attempt = async (): Promise<undefined> => {
-      const rules = removeFinalizer(identity, finalizer, this.#collector, options)
+      const rules = removeFinalizer(identity, finalizer, this.#collector, { ...options, live })
+      // What a refused patch was made from is not what the server has.
+      live = undefined
       const removal = await this.#interpret(key, rules, signal)
       if (!removal.ok) throw removal.error
     }

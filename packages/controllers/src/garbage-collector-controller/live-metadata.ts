@@ -1,6 +1,6 @@
 /** Live reads of objects by what references say of them. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { Outcome, Reconcile } from '@gyropilot/runtime'
+import type { Outcome, Read, Reconcile } from '@gyropilot/runtime'
 import type { ObjectIdentity } from './graph/identity.ts'
 
 /** What rules may ask besides live reads. */
@@ -48,13 +48,14 @@ export function placeOf(identity: ObjectIdentity, view: CollectorView): Outcome<
 export function* readLive(
   identity: ObjectIdentity,
   view: CollectorView,
+  options: Pick<Read & { verb: 'get' }, 'shared'> = {},
 ): Reconcile<Outcome<KubernetesObject>> {
   const place = placeOf(identity, view)
   if (!place.ok) return place
   const { type, namespace } = place.object
   return (yield {
     effect: 'read',
-    read: { verb: 'get', type, namespace, name: identity.name, metadataOnly: true },
+    read: { verb: 'get', type, namespace, name: identity.name, metadataOnly: true, ...options },
   }) as Outcome
 }
 

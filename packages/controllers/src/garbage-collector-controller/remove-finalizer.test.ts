@@ -14,9 +14,11 @@ import {
   testCollector,
 } from './fixtures.ts'
 import { removeFinalizer } from './remove-finalizer.ts'
+import type { RemovalOptions } from './remove-finalizer.ts'
 
-function attempt(live: Outcome, written?: Outcome) {
-  const rules = removeFinalizer(identity(owner('rc')), 'orphan', testCollector(new TestGraph()))
+function attempt(live: Outcome, written?: Outcome, options?: RemovalOptions) {
+  const collector = testCollector(new TestGraph())
+  const rules = removeFinalizer(identity(owner('rc')), 'orphan', collector, options)
   return drive(rules, { onRead: () => live, onWrite: () => written })
 }
 
@@ -50,6 +52,18 @@ test('nothing is written when the object or the finalizer is gone, or a namesake
     const { result, writes } = attempt(live)
     assert.deepEqual([result.ok, writes], [true, []])
   }
+})
+
+test('what was read just now is not read again, and is released only once the caller knows', () => {
+  const live = owner('rc', { finalizers: ['orphan'] })
+  const told: unknown[] = []
+  const beforeRelease = (released: object): unknown => told.push(released)
+  const { result, effects } = attempt(NOT_FOUND, undefined, { live, beforeRelease })
+  assert.deepEqual([result.ok, effects.length, told], [true, 1, [live]])
+})
+
+test('an object that goes before the patch comes is released', () => {
+  assert.equal(attempt(found(owner('rc', { finalizers: ['orphan'] })), NOT_FOUND).result.ok, true)
 })
 
 test('failures are handed to the caller', () => {

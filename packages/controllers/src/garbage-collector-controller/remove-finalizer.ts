@@ -13,6 +13,8 @@ import { patchOf } from './owner-patches.ts'
 export type FinalizerRemoval = { readonly ok: true } | Extract<Outcome, { ok: false }>
 
 export interface RemovalOptions {
+  /** The object as it was read just now; absent: it is read first. */
+  readonly live?: KubernetesObject
   /** Told what is about to be released, before it can be gone. */
   readonly beforeRelease?: (live: KubernetesObject) => void
 }
@@ -25,17 +27,19 @@ export function* removeFinalizer(
   identity: ObjectIdentity,
   finalizer: string,
   view: CollectorView,
-  { beforeRelease }: RemovalOptions = {},
+  { live: known, beforeRelease }: RemovalOptions = {},
 ): Reconcile<FinalizerRemoval> {
   const place = placeOf(identity, view)
   if (!place.ok) return place
-  const live = yield* readLive(identity, view)
+  const live: Outcome<KubernetesObject> =
+    known === undefined ? yield* readLive(identity, view) : { ok: true, object: known }
   if (!live.ok) return isNotFound(live.error) ? { ok: true } : live
   // A namesake is not the object that waited.
   if (live.object.metadata?.uid !== identity.uid) return { ok: true }
   if (!hasFinalizer(live.object, finalizer)) return { ok: true }
   beforeRelease?.(live.object)
   const removal = yield* write(patchOf(identity, place.object, byPosition(live.object, finalizer)))
+  if (!removal.ok && isNotFound(removal.error)) return { ok: true }
   if (removal.ok || !isUnsupportedMediaType(removal.error)) return removal
   return yield* write(patchOf(identity, place.object, byVersion(live.object, finalizer)))
 }

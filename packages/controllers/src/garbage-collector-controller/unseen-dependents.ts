@@ -129,8 +129,10 @@ function* list(
   mentioning: string,
   limit?: number,
 ): Reconcile<Outcome<ListOfMetadata>> {
-  // Most looks find nothing: then a few hundred objects are not decoded for it.
-  const options = { metadataOnly: true, mentioning, ...(limit === undefined ? {} : { limit }) }
+  // Most looks find nothing: then a few hundred objects are not decoded for it. Owners often wait in crowds: one list will do for all
+  // who wait when it begins.
+  const page = limit === undefined ? {} : { limit }
+  const options = { metadataOnly: true, mentioning, shared: true, ...page }
   return (yield* listLive(type, namespace, options)) as Outcome<ListOfMetadata>
 }
 

@@ -83,6 +83,31 @@ test('a Deployment that is deleted in the foreground waits for a ReplicaSet that
   assert.deepEqual(world.writes(), ['delete replicasets', 'patch deployments'])
 })
 
+test('owners that wait at the same time are looked after together', async (t) => {
+  const world = await worldWithout(t, resources.secrets)
+  const owners = Array.from({ length: 15 }, (_, index) => ({ metadata: metadata(`rc-${index}`) }))
+  const template = {
+    metadata: { labels: { a: 'b' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
+  const spec = { replicas: 0, selector: { a: 'b' }, template }
+  for (const { metadata } of owners)
+    await world.create(resources.replicationcontrollers, { metadata, spec })
+  await world.clock.advance(1_000)
+  world.requests.length = 0
+  await Promise.all(
+    owners.map((owner) => world.delete(resources.replicationcontrollers, owner, 'Foreground')),
+  )
+  await world.clock.advance(1_000)
+  for (const owner of owners)
+    assert.equal(await world.find(resources.replicationcontrollers, owner), undefined)
+  const requests = Map.groupBy(world.requests, (line) => line)
+  assert.equal(requests.get('get replicationcontrollers')?.length, owners.length)
+  assert.equal(requests.get('patch replicationcontrollers')?.length, owners.length)
+  const looks = requests.get('get pods')?.length ?? 0
+  assert.ok(looks > 0 && looks <= 3, `${looks} looks`)
+})
+
 /** Nothing tells a collector that config maps may own secrets before it sees the first one. */
 async function orphanedSecret(world: LiveWorld) {
   const owner = await world.create(resources.configmaps, { metadata: metadata('owner') })

@@ -19,7 +19,7 @@ export interface LiveWorld {
   readonly events: readonly EventRecord[]
   readonly metrics: RecordingMetrics
   /** The collector's writes, as `delete pods` or `patch pods -> 409`, and its reads, as `get pods`. */
-  readonly requests: readonly string[]
+  readonly requests: string[]
   writes(): readonly string[]
   collector(): GarbageCollector
   start(): void
