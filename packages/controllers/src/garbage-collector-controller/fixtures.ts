@@ -148,7 +148,11 @@ export function testCollector(
 export const found = (answer: KubernetesObject): Outcome => ({ ok: true, object: answer })
 export const listed = (
   items: readonly KubernetesObject[],
-  metadata: { readonly resourceVersion?: string; readonly continue?: string } = {},
+  metadata: {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  } = {},
 ): Outcome => ({ ok: true, object: { metadata, items } as KubernetesObject })
 export const refused = (code: number, reason: string): Outcome => ({
   ok: false,

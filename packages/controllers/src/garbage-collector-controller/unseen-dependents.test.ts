@@ -5,7 +5,8 @@ import type { Outcome, Read } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import { NOT_FOUND, TestGraph, blocking, listed, object, owner, ref, refused } from './fixtures.ts'
 import { testCollector } from './fixtures.ts'
-import { LOOK_PAGE_SIZE, LOOK_TRIES, Looks, lookForDependents } from './unseen-dependents.ts'
+import { CACHE_WAIT_MS, LOOK_PAGE_SIZE, LOOK_TRIES, READ_INSTEAD_MAX } from './unseen-dependents.ts'
+import { Looks, lookForDependents } from './unseen-dependents.ts'
 
 const CHILD = object('child', { owners: [blocking('rc')] })
 const FAILURE = refused(503, 'ServiceUnavailable')
@@ -17,7 +18,7 @@ interface Server {
 }
 
 /** Looks for dependents of the ReplicationController `rc`, again and again, as the queue has it done. */
-function looker(server: Server) {
+function looker(server: Server, onWait = (): unknown => undefined) {
   const graph = new TestGraph()
   graph.add(owner('rc', { deleting: true }))
   const looks = new Looks()
@@ -25,9 +26,20 @@ function looker(server: Server) {
   return {
     reads,
     look() {
-      const { cached, seenVersion } = server
-      const collector = testCollector(graph, { looks, cached, seenVersion })
+      const collector = testCollector(graph, {
+        looks,
+        get cached() {
+          return server.cached
+        },
+        get seenVersion() {
+          return server.seenVersion
+        },
+      })
       const { result } = drive(lookForDependents(graph.node('rc'), collector), {
+        onWait(waitMs) {
+          reads.push(`wait ${waitMs}`)
+          onWait()
+        },
         onRead(read: Read) {
           assert.ok(read.verb === 'list' && read.metadataOnly === true)
           reads.push(`${read.type.resource} in ${read.namespace}, limit ${read.limit}`)
@@ -63,9 +75,46 @@ test('where there are many objects the cache is believed once it has come to wha
   server.seenVersion = '100'
   server.cached = [CHILD]
   assert.deepEqual(look(), [['child', 'rc-uid']])
-  assert.equal(reads.length, 1, 'the server is asked once')
+  assert.equal(reads.length, 2, 'the server is asked once, and the cache waited for once')
   server.seenVersion = '20'
   assert.equal(look(), 'later', 'the next look starts afresh, and 20 is less than 100')
+})
+
+/** A first page that is not all: so many more are there. */
+const pageOf = (remainingItemCount: number) =>
+  listed([], { resourceVersion: '100', continue: 'more', remainingItemCount })
+
+test('where there are not so many, what is there is read when the cache is not as new', () => {
+  const rest = READ_INSTEAD_MAX - LOOK_PAGE_SIZE
+  const few = looker({ pods: (limit) => (limit === undefined ? listed([CHILD]) : pageOf(rest)) })
+  assert.deepEqual(few.look(), [['child', 'rc-uid']])
+  assert.deepEqual(few.reads, [
+    `pods in ns1, limit ${LOOK_PAGE_SIZE}`,
+    `wait ${CACHE_WAIT_MS}`,
+    'pods in ns1, limit undefined',
+  ])
+  assert.equal(looker({ pods: () => pageOf(rest + 1) }).look(), 'later')
+})
+
+test('a cache that comes on while it is waited for saves the rest of the list', () => {
+  const server: Server = { pods: () => pageOf(5), cached: [CHILD], seenVersion: '99' }
+  const { look, reads } = looker(server, () => (server.seenVersion = '100'))
+  assert.deepEqual(look(), [['child', 'rc-uid']])
+  assert.equal(reads.length, 2)
+  const { look: lookAgain, reads: readAgain } = looker(server)
+  assert.deepEqual(lookAgain(), [['child', 'rc-uid']])
+  assert.equal(readAgain.length, 1, 'nothing is waited for when it is there')
+})
+
+test('when not so many cannot be read they are asked for once more at the end, and then the cache must do', () => {
+  const { look, reads } = looker({
+    pods: (limit) => (limit === undefined ? FAILURE : pageOf(1)),
+    cached: [CHILD],
+  })
+  const answers = Array.from({ length: LOOK_TRIES }, look)
+  const between = Array<string>(LOOK_TRIES - 2).fill('later')
+  assert.deepEqual(answers, ['retry', ...between, [['child', 'rc-uid']]])
+  assert.equal(reads.length, 4)
 })
 
 test('a cache that does not come on is not waited for any longer, all pages are read', () => {
@@ -75,7 +124,11 @@ test('a cache that does not come on is not waited for any longer, all pages are 
   const answers = Array.from({ length: LOOK_TRIES }, look)
   assert.deepEqual(answers.slice(0, -1), Array<string>(LOOK_TRIES - 1).fill('later'))
   assert.deepEqual(answers.at(-1), [['child', 'rc-uid']])
-  assert.equal(reads.length, 2)
+  assert.deepEqual(reads, [
+    `pods in ns1, limit ${LOOK_PAGE_SIZE}`,
+    `wait ${CACHE_WAIT_MS}`,
+    'pods in ns1, limit undefined',
+  ])
 })
 
 test('a kind that cannot be read holds nobody up for ever: then the cache must do', () => {

@@ -5,7 +5,7 @@
 import { apiVersionOf } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference, ResourceType } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
-import { listLive } from '@gyropilot/runtime'
+import { listLive, wait } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import type { DependencyGraph } from './graph/dependency-graph.ts'
 import type { GraphNode } from './graph/graph-node.ts'
@@ -15,7 +15,11 @@ import type { CollectorView } from './live-metadata.ts'
 import { resourceId } from '../monitor-support/monitored-resources.ts'
 
 /** More objects of one kind in one place than this are not read as long as the cache is known to be no older. */
-export const LOOK_PAGE_SIZE = 500
+export const LOOK_PAGE_SIZE = 100
+/** Up to so many are read when the cache is not: a quiet watch tells where it is once a minute only. */
+export const READ_INSTEAD_MAX = 500
+/** Where much happens the cache comes to what the page was made of in about this time. */
+export const CACHE_WAIT_MS = 25
 /** By the delays of the queues, about five seconds. */
 export const LOOK_TRIES = 10
 
@@ -101,6 +105,7 @@ function* objectsOf(
   })
   // A kind that cannot be read must not keep owners of other kinds for ever.
   const isLastTry = look.tries >= LOOK_TRIES
+  let isFew = false
   let awaited = look.awaited.get(id)
   if (awaited === undefined) {
     const first = yield* list(type, namespace, uid, LOOK_PAGE_SIZE)
@@ -108,18 +113,25 @@ function* objectsOf(
       if (isNotFound(first.error)) return { ok: true, object: [] }
       return isLastTry ? cached() : first
     }
-    const { resourceVersion = '', continue: more } = first.object.metadata
+    const { resourceVersion = '', continue: more, remainingItemCount } = first.object.metadata
     if (!more) return { ok: true, object: first.object.items }
     look.awaited.set(id, (awaited = resourceVersion))
+    if (!hasComeTo(awaited, view.seenVersion(type))) yield* wait(CACHE_WAIT_MS)
+    isFew = LOOK_PAGE_SIZE + (remainingItemCount ?? Infinity) <= READ_INSTEAD_MAX
   }
   if (hasComeTo(awaited, view.seenVersion(type))) return cached()
-  if (!isLastTry) return undefined
+  if (!isLastTry && !isFew) return undefined
   const all = yield* list(type, namespace, uid)
-  return all.ok ? { ok: true, object: all.object.items } : cached()
+  if (all.ok) return { ok: true, object: all.object.items }
+  return isLastTry ? cached() : all
 }
 
 interface ListOfMetadata {
-  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly metadata: {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
   readonly items: readonly KubernetesObject[]
 }
 
@@ -149,8 +161,16 @@ function dependentsAmong(
   ownerUid: string,
 ): readonly Dependent[] {
   const kind = { apiVersion: apiVersionOf(type), kind: type.kind }
-  return objects.flatMap((object) => {
-    const reference = object.metadata?.ownerReferences?.find(({ uid }) => uid === ownerUid)
-    return reference === undefined ? [] : [{ identity: identityOf(object, kind), reference }]
-  })
+  const dependents: Dependent[] = []
+  // Each owner of a crowd has all that is cached gone through: nothing is made for what is not its own.
+  for (const object of objects) {
+    const references = object.metadata?.ownerReferences
+    if (references === undefined) continue
+    for (const reference of references) {
+      if (reference.uid !== ownerUid) continue
+      dependents.push({ identity: identityOf(object, kind), reference })
+      break
+    }
+  }
+  return dependents
 }

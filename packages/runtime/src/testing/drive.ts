@@ -25,6 +25,8 @@ export interface DriveOptions {
   readonly onFetch?: (path: string) => Outcome | undefined
   /** Answers a live read; a read without an answer fails the test. */
   readonly onRead?: (read: Extract<Effect, { effect: 'read' }>['read']) => Outcome | undefined
+  /** Told of a pause, which ends at once. */
+  readonly onWait?: (waitMs: number) => void
   /** Answers a call outside; a call without an answer fails the test. */
   readonly onOutside?: (call: OutsideCall) => Outcome<unknown> | undefined
   /** Answers which resource serves a kind; a question without an answer fails the test. */
@@ -58,6 +60,7 @@ export function drive<R = Verdict | void>(
       case 'now':
         return options.nowMs ?? Date.UTC(2026, 0, 1)
       case 'wait':
+        options.onWait?.(effect.waitMs)
         return undefined
       case 'event':
         events.push({
