@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { apiVersionOf, resources } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference, ResourceType } from '@gyropilot/api'
-import { deployment } from './objects.ts'
+import { daemonSet, deployment, statefulSet } from './objects.ts'
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
 
@@ -12,6 +12,7 @@ const SITES: ResourceType = {
   kind: 'Site',
   namespaced: true,
 }
+const ORPHAN = { propagationPolicy: 'Orphan' } as const
 const DEFINITION = 'sites.example.com'
 
 async function defineSites(world: World): Promise<void> {
@@ -132,5 +133,39 @@ scenario(
     await world.advance(5_000)
     assert.equal(await world.find(resources.secrets, 'held'), undefined)
     assert.equal(await world.find(resources.configmaps, 'owner'), undefined)
+  },
+)
+
+scenario(
+  'Given a StatefulSet and a DaemonSet deleted with Orphan while they are making their first pods, then all pods and revisions that were made stay, without the ref',
+  async (world) => {
+    const dependents = async (): Promise<readonly KubernetesObject[]> => [
+      ...(await world.list(resources.pods)),
+      ...(await world.list(resources.controllerrevisions)),
+    ]
+    const made = new Set<string>()
+    for (const delayMs of [0, 2, 5, 10, 15, 20, 30, 50]) {
+      const db = statefulSet(`db-${delayMs}`, {
+        replicas: 3,
+        spec: { podManagementPolicy: 'Parallel' },
+      })
+      const agent = daemonSet(`agent-${delayMs}`)
+      await world.of(resources.statefulsets).create(db)
+      await world.of(resources.daemonsets).create(agent)
+      await world.advance(delayMs)
+      await world.of(resources.statefulsets).delete(db.metadata!.name!, ORPHAN)
+      await world.of(resources.daemonsets).delete(agent.metadata!.name!, ORPHAN)
+      for (let passedMs = 0; passedMs < 300; passedMs += 2) {
+        for (const { metadata } of await dependents()) made.add(metadata!.uid!)
+        await world.advance(2)
+      }
+    }
+    await world.advance(60_000)
+    assert.deepEqual(await world.list(resources.statefulsets), [])
+    assert.deepEqual(await world.list(resources.daemonsets), [])
+    const left = await dependents()
+    assert.ok(left.length > 16, `${left.length} were made in time`)
+    assert.deepEqual(left.map(({ metadata }) => metadata!.uid!).toSorted(), [...made].toSorted())
+    for (const { metadata } of left) assert.deepEqual(metadata?.ownerReferences ?? [], [])
   },
 )

@@ -1,5 +1,6 @@
 /** Smallest valid objects; whatever a scenario sets is what it is about. */
 import type {
+  DaemonSet,
   Deployment,
   Pod,
   ReplicaSet,
@@ -57,6 +58,16 @@ export function statefulSet(
     kind: 'StatefulSet',
     metadata: { name, namespace: 'default' },
     spec: { serviceName: name, ...specOf(name, given), ...given.spec },
+  }
+}
+
+export function daemonSet(name: string, given: Omit<Workload, 'replicas'> = {}): DaemonSet {
+  const { replicas: _, ...spec } = specOf(name, given)
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace: 'default' },
+    spec,
   }
 }
 
