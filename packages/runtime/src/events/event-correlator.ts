@@ -41,9 +41,15 @@ interface SpamBucket {
 /** Keeps floods of events from the server: combines similar ones, counts equal ones, drops what is too much. */
 export class EventCorrelator {
   readonly #clock: Clock
-  readonly #similar = new LruCache<SimilarEvents>(CACHE_SIZE)
+  readonly #similar = new LruCache<SimilarEvents>(
+    CACHE_SIZE,
+    ({ lastMs }) => this.#clock.monotonicMs() - lastMs > SIMILAR_WINDOW_MS,
+  )
   readonly #observations = new LruCache<Observation>(CACHE_SIZE)
-  readonly #spamBuckets = new LruCache<SpamBucket>(CACHE_SIZE)
+  readonly #spamBuckets = new LruCache<SpamBucket>(
+    CACHE_SIZE,
+    (bucket) => tokensOf(bucket, this.#clock.monotonicMs()) >= SPAM_BURST,
+  )
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -112,13 +118,17 @@ export class EventCorrelator {
     const key = [...sourceAndObject(event), event.type].join('')
     const nowMs = this.#clock.monotonicMs()
     const bucket = this.#spamBuckets.get(key) ?? { tokens: SPAM_BURST, filledMs: nowMs }
-    bucket.tokens = Math.min(SPAM_BURST, bucket.tokens + (nowMs - bucket.filledMs) / SPAM_REFILL_MS)
+    bucket.tokens = tokensOf(bucket, nowMs)
     bucket.filledMs = nowMs
+    const isSpam = bucket.tokens < 1
+    if (!isSpam) bucket.tokens--
     this.#spamBuckets.set(key, bucket)
-    if (bucket.tokens < 1) return true
-    bucket.tokens--
-    return false
+    return isSpam
   }
+}
+
+function tokensOf({ tokens, filledMs }: SpamBucket, nowMs: number): number {
+  return Math.min(SPAM_BURST, tokens + (nowMs - filledMs) / SPAM_REFILL_MS)
 }
 
 function observationOf(event: Event): Observation {

@@ -1,10 +1,17 @@
-/** Keeps the most recently used `capacity` entries. */
+/** Keeps the most recently used `capacity` entries, and of these none that are over. */
 export class LruCache<V> {
   readonly #entries = new Map<string, V>()
   readonly #capacity: number
+  readonly #isOver: (value: V) => boolean
 
-  constructor(capacity: number) {
+  /** `isOver`: what is not used again for so long that it is as good as absent. Default: nothing is. */
+  constructor(capacity: number, isOver: (value: V) => boolean = () => false) {
     this.#capacity = capacity
+    this.#isOver = isOver
+  }
+
+  get size(): number {
+    return this.#entries.size
   }
 
   get(key: string): V | undefined {
@@ -15,13 +22,13 @@ export class LruCache<V> {
     return value
   }
 
+  /** Forgets the oldest while they are over: each call pays for what an earlier one brought. */
   set(key: string, value: V): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
-    if (this.#entries.size <= this.#capacity) return
-    for (const oldest of this.#entries.keys()) {
+    for (const [oldest, kept] of this.#entries) {
+      if (this.#entries.size <= this.#capacity && !this.#isOver(kept)) break
       this.#entries.delete(oldest)
-      break
     }
   }
 }
