@@ -12,6 +12,7 @@ const PATIENCE_MS = 60_000
 export interface Cost {
   readonly cpuSeconds: number
   readonly peakMebibytes: number
+  readonly residentMebibytes: number
   /** Requests by method, refused ones included. */
   readonly requests: Readonly<Record<string, number>>
 }
@@ -57,6 +58,7 @@ export class MeasuredManager {
     return {
       cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
       peakMebibytes: Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024,
+      residentMebibytes: Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024,
       requests,
     }
   }
@@ -99,6 +101,7 @@ export function costBetween(before: Cost, after: Cost): Cost {
   return {
     cpuSeconds: after.cpuSeconds - before.cpuSeconds,
     peakMebibytes: after.peakMebibytes,
+    residentMebibytes: after.residentMebibytes,
     requests,
   }
 }

@@ -6,6 +6,7 @@ import type { Client } from '@gyropilot/client'
 import { SystemClock } from '@gyropilot/foundation'
 import { directClient } from './direct-client.ts'
 import { MeasuredManager } from './measured-manager.ts'
+import type { Cost } from './measured-manager.ts'
 import { phase } from './phases.ts'
 
 const ASK_EVERY_MS = 200
@@ -18,6 +19,8 @@ export interface MeasuredRun {
   readonly count: number
   /** From now on there is a manager. */
   startManager(): Promise<void>
+  /** What the manager has cost so far. */
+  cost(): Promise<Cost>
   /** Prints what it takes from `act` until `isThere`, and what the manager spends on it. */
   phase(title: string, act: () => Promise<unknown>, isThere: () => Promise<boolean>): Promise<void>
 }
@@ -48,6 +51,7 @@ export async function measuredRun(
       async startManager() {
         manager = await MeasuredManager.start(command, values.token)
       },
+      cost: () => manager!.cost(),
       phase: (title, act, isThere) =>
         phase(title, () => manager, act, isThere, { everyMs: ASK_EVERY_MS }),
     })

@@ -4,7 +4,7 @@ import { costBetween, describeCost } from './measured-manager.ts'
 
 const WRITERS = 32
 const LIMIT_MS = 900_000
-const NOTHING: Cost = { cpuSeconds: 0, peakMebibytes: 0, requests: {} }
+const NOTHING: Cost = { cpuSeconds: 0, peakMebibytes: 0, residentMebibytes: 0, requests: {} }
 
 /** Some at a time. */
 export async function forEach(
