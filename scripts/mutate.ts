@@ -11,6 +11,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { refusedChanges } from './mutate/refused-changes.ts'
 import { pinnedTools } from './pinned-tools.ts'
 import { root, sourceFiles } from './source-files.ts'
 
@@ -128,10 +129,22 @@ function stryker(): void {
   if (run.status !== 0) throw new Error('Stryker failed')
 }
 
-/** The share of what is killed or explained, in percent. */
+/** What no test noticed, and nobody could write: `of.name.first` where there may be no name. */
+function refusedAmong(changed: Report['files']): ReadonlySet<Mutant> {
+  const survivors = Object.entries(changed).flatMap(([file, { mutants }]) =>
+    mutants
+      .filter(({ status }) => SURVIVED.includes(status))
+      .map((mutant) => ({ mutant, file, ...mutant, replacement: mutant.replacement ?? '' })),
+  )
+  const compiler = join(root, 'node_modules/.bin/tsc')
+  return new Set([...refusedChanges(tree, compiler, survivors)].map(({ mutant }) => mutant))
+}
+
+/** The share of what is killed, refused or explained, in percent. */
 function summary({ files: changed }: Report): number {
   const known = readFileSync(join(import.meta.dirname, 'mutate/explained.json'), 'utf8')
   const explained = JSON.parse(known) as readonly Explained[]
+  const refused = refusedAmong(changed)
   let [made, explainedCount, survivors] = [0, 0, 0]
   for (const [file, { source, mutants }] of Object.entries(changed)) {
     const lines = source.split('\n')
@@ -140,12 +153,14 @@ function summary({ files: changed }: Report): number {
     )
     const left = counted.filter(({ status }) => SURVIVED.includes(status))
     const open = left.filter((mutant) => {
+      if (refused.has(mutant)) return false
       const line = lines[mutant.location.start.line - 1]!.trim()
       const change = changeOf(lines, mutant)
       return !explained.some((e) => e.file === file && e.line === line && e.change === change)
     })
     made += counted.length
-    explainedCount += left.length - open.length
+    explainedCount +=
+      left.length - open.length - left.filter((mutant) => refused.has(mutant)).length
     survivors += open.length
     console.log(`${file}: ${counted.length - left.length} of ${counted.length}`)
     for (const mutant of open) {
@@ -153,10 +168,10 @@ function summary({ files: changed }: Report): number {
       console.log(`  ${line}:${column}  ${changeOf(lines, mutant)}   in ${lines[line - 1]!.trim()}`)
     }
   }
-  const noticed = made - explainedCount - survivors
+  const noticed = made - explainedCount - survivors - refused.size
   const percent = made === 0 ? 100 : (100 * (made - survivors)) / made
   console.log(
-    `${made} changes: ${noticed} noticed, ${explainedCount} explained, ${survivors} survive: ${percent.toFixed(1)} %`,
+    `${made} changes: ${noticed} noticed, ${refused.size} refused by the compiler, ${explainedCount} explained, ${survivors} survive: ${percent.toFixed(1)} %`,
   )
   return percent
 }
