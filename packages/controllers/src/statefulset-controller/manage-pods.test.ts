@@ -237,14 +237,16 @@ test('a pod that was just created is counted', () => {
 })
 
 test('with rollingUpdate null as many pods as were current are made at the current revision', () => {
-  const { spec, ...rest } = statefulSet({
-    replicas: 3,
-    spec: PARALLEL,
-    status: { currentReplicas: 2 },
-  })
-  const set = { ...rest, spec: { ...spec!, updateStrategy: { type: 'RollingUpdate' as const } } }
-  const { writes } = manage(set, [], { updating: true })
-  assert.deepEqual(creations(writes), [`img:1 ${CURRENT}`, `img:1 ${CURRENT}`, `img:2 ${UPDATE}`])
+  const type = 'RollingUpdate'
+  for (const updateStrategy of [{ type }, { type, rollingUpdate: null as never }] as const) {
+    const set = statefulSet({
+      replicas: 3,
+      spec: { ...PARALLEL, updateStrategy },
+      status: { currentReplicas: 2 },
+    })
+    const { writes } = manage(set, [], { updating: true })
+    assert.deepEqual(creations(writes), [`img:1 ${CURRENT}`, `img:1 ${CURRENT}`, `img:2 ${UPDATE}`])
+  }
 })
 
 test('A missing pod at or above the partition is created at the update revision, below it at the current one', () => {
@@ -262,7 +264,8 @@ test('A missing pod at or above the partition is created at the update revision,
 })
 
 test('with OnDelete a missing pod is of the update revision, and nobody is replaced', () => {
-  const set = parallel(2, { updateStrategy: { type: 'OnDelete' } })
+  const spec = { ...PARALLEL, updateStrategy: { type: 'OnDelete' } } as const
+  const set = statefulSet({ replicas: 2, spec, status: { currentReplicas: 2 } })
   const { writes, did } = manage(set, [setPod(set, 1)], { updating: true })
   assert.deepEqual(creations(writes), [`img:2 ${UPDATE}`])
   assert.deepEqual(did, ['create db-0'])

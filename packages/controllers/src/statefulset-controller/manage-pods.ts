@@ -169,7 +169,7 @@ function* reconcilePod(work: Work, pod: Pod, index: number): Reconcile<Step> {
     if (outcome.created !== undefined) work.replicas.inRange[index] = outcome.created
     return asStop(outcome)
   }
-  if (pod.status?.phase === 'Pending' && hasClaims(set)) {
+  if (pod.status?.phase === 'Pending') {
     const claims = yield* createMissingClaims(set, pod, caches)
     if (claims.error !== undefined) return claims
   }
@@ -177,10 +177,6 @@ function* reconcilePod(work: Work, pod: Pod, index: number): Reconcile<Step> {
     if (!isRunningAndReady(pod) || isUnavailable(pod, minReadySeconds, nowMs)) return STOP
   }
   return podMatches(set, pod, caches) ? GO_ON : yield* updatePod(set, pod, caches)
-}
-
-function hasClaims(set: StatefulSet): boolean {
-  return (set.spec?.volumeClaimTemplates ?? []).length > 0
 }
 
 function* fixCondemned({ set, caches }: Work, pod: Pod): Reconcile<Step> {

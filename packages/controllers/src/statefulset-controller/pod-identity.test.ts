@@ -4,10 +4,12 @@ import type { ObjectMeta, Pod } from '@gyropilot/api'
 import { TEMPLATE } from '../workload-support/fixtures.ts'
 import { CLAIMS, setPod, statefulSet } from './fixtures.ts'
 import {
+  POD_NAME_LABEL,
   claimFromTemplate,
   identityMatches,
   isInRange,
   isNamedBy,
+  nameParts,
   newPod,
   ordinalOf,
   storageMatches,
@@ -28,6 +30,7 @@ for (const [name, ordinal, isOurs] of [
   ['db', -1, false],
   ['db-x', -1, false],
   ['db-1x', -1, false],
+  ['db-x1', -1, false],
   ['db--1', 1, false],
   ['db-1-2', 2, false],
   ['other-1', 1, false],
@@ -38,6 +41,16 @@ for (const [name, ordinal, isOurs] of [
     assert.equal(isNamedBy(set, named(name)), isOurs)
   })
 }
+
+test('names of sets may be one letter, or digits, or end in what looks like an ordinal', () => {
+  const isNamed = (name: string, podName: string): boolean =>
+    isNamedBy(statefulSet({ name }), named(podName))
+  assert.deepEqual(
+    [isNamed('d', 'd-0'), isNamed('1', '1-0'), isNamed('1', '12'), isNamed('db-1', 'db-1-2')],
+    [true, true, false, true],
+  )
+  assert.deepEqual(nameParts('db-1-2'), { setName: 'db-1', ordinal: 2 })
+})
 
 test('the range begins at the start ordinal', () => {
   const shifted = statefulSet({ replicas: 2, spec: { ordinals: { start: 4 } } })
@@ -125,6 +138,15 @@ test('a claim has the labels of its template overlaid with those of the selector
   })
 })
 
+test('what the template of a claim does not say is not in the claim, its finalizers are', () => {
+  const template = { metadata: { name: 'data', finalizers: ['a/b'] } }
+  assert.deepEqual(claimFromTemplate(template, set, 1), {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data-db-1', namespace: 'ns', labels: { app: 'a' }, finalizers: ['a/b'] },
+  })
+})
+
 test('identity is name, namespace and the label of the name', () => {
   const pod = setPod(set, 1)
   assert.ok(identityMatches(set, pod))
@@ -144,7 +166,8 @@ test('identity is name, namespace and the label of the name', () => {
 })
 
 test('Name `web-01` has ordinal 1 but is not identity-matching; it is renamed only in memory', () => {
-  const odd = { ...setPod(set, 1), metadata: { ...setPod(set, 1).metadata, name: 'db-01' } }
+  const labels = { [POD_NAME_LABEL]: 'db-01' }
+  const odd = { ...setPod(set, 1), metadata: { ...setPod(set, 1).metadata, name: 'db-01', labels } }
   assert.ok(!identityMatches(set, odd))
   assert.equal(withIdentity(set, odd).metadata?.name, 'db-1')
 })

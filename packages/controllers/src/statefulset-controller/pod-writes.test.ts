@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { newControllerRef, resources } from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '@gyropilot/api'
 import type { Outcome, Reconcile, Write } from '@gyropilot/runtime'
+import { isConflict, isForbidden } from '@gyropilot/client'
 import { drive } from '@gyropilot/runtime/testing'
 import { TEMPLATE, refused } from '../workload-support/fixtures.ts'
 import { CLAIMS, DELETING, claim, observed, retention, setPod, statefulSet } from './fixtures.ts'
@@ -95,6 +96,7 @@ test('a claim that is refused keeps the pod from being created, the other claims
     'Warning FailedCreate: Create Pod db-1 in StatefulSet db failed error: failed to create PVC data-db-1: quota',
   ])
   assert.match(String(result.error), /quota/)
+  assert.ok(isForbidden((result.error as Error).cause), 'what the server said goes along')
 })
 
 test('a claim that the cache does not show yet is an error without an event of its own', () => {
@@ -139,7 +141,7 @@ test('a claim whose references cannot be written: the event is about an update, 
   assert.deepEqual(said, [
     'Warning FailedUpdate: Update Pod db-1 in StatefulSet db failed error: could not update claim data-db-1 for delete policy ownerRefs: changed',
   ])
-  assert.ok(result.error)
+  assert.ok(isConflict((result.error as Error).cause), 'what the server said goes along')
   assert.equal(result.created?.metadata?.name, 'db-1')
 })
 
@@ -208,6 +210,12 @@ test('missing volumes come with their claims', () => {
   assert.deepEqual(blocked.did, [])
   assert.match(blocked.said.join(), /Warning FailedUpdate: Update Pod db-1 .* is being deleted/)
   assert.ok(blocked.result.error)
+})
+
+test('a pod that has its volumes is mended without new claims', () => {
+  const { metadata, ...rest } = setPod(claiming, 1)
+  const { did } = run(updatePod, claiming, { ...rest, metadata: { ...metadata, labels: {} } })
+  assert.deepEqual(did, ['update pods db-1'])
 })
 
 test('where only a claim was wrong the pod is put as it is', () => {

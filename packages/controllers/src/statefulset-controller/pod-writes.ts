@@ -114,7 +114,7 @@ function* createClaims(set: StatefulSet, pod: Pod, caches: Caches): Reconcile<Po
       )
     }
   }
-  return errors.length === 0 ? {} : { error: aggregateErrors(errors) }
+  return { error: aggregateErrors(errors) }
 }
 
 /** Writes the owner references that the retention policy wants. Claims that are not there are left out. */
@@ -198,5 +198,5 @@ export function* deletePod(set: StatefulSet, pod: Pod): Reconcile<PodOutcome> {
   if (!deleted.ok && isNotFound(deleted.error)) return {}
   const error = deleted.ok ? undefined : deleted.error
   yield* recordPodEvent('Delete', set, pod.metadata?.name ?? '', error)
-  return error === undefined ? {} : { error }
+  return { error }
 }

@@ -253,6 +253,21 @@ function revisions(set: StatefulSet, count: number): readonly ControllerRevision
   )
 }
 
+test('a roll-back whose revision somebody wrote meanwhile goes on with what the cache has by then', () => {
+  const set = statefulSet({ replicas: 0 })
+  const other = { ...TEMPLATE, spec: { containers: [{ name: 'c', image: 'img:9' }] } }
+  const old = ownedRevision(set, 'old', 1)
+  const fresh = { ...old, metadata: { ...old.metadata, resourceVersion: '99' } }
+  const { did, writes } = synced(set, {
+    revisions: [old, ownedRevision(set, 'new', 2, other)],
+    caches: { revision: (name) => (name === 'old' ? fresh : undefined) },
+    onWrite: (_, index) => (index === 0 ? refused(409, 'Conflict', 'changed') : undefined),
+  })
+  assert.deepEqual(did.slice(0, 2), Array<string>(2).fill('update controllerrevisions old'))
+  const [, second] = writes
+  assert.ok(second?.verb === 'update' && second.object.metadata?.resourceVersion === '99')
+})
+
 test('history is cut at the end, also after errors', () => {
   const set = statefulSet({ spec: { revisionHistoryLimit: 1 } })
   const world = { revisions: [...revisions(set, 3), ownedRevision(set, CURRENT, 9)] }

@@ -8,6 +8,7 @@ import { templatePatch } from '../revision-support/revision-data.ts'
 import { TEMPLATE, refused } from '../workload-support/fixtures.ts'
 import { ownedRevision, setPod, statefulSet } from './fixtures.ts'
 import { determineRevisions, truncateHistory } from './revisions.ts'
+import type { RevisionRules } from './revisions.ts'
 
 const image = (tag: number): PodTemplateSpec => ({
   ...TEMPLATE,
@@ -21,7 +22,7 @@ const hashOf = (template: PodTemplateSpec, count: number) =>
 
 function determined(
   revisions: readonly ControllerRevision[],
-  given: { set?: typeof set; rules?: typeof RULES; options?: Parameters<typeof drive>[1] } = {},
+  given: { set?: typeof set; rules?: RevisionRules; options?: Parameters<typeof drive>[1] } = {},
 ) {
   const rules = determineRevisions(given.set ?? set, revisions, given.rules ?? RULES)
   const { result, writes } = drive(rules, given.options)
@@ -56,6 +57,23 @@ test('Given revisions 1, 2, 3 and a set equal to 2, then revision 2 is renumbere
     writes.map((write) => [write.verb, 'object' in write && write.object.metadata?.name]),
     [['update', 'r2']],
   )
+})
+
+test('a renumbering that meets a conflict goes on with what the cache has by then', () => {
+  const [, second] = history
+  const metadata = { ...second!.metadata, resourceVersion: '99' }
+  const cached = (name: string) => (name === 'r2' ? { ...second!, metadata } : undefined)
+  const { writes, found } = determined(history, {
+    rules: { ...RULES, cached },
+    options: {
+      onWrite: (_, index) => (index === 0 ? refused(409, 'Conflict', 'changed') : undefined),
+    },
+  })
+  assert.deepEqual(
+    writes.map((write) => 'object' in write && write.object.metadata?.resourceVersion),
+    [second!.metadata?.resourceVersion, '99'],
+  )
+  assert.equal(found && found.number, 4)
 })
 
 test('the newest revision is kept as it is, and so is the current one that the status names', () => {

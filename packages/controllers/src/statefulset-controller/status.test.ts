@@ -119,6 +119,11 @@ for (const change of [
   })
 }
 
+test('a set without a generation has none that was observed', () => {
+  const { generation: _, ...metadata } = set.metadata!
+  assert.ok(!('observedGeneration' in statusOf({ ...set, metadata }, none, revisions)))
+})
+
 test('a generation that nobody counts is no reason to write', () => {
   const { observedGeneration: _, ...uncounted } = written
   assert.ok(isStatusCurrent(statefulSet({ status: uncounted }), uncounted))
