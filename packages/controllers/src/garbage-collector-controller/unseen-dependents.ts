@@ -18,8 +18,9 @@ import { resourceId } from '../monitor-support/monitored-resources.ts'
 export const LOOK_PAGE_SIZE = 100
 /** Up to so many are read when the cache is not: a quiet watch tells where it is once a minute only. */
 export const READ_INSTEAD_MAX = 500
-/** Where much happens the cache comes to what the page was made of in about this time. */
+/** Where anything happens the cache comes to what the page was made of within some of these waits. */
 export const CACHE_WAIT_MS = 25
+export const CACHE_WAITS_MAX = 10
 /** By the delays of the queues, about five seconds. */
 export const LOOK_TRIES = 10
 
@@ -116,7 +117,10 @@ function* objectsOf(
     const { resourceVersion = '', continue: more, remainingItemCount } = first.object.metadata
     if (!more) return { ok: true, object: first.object.items }
     look.awaited.set(id, (awaited = resourceVersion))
-    if (!hasComeTo(awaited, view.seenVersion(type))) yield* wait(CACHE_WAIT_MS)
+    for (let waits = 0; waits < CACHE_WAITS_MAX; waits++) {
+      if (hasComeTo(awaited, view.seenVersion(type))) break
+      yield* wait(CACHE_WAIT_MS)
+    }
     isFew = LOOK_PAGE_SIZE + (remainingItemCount ?? Infinity) <= READ_INSTEAD_MAX
   }
   if (hasComeTo(awaited, view.seenVersion(type))) return cached()
