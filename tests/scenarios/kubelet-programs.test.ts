@@ -225,6 +225,23 @@ scenario(
   one,
 )
 
+for (const command of [
+  ['sh', '-c', 'mysql -h 127.0.0.1 -e "SELECT 1"'],
+  ['bash', '-c', 'echo asking; until redis-cli ping; do sleep 1; done'],
+]) {
+  scenario(
+    `a program that only the real image has is taken to be well within a script too: ${command[2]}`,
+    async (world) => {
+      await create(world, podOf({ readinessProbe: exec(command), livenessProbe: exec(command) }))
+      await world.advance(60_000)
+      const { restarts, ready } = await seen(world)
+      assert.deepEqual([restarts, ready], [0, true])
+      assert.deepEqual(await messages(world, 'Unhealthy'), [])
+    },
+    one,
+  )
+}
+
 scenario(
   'a startup probe holds back the others, and kills when it fails too often',
   async (world) => {

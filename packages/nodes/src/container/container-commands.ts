@@ -110,6 +110,29 @@ export async function runProgram(
   return exitCodeOf(words, { stdin, out: silent, err: silent }, surroundings, place)
 }
 
+/**
+ * A command that the pod itself asks for, of a probe or a hook; answers its exit code. Undefined when any part of it cannot be
+ * run here: that is a program of the real image.
+ */
+export async function runOwnCommand(
+  words: readonly string[],
+  place: Place,
+  print: (bytes: Uint8Array) => void,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { clock } = place
+  const turn = new Turn(clock)
+  const pause = (delayMs: number): Promise<void> =>
+    Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
+  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const out = async (text: string | Uint8Array): Promise<void> => {
+    print(typeof text === 'string' ? Buffer.from(text) : text)
+    await turn.yieldIfLong()
+  }
+  const streams = { stdin: streamOf(new Uint8Array(0)), out, err: out }
+  return knownExitCode(words, streams, surroundings, await environmentOf(place))
+}
+
 /** More than a log of a simulated program needs. */
 const MOST_PRINTED_CHARS = 1_048_576
 
@@ -158,13 +181,22 @@ async function exitCodeOf(
   surroundings: Surroundings,
   place: Place,
 ): Promise<number | undefined> {
+  const environment = await environmentOf(place)
+  const command = words.map((word) => substituted(word, environment))
+  return knownExitCode(command, streams, surroundings, environment)
+}
+
+async function knownExitCode(
+  words: readonly string[],
+  streams: Parameters<typeof runCommand>[1],
+  surroundings: Surroundings,
+  environment: ReadonlyMap<string, string>,
+): Promise<number | undefined> {
   const onUnknown = (what: string): never => {
     throw new NotRunHere(what)
   }
   try {
-    const environment = await environmentOf(place)
-    const command = words.map((word) => substituted(word, environment))
-    return await runCommand(command, streams, { ...surroundings, onUnknown }, environment)
+    return await runCommand(words, streams, { ...surroundings, onUnknown }, environment)
   } catch (error) {
     if (error instanceof UnknownCommand || error instanceof NotRunHere) return undefined
     throw error

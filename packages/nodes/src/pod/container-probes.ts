@@ -5,6 +5,7 @@ import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
 import { targetOf } from '../container/port-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
+import type { PodPrograms } from './pod-programs.ts'
 
 type Probe = NonNullable<Container['livenessProbe']>
 
@@ -16,12 +17,7 @@ export interface ProbeServices {
   /** Aborts when the run ends. */
   readonly signal: AbortSignal
   pod(): Pod
-  /** Runs a command in the container: undefined when it cannot be run here. */
-  exec(
-    container: LocalContainer,
-    command: readonly string[],
-    signal: AbortSignal,
-  ): Promise<{ readonly exitCode: number; readonly output: string } | undefined>
+  readonly programs: Pick<PodPrograms, 'exec'>
   /** Something of the container's status has changed. */
   changed(): void
   unhealthy(kind: ProbeKind, message: string): void
@@ -164,10 +160,13 @@ export class ContainerProbes {
   }
 
   async #execProblem(command: readonly string[], timeoutMs: number): Promise<Verdict> {
-    const { clock, signal, exec } = this.#services
+    const { clock, signal, programs } = this.#services
     using scope = withDeadline(clock, timeoutMs, signal)
     try {
-      const end = await untilAborted(exec(this.#container, command, scope.signal), scope.signal)
+      const end = await untilAborted(
+        programs.exec(this.#container, command, scope.signal),
+        scope.signal,
+      )
       // A program of the real image, which is taken to be well.
       if (end === undefined || end.exitCode === 0) return undefined
       return end.output.trim()

@@ -5,11 +5,11 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
 import { ContainerProbes } from './container-probes.ts'
-import type { ProbeServices } from './container-probes.ts'
 import { imageIdOf, imageProblem } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { PodPrograms } from './pod-programs.ts'
 
 const BACK_OFF_BASE_MS = 10_000
 const BACK_OFF_LIMIT_MS = 300_000
@@ -34,13 +34,7 @@ export interface RunnerServices {
   pod(): Pod
   /** Why a container cannot be made yet, in words. */
   configurationProblem(container: Container): Promise<string | undefined>
-  /** Runs the container's own command line; undefined when it has none or it cannot be run here. */
-  program(
-    container: LocalContainer,
-    elapsedMs: number,
-    signal: AbortSignal,
-  ): Promise<number | undefined>
-  readonly exec: ProbeServices['exec']
+  readonly programs: PodPrograms
   /** Aborts when the containers' own courses end. */
   readonly signal: AbortSignal
   changed(): void
@@ -303,10 +297,10 @@ export class ContainerRunner {
     startedAtMs: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const { clock, program } = this.#services
+    const { clock, programs } = this.#services
     const elapsedMs = (): number => clock.nowMs() - startedAtMs
     if (!behavior.runsAreScripted && !isInteractive(container.spec)) {
-      const exitCode = await program(container, elapsedMs(), signal)
+      const exitCode = await programs.program(container, elapsedMs(), signal)
       if (exitCode !== undefined) return exitCode
     }
     const durationMs = runMs(container, behavior, run)

@@ -6,20 +6,17 @@ import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
-import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { PodBehavior } from '../behavior/behavior.ts'
 import { ContainerRunner } from './container-runner.ts'
-import { runInContainer, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
-import { Gathering } from '../container/gathered.ts'
 import { PodStorage } from '../container/pod-storage.ts'
-import { streamOf } from '../container/shell.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from './local-pod.ts'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
 import { PodMounts } from './pod-mounts.ts'
+import { PodPrograms } from './pod-programs.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
@@ -30,9 +27,6 @@ const COALESCE_MS = 20
 const SANDBOX_WRITE_MS = 1_000
 const DELETE_RETRY_MS = 1_000
 const LEAST_GRACE_MS = 2_000
-const PROGRAM_RETRY_MS = 1_000
-/** What a probe's command may print. */
-const MOST_PROBE_BYTES = 1_048_576
 const NO_RANGE =
   'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
 
@@ -107,8 +101,12 @@ export class PodWorker {
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
       pod: () => this.#writer.stored,
-      program: (container, elapsedMs, signal) => this.#program(container, elapsedMs, signal),
-      exec: (container, command, signal) => this.#exec(container, command, signal),
+      programs: new PodPrograms({
+        clock,
+        logger: node.logger,
+        behavior,
+        place: (container, containerId) => this.place(container, containerId),
+      }),
       configurationProblem: (container) =>
         node.references.environmentProblem(this.#writer.stored, container),
       signal: this.#course.signal,
@@ -236,48 +234,6 @@ export class PodWorker {
   /** True when the pod is not here any more. */
   get left(): boolean {
     return this.#life.signal.aborted
-  }
-
-  async #program(
-    { spec, containerId = '' }: LocalContainer,
-    elapsedMs: number,
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
-    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
-    if (words.length === 0) return undefined
-    for (;;) {
-      try {
-        return await runProgram(words, this.place(spec, containerId), elapsedMs, signal)
-      } catch (error) {
-        if (signal.aborted) throw error
-        // The server did not answer what the environment or a volume refers to.
-        this.#node.logger.error(error, 'Container program failed', { pod: this.#local.uid })
-      }
-      await sleep(this.#node.clock, PROGRAM_RETRY_MS, signal)
-    }
-  }
-
-  async #exec(
-    { spec, role, containerId = '' }: LocalContainer,
-    command: readonly string[],
-    signal: AbortSignal,
-  ): Promise<{ readonly exitCode: number; readonly output: string } | undefined> {
-    const scripted = scriptedAnswer(this.#behavior.container(spec, role).exec, command)
-    if (scripted !== undefined) {
-      await sleep(this.#node.clock, scripted.durationMs, signal)
-      return { exitCode: scripted.exitCode, output: scripted.stdout + scripted.stderr }
-    }
-    const output = new Gathering(MOST_PROBE_BYTES)
-    const take = async (bytes: Uint8Array): Promise<void> => output.add(bytes)
-    const stdin = streamOf(new Uint8Array(0))
-    const streams = { stdin, stdout: take, stderr: take, signal }
-    const end = await runInContainer(
-      { command, tty: false },
-      streams,
-      this.place(spec, containerId),
-    )
-    if ('error' in end) return undefined
-    return { exitCode: end.exitCode, output: Buffer.from(output.bytes()).toString() }
   }
 
   #notify(): void {
