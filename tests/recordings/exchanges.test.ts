@@ -16,7 +16,7 @@ interface Replayed {
   readonly failures: readonly string[]
 }
 
-const RECORDED_STEPS = 2769
+const RECORDED_STEPS = 3209
 
 function replay(server: string, token: string): Promise<Replayed> {
   const folder = mkdtempSync(join(tmpdir(), 'exchanges-'))

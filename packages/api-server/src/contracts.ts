@@ -81,7 +81,8 @@ export interface AdmissionPlugin {
 
 /** What a subresource handler is given. The pipeline has authenticated, authorized and decoded. */
 export interface SubresourceCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** HEAD and OPTIONS only where requests are passed on. */
+  readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly resource: ResourceInfo
   readonly subresource: string
   readonly namespace: string

@@ -54,7 +54,7 @@ export function qualifiedNameProblems(text: string): readonly string[] {
   const parts = text.split('/')
   if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ]
   }
   const problems: string[] = []

@@ -1,4 +1,5 @@
 /** APIService objects of the built-in groups, all served by this server. */
+import { locallyAvailable } from '../kinds/apiregistration/api-service.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import {
   isServedOnRequest,
@@ -30,7 +31,7 @@ const PRIORITIES: readonly (readonly [
   ['coordination.k8s.io', 16500, { v1: 15, v1beta1: 13 }],
   ['node.k8s.io', 16300, { v1: 15 }],
   ['discovery.k8s.io', 16200, { v1: 15 }],
-  ['resource.k8s.io', 16200, { v1: 15 }],
+  ['resource.k8s.io', 16200, { v1: 21 }],
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
 ]
 
@@ -60,17 +61,7 @@ function allApiServices(time: string): Stored[] {
         labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' },
       },
       spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority },
-      status: {
-        conditions: [
-          {
-            type: 'Available',
-            status: 'True',
-            lastTransitionTime: time,
-            reason: 'Local',
-            message: 'Local APIServices are always available',
-          },
-        ],
-      },
+      status: locallyAvailable(time),
     })),
   )
 }

@@ -1,5 +1,6 @@
 /** Columns of custom resources. Contract: docs/behaviour/api-server/custom-resources.md, Tables. */
 import { nameColumn } from '../kinds/columns.ts'
+import { CREATED_AT_DESCRIPTION } from '../printing/descriptions.ts'
 import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
 import { isObject } from './schemas/structural-schema.ts'
@@ -7,7 +8,12 @@ import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** Name, and what the definition says; with nothing said, Name and Age. */
 export function columnsOf(definitions: readonly Stored[] | undefined): readonly PrinterColumn[] {
-  const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+  const age = {
+    name: 'Age',
+    type: 'date',
+    description: CREATED_AT_DESCRIPTION,
+    jsonPath: '.metadata.creationTimestamp',
+  }
   const list = definitions === undefined || definitions.length === 0 ? [age] : definitions
   return [nameColumn, ...list.map(columnOf)]
 }

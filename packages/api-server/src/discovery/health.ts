@@ -5,10 +5,14 @@ export interface HealthCheck {
   readonly name: string
   /** Where it is asked; default: everywhere. */
   readonly on?: readonly Endpoint[]
+  /** Where it has a path of its own; default: where it is asked. */
+  readonly aloneOn?: readonly Endpoint[]
   healthy(): boolean
 }
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
+
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' }
 
 const always = (): boolean => true
 
@@ -17,7 +21,7 @@ export const standingChecks: readonly HealthCheck[] = [
   { name: 'ping', healthy: always },
   { name: 'log', healthy: always },
   { name: 'loopback-serving-certificate', on: ['healthz', 'livez'], healthy: always },
-  { name: 'etcd', healthy: always },
+  { name: 'etcd', aloneOn: ['healthz', 'livez'], healthy: always },
 ]
 
 /** Parts of the start of kube-apiserver 1.36, in its order. Here all of them have ended when the server is ready. */
@@ -78,14 +82,28 @@ export function healthAnswer(
   if (parts.length > 0) {
     const name = parts.join('/')
     const check = own.find((candidate) => candidate.name === name)
-    if (check === undefined) return undefined
+    if (check === undefined || !isAlone(check, endpoint)) return undefined
     const healthy = check.healthy()
     record(name, endpoint, healthy)
     return healthy
       ? text(200, 'ok')
-      : text(500, `internal server error: ${name}: reason withheld\n`)
+      : text(500, `internal server error: ${name}: reason withheld\n`, NO_SNIFFING)
   }
   return report(endpoint, own, query, record)
+}
+
+const ENDPOINTS: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
+
+function isAlone({ on, aloneOn }: HealthCheck, endpoint: Endpoint): boolean {
+  return (aloneOn ?? on)?.includes(endpoint) ?? true
+}
+
+/** Every path that can be asked. */
+export function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
+  return ENDPOINTS.flatMap((endpoint) => [
+    `/${endpoint}`,
+    ...checks.filter((check) => isAlone(check, endpoint)).map(({ name }) => `/${endpoint}/${name}`),
+  ])
 }
 
 function isEndpoint(name: string): name is Endpoint {
@@ -116,6 +134,7 @@ function report(
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`)
   }
   const details = lines.map((line) => `${line}\n`).join('')
-  if (failed) return text(500, `${details}${endpoint} check failed\n`)
-  return query.has('verbose') ? text(200, `${details}${endpoint} check passed\n`) : text(200, 'ok')
+  if (failed) return text(500, `${details}${endpoint} check failed\n`, NO_SNIFFING)
+  const shown = query.has('verbose') ? `${details}${endpoint} check passed\n` : 'ok'
+  return text(200, shown, NO_SNIFFING)
 }

@@ -17,7 +17,7 @@ import {
   groupList,
   resourceList,
 } from './documents.ts'
-import { healthAnswer, type HealthCheck } from './health.ts'
+import { healthAnswer, healthPaths, type HealthCheck } from './health.ts'
 import type { OpenApiDocuments } from './openapi.ts'
 import type { VersionInfo } from './version.ts'
 
@@ -40,18 +40,19 @@ const PATHS = [
   '/api',
   '/api/v1',
   '/apis',
+  '/apis/',
   '/flagz',
-  '/healthz',
-  '/livez',
   '/metrics',
   '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
+  '/openapi/v3/',
   '/openid/v1/jwks',
-  '/readyz',
   '/statusz',
   '/version',
 ]
+
+const ROOT: ReadonlySet<string> = new Set(['/', '/index.html', '/apis'])
 
 export class NonResources implements NonResourceHandler {
   readonly #parts: NonResourceParts
@@ -76,10 +77,11 @@ export class NonResources implements NonResourceHandler {
       pages.checked(check, endpoint, healthy),
     )
     if (health !== undefined) return health
-    if (path.startsWith('/openapi/')) return this.#parts.openApi.answer(request, path, info.query)
+    if (path.startsWith('/openapi/'))
+      return this.#parts.openApi.answer(request, info.path, info.query)
     const value = this.#document(request, path)
     if (value === undefined) return undefined
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+    if (request.method !== 'GET' && !this.#answersAnyMethod(path)) throw methodNotAllowed()
     if (isAnswer(value)) return value
     const accept = headerOf(request.headers, 'accept')
     const output = negotiate(accept, {
@@ -88,7 +90,20 @@ export class NonResources implements NonResourceHandler {
       transformable: false,
       messages: 'none',
     })
-    return { status: 200, mediaType: output.mediaType, pretty, body: { kind: 'object', value } }
+    return {
+      status: 200,
+      mediaType: output.mediaType,
+      pretty: pretty || output.pretty,
+      body: { kind: 'object', value },
+    }
+  }
+
+  /** Documents that no route leads to: whoever names them gets them. */
+  #answersAnyMethod(path: string): boolean {
+    const [prefix, group, version] = path.slice(1).split('/')
+    if (ROOT.has(path)) return true
+    if (prefix !== 'apis') return false
+    return version === undefined || !this.#parts.registry.isBuiltInGroup(group ?? '')
   }
 
   /** A JSON value, or an answer of its own form. */
@@ -96,7 +111,12 @@ export class NonResources implements NonResourceHandler {
     const { registry, version, metrics, openId, pages } = this.#parts
     switch (path) {
       case '/':
-        return { paths: this.#paths() }
+      case '/index.html':
+        return {
+          status: 200,
+          pretty: true,
+          body: { kind: 'object', value: { paths: this.#paths() } },
+        } satisfies Answer
       case '/version':
         return {
           status: 200,
@@ -115,6 +135,7 @@ export class NonResources implements NonResourceHandler {
         return openId && cacheable(openId.keySet, 'application/jwk-set+json')
     }
     const parts = path.slice(1).split('/')
+    if (parts[0] === 'version') throw routeNotFound()
     if (parts[0] === 'api' && parts.length === 2) return this.#resources('', parts[1]!)
     if (parts[0] !== 'apis') return undefined
     const served = registry.groups().find(({ group: name }) => name === parts[1] && name !== '')
@@ -126,10 +147,13 @@ export class NonResources implements NonResourceHandler {
         : undefined
   }
 
-  #resources(groupName: string, version: string): object {
-    const served = this.#parts.registry.version(groupName, version)
-    if (served === undefined) throw routeNotFound()
-    return resourceList(served)
+  /** Versions that nobody defined are unknown paths; those of a built-in group are looked for below its route. */
+  #resources(groupName: string, version: string): object | undefined {
+    const { registry } = this.#parts
+    const served = registry.version(groupName, version)
+    if (served !== undefined) return resourceList(served)
+    if (registry.isBuiltInGroup(groupName)) throw routeNotFound()
+    return undefined
   }
 
   #paths(): string[] {
@@ -138,7 +162,8 @@ export class NonResources implements NonResourceHandler {
       `/apis/${name}`,
       ...versions.map(({ version }) => `/apis/${name}/${version}`),
     ])
-    return [...PATHS, ...groups].sort()
+    const { checks } = this.#parts
+    return [...PATHS, ...healthPaths(checks), ...groups].sort()
   }
 
   /** Undefined when the client did not ask for the aggregated form. */

@@ -1,4 +1,11 @@
 /** Query options: decoding (400) and validation (422). Contract: docs/behaviour/api-server/requests.md, "Query parameters". */
+import {
+  FieldQuery,
+  InvalidSelectorError,
+  LabelQuery,
+  parseFieldQuery,
+  parseLabelQuery,
+} from '@gyropilot/api'
 import { goQuote, isPrintable } from '@gyropilot/schema/go-quote'
 import { badRequest, invalid } from '../http/errors.ts'
 import { isTrue } from '../http/request-info.ts'
@@ -23,8 +30,8 @@ export interface DeleteOptions {
 }
 
 export interface ListOptions {
-  readonly labelSelector: string
-  readonly fieldSelector: string
+  readonly labels: LabelQuery
+  readonly fields: FieldQuery
   /** 0: no limit. */
   readonly limit: number
   readonly continueToken: string
@@ -151,22 +158,19 @@ function validDeleteOptions(
   }
 }
 
+/** Numbers and selectors are read (400) before anything is judged (422); which fields a kind has is judged later. */
 export function listOptions(query: URLSearchParams, watch: boolean): ListOptions {
   if (query.size === 0) return NO_LIST_OPTIONS
-  const limit = query.get('limit')
-  const timeout = query.get('timeoutSeconds')
   const initial = query.get('sendInitialEvents')
   const options: ListOptions = {
-    labelSelector: query.get('labelSelector') ?? '',
-    fieldSelector: query.get('fieldSelector') ?? '',
-    limit: limit === null || limit === '' ? 0 : Math.max(0, parseInteger(limit)),
+    ...numbersOf(query),
+    ...selectorsOf(query),
     continueToken: query.get('continue') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
     allowWatchBookmarks:
       query.has('allowWatchBookmarks') && isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
-    timeoutSeconds: timeout === null || timeout === '' ? undefined : parseInteger(timeout),
   }
   const errors = new FieldErrors()
   if (watch) validateWatch(options, errors)
@@ -175,9 +179,26 @@ export function listOptions(query: URLSearchParams, watch: boolean): ListOptions
   return options
 }
 
+function numbersOf(query: URLSearchParams): Pick<ListOptions, 'limit' | 'timeoutSeconds'> {
+  const timeout = query.get('timeoutSeconds')
+  const timeoutSeconds = timeout === null ? undefined : parseInteger(timeout)
+  const limit = query.get('limit')
+  return { timeoutSeconds, limit: limit === null ? 0 : Math.max(0, parseInteger(limit)) }
+}
+
+function selectorsOf(query: URLSearchParams): Pick<ListOptions, 'labels' | 'fields'> {
+  try {
+    const labels = parseLabelQuery(query.get('labelSelector') ?? '')
+    return { labels, fields: parseFieldQuery(query.get('fieldSelector') ?? '') }
+  } catch (error) {
+    if (error instanceof InvalidSelectorError) throw badRequest(error.message)
+    throw error
+  }
+}
+
 const NO_LIST_OPTIONS: ListOptions = {
-  labelSelector: '',
-  fieldSelector: '',
+  labels: LabelQuery.everything,
+  fields: FieldQuery.everything,
   limit: 0,
   continueToken: '',
   resourceVersion: '',
@@ -192,16 +213,16 @@ function validateList(options: ListOptions, errors: FieldErrors): void {
   if (options.sendInitialEvents !== undefined)
     errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
   if (match === '') return
-  if (options.continueToken !== '') {
-    errors.forbidden(
-      'resourceVersionMatch',
-      'resourceVersionMatch is forbidden when continue is provided',
-    )
-  }
   if (resourceVersion === '') {
     errors.forbidden(
       'resourceVersionMatch',
       'resourceVersionMatch is forbidden unless resourceVersion is provided',
+    )
+  }
+  if (options.continueToken !== '') {
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch is forbidden when continue is provided',
     )
   }
   if (match !== 'Exact' && match !== 'NotOlderThan') {

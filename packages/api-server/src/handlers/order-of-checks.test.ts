@@ -300,7 +300,9 @@ test("Given a Table list with includeObject=None, then rows without object and `
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
   const { value } = await request('GET', `${MAPS}?includeObject=None`, undefined, { accept })
   assert.equal(value.kind, 'Table')
-  assert.ok(value.rows.length > 0 && value.rows.every((row: object) => !('object' in row)))
+  assert.ok(
+    value.rows.length > 0 && value.rows.every((row: { object: unknown }) => row.object === null),
+  )
   assert.equal(
     value.metadata.resourceVersion,
     (await request('GET', MAPS)).value.metadata.resourceVersion,

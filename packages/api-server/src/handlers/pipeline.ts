@@ -15,9 +15,9 @@ import {
 import { text, type Answer } from '../http/answer.ts'
 import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { errorMediaType, negotiate } from '../http/negotiation.ts'
+import { errorType, negotiate } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
-import { parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
+import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Call, ResourceCall } from './call.ts'
@@ -88,14 +88,18 @@ export class Pipeline {
 
   /** Never rejects: every failure becomes an answer. */
   async answer(request: ServerRequest): Promise<Answer> {
+    if (isUnreadable(request.path)) return text(400, '400 Bad Request')
     const warnings = new Warnings()
     const headers: Record<string, string | readonly string[]> = {
       'audit-id': headerOf(request.headers, 'audit-id') || uuid(this.#auditIds),
       'cache-control': 'no-cache, private',
     }
+    const info = parseRequestInfo(request.method, request.path)
+    if (info === undefined)
+      return notTakenApart(request.path, { 'audit-id': headers['audit-id'] as string })
     let answer: Answer
     try {
-      answer = await this.#checked(request, warnings, headers)
+      answer = await this.#checked(request, info, warnings, headers)
     } catch (error) {
       answer = this.#refusal(request, error)
     }
@@ -107,11 +111,14 @@ export class Pipeline {
   #refusal(request: ServerRequest, error: unknown): Answer {
     const refusal = error instanceof ApiError ? error : this.#unexpected(request, error)
     const retryAfter = refusal.details?.retryAfterSeconds
+    const type = errorType(headerOf(request.headers, 'accept'))
+    const asked = isPretty(queryOf(request.path), headerOf(request.headers, 'user-agent'))
     return {
       status: refusal.code,
       headers: { ...(retryAfter ? { 'retry-after': String(retryAfter) } : {}), ...refusal.headers },
-      mediaType: errorMediaType(headerOf(request.headers, 'accept')),
-      pretty: isPretty(queryOf(request.path), headerOf(request.headers, 'user-agent')),
+      // What nobody asked for in this form is written for the eye.
+      mediaType: type?.mediaType ?? 'application/json',
+      pretty: type === undefined || type.pretty || asked,
       body: { kind: 'object', value: refusal.toStatus() },
     }
   }
@@ -126,24 +133,20 @@ export class Pipeline {
 
   async #checked(
     request: ServerRequest,
+    info: RequestInfo,
     warnings: Warnings,
     headers: Record<string, string | readonly string[]>,
   ): Promise<Answer> {
-    const info = parseRequestInfo(request.method, request.path)
-    if (info === undefined) {
-      const why = `unable to determine kind and namespace from url, ${request.path}`
-      return text(
-        500,
-        `Internal Server Error: ${JSON.stringify(request.path)}: failed to create RequestInfo: ${why}\n`,
-      )
-    }
     const bound = timeBoundOf(info)
     const shown = this.#parts.authenticator.authenticate(request)
     const caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
     const asked = attributesOf(info, caller)
     const user = impersonate(request, asked, this.#parts.authorizer)
     const attributes = user === caller ? asked : { ...asked, user }
-    const uids = this.#parts.flowControlUids(attributes)
+    // Streams of bytes are not counted under any flow schema.
+    const uids = isStreamOfBytes(info.subresource)
+      ? undefined
+      : this.#parts.flowControlUids(attributes)
     if (uids !== undefined) {
       headers['x-kubernetes-pf-flowschema-uid'] = uids.flowSchema
       headers['x-kubernetes-pf-prioritylevel-uid'] = uids.priorityLevel
@@ -194,6 +197,7 @@ export class Pipeline {
     if (route === undefined) return text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
     if (route.resource.deprecationWarning !== undefined)
       warnings.add(route.resource.deprecationWarning)
+    if (route.refusal !== undefined) throw route.refusal
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
     return this.#parts.metrics?.measure(info, request, answer) ?? answer
   }
@@ -220,9 +224,10 @@ export class Pipeline {
       transformable: true,
       tables: isShownInTables(route),
       messages: isTyped(route.resource) ? 'all' : 'metadata',
+      routed: !route.resource.custom,
     })
     const { resource, namespace, name, subresource } = route
-    const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
+    const pretty = output.pretty || isPretty(info.query, headerOf(request.headers, 'user-agent'))
     return this.#dispatch(
       { ...call, resource, namespace, name, subresource, output, pretty },
       route,
@@ -267,6 +272,16 @@ export class Pipeline {
         return deletions.deleteCollection(call)
     }
   }
+}
+
+/** Refused before anything else has looked at the request. */
+function notTakenApart(path: string, headers: Readonly<Record<string, string>>): Answer {
+  const why = `unable to determine kind and namespace from url, ${path}`
+  return text(
+    500,
+    `Internal Server Error: ${JSON.stringify(path)}: failed to create RequestInfo: ${why}\n`,
+    { ...headers, 'x-content-type-options': 'nosniff' },
+  )
 }
 
 async function orNotFound(

@@ -1,13 +1,15 @@
 /** Reads and writes of resources. Contract: docs/behaviour/api-server/requests.md and storage-and-watch.md. */
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { applyPatchBody } from './writes/apply-body.ts'
-import type { Authorizer } from '../contracts.ts'
+import type { ApiError, Authorizer } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
-import { conflict, forbidden, notFound, unclassified } from '../http/errors.ts'
+import { badRequest, conflict, forbidden, notFound, unclassified } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
+import { isTrue } from '../http/request-info.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { PreparedWatch } from '../http/watch-sink.ts'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
@@ -43,6 +45,14 @@ export interface ResourceHandlerParts {
   readonly bodies: RequestBodies
 }
 
+/** Events are read without a cache, which has words of its own for this. */
+function unreadableVersion({ storage }: ServedResource, asked: string, error: string): ApiError {
+  const text = `resourceVersion: Invalid value: ${goQuote(asked)}: ${error}`
+  return storage.collection === 'events'
+    ? badRequest(`invalid resource version: ${text}`)
+    : unclassified(text)
+}
+
 export class ResourceHandler {
   readonly #parts: ResourceHandlerParts
   readonly #nowMs: () => number
@@ -67,13 +77,13 @@ export class ResourceHandler {
 
   async get(call: ResourceCall): Promise<Answer> {
     const { store, clock } = this.#parts
-    const asked = call.info.query.get('resourceVersion') ?? ''
+    const { query } = call.info
+    if (query.has('export') && isTrue(query.get('export')))
+      throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+    const asked = query.get('resourceVersion') ?? ''
     if (asked !== '') {
       const version = parseVersion(asked)
-      if (typeof version === 'object')
-        throw unclassified(
-          `resourceVersion: Invalid value: ${JSON.stringify(asked)}: ${version.error}`,
-        )
+      if (typeof version === 'object') throw unreadableVersion(call.resource, asked, version.error)
       await reachRevision(store, clock, version)
     }
     const { resource, namespace, name } = call
@@ -181,6 +191,7 @@ export class ResourceHandler {
 
   async patch(call: ResourceCall): Promise<Answer> {
     const type = patchTypeOfCall(call)
+    if (call.name === '') throw badRequest('name must be provided')
     checkBodySize(call.request)
     const options = writeOptions(call.info.query, 'PatchOptions', type === 'apply')
     const written =

@@ -1,6 +1,12 @@
 /** From a URL and a method to a handler. Contract: docs/behaviour/api-server/requests.md, "URL grammar". */
-import type { SubresourceCall } from '../contracts.ts'
-import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
+import type { ApiError, SubresourceCall } from '../contracts.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  methodNotSupported,
+  notFound,
+  routeNotFound,
+} from '../http/errors.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { isWatch } from '../http/request-info.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
@@ -18,6 +24,8 @@ export type Operation =
 
 export interface Route {
   readonly resource: ServedResource
+  /** The resource is found, but nothing like this can be done with it. */
+  readonly refusal?: ApiError
   readonly operation: Operation
   readonly namespace: string
   readonly name: string
@@ -32,14 +40,21 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
+/** What is passed on may be anything that the other end knows. */
+const PROXY_VERBS: Readonly<Record<string, string>> = {
+  ...SUBRESOURCE_VERBS,
+  HEAD: 'get',
+  OPTIONS: 'get',
+}
+
 /** Undefined: nothing at all is known under this path (plain 404). Throws 404 and 405. */
 export function findRoute(
   registry: ResourceRegistry,
   method: string,
   info: RequestInfo,
 ): Route | undefined {
-  if (!registry.hasGroup(info.group)) return undefined
   const resource = registry.get(info.group, info.version, info.resource)
+  if (!registry.isBuiltInGroup(info.group)) return customRoute(resource, info)
   if (resource === undefined || info.malformed) throw routeNotFound()
   const { namespaced } = resource.info
   const isNamespaces = info.group === '' && info.resource === 'namespaces'
@@ -59,9 +74,48 @@ export function findRoute(
   const found = resource.info.subresources.find((candidate) => candidate.name === subresource)
   if (found === undefined || (info.parts.length > 2 && subresource !== 'proxy'))
     throw routeNotFound()
-  const verb = SUBRESOURCE_VERBS[method]
+  const verb = subresource === 'proxy' ? PROXY_VERBS[method] : SUBRESOURCE_VERBS[method]
   if (verb === undefined || !found.verbs.includes(verb)) throw methodNotAllowed()
   return { ...base, operation: 'subresource' }
+}
+
+const CUSTOM_VERBS: ReadonlySet<string> = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+])
+const VERBS_OF_SUBRESOURCES: ReadonlySet<string> = new Set(['get', 'update', 'patch'])
+
+/**
+ * Custom resources have no routes of their own: one handler asks which verb it is, and what does not go by resource,
+ * scope and subresource it leaves alone. Segments behind the subresource do not count.
+ */
+function customRoute(resource: ServedResource | undefined, info: RequestInfo): Route | undefined {
+  if (resource === undefined || info.malformed) return undefined
+  const { verb, namespace, name, subresource } = info
+  const acrossNamespaces = verb === 'list' || verb === 'watch'
+  const { namespaced } = resource.info
+  if (namespaced ? namespace === '' && !acrossNamespaces : namespace !== '') return undefined
+  const base = { resource, namespace, name, subresource }
+  if (subresource !== '') {
+    const known = resource.info.subresources.some((own) => own.name === subresource)
+    const supported = VERBS_OF_SUBRESOURCES.has(verb)
+    if (known && supported) return { ...base, operation: 'subresource' }
+    const refusal = known ? methodNotSupported(resource.info, verb) : notFound(resource.info, name)
+    return { ...base, operation: 'subresource', refusal }
+  }
+  const operation = verb as Operation
+  if (!CUSTOM_VERBS.has(verb))
+    return { ...base, operation, refusal: methodNotSupported(resource.info, verb) }
+  if (name === '' && verb === 'update')
+    return { ...base, operation, refusal: badRequest('name must be provided') }
+  // The name of what is created stands in the body.
+  return verb === 'create' ? { ...base, operation, name: '' } : { ...base, operation }
 }
 
 function collectionOperation(
@@ -75,6 +129,8 @@ function collectionOperation(
     if (verbs.includes('watch')) return 'watch'
   }
   const acrossNamespaces = namespaced && namespace === ''
+  // A resource that only takes creates is nowhere but in its namespaces.
+  if (acrossNamespaces && !verbs.includes('list')) throw routeNotFound()
   if (!acrossNamespaces) {
     if (method === 'POST' && verbs.includes('create')) return 'create'
     if (method === 'DELETE' && verbs.includes('deletecollection')) return 'deletecollection'
@@ -103,5 +159,5 @@ export function isObjectSubresource({ info }: ServedResource, subresource: strin
 export function objectSubresourceOperation(
   method: SubresourceCall['method'],
 ): 'get' | 'update' | 'patch' {
-  return method === 'GET' ? 'get' : method === 'PUT' ? 'update' : 'patch'
+  return method === 'GET' || method === 'HEAD' ? 'get' : method === 'PUT' ? 'update' : 'patch'
 }

@@ -20,6 +20,7 @@ import { decodeDraft, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { patchObject } from './writes/patch.ts'
+import { listRequestOf, matches } from './reads/list.ts'
 import {
   checkName,
   expectedKind,
@@ -131,6 +132,8 @@ export class SubresourceEndpoint {
         targetOf(call),
         writeContextOf(call, NO_WRITE_OPTIONS, undefined),
       )
+    if (method === 'GET' && call.subresource === '' && call.name === '')
+      return this.#listed(call, await invoke(NO_WRITE_OPTIONS, undefined))
     if (connects || method === 'GET' || method === 'DELETE') {
       return this.#handlerAnswer(call, await invoke(NO_WRITE_OPTIONS, undefined))
     }
@@ -154,6 +157,14 @@ export class SubresourceEndpoint {
         body,
       )
     return this.#handlerAnswer(call, await invoke(options, body))
+  }
+
+  /** A virtual resource has no pages and no versions, but options are judged and labels and names are selected. */
+  #listed(call: ResourceCall, answer: Awaited<ReturnType<SubresourceHandler['handle']>>): Answer {
+    const { resource, selection } = listRequestOf(call, false)
+    const { items, ...list } = answer.body as Stored & { readonly items: readonly Stored[] }
+    const selected = items.filter((item) => matches(resource, selection, item))
+    return this.#handlerAnswer(call, { ...answer, body: { ...list, items: selected } })
   }
 
   /** Bodies that are answered though never stored say who sent what, as created objects do. */

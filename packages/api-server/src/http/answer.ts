@@ -58,3 +58,10 @@ export function text(
     body: { kind: 'bytes', bytes: Buffer.from(content), contentType: 'text/plain; charset=utf-8' },
   }
 }
+
+/** Undefined when there is no body. */
+export function contentTypeOf({ body, mediaType, contentType }: Answer): string | undefined {
+  if (body.kind === 'object' || body.kind === 'list')
+    return contentType ?? mediaType ?? 'application/json'
+  return 'contentType' in body ? body.contentType : undefined
+}

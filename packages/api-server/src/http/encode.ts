@@ -13,7 +13,7 @@ type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 /** Lists are sent in pieces of about this size, so that no list exists as one string. */
 const CHUNK_CHARACTERS = 262_144
 
-/** The text of an answer in pieces; ends with one newline. */
+/** The text of an answer in pieces. Compact JSON ends with a newline, indented JSON does not. */
 export async function encodeBody(
   body: Encodable,
   mediaType: MediaType,
@@ -49,7 +49,7 @@ export async function encodeValue(
     const { formatYaml } = await import('./yaml-text.ts')
     return formatYaml(value)
   }
-  return `${stringifyExact(value, pretty ? 2 : undefined)}\n`
+  return pretty ? stringifyExact(value, 2) : `${stringifyExact(value)}\n`
 }
 
 function encodeList({

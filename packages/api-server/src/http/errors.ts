@@ -2,6 +2,7 @@
 import type { StatusCause } from '@gyropilot/api'
 import { ApiError, type ResourceInfo } from '../contracts.ts'
 import type { FieldError } from '@gyropilot/schema/field-errors'
+import { goQuote } from '@gyropilot/schema/go-quote'
 
 export { badRequest } from '@gyropilot/schema/api-error'
 
@@ -41,7 +42,7 @@ export function notFound(resource: Named, name: string): ApiError {
   return new ApiError(
     404,
     'NotFound',
-    `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`,
+    `${qualifiedResource(resource)} ${goQuote(name)} not found`,
     {
       details: detailsOf(resource.group, resource.resource, name),
     },
@@ -63,8 +64,19 @@ export function methodNotAllowed(): ApiError {
   )
 }
 
+/** A resource without routes of its own, and a verb that it does not have. */
+export function methodNotSupported(resource: Named, verb: string): ApiError {
+  const kind = qualifiedResource(resource)
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind ${JSON.stringify(kind)}`,
+    { details: detailsOf(resource.group, resource.resource, '') },
+  )
+}
+
 export function alreadyExists(resource: Named, name: string, terminating: boolean): ApiError {
-  const text = `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`
+  const text = `${qualifiedResource(resource)} ${goQuote(name)} already exists`
   return new ApiError(
     409,
     'AlreadyExists',
@@ -76,7 +88,7 @@ export function alreadyExists(resource: Named, name: string, terminating: boolea
 }
 
 export function generateNameExhausted(resource: Named, name: string): ApiError {
-  const text = `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`
+  const text = `${qualifiedResource(resource)} ${goQuote(name)} already exists`
   return new ApiError(
     409,
     'AlreadyExists',
@@ -91,7 +103,7 @@ export function conflict(resource: Named, name: string, why: string): ApiError {
   return new ApiError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`,
+    `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${goQuote(name)}: ${why}`,
     {
       details: detailsOf(resource.group, resource.resource, name),
     },
@@ -103,7 +115,7 @@ export function preconditionFailed(resource: Named, name: string, why: string): 
   return new ApiError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${qualifiedKind(resource)} ${JSON.stringify(name)}: ${why}`,
+    `Operation cannot be fulfilled on ${qualifiedKind(resource)} ${goQuote(name)}: ${why}`,
     {
       details: detailsOf(resource.group, resource.kind, name),
     },
@@ -119,9 +131,7 @@ export function forbidden(
   why: string,
 ): ApiError {
   const subject =
-    name === ''
-      ? qualifiedResource(resource)
-      : `${qualifiedResource(resource)} ${JSON.stringify(name)}`
+    name === '' ? qualifiedResource(resource) : `${qualifiedResource(resource)} ${goQuote(name)}`
   return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
     details: detailsOf(resource.group, resource.resource, name),
   })
@@ -142,7 +152,7 @@ export function invalid(
     field,
   }))
   const subject = group === '' ? kind : `${kind}.${group}`
-  return new ApiError(422, 'Invalid', `${subject} ${JSON.stringify(name)} is invalid: ${joined}`, {
+  return new ApiError(422, 'Invalid', `${subject} ${goQuote(name)} is invalid: ${joined}`, {
     details: { ...detailsOf(group, kind, name), causes },
   })
 }

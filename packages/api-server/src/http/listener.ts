@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import type { Answer } from './answer.ts'
+import { contentTypeOf, type Answer } from './answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { encodeBody, protobufEvents } from './encode.ts'
 import type { ServerRequest } from './exchange.ts'
@@ -198,6 +198,8 @@ class HttpsListener implements Listener {
     for (const [name, value] of Object.entries(answer.headers ?? {}))
       outgoing.setHeader(name, value)
     if (incoming.method === 'HEAD' && body.kind !== 'watch') {
+      const contentType = contentTypeOf(answer)
+      if (contentType !== undefined) outgoing.setHeader('content-type', contentType)
       outgoing.statusCode = answer.status
       outgoing.end()
       return

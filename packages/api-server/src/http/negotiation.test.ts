@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../contracts.ts'
-import { errorMediaType, inputType, negotiate } from './negotiation.ts'
+import { errorType, inputType, negotiate } from './negotiation.ts'
 
 type Messages = 'all' | 'metadata' | 'none'
 
@@ -88,14 +88,14 @@ for (const [accept, options, message] of REFUSED) {
 }
 
 test('yaml on a watch is refused in YAML', () => {
-  assert.equal(errorMediaType('application/yaml'), 'application/yaml')
-  assert.equal(errorMediaType('text/html'), 'application/json')
+  assert.equal(errorType('application/yaml')?.mediaType, 'application/yaml')
+  assert.equal(errorType('text/html'), undefined)
 })
 
 test('who takes protobuf alone gets refusals in it, but not who wished for a form of objects', () => {
-  assert.equal(errorMediaType(PROTOBUF), PROTOBUF)
-  assert.equal(errorMediaType(`${PROTOBUF}, application/json`), 'application/json')
-  assert.equal(errorMediaType(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`), 'application/json')
+  assert.equal(errorType(PROTOBUF)?.mediaType, PROTOBUF)
+  assert.equal(errorType(`${PROTOBUF}, application/json`)?.mediaType, 'application/json')
+  assert.equal(errorType(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`), undefined)
 })
 
 test('content types: parameters are ignored, absent is JSON, others are 415', () => {

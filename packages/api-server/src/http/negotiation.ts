@@ -21,9 +21,12 @@ export interface Transformation {
 export interface NegotiatedType {
   readonly mediaType: MediaType
   readonly transformation: Transformation | undefined
+  /** `;pretty=1` was wished for. */
+  readonly pretty: boolean
 }
 
 interface AcceptClause {
+  /** `type/subtype`, as it was sent: case matters. */
   readonly type: string
   readonly parameters: Readonly<Record<string, string>>
   readonly quality: number
@@ -31,75 +34,116 @@ interface AcceptClause {
 
 const parsedAccepts = new Map<string, readonly AcceptClause[]>()
 
-/** Clauses by falling quality, then in their order. */
+/** Clauses by falling quality, wildcards of the same quality last, otherwise in their order. */
 export function parseAccept(accept: string): readonly AcceptClause[] {
   const known = parsedAccepts.get(accept)
   if (known !== undefined) return known
   const clauses = accept
     .split(',')
     .map(parseClause)
-    .filter((clause) => clause.type !== '')
-    .sort((a, b) => b.quality - a.quality)
+    .filter((clause) => clause !== undefined)
+    .sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b))
   // Clients send the same few headers again and again; strangers may not fill the memory.
   if (parsedAccepts.size < 256 && accept.length < 1024) parsedAccepts.set(accept, clauses)
   return clauses
 }
 
-function parseClause(text: string): AcceptClause {
-  const [type = '', ...rest] = text.split(';').map((part) => part.trim())
+function wildcards({ type }: AcceptClause): number {
+  return type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
+}
+
+/** A lone `*` is every type. A parameter with no value or with two is skipped, a quality that is no number is 0; quotes belong to a value. */
+function parseClause(text: string): AcceptClause | undefined {
+  const [range = '', ...rest] = text.split(';')
+  const names = range.split('/').map((name) => name.trim())
+  if (names.length === 1 && names[0] === '*') names.push('*')
+  if (names.length !== 2) return undefined
   const parameters: Record<string, string> = Object.create(null)
   let quality = 1
   for (const part of rest) {
-    const equals = part.indexOf('=')
-    if (equals < 0) continue
-    const name = part.slice(0, equals).trim().toLowerCase()
-    const value = part
-      .slice(equals + 1)
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-    if (name === 'q') quality = Number.parseFloat(value) || 0
-    else parameters[name] = value
+    const [name = '', value = '', second] = part.split('=')
+    if (value === '' || second !== undefined) continue
+    if (name.trim() === 'q') quality = qualityOf(value)
+    else parameters[name.trim()] = value.trim()
   }
-  return { type: type.toLowerCase(), parameters, quality }
+  return { type: names.join('/'), parameters, quality }
 }
 
-/**
- * The type of the answer, or 406. `watch` says whether the endpoint streams, `messages` what of it has a form in protobuf, `tables` (default true) whether it has columns. Who
- * takes JSON too is given JSON: it costs the server less.
- */
-export function negotiate(
-  accept: string | undefined,
-  options: {
-    readonly watch: boolean
-    readonly watchable: boolean
-    readonly transformable: boolean
-    readonly tables?: boolean
-    readonly messages: 'all' | 'metadata' | 'none'
-  },
-): NegotiatedType {
-  if (accept === undefined || accept === '')
-    return { mediaType: 'application/json', transformation: undefined }
-  let known = false
-  let fitsNoStream = false
+function qualityOf(text: string): number {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : 0
+}
+
+export interface NegotiationOptions {
+  /** The endpoint streams. */
+  readonly watch: boolean
+  readonly watchable: boolean
+  readonly transformable: boolean
+  /** The answer has columns. Default true. */
+  readonly tables?: boolean
+  /** What of the answer has a form in protobuf. */
+  readonly messages: 'all' | 'metadata' | 'none'
+  /** Types are only looked for among the clauses with their parameters, not before that in the header as it stands (custom resources). */
+  readonly routed?: boolean
+  /** Clauses may name a version of the server (`sv`). Default true. */
+  readonly serverVersions?: boolean
+}
+
+/** The type of the answer, or 406. Who takes JSON too is given JSON rather than protobuf: it costs the server less. */
+export function negotiate(accept: string | undefined, options: NegotiationOptions): NegotiatedType {
+  if (accept === undefined || accept === '') return PLAIN_JSON
+  if (options.routed !== false && !namesKnownType(accept)) throw noneAvailable(options.watchable)
+  let fits = false
   let inProtobuf: NegotiatedType | undefined
-  for (const { type, parameters } of parseAccept(accept)) {
-    const mediaType =
-      type === '*/*' ? 'application/json' : MEDIA_TYPES.find((supported) => supported === type)
-    if (mediaType === undefined) continue
-    known = true
-    if (options.watch && mediaType === 'application/yaml') {
-      fitsNoStream = true
-      continue
+  for (const clause of parseAccept(accept)) {
+    for (const mediaType of MEDIA_TYPES) {
+      if (!covers(clause.type, mediaType)) continue
+      const found = formOf(mediaType, clause, options)
+      if (found === undefined) continue
+      // What cannot be streamed fits all the same until it is known that a stream is asked for.
+      fits = true
+      if (options.watch && mediaType === 'application/yaml') continue
+      if (mediaType !== PROTOBUF) return found
+      inProtobuf ??= found
     }
-    const transformation = transformationOf(parameters)
-    if (transformation === 'unknown') continue
-    if (transformation !== undefined && !options.transformable) continue
-    if (transformation?.as === 'Table' && options.tables === false) continue
-    if (mediaType !== PROTOBUF) return { mediaType, transformation }
-    if (hasMessages(options.messages, transformation)) inProtobuf ??= { mediaType, transformation }
   }
   if (inProtobuf !== undefined) return inProtobuf
-  throw known ? notAcceptable(fitsNoStream) : noneAvailable(options.watchable)
+  throw notAcceptable(fits && options.watch)
+}
+
+const PLAIN_JSON: NegotiatedType = {
+  mediaType: 'application/json',
+  transformation: undefined,
+  pretty: false,
+}
+
+/** As routes are found: parameters and qualities do not count, and of the wildcards only the full one. */
+function namesKnownType(accept: string): boolean {
+  return accept.split(',').some((clause) => {
+    const type = clause.split(';', 1)[0]!.trim()
+    return type === '*/*' || MEDIA_TYPES.some((known) => known === type)
+  })
+}
+
+function covers(range: string, mediaType: MediaType): boolean {
+  return range === mediaType || range === 'application/*' || range === '*/*'
+}
+
+/** Undefined: the type does not come with these parameters. */
+function formOf(
+  mediaType: MediaType,
+  { parameters }: AcceptClause,
+  { transformable, tables, messages, serverVersions }: NegotiationOptions,
+): NegotiatedType | undefined {
+  const { stream, sv } = parameters
+  if (sv !== undefined && serverVersions === false) return undefined
+  if (stream !== undefined && (stream !== 'watch' || mediaType === 'application/yaml'))
+    return undefined
+  const transformation = transformationOf(parameters)
+  if (transformation === 'unknown') return undefined
+  if (transformation !== undefined && !transformable) return undefined
+  if (transformation?.as === 'Table' && tables === false) return undefined
+  if (mediaType === PROTOBUF && !hasMessages(messages, transformation)) return undefined
+  return { mediaType, transformation, pretty: parameters['pretty'] === '1' }
 }
 
 /** Metadata has a message whatever it is the metadata of; a Table has none. */
@@ -111,14 +155,13 @@ function hasMessages(
   return messages !== 'none' && transformation.as !== 'Table'
 }
 
+/** Whoever names one of kind, group and version has to name all. */
 function transformationOf(
   parameters: Readonly<Record<string, string>>,
 ): Transformation | undefined | 'unknown' {
-  const as = parameters['as']
-  if (as === undefined || as === '') return undefined
-  const version = parameters['v']
-  if (parameters['g'] !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1'))
-    return 'unknown'
+  const { as, g: group, v: version } = parameters
+  if (as === undefined && group === undefined && version === undefined) return undefined
+  if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return 'unknown'
   if (as !== 'Table' && as !== 'PartialObjectMetadata' && as !== 'PartialObjectMetadataList')
     return 'unknown'
   return { as, version }
@@ -140,16 +183,23 @@ export function notAcceptable(streamed: boolean): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
 }
 
-/** The form of an error: what was asked for as far as it can be given. One in protobuf, too, as long as no form of objects was wished for. */
-export function errorMediaType(accept: string | undefined): MediaType {
-  if (accept === undefined) return 'application/json'
-  let inProtobuf = false
-  for (const { type, parameters } of parseAccept(accept)) {
-    if (type === 'application/yaml') return 'application/yaml'
-    if (type === 'application/json' || type === '*/*') return 'application/json'
-    if (type === PROTOBUF) inProtobuf ||= parameters['as'] === undefined
+/** Refusals are never turned into anything. */
+const REFUSALS: NegotiationOptions = {
+  watch: false,
+  watchable: false,
+  transformable: false,
+  messages: 'all',
+  routed: false,
+  serverVersions: false,
+}
+
+/** The form of a refusal; undefined when nothing that is accepted fits. */
+export function errorType(accept: string | undefined): NegotiatedType | undefined {
+  try {
+    return negotiate(accept, REFUSALS)
+  } catch {
+    return undefined
   }
-  return inProtobuf ? PROTOBUF : 'application/json'
 }
 
 export type InputType = MediaType

@@ -34,10 +34,28 @@ const VERBS: Readonly<Record<string, string>> = {
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 const EMPTY_QUERY = new URLSearchParams()
 
-/** What stands after the question mark of a request's target. */
+/** What stands after the question mark of a request's target, without what is malformed. */
 export function queryOf(target: string): URLSearchParams {
   const questionMark = target.indexOf('?')
-  return questionMark < 0 ? EMPTY_QUERY : new URLSearchParams(target.slice(questionMark + 1))
+  if (questionMark < 0) return EMPTY_QUERY
+  const text = target.slice(questionMark + 1)
+  return new URLSearchParams(MALFORMED.test(text) ? wellFormedPairs(text) : text)
+}
+
+/** A semicolon, or a percent sign without two hexadecimal digits behind it. */
+const MALFORMED = /;|%(?![0-9a-f]{2})/i
+
+function wellFormedPairs(text: string): string {
+  return text
+    .split('&')
+    .filter((pair) => !MALFORMED.test(pair))
+    .join('&')
+}
+
+/** The path has a percent sign that escapes nothing: no request at all. */
+export function isUnreadable(target: string): boolean {
+  if (!target.includes('%')) return false
+  return /^[^?]*%(?![0-9a-f]{2})/i.test(target)
 }
 
 /** Undefined when the path cannot be taken apart (`/api/v1/watch`). */

@@ -81,8 +81,8 @@ export function tableOf(
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: withColumns ? columnDefinitions(resource) : null,
-    // An empty Go slice that nobody made.
-    rows: rows.length === 0 && !resource.custom ? null : rows,
+    // Where a kind has no columns of its own, an empty Go slice that nobody made.
+    rows: rows.length === 0 && columnsOf(resource) === DEFAULT_COLUMNS ? null : rows,
   }
 }
 
@@ -98,9 +98,12 @@ function rowOf(
   return {
     cells: columns.map(({ cell }) => cell(stored, nowMs)),
     ...(conditions === undefined || conditions.length === 0 ? {} : { conditions }),
-    ...(includeObject === 'None'
-      ? {}
-      : { object: includeObject === 'Object' ? object : metadataOnly(object, version, resource) }),
+    object:
+      includeObject === 'None'
+        ? null
+        : includeObject === 'Object'
+          ? object
+          : metadataOnly(object, version, resource),
   }
 }
 

@@ -18,12 +18,17 @@ export function eventToStored(draft: Draft): Draft {
   return { ...rename(draft, TO_CORE), kind: 'Event', apiVersion: 'v1' }
 }
 
+/** Left out by events.k8s.io/v1 when they are empty; core/v1 always shows them. */
+const OPTIONAL = ['reportingController', 'reportingInstance'] as const
+
 export function eventFromStored(stored: Stored): Stored {
-  return Object.freeze({
+  const view: Draft = {
     ...rename(stored, FROM_CORE),
     kind: 'Event',
     apiVersion: 'events.k8s.io/v1',
-  })
+  }
+  for (const field of OPTIONAL) if (view[field] === '') delete view[field]
+  return Object.freeze(view)
 }
 
 function rename(object: Stored, names: ReadonlyMap<string, string>): Draft {

@@ -77,12 +77,14 @@ export class ResourceRegistry {
   readonly #byGroupResource = new Map<string, ServedResource>()
   readonly #byKind = new Map<string, ServedResource>()
   readonly #listeners = new Set<(resource: ServedResource, present: boolean) => void>()
+  readonly #builtInGroups: ReadonlySet<string>
   #groups: readonly ServedGroup[] | undefined
 
   constructor(
     rulesFor: (group: string, kind: string) => KindRules | undefined,
     table: readonly ResourceInfo[] = resourceTable,
   ) {
+    this.#builtInGroups = new Set(table.map(({ group }) => group))
     for (const info of table) this.add(builtIn(info, rulesFor(info.group, info.kind)))
   }
 
@@ -139,6 +141,11 @@ export class ResourceRegistry {
 
   byKind(group: string, version: string, kind: string): ServedResource | undefined {
     return this.#byKind.get(`${group}/${version}/${kind}`)
+  }
+
+  /** Groups of the API itself. Their paths are known as such; those of definitions come and go. */
+  isBuiltInGroup(group: string): boolean {
+    return this.#builtInGroups.has(group)
   }
 
   hasGroup(group: string): boolean {

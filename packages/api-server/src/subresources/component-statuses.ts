@@ -25,7 +25,8 @@ export function componentStatuses(probe: () => readonly ComponentHealth[]): Subr
         }
       }
       const found = items.find((item) => item['metadata'].name === call.name)
-      if (found === undefined) throw notFound(call.resource, call.name)
+      if (found === undefined)
+        throw notFound({ ...call.resource, resource: 'componentstatus' }, call.name)
       return { code: 200, body: { kind: 'ComponentStatus', apiVersion: 'v1', ...found } }
     },
   }

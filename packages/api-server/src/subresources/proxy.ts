@@ -32,6 +32,9 @@ interface Endpoint {
 
 type Locate = (call: SubresourceCall, target: ProxyTarget) => Endpoint
 
+/** Passes the call on to what was found. */
+type Pass = () => Promise<SubresourceAnswer>
+
 const DEFAULT_PORT = 80
 /** Of one connection only, or about who may ask here. */
 const NOT_PASSED_ON =
@@ -47,13 +50,15 @@ export function proxies(kubelets: Kubelets | undefined): readonly SubresourceHan
   ]
 }
 
-function proxy(resource: string, handle: SubresourceHandler['handle']): SubresourceHandler {
+/** `find` throws for what is not there. */
+function proxy(resource: string, find: (call: SubresourceCall) => Pass): SubresourceHandler {
   return {
     group: '',
     resource,
     subresource: 'proxy',
-    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    methods: ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'],
     async handle(call) {
+      const pass = find(call)
       // A page at the root could not have relative links otherwise.
       const { path, query, ownPath } = call.passed!
       if (path === '' && call.method === 'GET')
@@ -63,7 +68,7 @@ function proxy(resource: string, handle: SubresourceHandler['handle']): Subresou
           contentType: 'text/plain',
           headers: { location: `${ownPath}/${query}` },
         }
-      return handle(call)
+      return pass()
     },
   }
 }
@@ -74,13 +79,22 @@ function targetOf({ name: text }: SubresourceCall): ProxyTarget {
   return { scheme: '', name: parts[0]!, port: parts[1] ?? '' }
 }
 
-async function passedToEndpoint(
+function passedToEndpoint(
   call: SubresourceCall,
   kubelets: Kubelets | undefined,
   locate: Locate,
-): Promise<SubresourceAnswer> {
+): Pass {
   const target = targetOf(call)
-  const { pod, address, port } = locate(call, target)
+  const endpoint = locate(call, target)
+  return () => passTo(call, kubelets, target, endpoint)
+}
+
+async function passTo(
+  call: SubresourceCall,
+  kubelets: Kubelets | undefined,
+  target: ProxyTarget,
+  { pod, address, port }: Endpoint,
+): Promise<SubresourceAnswer> {
   const kubelet = kubelets?.kubeletOf(pod['spec'].nodeName ?? '')
   if (kubelet === undefined)
     throw unreachable(`dial tcp ${address}:${port}: connect: connection refused`)
@@ -200,18 +214,17 @@ function portNameOf(service: Stored, number: number): string {
   )
 }
 
-function passedToKubelet(
-  call: SubresourceCall,
-  kubelets: Kubelets | undefined,
-): Promise<SubresourceAnswer> {
+function passedToKubelet(call: SubresourceCall, kubelets: Kubelets | undefined): Pass {
   const { name, port } = targetOf(call)
   if (call.server.get('', 'nodes', '', name) === undefined) throw notFound(call.resource, name)
   const address = kubeletAddress(call, name)
-  const kubelet = kubelets?.kubeletOf(name)
-  const asked = port === '' ? KUBELET_PORT : Number(port)
-  if (kubelet === undefined || asked !== KUBELET_PORT)
-    throw unreachable(`dial tcp ${address}:${port || KUBELET_PORT}: connect: connection refused`)
-  return Promise.resolve(kubeletPage(call, name, kubelet))
+  return async () => {
+    const kubelet = kubelets?.kubeletOf(name)
+    const asked = port === '' ? KUBELET_PORT : Number(port)
+    if (kubelet === undefined || asked !== KUBELET_PORT)
+      throw unreachable(`dial tcp ${address}:${port || KUBELET_PORT}: connect: connection refused`)
+    return kubeletPage(call, name, kubelet)
+  }
 }
 
 function unreachable(why: string): ApiError {

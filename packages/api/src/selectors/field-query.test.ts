@@ -7,10 +7,10 @@ test('terms are parsed, matched and printed back', () => {
   const query = parseFieldQuery('metadata.name=a,status.phase!=Running,,spec.nodeName==')
   assert.deepEqual(query.terms, [
     { field: 'metadata.name', operator: '=', value: 'a' },
-    { field: 'status.phase', operator: '!=', value: 'Running' },
     { field: 'spec.nodeName', operator: '=', value: '' },
+    { field: 'status.phase', operator: '!=', value: 'Running' },
   ])
-  assert.equal(query.toString(), 'metadata.name=a,status.phase!=Running,spec.nodeName=')
+  assert.equal(query.toString(), 'metadata.name=a,spec.nodeName=,status.phase!=Running')
   const fields = (values: Record<string, string>) => (field: string) => values[field]
   assert.equal(query.matches(fields({ 'metadata.name': 'a' })), true)
   assert.equal(query.matches(fields({ 'metadata.name': 'b' })), false)

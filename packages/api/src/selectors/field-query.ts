@@ -2,6 +2,7 @@
  * Field selectors: `metadata.name=a,status.phase!=Running`. Which fields a kind has is not known here.
  * Contract: docs/behaviour/api-server/requests.md, Field selectors.
  */
+import { compareStrings } from '@gyropilot/foundation'
 import { InvalidSelectorError } from './label-query.ts'
 
 export interface FieldTerm {
@@ -51,13 +52,16 @@ export function escapeFieldValue(value: string): string {
 /** Throws InvalidSelectorError with the API server's text. */
 export function parseFieldQuery(text: string): FieldQuery {
   const terms: FieldTerm[] = []
-  for (const part of splitTerms(text)) {
+  // What is wrong is told of the first term in this order.
+  for (const part of splitTerms(text).toSorted(compareStrings)) {
     if (part === '') continue
     const match = TERM.exec(part)
     if (match === null) {
       throw new InvalidSelectorError(`invalid selector: '${text}'; can't understand '${part}'`)
     }
     const [, field = '', operator, value = ''] = match
+    // No field that has to be empty, or must not be: nothing is asked.
+    if (field === '' && value === '') continue
     terms.push({ field, operator: operator === '!=' ? '!=' : '=', value: unescape(value) })
   }
   return terms.length === 0 ? FieldQuery.everything : new FieldQuery(terms)

@@ -117,14 +117,14 @@ class Parser {
     return value.text
   }
 
-  /** `(a,b)`. An empty place between commas is the empty string. */
+  /** `(a,b)`. An empty place between commas is the empty string, and so is the only place of `()`. */
   #valueSet(): readonly string[] {
     const open = this.#next()
-    if (open.kind !== '(') throw new InvalidSelectorError(`found '${open.text}', expected: '('`)
+    if (open.kind !== '(') throw new InvalidSelectorError(`found '${open.text}' expected: '('`)
     const first = this.#peek()
     if (first.kind === ')') {
       this.#next()
-      return []
+      return ['']
     }
     if (first.kind !== 'word' && first.kind !== ',')
       throw unexpected(first, "',', ')' or identifier")

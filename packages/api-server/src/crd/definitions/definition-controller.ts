@@ -2,6 +2,8 @@
  * Follows the definitions in the store: gives out names, serves what is established, clears up behind what is deleted. One
  * definition at a time, in the order of its events. Contract: docs/behaviour/api-server/custom-resources.md.
  */
+import { formatTime } from '@gyropilot/foundation'
+import { locallyAvailable } from '../../kinds/apiregistration/api-service.ts'
 import { deepEqual } from '@gyropilot/api'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
@@ -330,6 +332,13 @@ export class DefinitionController {
         spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
       }
       await server.create(API_REGISTRATION, 'apiservices', object, user)
+      const status = locallyAvailable(formatTime(this.#parts.clock.nowMs()))
+      const change = (draft: Draft): void => void (draft['status'] = status)
+      await server.update(API_REGISTRATION, 'apiservices', '', name, change, {
+        subresource: 'status',
+        as: user,
+        manager: '',
+      })
     }
     for (const { metadata, spec } of server.list(API_REGISTRATION, 'apiservices')) {
       if (

@@ -1,6 +1,5 @@
-/** CustomResourceDefinition as a kind: its defaults, checks and columns. Contract: docs/behaviour/api-server/custom-resources.md. */
+/** CustomResourceDefinition as a kind: its defaults and checks. Contract: docs/behaviour/api-server/custom-resources.md. */
 import { formatTime } from '@gyropilot/foundation'
-import { column, nameColumn } from '../../kinds/columns.ts'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { TERMINATION_PENDING, setCondition } from './conditions.ts'
 import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
@@ -54,15 +53,6 @@ export const definitionRules: KindRules = {
     setCondition((object['status'] ??= {}), TERMINATION_PENDING, nowMs)
     return true
   },
-  columns: [
-    nameColumn,
-    column(
-      'Created At',
-      'date',
-      'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
-      (object) => object['metadata']?.creationTimestamp ?? '',
-    ),
-  ],
 }
 
 function defaultDefinition(object: Draft): void {

@@ -1,6 +1,7 @@
 /** Turns objects into the form that the client negotiated. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
+import { unclassified } from '../../http/errors.ts'
 import { SCALE_COLUMNS } from '../../printing/scale-columns.ts'
 import { includeObjectOf, metadataOnly, tableOf } from '../../printing/table.ts'
 import type { Stored } from '@gyropilot/schema/objects'
@@ -31,6 +32,7 @@ export function objectAnswer(
     }
   }
   if (transformation.as === 'PartialObjectMetadataList') {
+    if (resource.custom) throw unclassified('content is not a list')
     throw mismatch(
       'you requested PartialObjectMetadataList, but the requested object is not a list',
       resource,
@@ -99,7 +101,8 @@ export function listAnswer(
       kind: as,
       apiVersion: `meta.k8s.io/${version}`,
       metadata,
-      items: items.map((item) => metadataOnly(item, version, resource)),
+      // An empty Go slice that nobody made.
+      items: items.length === 0 ? null : items.map((item) => metadataOnly(item, version, resource)),
     }
     return { status: 200, ...form, body: { kind: 'object', value } }
   }
@@ -142,11 +145,13 @@ function isStatus(object: Stored): boolean {
   return object['kind'] === 'Status' && object['apiVersion'] === 'v1'
 }
 
-function mismatch(text: string, { info, listKind }: ServedResource, list: boolean): ApiError {
-  const goPackage = info.group === '' ? 'core' : info.group.split('.')[0]!
-  return new ApiError(
-    406,
-    'NotAcceptable',
-    `${text} (*${goPackage}.${list ? listKind : info.kind})`,
-  )
+function mismatch(text: string, resource: ServedResource, list: boolean): ApiError {
+  return new ApiError(406, 'NotAcceptable', `${text} (*${goTypeOf(resource, list)})`)
+}
+
+/** The type in which kube-apiserver holds it. Events of either group are those of the core. */
+function goTypeOf({ info, listKind, custom }: ServedResource, list: boolean): string {
+  if (custom) return list ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
+  const ofCore = info.group === '' || info.group === 'events.k8s.io'
+  return `${ofCore ? 'core' : info.group.split('.')[0]!}.${list ? listKind : info.kind}`
 }

@@ -1,11 +1,5 @@
 /** Selectors of lists and watches. Contract: docs/behaviour/api-server/requests.md, "Field selectors" and "Label selectors". */
-import {
-  FieldQuery,
-  InvalidSelectorError,
-  parseFieldQuery,
-  parseLabelQuery,
-  type FieldTerm,
-} from '@gyropilot/api'
+import type { FieldTerm } from '@gyropilot/api'
 import { badRequest } from '../../http/errors.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
@@ -31,28 +25,19 @@ export function pinnedName(terms: readonly FieldTerm[]): string | undefined {
 export type FieldMatcher = (object: Stored) => boolean
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean
 
-/** What a list or watch selects; 400 for selectors that cannot be read or name unknown fields. */
+/** What a list or watch selects; 400 for fields that the kind does not know. */
 export function selectionOf(
   resource: ServedResource,
-  options: ListOptions,
+  { labels, fields }: ListOptions,
   pinned: string,
 ): Selection {
-  try {
-    const labels = options.labelSelector === '' ? undefined : parseLabelQuery(options.labelSelector)
-    const query =
-      options.fieldSelector === '' ? FieldQuery.everything : parseFieldQuery(options.fieldSelector)
-    const pin: FieldTerm[] =
-      pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
-    const terms = [...pin, ...query.terms]
-    return {
-      labels:
-        labels === undefined || labels.matchesEverything ? undefined : (set) => labels.matches(set),
-      fields: fieldMatcher(resource, terms),
-      pin: pinOf(resource, terms),
-    }
-  } catch (error) {
-    if (error instanceof InvalidSelectorError) throw badRequest(error.message)
-    throw error
+  const pin: FieldTerm[] =
+    pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
+  const terms = [...pin, ...fields.terms]
+  return {
+    labels: labels.matchesEverything ? undefined : (set) => labels.matches(set),
+    fields: fieldMatcher(resource, terms),
+    pin: pinOf(resource, terms),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import { badRequest, expired } from '../../http/errors.ts'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { Store, StoredEntry, StoreScan, WatchPin } from '../../storage/store.ts'
@@ -50,10 +51,11 @@ export async function listPage(
   request: ListRequest,
 ): Promise<ListedPage> {
   const { options } = request
-  const version = listVersion(options)
   if (options.continueToken !== '') return continuePage(store, clock, request)
+  const version = listVersion(options)
   // Version 0 is answered from memory as a whole: clients that send it expect everything.
-  if (options.resourceVersion === '0') return readPage(request, scan(store, request), 0)
+  if (options.resourceVersion === '0' && isCached(request))
+    return readPage(request, scan(store, request), 0)
   if (version > 0) await reachRevision(store, clock, version)
   const exact =
     options.resourceVersionMatch === 'Exact' ||
@@ -63,24 +65,29 @@ export async function listPage(
   return readPage(request, found, options.limit)
 }
 
+/** Events are too many to be kept in memory: upstream always reads them from storage, page by page. */
+function isCached({ resource }: ListRequest): boolean {
+  return resource.storage.collection !== 'events'
+}
+
 /** 0 when the request names none. */
-function listVersion(options: ListOptions): number {
-  const { resourceVersion, continueToken } = options
+function listVersion({ resourceVersion }: ListOptions): number {
   if (resourceVersion === '') return 0
   const version = parseVersion(resourceVersion)
   if (typeof version === 'object') {
     throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+      `invalid resource version: resourceVersion: Invalid value: ${goQuote(resourceVersion)}: ${version.error}`,
     )
   }
-  if (continueToken !== '' && version > 0)
-    throw badRequest('specifying resource version is not allowed when using continue')
   return version
 }
 
 async function continuePage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
-  const { revision, start } = decodeContinue(request.options.continueToken)
-  const limit = request.options.resourceVersion === '0' ? 0 : request.options.limit
+  const { continueToken, resourceVersion } = request.options
+  const { revision, start } = decodeContinue(continueToken)
+  if (resourceVersion !== '' && resourceVersion !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue')
+  const limit = resourceVersion === '0' && isCached(request) ? 0 : request.options.limit
   if (revision < 0) return readPage(request, scan(store, request, undefined, start), limit)
   await reachRevision(store, clock, revision)
   const found = scan(store, request, revision, start)
@@ -167,8 +174,8 @@ function pageOf(
   return { revision, entries: found }
 }
 
-function hasSelector({ labelSelector, fieldSelector }: ListOptions): boolean {
-  return labelSelector !== '' || fieldSelector !== ''
+function hasSelector({ labels, fields }: ListOptions): boolean {
+  return !labels.matchesEverything || !fields.matchesEverything
 }
 
 export function matches(

@@ -28,27 +28,58 @@ export function decodeContinue(token: string): Page {
     badRequest(`invalid continue token: continue key is not valid: ${detail}`)
   const text = decodeBase64Url(token)
   if (typeof text !== 'string') throw refuse(`illegal base64 data at input byte ${text.illegalAt}`)
-  let parsed: { v?: unknown; rv?: unknown; start?: unknown }
+  let parsed: unknown
   try {
-    parsed = JSON.parse(text) as typeof parsed
+    parsed = JSON.parse(text)
   } catch {
     throw refuse(goJsonError(Buffer.from(token, 'base64url')))
   }
-  if (typeof parsed !== 'object' || parsed === null)
-    throw refuse('json: cannot unmarshal value into Go value')
-  const { v, rv, start } = parsed
+  const { v, rv, start } = fieldsOf(parsed, refuse)
   if (v !== VERSION)
     throw badRequest(
-      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${String(v ?? '')}`,
+      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${v}`,
     )
-  if (rv === 0 || typeof rv !== 'number' || !Number.isSafeInteger(rv))
-    throw refuse(`incorrect encoded start resourceVersion (version ${VERSION})`)
-  if (typeof start !== 'string' || start === '')
-    throw refuse(`encoded start key empty (version ${VERSION})`)
+  if (rv === 0) throw refuse(`incorrect encoded start resourceVersion (version ${VERSION})`)
+  if (start === '') throw refuse(`encoded start key empty (version ${VERSION})`)
   const key = start.startsWith('/') ? start.slice(1) : start
   if (`/${key}`.split('/').some((part) => part === '..' || part === '.') || key.startsWith('/'))
     throw refuse(start)
   return { revision: rv, start: key }
+}
+
+interface TokenFields {
+  readonly v: string
+  readonly rv: number
+  readonly start: string
+}
+
+/** What Go would read; the first value of a wrong type is refused. */
+function fieldsOf(parsed: unknown, refuse: (detail: string) => Error): TokenFields {
+  const found = { v: '', rv: 0, start: '' }
+  if (parsed === null) return found
+  if (typeof parsed !== 'object' || Array.isArray(parsed))
+    throw refuse(
+      `json: cannot unmarshal ${jsonKind(parsed)} into Go value of type storage.continueToken`,
+    )
+  for (const [name, value] of Object.entries(parsed)) {
+    if (value === null || !Object.hasOwn(found, name)) continue
+    const field = name as keyof TokenFields
+    const integral = typeof value === 'number' && Number.isInteger(value)
+    if (field === 'rv' ? !integral : typeof value !== 'string') {
+      const kind = typeof value === 'number' && field === 'rv' ? `number ${value}` : jsonKind(value)
+      const type = field === 'rv' ? 'int64' : 'string'
+      throw refuse(
+        `json: cannot unmarshal ${kind} into Go struct field continueToken.${name} of type ${type}`,
+      )
+    }
+    Object.assign(found, { [field]: value })
+  }
+  return found
+}
+
+function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 const BASE64_URL = /^[A-Za-z0-9_-]*$/

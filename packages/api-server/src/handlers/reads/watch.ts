@@ -4,6 +4,7 @@ import { integerBetween } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import { expired, unclassified } from '../../http/errors.ts'
 import type { PreparedWatch, WatchEventType, WatchSink } from '../../http/watch-sink.ts'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Stored } from '@gyropilot/schema/objects'
 import { withRevision } from '../../storage/revision-log.ts'
 import type { Store, StoreEvent, StoreWatch } from '../../storage/store.ts'
@@ -50,7 +51,7 @@ function watchVersion({ resourceVersion }: ListOptions): number {
   const version = parseVersion(resourceVersion)
   if (typeof version === 'object') {
     throw unclassified(
-      `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${version.error}`,
+      `resourceVersion: Invalid value: ${goQuote(resourceVersion)}: ${version.error}`,
     )
   }
   return version

@@ -38,18 +38,18 @@ const TYPES: Readonly<Record<string, PatchType>> = {
 }
 const MOST_OPERATIONS = 10_000
 
-/** 415 for other types, for none, and for strategic merge on kinds that have no schema of their own. */
+/** 415 for other types and for none. `strategic`: kinds of the API itself, which are found by a route that knows its types. */
 export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
   const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()]
-  if (type === undefined)
-    throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
-  if (type === 'strategic' && !strategic) {
+  if (!strategic && (type === undefined || type === 'strategic')) {
     throw unsupportedMediaType([
       'application/json-patch+json',
       'application/merge-patch+json',
       'application/apply-patch+yaml',
     ])
   }
+  if (type === undefined)
+    throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
   return type
 }
 

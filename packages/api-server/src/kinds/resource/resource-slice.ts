@@ -4,7 +4,7 @@ import { formatTime } from '@gyropilot/foundation'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { DraftOf, KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
-import { ageColumn, column, nameColumn } from '../columns.ts'
+import { tableColumns } from '../columns.ts'
 import { validateSharedCounters } from './counters.ts'
 import {
   validateCount,
@@ -94,26 +94,9 @@ export const resourceSlice: KindRules<ResourceSlice> = {
     'spec.nodeName': (object) => object.spec?.nodeName ?? '',
     'spec.driver': (object) => object.spec?.driver ?? '',
   },
-  columns: [
-    nameColumn,
-    column(
-      'Node',
-      'string',
-      'NodeName identifies the node which provides the resources in this pool.',
-      (object) => object.spec?.nodeName ?? '<unset>',
-    ),
-    column(
-      'Driver',
-      'string',
-      'Driver identifies the DRA driver providing the capacity information.',
-      (object) => object.spec?.driver ?? '',
-    ),
-    column(
-      'Pool',
-      'string',
-      'Name is used to identify the pool.',
-      (object) => object.spec?.pool?.name ?? '',
-    ),
-    ageColumn,
-  ],
+  columns: tableColumns<ResourceSlice>('resource.k8s.io/resourceslices', {
+    Node: (object) => object.spec?.nodeName ?? '<unset>',
+    Driver: (object) => object.spec?.driver ?? '',
+    Pool: (object) => object.spec?.pool?.name ?? '',
+  }),
 }

@@ -221,19 +221,4 @@ export const csiStorageCapacity: KindRules<CSIStorageCapacity> = {
     validateImmutable(object, stored, 'nodeTopology', errors)
     validateImmutable(object, stored, 'storageClassName', errors)
   },
-  columns: [
-    nameColumn,
-    column(
-      'StorageClassName',
-      'string',
-      'storageClassName represents the name of the StorageClass that the reported capacity applies to.',
-      (object) => object.storageClassName ?? '',
-    ),
-    column(
-      'Capacity',
-      'string',
-      'capacity is the value reported by the CSI driver in its GetCapacityResponse for a GetCapacityRequest with topology and parameters that match the previous fields.',
-      (object) => object.capacity ?? '<unset>',
-    ),
-  ],
 }

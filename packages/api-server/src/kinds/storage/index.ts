@@ -217,7 +217,12 @@ export const volumeAttributesClass: KindRules<VolumeAttributesClass> = {
   },
   columns: withDefaultMark(DEFAULT_ATTRIBUTES_CLASS, [
     nameColumn,
-    column('DriverName', 'string', 'Name of the CSI driver', (object) => object.driverName ?? ''),
+    column(
+      'DriverName',
+      'string',
+      'Name of the CSI driver This field is immutable.',
+      (object) => object.driverName ?? '',
+    ),
     ageColumn,
   ]),
 }
