@@ -82,7 +82,7 @@ export class GarbageCollector implements RunnableController {
     this.#toDelete = new NodeQueue({ clock, metrics, name: DELETE_QUEUE })
     this.#toOrphan = new NodeQueue({ clock, metrics, name: ORPHAN_QUEUE })
     this.#monitors = new GraphMonitors(context.metadataInformers, (event) =>
-      this.#changes.addEvent(event),
+      this.#changes.add(event),
     )
     const failures = resourcesSyncErrors(metrics)
     this.#discovery = new DiscoverySync({
@@ -111,9 +111,14 @@ export class GarbageCollector implements RunnableController {
     else signal.addEventListener('abort', stop, { once: true })
     await this.#context.informersStarted
     await Promise.all([
-      this.#runWorkers(1, signal, this.#changes, ({ key }) =>
-        this.#takeIn(this.#changes.takeEvent(key)),
-      ),
+      runWorkers({
+        count: 1,
+        clock: this.#context.clock,
+        signal,
+        logger: this.#logger,
+        queue: this.#changes,
+        work: ({ event }) => this.#takeIn(event),
+      }),
       this.#discovery.run(signal),
       this.#collect(signal),
     ])
@@ -212,7 +217,7 @@ export class GarbageCollector implements RunnableController {
       case 'forget':
         return { again: false }
       case 'absent':
-        this.#changes.addEvent({ kind: 'virtual-delete', identity: node.identity })
+        this.#changes.add({ kind: 'virtual-delete', identity: node.identity })
         return { again: false }
       case 'later':
         return { again: true }

@@ -103,7 +103,7 @@ export class ResourceQuotaController implements RunnableController {
         signal,
         logger,
         queue: this.#changes,
-        work: ({ key }) => this.#takeIn(this.#changes.takeEvent(key)),
+        work: ({ event }) => this.#takeIn(event),
       }),
       new DiscoverySync(parts).run(signal),
       this.#count(signal),
@@ -221,7 +221,7 @@ export class ResourceQuotaController implements RunnableController {
     const changed = (cause: Reason['cause'], key: string): void => {
       const { namespace = '' } = splitKey(key)
       const reason = this.#reason(cause, `${groupResourceOf(type)} ${key}`)
-      this.#changes.addEvent({ type, namespace, reason })
+      this.#changes.add({ type, namespace, reason })
     }
     return {
       onUpdate: (previous, current) => {

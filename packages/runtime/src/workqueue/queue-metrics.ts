@@ -47,12 +47,7 @@ export function queueMetrics(
   let stopped = false
 
   if (controller === undefined) families.depth.add(0, labels)
-  families.adds.increment(labels, 0)
-  families.retries.increment(labels, 0)
-  families.queueDuration.initialize(labels)
-  families.workDuration.initialize(labels)
-  families.unfinished.set(0, labels)
-  families.longestRunning.set(0, labels)
+  startAtZero(families, labels)
 
   const updateUnfinished = (): void => {
     if (stopped) return
@@ -101,6 +96,66 @@ export function queueMetrics(
       stopped = true
     },
   }
+}
+
+/** What a queue reports whose items are handed out one at a time, in their order, and never twice. */
+export interface SequenceMetrics {
+  /** Answers when it was added, for `taken`. */
+  added(): number
+  taken(addedAtMs: number): void
+  done(): void
+  stop(): void
+}
+
+/** The same metrics, without a look-up by key for each item. */
+export function sequenceMetrics(
+  registry: MetricsRegistry,
+  name: string,
+  clock: Clock,
+): SequenceMetrics {
+  const families = workqueueFamilies(registry, false)
+  const labels: Labels = { name }
+  let takenAtMs: number | undefined
+  let stopped = false
+  families.depth.add(0, labels)
+  startAtZero(families, labels)
+  const updateUnfinished = (): void => {
+    if (stopped) return
+    const runningMs = takenAtMs === undefined ? 0 : clock.monotonicMs() - takenAtMs
+    families.unfinished.set(runningMs / 1000, labels)
+    families.longestRunning.set(runningMs / 1000, labels)
+  }
+  registry.onCollect(updateUnfinished)
+  return {
+    added() {
+      families.adds.increment(labels)
+      families.depth.add(1, labels)
+      return clock.monotonicMs()
+    },
+    taken(addedAtMs) {
+      takenAtMs = clock.monotonicMs()
+      families.depth.add(-1, labels)
+      families.queueDuration.observe((takenAtMs - addedAtMs) / 1000, labels)
+    },
+    done() {
+      if (takenAtMs === undefined) return
+      families.workDuration.observe((clock.monotonicMs() - takenAtMs) / 1000, labels)
+      takenAtMs = undefined
+    },
+    stop() {
+      updateUnfinished()
+      stopped = true
+    },
+  }
+}
+
+function startAtZero(families: ReturnType<typeof workqueueFamilies>, labels: Labels): void {
+  families.adds.increment(labels, 0)
+  families.retries.increment(labels, 0)
+  families.queueDuration.initialize(labels)
+  families.workDuration.initialize(labels)
+  families.unfinished.set(0, labels)
+  families.longestRunning.set(0, labels)
 }
 
 function workqueueFamilies(registry: MetricsRegistry, withController: boolean) {
