@@ -3,6 +3,7 @@
 //
 //   node scripts/mutate.ts packages/runtime/src/expectations.ts packages/runtime/src/workqueue
 //   node scripts/mutate.ts --least 90 packages/controllers/src/job-controller       exit code 1 below 90 %
+//   node scripts/mutate.ts --tests FILE.test.ts [--tests ...] FILE                  with fewer tests, where the others beside it take long
 //
 // Survivors that cannot matter are explained in scripts/mutate/explained.json.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -43,11 +44,14 @@ const { values, positionals } = parseArgs({
   options: {
     least: { type: 'string', default: '0' },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    tests: { type: 'string', multiple: true },
   },
 })
 const files = [...new Set(positionals.flatMap(filesOf))]
 if (files.length === 0) {
-  console.error('usage: node scripts/mutate.ts [--least PERCENT] [--jobs N] FILE_OR_FOLDER...')
+  console.error(
+    'usage: node scripts/mutate.ts [--least PERCENT] [--jobs N] [--tests FILE]... FILE_OR_FOLDER...',
+  )
   process.exit(2)
 }
 const tools = pinnedTools('mutate')
@@ -68,8 +72,9 @@ function filesOf(argument: string): readonly string[] {
     .filter((file) => !/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file))
 }
 
-/** Beside the files. */
+/** Beside the files, or those that were named. */
 function tests(): readonly string[] {
+  if (values.tests !== undefined) return values.tests.map((path) => relative(root, resolve(path)))
   const folders = new Set(files.map((file) => dirname(file)))
   return [...folders].flatMap((folder) =>
     readdirSync(join(root, folder))

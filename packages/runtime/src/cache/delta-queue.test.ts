@@ -58,6 +58,25 @@ test('synced when the first list was taken in, also when it is empty', () => {
   assert.equal(queue.hasSynced(), true)
 })
 
+test('a list that comes first is awaited, whatever comes behind it; one that comes behind an event is not', () => {
+  const listed = new DeltaQueue()
+  listed.replaceAll(new ObjectTable(), '7')
+  listed.add('Added', 'a', object('a'))
+  listed.replaceAll(new ObjectTable(), '8')
+  assert.equal(listed.hasSynced(), false)
+  const watched = new DeltaQueue()
+  watched.add('Added', 'a', object('a'))
+  watched.replaceAll(new ObjectTable(), '7')
+  assert.equal(watched.hasSynced(), true)
+})
+
+test('neither a resync nor a bookmark says anything of what there is', () => {
+  const queue = new DeltaQueue()
+  queue.resync()
+  queue.bookmark('5')
+  assert.deepEqual([queue.hasSynced(), queue.size], [false, 2])
+})
+
 test('an event before any list makes it synced', () => {
   const queue = new DeltaQueue()
   queue.add('Added', 'a', object('a'))
