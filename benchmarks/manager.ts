@@ -1,11 +1,14 @@
-// Our controller manager beside another one on the same API server, in turns: start, create, halve, restart on what is there, empty
-// the namespace. No scheduler and no nodes are needed: pods stay Pending, so what is measured is the managers and the server.
+// Our controller manager beside another one on the same API server, in turns: start, idle, create, halve, restart on what is there,
+// empty the namespace. No scheduler and no nodes are needed: pods stay Pending, so what is measured is the managers and the server.
 //
-//   npm run benchmark -- manager --server URL --token TOKEN [--against FILE] [--deployments 100] [--replicas 30] [--rounds 3] -- FLAGS...
+//   npm run benchmark -- manager --server URL --token TOKEN [--against FILE] [--deployments 100] [--replicas 30] [--rounds 3]
+//     [--results FILE] -- FLAGS...
 //
+// FILE is written as benchmarks/results keeps it for a release; `node scripts/generate-reference.ts` draws what is there.
 // FLAGS are handed to both programs and need --secure-port. TOKEN must be allowed everything, reading of /metrics too. Seconds say
 // little on a busy machine; CPU seconds, requests and memory say the same everywhere.
-import { cpus, totalmem } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
@@ -16,6 +19,8 @@ import { SystemClock } from '@gyropilot/foundation'
 import { directClient } from './controllers/direct-client.ts'
 import { MeasuredManager, costBetween } from './controllers/measured-manager.ts'
 import type { Cost } from './controllers/measured-manager.ts'
+import { medians, tableOf } from './load/manager-results.ts'
+import type { ManagerResults, Phase } from './load/manager-results.ts'
 
 const { values, positionals: flags } = parseArgs({
   allowPositionals: true,
@@ -26,6 +31,7 @@ const { values, positionals: flags } = parseArgs({
     deployments: { type: 'string', default: '100' },
     replicas: { type: 'string', default: '30' },
     rounds: { type: 'string', default: '3' },
+    results: { type: 'string' },
   },
 })
 const { server = '', token = '', against } = values
@@ -34,14 +40,8 @@ const replicas = Number(values.replicas)
 const OURS = join(import.meta.dirname, '../bin/kube-controller-manager')
 const LIMIT_MS = 450_000
 const PARALLEL_REQUESTS = 16
-
-interface Phase {
-  readonly name: string
-  readonly seconds: number
-  readonly cpuSeconds: number
-  readonly mebibytes: number
-  readonly requests: number
-}
+const IDLE_MS = 10_000
+const GIBIBYTE = 2 ** 30
 
 async function until(isSo: () => Promise<boolean>, everyMs = 100): Promise<void> {
   const startMs = performance.now()
@@ -95,6 +95,7 @@ class Round {
     const half = Math.floor(replicas / 2)
     try {
       await this.#phase('start', () => this.#started(namespace))
+      await this.#phase('idle', () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)))
       await this.#phase('create', async () => {
         await ofEach((name) => sets.create(deployment(name)))
         await until(() => this.#hasPods(deployments * replicas))
@@ -134,8 +135,8 @@ class Round {
     const cost = this.#before === undefined ? after : costBetween(this.#before, after)
     this.#before = after
     const requests = Object.values(cost.requests).reduce((sum, count) => sum + count, 0)
-    const { cpuSeconds, peakMebibytes: mebibytes } = cost
-    this.phases.push({ name, seconds, cpuSeconds, mebibytes, requests })
+    const { cpuSeconds, residentMebibytes, peakMebibytes } = cost
+    this.phases.push({ name, seconds, cpuSeconds, requests, residentMebibytes, peakMebibytes })
     const byMethod = JSON.stringify(cost.requests)
     console.error(`  ${name}: ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(2)} CPU s, ${byMethod}`)
   }
@@ -162,40 +163,30 @@ async function isThere(read: Promise<unknown>): Promise<boolean> {
   }
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}
-
-type Figure = Exclude<keyof Phase, 'name'>
-
-const FIGURES: readonly (readonly [Figure, string, number])[] = [
-  ['seconds', 's', 1],
-  ['cpuSeconds', 'CPU s', 2],
-  ['requests', 'requests', 0],
-  ['mebibytes', 'peak MiB', 0],
-]
-
-function report(ours: readonly Round[], theirs: readonly Round[]): void {
+function resultsOf(ours: readonly Round[], theirs: readonly Round[], load: number): ManagerResults {
   const [model = 'unknown'] = new Set(cpus().map((cpu) => cpu.model))
-  const memory = (totalmem() / 2 ** 30).toFixed(0)
-  console.log(`${cpus().length} cores (${model}), ${memory} GiB, Node ${process.version}`)
-  console.log(`${deployments} Deployments x ${replicas}, median of ${ours.length}`)
-  for (const { name } of ours[0]!.phases) {
-    for (const [figure, unit, digits] of FIGURES) {
-      const medianOf = (rounds: readonly Round[]): number =>
-        median(rounds.map(({ phases }) => phases.find((phase) => phase.name === name)![figure]))
-      const own = medianOf(ours)
-      const cells = [name.padEnd(8), unit.padEnd(9), own.toFixed(digits).padStart(8)]
-      if (theirs.length > 0) {
-        const other = medianOf(theirs)
-        cells.push(other.toFixed(digits).padStart(8), (own / other).toFixed(2).padStart(6))
-      }
-      console.log(cells.join(' '))
-    }
+  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
+  const { version } = JSON.parse(manifest) as { readonly version: string }
+  const phasesOf = (rounds: readonly Round[]) => medians(rounds.map(({ phases }) => phases))
+  return {
+    version,
+    date: new Date().toISOString().slice(0, 10),
+    machine: {
+      cores: cpus().length,
+      model,
+      memoryGibibytes: Math.round(totalmem() / GIBIBYTE),
+      node: process.version,
+      load: Number(load.toFixed(1)),
+    },
+    deployments,
+    replicas,
+    rounds: ours.length,
+    ours: phasesOf(ours),
+    ...(theirs.length > 0 ? { theirs: phasesOf(theirs) } : {}),
   }
 }
 
+const [loadBefore = Number.NaN] = loadavg()
 const { client, close } = directClient(server, token, new SystemClock())
 const ours: Round[] = []
 const theirs: Round[] = []
@@ -216,7 +207,10 @@ try {
       rounds.push(one)
     }
   }
-  report(ours, theirs)
+  const results = resultsOf(ours, theirs, loadBefore)
+  console.log(tableOf(results))
+  if (values.results !== undefined)
+    writeFileSync(values.results, `${JSON.stringify(results, null, 2)}\n`)
 } finally {
   await close()
 }
