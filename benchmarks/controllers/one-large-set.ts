@@ -1,9 +1,10 @@
-// What one large Parallel StatefulSet costs a controller manager, on an API server without nodes: this script plays the kubelets
-// and makes each pod ready as soon as it is there. Run it with the one manager and with the other, and compare.
+// What one large Parallel StatefulSet, or one large ReplicaSet, costs a controller manager, on an API server without nodes: this
+// script plays the kubelets and makes each pod ready as soon as it is there. Run it with the one manager and with the other, and compare.
 //
-//   node benchmarks/controllers/stateful-set.ts --server URL --token TOKEN [--replicas 5000] -- COMMAND ARGS...
+//   node benchmarks/controllers/one-large-set.ts --server URL --token TOKEN [--kind ReplicaSet] [--replicas 5000] -- COMMAND ARGS...
 //
-// COMMAND starts a controller manager of that server, with --secure-port=PORT and preferably --controllers=statefulset-controller.
+// COMMAND starts a controller manager of that server, with --secure-port=PORT and preferably --controllers=statefulset-controller
+// or replicaset-controller. --kind is StatefulSet unless said.
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
@@ -17,18 +18,21 @@ const { values, positionals: command } = parseArgs({
   options: {
     server: { type: 'string' },
     token: { type: 'string' },
+    kind: { type: 'string', default: 'StatefulSet' },
     replicas: { type: 'string', default: '5000' },
   },
 })
 const { server = '', token = '' } = values
 const replicas = Number(values.replicas)
-const NAMESPACE = `stateful-set-${process.pid}`
+const isReplicaSet = values.kind === 'ReplicaSet'
+const NAMESPACE = `large-set-${process.pid}`
 const KUBELETS = 32
 const LIMIT_MS = 480_000
 
 const clock = new SystemClock()
 const { client, close } = directClient(server, token, clock)
-const sets = client.resource(resources.statefulsets, NAMESPACE)
+const type = isReplicaSet ? resources.replicasets : resources.statefulsets
+const sets = client.resource(type as typeof resources.statefulsets, NAMESPACE)
 const pods = client.resource(resources.pods, NAMESPACE)
 
 /** Names of pods that are there, by the cache of this script. */
@@ -126,8 +130,7 @@ try {
     metadata: { name: 'db', namespace: NAMESPACE },
     spec: {
       replicas: 0,
-      serviceName: 'db',
-      podManagementPolicy: 'Parallel' as const,
+      ...(isReplicaSet ? {} : { serviceName: 'db', podManagementPolicy: 'Parallel' as const }),
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [container] } },
     },
