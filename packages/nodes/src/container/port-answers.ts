@@ -1,5 +1,5 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
-import type { Pod } from '@gyropilot/api'
+import type { Container, Pod } from '@gyropilot/api'
 
 export const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
 
@@ -45,6 +45,31 @@ export function declares(pod: Pod, port: number): boolean {
   return containers.some(({ ports = [] }) =>
     ports.some(({ containerPort }) => containerPort === port),
   )
+}
+
+type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcpSocket' | 'grpc'>
+
+/**
+ * Why the pod's node cannot reach a container at a port, in a kubelet's words: what answers it is what answers a port-forward. A
+ * container that declares no ports at all may listen anywhere: declaring them is only information.
+ */
+export function portProblem(
+  pod: Pod,
+  { ports = [] }: Container,
+  { httpGet, tcpSocket, grpc }: Connection,
+): string | undefined {
+  const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port
+  if (port === undefined || ports.length === 0) return undefined
+  if (httpGet?.host || tcpSocket?.host) return undefined
+  if (targetOf(pod, Number(port)) !== undefined) return undefined
+  if (ports.some(({ containerPort, name }) => port === containerPort || port === name))
+    return undefined
+  const ip = pod.status?.podIP ?? ''
+  const refused = `dial tcp ${ip}:${port}: connect: connection refused`
+  if (httpGet === undefined) return refused
+  const scheme = (httpGet.scheme ?? 'HTTP').toLowerCase()
+  const path = `/${(httpGet.path ?? '').replace(/^\//, '')}`
+  return `Get "${scheme}://${ip}:${port}${path}": ${refused}`
 }
 
 /** Serves one connection; resolves with a text when nobody listens. */

@@ -3,7 +3,7 @@ import type { Container, Pod } from '@gyropilot/api'
 import { sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
-import { targetOf } from '../container/port-answers.ts'
+import { portProblem } from '../container/port-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
@@ -56,6 +56,11 @@ export class ContainerProbes {
   /** Probes until the signal aborts. A container that was taken up again keeps what it was. */
   start(): void {
     void this.#course().catch(() => {})
+  }
+
+  /** Of a container that is about to end: how it is read by others goes on until then, and nothing restarts it. */
+  startReadiness(): void {
+    void this.#readiness().catch(() => {})
   }
 
   async #course(): Promise<void> {
@@ -145,7 +150,10 @@ export class ContainerProbes {
   /** Probes that cannot fail are not asked: of many pods, that is most of the work. */
   #neverFails(kind: ProbeKind, probe: Probe): boolean {
     if (this.#behavior.probes[kind].some(({ success }) => !success)) return false
-    return probe.exec === undefined && this.#portProblem(probe) === undefined
+    return (
+      probe.exec === undefined &&
+      portProblem(this.#services.pod(), this.#container.spec, probe) === undefined
+    )
   }
 
   async #judge(kind: ProbeKind, probe: Probe): Promise<Verdict> {
@@ -155,7 +163,8 @@ export class ContainerProbes {
       const result = scripted.findLast(({ atMs }) => atMs <= elapsedMs)
       return (result?.success ?? true) ? undefined : 'scripted failure'
     }
-    if (probe.exec === undefined) return this.#portProblem(probe)
+    if (probe.exec === undefined)
+      return portProblem(this.#services.pod(), this.#container.spec, probe)
     return this.#execProblem(probe.exec.command ?? [], (probe.timeoutSeconds ?? 1) * 1000)
   }
 
@@ -174,26 +183,6 @@ export class ContainerProbes {
       if (signal.aborted || !scope.signal.aborted) throw error
       return `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeoutMs / 1000}s`
     }
-  }
-
-  /**
-   * What answers at a port of a simulated pod is what answers a port-forward. A container that declares no ports at all may
-   * listen anywhere: declaring them is only information.
-   */
-  #portProblem({ httpGet, tcpSocket, grpc }: Probe): Verdict {
-    const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port
-    const { ports = [] } = this.#container.spec
-    if (port === undefined || ports.length === 0) return undefined
-    if (httpGet?.host || tcpSocket?.host) return undefined
-    if (targetOf(this.#services.pod(), Number(port)) !== undefined) return undefined
-    if (ports.some(({ containerPort, name }) => port === containerPort || port === name))
-      return undefined
-    const ip = this.#services.pod().status?.podIP ?? ''
-    const refused = `dial tcp ${ip}:${port}: connect: connection refused`
-    if (httpGet === undefined) return refused
-    const scheme = (httpGet.scheme ?? 'HTTP').toLowerCase()
-    const path = `/${(httpGet.path ?? '').replace(/^\//, '')}`
-    return `Get "${scheme}://${ip}:${port}${path}": ${refused}`
   }
 
   #elapsedMs(): number {

@@ -7,6 +7,8 @@ import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior
 import { ContainerProbes } from './container-probes.ts'
 import { imageIdOf, imageProblem } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
+import { GraceTime } from './grace-time.ts'
+import { runHook } from './lifecycle-hooks.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
@@ -89,25 +91,80 @@ export class ContainerRunner {
   }
 
   /** SIGTERM to all, SIGKILL after the grace time. Resolves when nothing runs any more. */
-  async stopAll(graceMs: number, signal: AbortSignal): Promise<void> {
+  async stopAll(grace: GraceTime, signal: AbortSignal): Promise<void> {
     const all = [...this.#local.containers, ...this.#local.ephemeral]
     const running = all.filter(({ state }) => state.state === 'running')
+    const over = new AbortController()
+    using scope = anySignal([signal, over.signal])
     for (const container of running) {
       this.#event(container, 'Normal', 'Killing', `Stopping container ${container.spec.name}`)
+      this.#keepProbingReadiness(container, scope.signal)
     }
+    const hooks = new Map(
+      running.map((container) => [container, this.#preStop(container, grace, signal)]),
+    )
     const stop = async (container: LocalContainer): Promise<void> => {
-      const behavior = this.#behavior.container(container.spec, container.role)
-      const killed = isKilled(behavior, graceMs)
-      await sleep(this.#services.clock, killed ? graceMs : behavior.terminateMs, signal)
-      this.#end(container, {
-        durationMs: 0,
-        exitCode: killed ? KILLED_EXIT_CODE : behavior.terminateExitCode,
-      })
+      await hooks.get(container)
+      await this.#stop(container, grace, signal)
     }
-    await Promise.all(running.filter(({ role }) => role !== 'sidecar').map(stop))
-    for (const sidecar of running.filter(({ role }) => role === 'sidecar').reverse()) {
-      await stop(sidecar)
+    try {
+      await Promise.all(running.filter(({ role }) => role !== 'sidecar').map(stop))
+      for (const sidecar of running.filter(({ role }) => role === 'sidecar').reverse()) {
+        await stop(sidecar)
+      }
+    } finally {
+      over.abort(new Error('nothing runs any more'))
+      for (const hook of hooks.values()) hook.catch(() => {})
     }
+  }
+
+  #keepProbingReadiness(container: LocalContainer, signal: AbortSignal): void {
+    if (container.spec.readinessProbe === undefined || container.state.state !== 'running') return
+    const behavior = this.#behavior.container(container.spec, container.role)
+    this.#probes(container, behavior, container.state.startedAtMs, signal).startReadiness()
+  }
+
+  #probes(
+    container: LocalContainer,
+    behavior: ContainerBehavior,
+    startedAtMs: number,
+    signal: AbortSignal,
+  ): ContainerProbes {
+    return new ContainerProbes(container, behavior, startedAtMs, {
+      ...this.#services,
+      signal,
+      unhealthy: (kind, output) => this.#unhealthy(container, kind, output),
+    })
+  }
+
+  /** What the container asks for before SIGTERM, as long as the grace time allows. */
+  async #preStop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
+    const hook = container.spec.lifecycle?.preStop
+    if (hook === undefined) return
+    await grace.allows(async (within) => {
+      const problem = await runHook(hook, container, this.#services, within)
+      if (problem !== undefined)
+        this.#event(container, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')
+    }, signal)
+  }
+
+  /** SIGTERM, and SIGKILL when that is not enough. */
+  async #stop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
+    const exitCode = await this.#exitCodeOfStop(container, grace, signal)
+    this.#end(container, { durationMs: 0, exitCode })
+  }
+
+  async #exitCodeOfStop(
+    { spec, role }: LocalContainer,
+    grace: GraceTime,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { terminateMs, terminateExitCode, ignoresTermination } = this.#behavior.container(
+      spec,
+      role,
+    )
+    const ended = await grace.passes(ignoresTermination ? Infinity : terminateMs, signal)
+    return ended ? terminateExitCode : KILLED_EXIT_CODE
   }
 
   /** One container until it ends for good; true when it succeeded. */
@@ -126,7 +183,7 @@ export class ContainerRunner {
       if (container.state.state === 'waiting' || container.state.state === 'terminated') {
         await this.#pull(container, behavior)
         await this.#untilConfigured(container)
-        await this.#start(container, behavior)
+        if (!(await this.#start(container, behavior))) continue
       }
       const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
       const exitCode = await this.#run(container, behavior, run)
@@ -225,7 +282,8 @@ export class ContainerRunner {
     this.#event(container, 'Normal', 'Pulled', present)
   }
 
-  async #start(container: LocalContainer, behavior: ContainerBehavior): Promise<void> {
+  /** False: it has ended already, as its postStart hook failed. */
+  async #start(container: LocalContainer, behavior: ContainerBehavior): Promise<boolean> {
     await this.#sleep(behavior.startMs)
     for (let attempt = 1; behavior.startError && attempt <= behavior.startError.times; attempt++) {
       const { reason, message } = behavior.startError
@@ -233,12 +291,29 @@ export class ContainerRunner {
       this.#event(container, 'Warning', 'Failed', `Error: ${message}`)
       await this.#sleep(BACK_OFF_BASE_MS)
     }
-    if (container.state.state === 'terminated') container.last = container.state
-    container.containerId = `containerd://${hexDigits(this.#services.random, 64)}`
-    container.state = { state: 'running', startedAtMs: this.#services.clock.nowMs() }
-    if (container.role === 'main') this.#local.hasRun = true
+    const containerId = `containerd://${hexDigits(this.#services.random, 64)}`
+    const startedAtMs = this.#services.clock.nowMs()
     this.#event(container, 'Normal', 'Created', 'Container created')
     this.#event(container, 'Normal', 'Started', 'Container started')
+    const hook = container.spec.lifecycle?.postStart
+    const { signal } = this.#services
+    // Until the hook is over nobody is told of the container.
+    const problem =
+      hook && (await runHook(hook, { ...container, containerId }, this.#services, signal))
+    if (container.state.state === 'terminated') container.last = container.state
+    container.containerId = containerId
+    container.state = { state: 'running', startedAtMs }
+    if (container.role === 'main') this.#local.hasRun = true
+    if (problem === undefined) return true
+    await this.#endAfterHook(container)
+    return false
+  }
+
+  async #endAfterHook(container: LocalContainer): Promise<void> {
+    const { clock, signal } = this.#services
+    this.#event(container, 'Warning', 'FailedPostStartHook', 'PostStartHook failed')
+    this.#event(container, 'Normal', 'Killing', 'FailedPostStartHook')
+    await this.#stop(container, new GraceTime(clock, this.#graceMs()), signal)
   }
 
   /** Answers the exit code. */
@@ -250,17 +325,13 @@ export class ContainerRunner {
     const over = isSimple(container, behavior) ? undefined : new AbortController()
     using scope = over === undefined ? undefined : anySignal([signal, over.signal])
     const runSignal = scope?.signal ?? signal
-    const probes = new ContainerProbes(container, behavior, startedAtMs, {
-      ...this.#services,
-      signal: runSignal,
-      unhealthy: (kind, output) => this.#unhealthy(container, kind, output),
-    })
+    const probes = this.#probes(container, behavior, startedAtMs, runSignal)
     probes.start()
     this.#services.changed()
     const left = Promise.withResolvers<number>()
     container.finish = left.resolve
     const course = this.#ownCourse(container, behavior, run, startedAtMs, runSignal)
-    const killed = probes.failed.then((kind) => this.#killUnhealthy(container, behavior, kind))
+    const killed = probes.failed.then((kind) => this.#killUnhealthy(container, kind))
     try {
       return await Promise.race([course, left.promise, killed])
     } finally {
@@ -315,22 +386,22 @@ export class ContainerRunner {
   }
 
   /** Answers the exit code. */
-  async #killUnhealthy(
-    container: LocalContainer,
-    behavior: ContainerBehavior,
-    kind: ProbeKind,
-  ): Promise<number> {
+  async #killUnhealthy(container: LocalContainer, kind: ProbeKind): Promise<number> {
     const { name, livenessProbe, startupProbe } = container.spec
     const text = `Container ${name} failed ${kind} probe, will be restarted`
     this.#event(container, 'Normal', 'Killing', text)
     const probe = kind === 'startup' ? startupProbe : livenessProbe
-    const pod = this.#services.pod()
-    const graceMs =
-      1000 *
-      Number(probe?.terminationGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30)
-    const killed = isKilled(behavior, graceMs)
-    await this.#sleep(killed ? graceMs : behavior.terminateMs)
-    return killed ? KILLED_EXIT_CODE : behavior.terminateExitCode
+    const seconds = probe?.terminationGracePeriodSeconds
+    const graceMs = seconds === undefined ? this.#graceMs() : Number(seconds) * 1000
+    const { clock, signal } = this.#services
+    const grace = new GraceTime(clock, graceMs)
+    await this.#preStop(container, grace, signal)
+    return this.#exitCodeOfStop(container, grace, signal)
+  }
+
+  /** The pod's own. */
+  #graceMs(): number {
+    return Number(this.#services.pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000
   }
 
   #end(container: LocalContainer, run: Run): void {
@@ -398,11 +469,6 @@ function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior)
   return parts.every((part) => part === undefined)
 }
 
-/** Whether it takes SIGKILL to end it. */
-function isKilled(behavior: ContainerBehavior, graceMs: number): boolean {
-  return behavior.ignoresTermination || behavior.terminateMs > graceMs
-}
-
 /** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */
 function runMs(container: LocalContainer, behavior: ContainerBehavior, run: Run): number {
   if (behavior.runsAreScripted) return run.durationMs
@@ -417,8 +483,6 @@ function aborted(signal: AbortSignal): Promise<never> {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
-
-/** The same image has the same digest on every node. */
 
 function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`

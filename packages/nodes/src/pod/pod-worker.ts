@@ -4,7 +4,7 @@ import type { Container, HostPort, Pod, ResourceAmounts } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
-import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { PodBehavior } from '../behavior/behavior.ts'
 import { ContainerRunner } from './container-runner.ts'
@@ -12,6 +12,7 @@ import type { Place } from '../container/container-commands.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
+import { GraceTime } from './grace-time.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from './local-pod.ts'
 import type { LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
@@ -26,7 +27,6 @@ const COALESCE_MS = 20
 /** How long an address may wait for company before it is written by itself. */
 const SANDBOX_WRITE_MS = 1_000
 const DELETE_RETRY_MS = 1_000
-const LEAST_GRACE_MS = 2_000
 const NO_RANGE =
   'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
 
@@ -66,6 +66,9 @@ export class PodWorker {
   readonly #onDone: () => void
   readonly #listeners = new Set<() => void>()
   #terminating = false
+  #grace: GraceTime | undefined
+  #deadlineSeconds: number | undefined
+  #deadline: Timer | undefined
   #done = false
 
   constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
@@ -181,12 +184,13 @@ export class PodWorker {
 
   update(pod: Pod): void {
     this.#writer.observe(pod)
+    if (this.#terminating) this.#grace?.shorten(deletionGraceMs(pod))
     if (pod.metadata?.deletionTimestamp !== undefined && !this.#terminating) {
       this.#terminating = true
-      const graceMs = Number(pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000
-      this.#begin(() => this.#terminate(graceMs))
+      this.#begin(() => this.#terminate(deletionGraceMs(pod)))
     } else if (!this.#done) {
       this.#writer.schedule(COALESCE_MS)
+      this.#watchDeadline()
       this.#debug(pod)
     }
   }
@@ -298,13 +302,16 @@ export class PodWorker {
     return true
   }
 
+  /** Again whenever the pod has another one. */
   #watchDeadline(): void {
     const seconds = this.#writer.stored.spec?.activeDeadlineSeconds
-    if (seconds === undefined) return
+    if (seconds === undefined || seconds === this.#deadlineSeconds) return
+    this.#deadlineSeconds = seconds
+    this.#deadline?.cancel()
     const started =
       Date.parse(this.#writer.stored.status?.startTime ?? '') || this.#local.startedAtMs
     const remainingMs = started + seconds * 1000 - this.#node.clock.nowMs()
-    const timer = this.#node.clock.after(remainingMs, () => {
+    const timer = this.#node.clock.after(Math.max(0, remainingMs), () => {
       if (this.#terminating || this.#done) return
       const message = 'Pod was active on the node longer than the specified deadline'
       this.#local.failure = { reason: 'DeadlineExceeded', message }
@@ -321,6 +328,7 @@ export class PodWorker {
         this.#finish()
       })
     })
+    this.#deadline = timer
     this.#life.signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
 
@@ -337,7 +345,8 @@ export class PodWorker {
   async #stopContainers(graceMs: number): Promise<void> {
     this.#local.ending = true
     this.#course.abort(new Error('pod ends'))
-    await this.#runner.stopAll(Math.max(graceMs, LEAST_GRACE_MS), this.#life.signal)
+    this.#grace = new GraceTime(this.#node.clock, graceMs)
+    await this.#runner.stopAll(this.#grace, this.#life.signal)
   }
 
   /** The last act: the object goes, unless finalizers hold it. Never before the terminal phase is stored. */
@@ -380,4 +389,8 @@ export class PodWorker {
       this.#node.addresses.release(this.#local.ip)
     }
   }
+}
+
+function deletionGraceMs({ metadata }: Pod): number {
+  return Number(metadata?.deletionGracePeriodSeconds ?? 30) * 1000
 }

@@ -1,0 +1,35 @@
+/** What a container's postStart and preStop hooks come to. Contract: docs/behaviour/simulation/kubelet.md, Hooks. */
+import type { Container, Pod } from '@gyropilot/api'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
+import { portProblem } from '../container/port-answers.ts'
+import type { LocalContainer } from './local-pod.ts'
+import type { PodPrograms } from './pod-programs.ts'
+
+export type Hook = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
+
+export interface HookServices {
+  readonly clock: Clock
+  readonly programs: Pick<PodPrograms, 'exec'>
+  pod(): Pod
+}
+
+/** Resolves when the hook is over: undefined when it succeeded, else what went wrong. */
+export async function runHook(
+  hook: Hook,
+  container: LocalContainer,
+  { clock, programs, pod }: HookServices,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (hook.sleep !== undefined) {
+    await sleep(clock, Number(hook.sleep.seconds) * 1000, signal)
+    return undefined
+  }
+  if (hook.httpGet !== undefined) return portProblem(pod(), container.spec, hook)
+  const command = hook.exec?.command ?? []
+  const end = await programs.exec(container, command, signal)
+  // A program of the real image, which is taken to be well.
+  if (end === undefined || end.exitCode === 0) return undefined
+  const said = `Exec lifecycle hook (${JSON.stringify(command)}) for Container ${JSON.stringify(container.spec.name)}`
+  return `${said} failed - error: command '${command.join(' ')}' exited with ${end.exitCode}: ${end.output}`
+}

@@ -1,0 +1,149 @@
+/** What docs/behaviour/simulation/kubelet.md says of hooks, of grace times and of deadlines. */
+import assert from 'node:assert/strict'
+import type { Pod } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { scenario } from './scenario.ts'
+import type { World } from './scenario.ts'
+
+type Spec = NonNullable<Pod['spec']>
+type Container = Spec['containers'][number]
+
+const podOf = (container: Partial<Container>, spec: Partial<Spec> = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p', namespace: 'default' },
+  spec: { containers: [{ name: 'c', image: 'app:1', ...container }], ...spec },
+})
+const shell = (script: string) => ({ exec: { command: ['sh', '-c', script] } })
+const create = (world: World, pod: Pod) => world.of(resources.pods).create(pod)
+const found = (world: World) => world.find(resources.pods, 'p')
+const statusOf = async (world: World) => (await found(world))?.status?.containerStatuses?.[0]
+
+async function reasons(world: World): Promise<readonly string[]> {
+  await world.advance(2_000)
+  const events = await world.list(resources.events)
+  return events.map(({ reason = '', message = '' }) => `${reason}: ${message}`)
+}
+
+const one = { nodes: 1 }
+
+scenario(
+  'a pod is not gone before its preStop hook is over',
+  async (world) => {
+    await create(world, podOf({ lifecycle: { preStop: { sleep: { seconds: 12 } } } }))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(11_000)
+    assert.ok((await statusOf(world))?.state?.running)
+    await world.advance(2_000)
+    assert.equal(await found(world), undefined)
+  },
+  one,
+)
+
+scenario(
+  'the grace time ends a preStop hook that takes longer, and SIGTERM has two seconds more',
+  async (world) => {
+    const preStop = shell('sleep 600')
+    await create(world, podOf({ lifecycle: { preStop } }, { terminationGracePeriodSeconds: 20 }))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(19_000)
+    assert.ok(await found(world))
+    await world.advance(2_000)
+    assert.equal(await found(world), undefined)
+  },
+  one,
+)
+
+scenario(
+  'a second deletion may shorten the grace time, and not lengthen it',
+  async (world) => {
+    const lifecycle = { preStop: { sleep: { seconds: 400 } } }
+    await create(world, podOf({ lifecycle }, { terminationGracePeriodSeconds: 500 }))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(10_000)
+    await world.of(resources.pods).delete('p', { gracePeriodSeconds: 15 })
+    await world.advance(10_000)
+    assert.ok(await found(world))
+    await world.of(resources.pods).delete('p', { gracePeriodSeconds: 400 })
+    await world.advance(6_000)
+    assert.equal(await found(world), undefined)
+  },
+  one,
+)
+
+scenario(
+  'a preStop hook that makes the container unready is seen while the pod ends',
+  async (world) => {
+    const readinessProbe = { exec: { command: ['cat', '/tmp/ready'] }, periodSeconds: 1 }
+    const lifecycle = {
+      postStart: shell('touch /tmp/ready'),
+      preStop: shell('rm /tmp/ready; sleep 20'),
+    }
+    await create(world, podOf({ readinessProbe, lifecycle }))
+    await world.advance(5_000)
+    assert.equal((await statusOf(world))?.ready, true)
+    await world.of(resources.pods).delete('p')
+    await world.advance(10_000)
+    const status = await statusOf(world)
+    assert.deepEqual([status?.ready, status?.state?.running !== undefined], [false, true])
+  },
+  one,
+)
+
+scenario(
+  'a container is not running before its postStart hook is over, and is started anew when that fails',
+  async (world) => {
+    await create(world, podOf({ lifecycle: { postStart: shell('sleep 10') } }))
+    await world.advance(8_000)
+    assert.equal((await statusOf(world))?.state?.waiting?.reason, 'ContainerCreating')
+    await world.advance(5_000)
+    assert.ok((await statusOf(world))?.state?.running)
+    const failing = podOf({ lifecycle: { postStart: shell('sleep 1; false') } })
+    await create(world, { ...failing, metadata: { name: 'q', namespace: 'default' } })
+    await world.advance(6_000)
+    const q = await world.find(resources.pods, 'q')
+    const [status] = q?.status?.containerStatuses ?? []
+    assert.deepEqual(
+      [status?.restartCount, status?.state?.waiting?.reason],
+      [1, 'CrashLoopBackOff'],
+    )
+    const said = await reasons(world)
+    assert.ok(said.includes('FailedPostStartHook: PostStartHook failed'), said.join('\n'))
+    assert.ok(said.includes('Killing: FailedPostStartHook'), said.join('\n'))
+  },
+  one,
+)
+
+scenario(
+  'a preStop hook that fails is told, and the container ends all the same',
+  async (world) => {
+    await create(world, podOf({ lifecycle: { preStop: shell('exit 3') } }))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(3_000)
+    assert.equal(await found(world), undefined)
+    const said = await reasons(world)
+    assert.ok(said.includes('FailedPreStopHook: PreStopHook failed'), said.join('\n'))
+  },
+  one,
+)
+
+scenario(
+  'a deadline that is set later counts from the start of the pod',
+  async (world) => {
+    await create(world, podOf({}))
+    await world.advance(10_000)
+    await world
+      .of(resources.pods)
+      .patch('p', { type: 'merge', value: { spec: { activeDeadlineSeconds: 15 } } })
+    await world.advance(3_000)
+    assert.equal((await found(world))?.status?.phase, 'Running')
+    await world.advance(4_000)
+    const { phase, reason } = (await found(world))?.status ?? {}
+    assert.deepEqual([phase, reason], ['Failed', 'DeadlineExceeded'])
+  },
+  one,
+)
