@@ -1,7 +1,7 @@
 /** One request on its way through the pipeline: what was found out about it so far. */
 import type { UserInfo } from '../contracts.ts'
 import type { ServerRequest } from '../http/exchange.ts'
-import type { NegotiatedType } from '../http/negotiation.ts'
+import type { MediaType, NegotiatedType } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { Warnings } from '../http/warnings.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -23,4 +23,6 @@ export interface ResourceCall extends Call {
   readonly subresource: string
   readonly output: NegotiatedType
   readonly pretty: boolean
+  /** What the events of a watch are written in. Throws 406. */
+  streamType(): MediaType
 }

@@ -252,29 +252,25 @@ function validateWatch(options: ListOptions, errors: FieldErrors): void {
     }
     return
   }
-  if (match !== '') {
-    if (sendInitialEvents === undefined) {
-      errors.forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      )
-    } else if (match !== 'NotOlderThan') {
-      errors.forbidden(
-        'resourceVersionMatch',
-        'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-      )
-      errors.notSupported('resourceVersionMatch', match, ['NotOlderThan'])
-    }
-    if (options.continueToken !== '') {
-      errors.forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden when continue is provided',
-      )
-    }
-  } else if (sendInitialEvents === true) {
+  const fits = match === 'NotOlderThan'
+  if (sendInitialEvents !== undefined && !fits) {
     errors.forbidden(
       'resourceVersionMatch',
       'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    )
+  }
+  if (match === '') return
+  if (sendInitialEvents === undefined) {
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+    )
+  }
+  if (!fits) errors.notSupported('resourceVersionMatch', match, ['NotOlderThan'])
+  if (options.continueToken !== '') {
+    errors.forbidden(
+      'resourceVersionMatch',
+      'resourceVersionMatch is forbidden when continue is provided',
     )
   }
 }

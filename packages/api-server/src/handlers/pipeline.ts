@@ -212,24 +212,27 @@ export class Pipeline {
 
   async #routed(call: Call, route: Route): Promise<Answer> {
     const { request, info } = call
-    const watch = route.operation === 'watch'
-    const collection = watch || route.operation === 'list'
+    const collection = route.operation === 'watch' || route.operation === 'list'
     const watchable = collection && route.resource.info.verbs.includes('watch')
     const accept = headerOf(request.headers, 'accept')
     // Streams of bytes (logs, proxies, connections) are not negotiated.
     const raw = isStreamOfBytes(route.subresource)
-    const output = negotiate(raw ? undefined : accept, {
-      watch,
+    const wishes = raw ? undefined : accept
+    const options = {
+      watch: false,
       watchable,
       transformable: true,
       tables: isShownInTables(route),
       messages: isTyped(route.resource) ? 'all' : 'metadata',
       routed: !route.resource.custom,
-    })
+    } as const
+    const output = negotiate(wishes, options)
+    // A watch is first of all a list, and judged as one.
+    const streamType = () => negotiate(wishes, { ...options, watch: true }).mediaType
     const { resource, namespace, name, subresource } = route
     const pretty = output.pretty || isPretty(info.query, headerOf(request.headers, 'user-agent'))
     return this.#dispatch(
-      { ...call, resource, namespace, name, subresource, output, pretty },
+      { ...call, resource, namespace, name, subresource, output, pretty, streamType },
       route,
     )
   }

@@ -112,10 +112,11 @@ export class ResourceHandler {
   watch(call: ResourceCall): Answer {
     const { clock } = this.#parts
     const prepared = prepareWatch(this.#parts, listRequestOf(call, true))
+    const mediaType = call.streamType()
     const watch = call.resource.custom ? this.#untilRedefined(call.resource, prepared) : prepared
     return {
       status: 200,
-      mediaType: call.output.mediaType,
+      mediaType,
       body: { kind: 'watch', watch, transform: watchTransform(call, () => clock.nowMs()) },
     }
   }

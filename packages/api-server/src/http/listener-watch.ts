@@ -35,6 +35,7 @@ export class WatchStream implements WatchSink {
   send(type: WatchEventType, object: Stored): boolean {
     if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
     const shown = this.#transform === undefined ? object : this.#transform(object)
+    if (shown === undefined) return false
     ;(this.#outgoing as Http1Response).write(this.#encode(type, object, shown))
     return true
   }

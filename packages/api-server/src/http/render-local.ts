@@ -98,6 +98,7 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
   send(type: WatchEventType, object: Stored): boolean {
     if (this.#events.length - this.#next >= MOST_WAITING_EVENTS) return false
     const shown = this.#transform === undefined ? object : this.#transform(object)
+    if (shown === undefined) return false
     this.#events.push({ type, object: shown } as WatchEvent<KubernetesObject>)
     this.#wakeUp()
     return true

@@ -1,8 +1,9 @@
+import { emptyObjectOf } from './empty-objects.ts'
 import { byString, compareStrings } from '@gyropilot/foundation'
 import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
-import { decodeObject, type DecodedObject, type Occurrences } from '@gyropilot/schema'
+import type { DecodedObject, Occurrences } from '@gyropilot/schema'
 import type { KindRules, PrinterColumn } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 
@@ -184,15 +185,7 @@ function builtIn(info: ResourceInfo, rules: KindRules | undefined): ServedResour
     custom: false,
     listKind: `${info.kind}List`,
     hasStatus: info.subresources.some(({ name }) => name === 'status'),
-    emptyObject: () => {
-      const {
-        kind: _kind,
-        apiVersion: _apiVersion,
-        metadata: _metadata,
-        ...rest
-      } = decodeObject(info, {})?.object ?? {}
-      return rest
-    },
+    emptyObject: () => emptyObjectOf(info),
     virtual: info.verbs.length === 1 && info.verbs[0] === 'create',
     deprecationWarning: DEPRECATIONS[`${info.group}/${info.version}/${info.kind}`],
   }

@@ -114,7 +114,7 @@ export function listAnswer(
   }
 }
 
-/** How each object of a watch is shown; undefined: as it is. */
+/** How each object of a watch is shown; undefined: as it is. What it makes undefined cannot be shown. */
 export function watchTransform(
   call: ResourceCall,
   nowMs: () => number,
@@ -122,6 +122,8 @@ export function watchTransform(
   const { transformation } = call.output
   if (transformation === undefined) return undefined
   const { as, version } = transformation
+  // An event is no list: the first one ends the watch.
+  if (as === 'PartialObjectMetadataList') return () => undefined
   if (as !== 'Table')
     return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
   const includeObject = includeObjectOf(call.info.query)

@@ -34,9 +34,12 @@ export function selectionOf(
   const pin: FieldTerm[] =
     pinned === '' ? [] : [{ field: 'metadata.name', operator: '=', value: pinned }]
   const terms = [...pin, ...fields.terms]
+  const matcher = fieldMatcher(resource, terms)
+  if (pinned !== '' && !fields.matchesEverything && fields.pinned('metadata.name') !== pinned)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
   return {
     labels: labels.matchesEverything ? undefined : (set) => labels.matches(set),
-    fields: fieldMatcher(resource, terms),
+    fields: matcher,
     pin: pinOf(resource, terms),
   }
 }

@@ -220,7 +220,16 @@ class WatchSession {
     }
     const { info, emptyObject } = this.#request.resource
     const apiVersion = info.group === '' ? info.version : `${info.group}/${info.version}`
-    const object: Stored = { kind: info.kind, apiVersion, metadata, ...emptyObject?.() }
+    const { metadata: ofKind, ...empty } = emptyObject?.() ?? {}
+    const object: Stored = {
+      kind: info.kind,
+      apiVersion,
+      metadata: {
+        ...metadata,
+        ...(ofKind === undefined ? {} : { annotations: { ...ofKind.annotations, ...annotations } }),
+      },
+      ...empty,
+    }
     if (!this.#sink.send('BOOKMARK', object)) this.stop()
   }
 
