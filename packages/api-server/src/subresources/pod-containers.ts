@@ -1,7 +1,7 @@
 import { badRequest } from '../http/errors.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 
-/** The container a request is about: the named one, or the only one (ephemeral ones must be named). Throws 400. */
+/** The container a request is about: the named one, or the only main one (others must be named). Throws 400. */
 export function chooseContainer(pod: Stored, asked: string): string {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = pod['spec']
   const namesOf = (list: readonly Stored[]): string[] => list.map((container) => container['name'])
@@ -12,7 +12,7 @@ export function chooseContainer(pod: Stored, asked: string): string {
       throw badRequest(`container ${asked} is not valid for pod ${podName}`)
     return asked
   }
-  if (names.length === 1) return names[0]!
+  if (containers.length === 1) return containers[0]['name']
   throw badRequest(
     `a container name must be specified for pod ${podName}, choose one of: [${names.join(' ')}]`,
   )

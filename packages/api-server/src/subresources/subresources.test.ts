@@ -605,6 +605,17 @@ describe('log', () => {
       'a container name must be specified for pod many, choose one of: [i a b]',
     )
     assert.equal(await message('?container=zz'), 'container zz is not valid for pod many')
+    await call(
+      'POST',
+      `${ns}/pods`,
+      pod('prepared', {
+        nodeName: 'n1',
+        containers: containers.slice(0, 1),
+        initContainers: [{ name: 'i', image: 'i' }],
+      }),
+    )
+    const onlyMain = await call('GET', `${ns}/pods/prepared/log`)
+    assert.notEqual(onlyMain.status, 400, 'one main container is the one that is meant')
     assert.equal(
       await message('?tailLines=-1', 'm'),
       'PodLogOptions "m" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',

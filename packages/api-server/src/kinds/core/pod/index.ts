@@ -48,6 +48,9 @@ export const pod: KindRules<Pod> = {
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
     if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
+    // Of pods only: in a template it stays as it is.
+    if ((object.spec?.terminationGracePeriodSeconds ?? 0) < 0)
+      object.spec!.terminationGracePeriodSeconds = 1
     const status: DraftOf<PodStatus> = (object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
