@@ -11,24 +11,28 @@ export interface Cidr extends IpAddress {
   readonly bits: number
 }
 
+const STRICT_NUMBER = /^(?:0|[1-9]\d{0,2})$/
+/** As many leading zeros as somebody likes. */
+const LENIENT_NUMBER = /^\d+$/
+
 /** Octets with leading zeros are refused unless `lenient`. */
 function parseIPv4(text: string, lenient: boolean): bigint | undefined {
   const parts = text.split('.')
   if (parts.length !== 4) return undefined
   let value = 0n
   for (const part of parts) {
-    if (!/^\d{1,3}$/.test(part) || Number(part) > 255) return undefined
-    if (!lenient && part.length > 1 && part.startsWith('0')) return undefined
+    const pattern = lenient ? LENIENT_NUMBER : STRICT_NUMBER
+    if (!pattern.test(part) || Number(part) > 255) return undefined
     value = value * 256n + BigInt(Number(part))
   }
   return value
 }
 
-function parseIPv6(text: string): bigint | undefined {
+function parseIPv6(text: string, lenient: boolean): bigint | undefined {
   const halves = text.split('::')
   if (halves.length > 2) return undefined
-  const head = groupsOf(halves[0]!)
-  const tail = halves.length === 2 ? groupsOf(halves[1]!) : []
+  const head = groupsOf(halves[0]!, lenient)
+  const tail = halves.length === 2 ? groupsOf(halves[1]!, lenient) : []
   if (head === undefined || tail === undefined) return undefined
   const missing = 8 - head.length - tail.length
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined
@@ -39,13 +43,13 @@ function parseIPv6(text: string): bigint | undefined {
   return value
 }
 
-function groupsOf(text: string): number[] | undefined {
+function groupsOf(text: string, lenient: boolean): number[] | undefined {
   if (text === '') return []
   const groups: number[] = []
   const parts = text.split(':')
   for (const [index, part] of parts.entries()) {
     if (part.includes('.')) {
-      const embedded = index === parts.length - 1 ? parseIPv4(part, false) : undefined
+      const embedded = index === parts.length - 1 ? parseIPv4(part, lenient) : undefined
       if (embedded === undefined) return undefined
       groups.push(Number(embedded >> 16n), Number(embedded & 0xffffn))
     } else {
@@ -57,7 +61,7 @@ function groupsOf(text: string): number[] | undefined {
 }
 
 export function parseIp(text: string, lenient = false): IpAddress | undefined {
-  const value = text.includes(':') ? parseIPv6(text) : parseIPv4(text, lenient)
+  const value = text.includes(':') ? parseIPv6(text, lenient) : parseIPv4(text, lenient)
   if (value === undefined) return undefined
   return { family: text.includes(':') ? 6 : 4, value }
 }
@@ -78,13 +82,14 @@ export function formatIp({ family, value }: IpAddress): string {
   return `${text.slice(0, bestStart).join(':')}::${text.slice(bestStart + bestLength).join(':')}`
 }
 
-/** Octets with leading zeros are refused unless `lenient`. */
+/** Octets and prefixes with leading zeros are refused unless `lenient`. */
 export function parseCidr(text: string, lenient = false): Cidr | undefined {
   const slash = text.indexOf('/')
   if (slash < 0) return undefined
   const address = parseIp(text.slice(0, slash), lenient)
   const digits = text.slice(slash + 1)
-  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(digits)) return undefined
+  const pattern = lenient ? LENIENT_NUMBER : STRICT_NUMBER
+  if (address === undefined || !pattern.test(digits)) return undefined
   const bits = Number(digits)
   return bits > (address.family === 4 ? 32 : 128) ? undefined : { ...address, bits }
 }

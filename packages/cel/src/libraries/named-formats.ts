@@ -1,5 +1,5 @@
 /** Named formats of Kubernetes: `format.dns1123Label().validate(name)` gives nothing, or what is wrong. */
-import { matchesFormat } from '@gyropilot/schema/validation/formats'
+import { matchesFormat } from '@gyropilot/schema/formats'
 import {
   dns1035Label,
   dnsLabel,

@@ -3,7 +3,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { TERMINATION_PENDING, setCondition } from './conditions.ts'
 import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
-import { isKnownFormat } from '@gyropilot/schema/validation/formats'
+import { isKnownFormat } from '@gyropilot/schema/formats'
 import { additionalOf, itemsOf, propertiesOf } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
 

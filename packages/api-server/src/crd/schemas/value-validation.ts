@@ -6,7 +6,7 @@ import { deepEqual } from '@gyropilot/api'
 import { compileRegularExpression, TooMuchToMatch } from '@gyropilot/cel/regular-expressions'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { goQuote } from '@gyropilot/schema/go-quote'
-import { matchesFormat } from '@gyropilot/schema/validation/formats'
+import { matchesFormat } from '@gyropilot/schema/formats'
 import {
   additionalOf,
   childPath,
