@@ -157,3 +157,21 @@ test('where nothing can be written, or nothing can pack, programs start neverthe
   rmSync(join(root, 'node_modules/esbuild'))
   assert.deepEqual(run(), HELLO)
 })
+
+test('what is packed of the real programs is ASCII: of other text V8 keeps two bytes for each character', () => {
+  for (const program of ['manager', 'gyro']) {
+    const main = join(repository, `packages/${program}/src/main.ts`)
+    const folder = join(root, program)
+    const child = spawnSync(process.execPath, ['scripts/bundle-program.mjs', main, folder], {
+      cwd: repository,
+    })
+    assert.equal(child.status, 0)
+    const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
+    assert.ok(files.includes('program.mjs'))
+    for (const name of files) {
+      const text = readFileSync(join(folder, name))
+      const at = text.findIndex((byte) => byte > 127)
+      assert.equal(at, -1, `${name}: ${text.toString('utf8', Math.max(0, at - 80), at + 20)}`)
+    }
+  }
+})
