@@ -178,3 +178,71 @@ scenario(
   },
   { nodes: 1 },
 )
+
+const REFUSED: readonly (readonly [string, Partial<Container>, RegExp])[] = [
+  [
+    'runs as root although it must not',
+    { securityContext: { runAsNonRoot: true, runAsUser: 0 } },
+    /^container's runAsUser breaks non-root policy \(pod: "web_default\([0-9a-f-]+\)", container: c\)$/,
+  ],
+  [
+    "has an image of root's although it must not",
+    { image: 'nginx:1.29', securityContext: { runAsNonRoot: true } },
+    /^container has runAsNonRoot and image will run as root \(pod: "web_default\(.*\)", container: c\)$/,
+  ],
+  [
+    'mounts an absolute path of a volume',
+    {
+      env: [{ name: 'A', value: '/tmp' }],
+      volumeMounts: [{ name: 'v', mountPath: '/x', subPathExpr: '$(A)' }],
+    },
+    /^error SubPath `\/tmp` must not be an absolute path$/,
+  ],
+  [
+    'mounts a path above a volume',
+    {
+      env: [{ name: 'A', value: '..' }],
+      volumeMounts: [{ name: 'v', mountPath: '/x', subPathExpr: 'a/$(A)' }],
+    },
+    /^unable to provision SubPath `a\/\.\.`: must not contain '\.\.'$/,
+  ],
+  [
+    'mounts a path made of a variable that is not there',
+    { volumeMounts: [{ name: 'v', mountPath: '/x', subPathExpr: '$(NOPE)$(HOSTNAME)' }] },
+    /^missing value for HOSTNAME, NOPE$/,
+  ],
+]
+for (const [title, container, problem] of REFUSED) {
+  scenario(
+    `a container that ${title} waits with CreateContainerConfigError`,
+    async (world) => {
+      await world.of(resources.pods).create(podOf([{ name: 'v', emptyDir: {} }], container))
+      await world.advance(5_000)
+      const [reason, message] = await waiting(world)
+      assert.equal(reason, 'CreateContainerConfigError')
+      assert.match(message ?? '', problem)
+    },
+    { nodes: 1 },
+  )
+}
+
+for (const [title, container] of [
+  ['a user that is not root', { securityContext: { runAsNonRoot: true, runAsUser: 7 } }],
+  ['an image of which nothing is known', { securityContext: { runAsNonRoot: true } }],
+  [
+    'a path of a volume',
+    {
+      env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+      volumeMounts: [{ name: 'v', mountPath: '/x', subPathExpr: '$(A)' }],
+    },
+  ],
+] as const) {
+  scenario(
+    `a container with ${title} runs`,
+    async (world) => {
+      await world.of(resources.pods).create(podOf([{ name: 'v', emptyDir: {} }], container))
+      await world.until('it runs', 10_000, isRunning(world))
+    },
+    { nodes: 1 },
+  )
+}

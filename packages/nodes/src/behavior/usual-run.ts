@@ -15,6 +15,20 @@ const WAITING_IMAGES = /^pause$/
 const ENDLESS_SCRIPT =
   /\bwhile\s+(?:true|:|sleep)\b|\buntil\s+false\b|\bsleep\s+inf|\btail\s+-[fF]\b/
 
+/** Official ones that name no user: their program begins as root. */
+const ROOT_IMAGES =
+  /^(?:caddy|golang|haproxy|httpd|mariadb|mongo|mysql|nginx|node|php|postgres|python|redis|traefik|wordpress)$/
+
+/** Whether an image is known to run as root unless it is told otherwise. Of others nothing is known. */
+export function runsAsRoot(image: string): boolean {
+  const name = repositoryName(image)
+  return ENDING_IMAGES.test(name) || (ROOT_IMAGES.test(name) && isOfficial(image))
+}
+
+function isOfficial(image: string): boolean {
+  return /^(?:docker\.io\/)?(?:library\/)?[^/]+$/.test(image)
+}
+
 /** Whether it runs until it is stopped. */
 export function isEndless(pod: Pod, container: Container, role: ContainerRole): boolean {
   if (role === 'sidecar') return true

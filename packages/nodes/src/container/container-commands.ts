@@ -9,6 +9,7 @@ import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
 import { Keyboard } from './keyboard.ts'
 import { PodSources, fillRoot, substituted } from './pod-files.ts'
+import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
 import {
   INTERRUPTED_EXIT_CODE,
@@ -219,13 +220,13 @@ async function surroundingsOf(
   const root = storage.root(container.name, containerId, (store) =>
     fillRoot(store, pod, container, nodeName),
   )
-  const mounts = await new PodSources(client, pod).mounts(container, storage)
+  const mounts = await new PodSources(client, pod).mounts(container, storage, nodeName)
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
   return {
     commands: COMMANDS,
     files: new FileTree(root, mounts),
-    hostname: pod.spec?.hostname ?? pod.metadata?.name ?? '',
+    hostname: hostnameOf(pod, nodeName),
     user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? security.runAsUser ?? 0 },
     program: program || (container.image ?? ''),
     nowMs,

@@ -95,7 +95,7 @@ test('the environment has what the spec says, in its order', async () => {
     PW: 'hunter2',
     POD: 'p',
     APP: 'web',
-    CPU: '100m',
+    CPU: '1',
   })
 })
 
@@ -103,7 +103,7 @@ test('volumes are mounted: config maps, secrets, projections read-only, storage 
   const storage = new PodStorage()
   const sources = new PodSources(client, given)
   const root = storage.root('c', 'id', (store) => fillRoot(store, given, container, 'n1'))
-  const files = new FileTree(root, await sources.mounts(container, storage))
+  const files = new FileTree(root, await sources.mounts(container, storage, 'n1'))
   const text = async (path: string): Promise<string> =>
     Buffer.from(await files.read(path)).toString()
   assert.equal(await text('/etc/conf/app.conf'), 'color=blue')
@@ -115,7 +115,7 @@ test('volumes are mounted: config maps, secrets, projections read-only, storage 
   assert.equal(await text('/etc/hostname'), 'p\n')
   assert.throws(() => files.write('/etc/conf/x', Buffer.from('')), /Read-only file system/)
   files.write('/cache/x', Buffer.from('kept'))
-  const other = new FileTree(new FileStore(), await sources.mounts(container, storage))
+  const other = new FileTree(new FileStore(), await sources.mounts(container, storage, 'n1'))
   assert.equal(Buffer.from(await other.read('/cache/x')).toString(), 'kept')
 })
 

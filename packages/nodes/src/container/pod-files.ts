@@ -7,26 +7,33 @@ import { formatTime } from '@gyropilot/foundation'
 import { absolute } from './file-tree.ts'
 import { FileStore } from './file-store.ts'
 import type { Mount } from './file-tree.ts'
+import { hostnameOf, hostsOf, resolverOf } from './pod-names.ts'
+import { resourceValue } from './resource-fields.ts'
+import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 
 const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
 
 /** Written by the runtime before a container starts. */
 export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeName: string): void {
-  const { name = '', namespace = '' } = pod.metadata ?? {}
-  const hostname = pod.spec?.hostname ?? name
-  const ip = pod.status?.podIP ?? '127.0.0.1'
-  const search = `${namespace}.svc.cluster.local svc.cluster.local cluster.local`
   const texts: Readonly<Record<string, string>> = {
-    '/etc/hostname': `${hostname}\n`,
-    '/etc/hosts': `# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`,
+    '/etc/hostname': `${hostnameOf(pod, nodeName)}\n`,
+    '/etc/hosts': hostsOf(pod, nodeName),
     '/etc/os-release': `NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`,
     '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n',
-    '/etc/resolv.conf': `search ${search}\nnameserver 10.0.0.10\noptions ndots:5\n`,
+    '/etc/resolv.conf': resolverOf(pod),
     '/proc/sys/kernel/hostname': `${nodeName}\n`,
   }
   for (const path of IMAGE_FOLDERS) store.makeFolder(path)
   for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))
+  const message = terminationPath(container)
+  store.makeFolder(message.slice(0, message.lastIndexOf('/')))
+  store.set(message, new Uint8Array(0))
+}
+
+/** Where a container leaves its last words. */
+export function terminationPath({ terminationMessagePath }: Container): string {
+  return absolute(terminationMessagePath || '/dev/termination-log', '')
 }
 
 /** Reads what pods refer to; what is missing is left out, as an optional source is. */
@@ -39,7 +46,10 @@ export class PodSources {
     this.#pod = pod
   }
 
-  async mounts(container: Container, storage: PodStorage): Promise<Mount[]> {
+  async mounts(container: Container, storage: PodStorage, nodeName: string): Promise<Mount[]> {
+    const environment = (container.volumeMounts ?? []).some(({ subPathExpr }) => subPathExpr)
+      ? await this.environment(container, nodeName)
+      : new Map<string, string>()
     const mounts = (container.volumeMounts ?? []).map(async (mount): Promise<Mount | undefined> => {
       const volume = this.#pod.spec?.volumes?.find(({ name }) => name === mount.name)
       if (volume === undefined) return undefined
@@ -47,7 +57,7 @@ export class PodSources {
       return {
         path: absolute(mount.mountPath, ''),
         store: given ?? storage.volume(volume.name),
-        subPath: mount.subPath ?? '',
+        subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
         readOnly: mount.readOnly === true || given !== undefined,
       }
     })
@@ -60,12 +70,12 @@ export class PodSources {
     if (volume.configMap) await this.#addConfigMap(store, volume.configMap)
     else if (volume.secret)
       await this.#addSecret(store, { ...volume.secret, name: volume.secret.secretName })
-    else if (volume.downwardAPI) this.#addDownward(store, volume.downwardAPI)
+    else if (volume.downwardAPI) await this.#addDownward(store, volume.downwardAPI)
     else if (volume.projected) {
       for (const source of volume.projected.sources ?? []) {
         if (source.configMap) await this.#addConfigMap(store, source.configMap)
         if (source.secret) await this.#addSecret(store, source.secret)
-        if (source.downwardAPI) this.#addDownward(store, source.downwardAPI)
+        if (source.downwardAPI) await this.#addDownward(store, source.downwardAPI)
         if (source.serviceAccountToken) {
           const { path, ...request } = source.serviceAccountToken
           store.set(`/${path}`, () => this.#token(request))
@@ -84,14 +94,24 @@ export class PodSources {
     addKeys(store, await this.#secret(source.name ?? ''), source)
   }
 
-  #addDownward(
-    store: FileStore,
-    source: { readonly items?: readonly { path: string; fieldRef?: { fieldPath: string } }[] },
-  ): void {
-    for (const { path, fieldRef } of source.items ?? []) {
-      const value = fieldRef === undefined ? '' : fieldOf(this.#pod, fieldRef.fieldPath)
+  async #addDownward(store: FileStore, source: DownwardSource): Promise<void> {
+    const { spec } = this.#pod
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+    for (const { path, fieldRef, resourceFieldRef } of source.items ?? []) {
+      let value = fieldRef === undefined ? '' : fieldOf(this.#pod, fieldRef.fieldPath)
+      if (resourceFieldRef !== undefined) {
+        const of = containers.find(({ name }) => name === resourceFieldRef.containerName)
+        value = of ? await this.#resource(of, resourceFieldRef, spec?.nodeName ?? '') : ''
+      }
       store.set(`/${path}`, Buffer.from(value))
     }
+  }
+
+  async #resource(container: Container, field: ResourceField, nodeName: string): Promise<string> {
+    return resourceValue(this.#pod, container, field, async () => {
+      const node = await orMissing(this.#client.resource(resources.nodes).get(nodeName))
+      return node?.status?.allocatable ?? {}
+    })
   }
 
   async #token(request: {
@@ -138,7 +158,7 @@ export class PodSources {
   async environment(container: Container, nodeName: string): Promise<Map<string, string>> {
     const environment = new Map<string, string>([
       ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-      ['HOSTNAME', this.#pod.spec?.hostname ?? this.#pod.metadata?.name ?? ''],
+      ['HOSTNAME', hostnameOf(this.#pod, nodeName)],
       ['KUBERNETES_SERVICE_HOST', '10.0.0.1'],
       ['KUBERNETES_SERVICE_PORT', '443'],
       ['HOME', '/root'],
@@ -155,7 +175,7 @@ export class PodSources {
       } else if (valueFrom.fieldRef) {
         environment.set(name, fieldOf(this.#pod, valueFrom.fieldRef.fieldPath, nodeName))
       } else if (valueFrom.resourceFieldRef) {
-        environment.set(name, resourceOf(container, valueFrom.resourceFieldRef.resource))
+        environment.set(name, await this.#resource(container, valueFrom.resourceFieldRef, nodeName))
       } else {
         const { configMapKeyRef, secretKeyRef } = valueFrom
         const data = configMapKeyRef
@@ -167,6 +187,16 @@ export class PodSources {
     }
     return environment
   }
+}
+
+interface DownwardSource {
+  readonly items?:
+    | undefined
+    | readonly {
+        readonly path: string
+        readonly fieldRef?: { readonly fieldPath: string } | undefined
+        readonly resourceFieldRef?: ResourceField | undefined
+      }[]
 }
 
 interface KeySource {
@@ -206,12 +236,6 @@ export function substituted(value: string, environment: ReadonlyMap<string, stri
   )
 }
 
-function resourceOf(container: Container, resource: string): string {
-  const [kind = '', name = ''] = resource.split('.')
-  const amounts = kind === 'limits' ? container.resources?.limits : container.resources?.requests
-  return String(amounts?.[name] ?? '0')
-}
-
 /** A field of the downward API. */
 export function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ?? ''): string {
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
@@ -226,6 +250,7 @@ export function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ??
     'spec.nodeName': () => nodeName,
     'spec.serviceAccountName': () => pod.spec?.serviceAccountName,
     'status.hostIP': () => pod.status?.hostIP,
+    'status.hostIPs': () => pod.status?.hostIPs?.map(({ ip }) => ip).join(','),
     'status.podIP': () => pod.status?.podIP,
     'status.podIPs': () => pod.status?.podIPs?.map(({ ip }) => ip).join(','),
   }

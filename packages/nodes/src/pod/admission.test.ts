@@ -82,3 +82,14 @@ test('a taint with effect NoExecute that is not tolerated; NoSchedule does not c
   const tolerant = pod({ spec: { tolerations: [{ operator: 'Exists' }] } })
   assert.equal(refusalOf(tolerant, tainted('NoExecute'), []), undefined)
 })
+
+test('a sysctl that could harm others', () => {
+  const tuned = (...names: string[]) =>
+    pod({ spec: { securityContext: { sysctls: names.map((name) => ({ name, value: '1' })) } } })
+  assert.equal(refusalOf(tuned('kernel.shm_rmid_forced'), node(), []), undefined)
+  assert.equal(refusalOf(tuned('net/ipv4/tcp_syncookies'), node(), []), undefined)
+  assert.deepEqual(refusalOf(tuned('kernel.shm_rmid_forced', 'kernel.msgmax'), node(), []), {
+    reason: 'SysctlForbidden',
+    message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',
+  })
+})

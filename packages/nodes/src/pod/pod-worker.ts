@@ -7,8 +7,10 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { PodBehavior } from '../behavior/behavior.ts'
+import { containerProblem } from './container-problems.ts'
 import { ContainerRunner } from './container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
+import { PodSources } from '../container/pod-files.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
@@ -110,8 +112,7 @@ export class PodWorker {
         behavior,
         place: (container, containerId) => this.place(container, containerId),
       }),
-      configurationProblem: (container) =>
-        node.references.environmentProblem(this.#writer.stored, container),
+      configurationProblem: (container) => this.#configurationProblem(container),
       signal: this.#course.signal,
       changed: () => {
         this.#writer.schedule(COALESCE_MS)
@@ -238,6 +239,15 @@ export class PodWorker {
   /** True when the pod is not here any more. */
   get left(): boolean {
     return this.#life.signal.aborted
+  }
+
+  async #configurationProblem(container: Container): Promise<string | undefined> {
+    const { references, client, nodeName } = this.#node
+    const pod = this.#writer.stored
+    const problem = await references.environmentProblem(pod, container)
+    if (problem !== undefined) return problem
+    const sources = new PodSources(client, pod)
+    return containerProblem(pod, container, () => sources.environment(container, nodeName))
   }
 
   #notify(): void {
