@@ -310,3 +310,55 @@ scenario(
   },
   one,
 )
+
+for (const [title, script, container, expected] of [
+  ['the file of its last words', 'echo -n bye > /dev/termination-log; exit 1', {}, 'bye'],
+  [
+    'a file of its own choice',
+    'echo -n DONE > /var/said; exit 0',
+    { terminationMessagePath: '/var/said' },
+    'DONE',
+  ],
+  ['nothing', 'echo on the log only; exit 1', {}, undefined],
+  [
+    'its log where that is asked for, when it failed',
+    'echo first; sleep 2; echo last; exit 1',
+    { terminationMessagePolicy: 'FallbackToLogsOnError' },
+    'first\nlast\n',
+  ],
+  [
+    'no log when it succeeded',
+    'echo first; exit 0',
+    { terminationMessagePolicy: 'FallbackToLogsOnError' },
+    undefined,
+  ],
+] as const) {
+  scenario(
+    `the message of a container that ended is ${title}`,
+    async (world) => {
+      await create(world, podOf({ ...shell(script), ...container }, never))
+      await world.advance(8_000)
+      const [status] = (await found(world))?.status?.containerStatuses ?? []
+      assert.equal(status?.state?.terminated?.message, expected)
+    },
+    one,
+  )
+}
+
+scenario(
+  'a container is restarted by the rule for its exit code although its pod never restarts',
+  async (world) => {
+    const restartPolicyRules = [
+      { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
+    ] as const
+    const script = 'if [ -f /data/once ]; then exit 7; fi; touch /data/once; exit 42'
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }]
+    const container = { ...shell(script), restartPolicy: 'Never', restartPolicyRules, volumeMounts }
+    const spec = { restartPolicy: 'Never', volumes: [{ name: 'data', emptyDir: {} }] } as const
+    await create(world, podOf(container, { spec }))
+    await world.advance(10_000)
+    const { phase, restarts, exitCode } = await seen(world)
+    assert.deepEqual([phase, restarts, exitCode], ['Failed', 1, 7])
+  },
+  one,
+)

@@ -31,6 +31,12 @@ export class PodStorage {
     return store
   }
 
+  /** That of a run in which anything has been looked at; undefined: nothing has. */
+  rootOf(name: string, containerId: string): FileStore | undefined {
+    const known = this.#roots.get(name)
+    return known?.containerId === containerId ? known.store : undefined
+  }
+
   /** `fill` puts the image's files into the one of a container that has none yet. */
   root(name: string, containerId: string, fill: (store: FileStore) => void): FileStore {
     const known = this.#roots.get(name)

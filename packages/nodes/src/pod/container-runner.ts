@@ -87,7 +87,7 @@ export class ContainerRunner {
     if (container.state.state !== 'running') return
     const run = behavior.runs[0]!
     const exitCode = await this.#run(container, behavior, run)
-    this.#end(container, { ...run, exitCode })
+    await this.#conclude(container, { ...run, exitCode })
   }
 
   /** SIGTERM to all, SIGKILL after the grace time. Resolves when nothing runs any more. */
@@ -151,7 +151,7 @@ export class ContainerRunner {
   /** SIGTERM, and SIGKILL when that is not enough. */
   async #stop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
     const exitCode = await this.#exitCodeOfStop(container, grace, signal)
-    this.#end(container, { durationMs: 0, exitCode })
+    await this.#conclude(container, { durationMs: 0, exitCode })
   }
 
   async #exitCodeOfStop(
@@ -187,7 +187,7 @@ export class ContainerRunner {
       }
       const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
       const exitCode = await this.#run(container, behavior, run)
-      this.#end(container, exitCode === run.exitCode ? run : { durationMs: 0, exitCode })
+      await this.#conclude(container, exitCode === run.exitCode ? run : { durationMs: 0, exitCode })
     }
   }
 
@@ -402,6 +402,16 @@ export class ContainerRunner {
   /** The pod's own. */
   #graceMs(): number {
     return Number(this.#services.pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000
+  }
+
+  /** With what the container says at its end, unless that is scripted. */
+  async #conclude(container: LocalContainer, run: Run): Promise<void> {
+    const { state } = container
+    if (state.state !== 'running') return
+    const ranForMs = this.#services.clock.nowMs() - state.startedAtMs
+    const message =
+      run.message ?? (await this.#services.programs.lastWords(container, run.exitCode, ranForMs))
+    this.#end(container, message === undefined ? run : { ...run, message })
   }
 
   #end(container: LocalContainer, run: Run): void {

@@ -93,9 +93,14 @@ export function isInteractive({ stdin, command = [], args = [] }: Container): bo
   return stdin === true && (words.length === 0 || /^(\/bin\/)?(sh|ash|bash)$/.test(words.join(' ')))
 }
 
-/** Whether a container that ended with this code is started again: by its own policy, else the pod's. */
+/** Whether a container that ended with this code is started again: by its rules, its own policy, or the pod's. */
 export function mayRestart(container: LocalContainer, pod: Pod, exitCode: number): boolean {
   if (container.role === 'sidecar') return true
+  const rule = container.spec.restartPolicyRules?.find(({ exitCodes }) => {
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false
+    return exitCodes !== undefined && isListed === (exitCodes.operator === 'In')
+  })
+  if (rule?.action === 'Restart') return true
   const policy = container.spec.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
   if (policy === 'Always') return container.role === 'main' || exitCode !== 0
   return policy === 'OnFailure' && exitCode !== 0

@@ -4,14 +4,19 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { PodBehavior } from '../behavior/behavior.ts'
-import { runOwnCommand, runProgram } from '../container/container-commands.ts'
+import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../container/gathered.ts'
+import { terminationPath } from '../container/pod-files.ts'
 import type { LocalContainer } from './local-pod.ts'
 
 const RETRY_MS = 1_000
 /** What the command of a probe or a hook may print. */
 const MOST_PRINTED_BYTES = 1_048_576
+const MOST_MESSAGE_BYTES = 4_096
+/** Of a log in the place of a message. */
+const MOST_LOG_LINES = 80
+const MOST_LOG_BYTES = 2_048
 
 export interface PodProgramsOptions {
   readonly clock: Clock
@@ -72,5 +77,31 @@ export class PodPrograms {
     const exitCode = await runOwnCommand(command, place(spec, containerId), print, signal)
     if (exitCode === undefined) return undefined
     return { exitCode, output: Buffer.from(printed.bytes()).toString() }
+  }
+
+  /**
+   * What a container leaves behind when it ends: the end of its message file, else of its log where that is asked for.
+   * Undefined: nothing.
+   */
+  async lastWords(
+    { spec, role, containerId = '' }: LocalContainer,
+    exitCode: number,
+    ranForMs: number,
+  ): Promise<string | undefined> {
+    const { behavior, clock, place } = this.#options
+    const at = place(spec, containerId)
+    const file = at.storage.rootOf(spec.name, containerId)?.get(terminationPath(spec))
+    if (file instanceof Uint8Array && file.length > 0)
+      return Buffer.from(file.subarray(-MOST_MESSAGE_BYTES)).toString()
+    if (spec.terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0)
+      return undefined
+    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    const { logs } = behavior.container(spec, role)
+    const startedAtMs = clock.nowMs() - ranForMs
+    const printed =
+      logs.length > 0 || words.length === 0 ? logs : await printedBy(words, at, startedAtMs)
+    const lines = (printed ?? []).filter(({ atMs }) => atMs <= ranForMs).slice(-MOST_LOG_LINES)
+    const text = Buffer.from(lines.map((line) => `${line.text}\n`).join(''))
+    return text.length === 0 ? undefined : text.subarray(-MOST_LOG_BYTES).toString()
   }
 }
