@@ -48,9 +48,7 @@ export const pod: KindRules<Pod> = {
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
     if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
-    // Of pods only: in a template it stays as it is.
-    if ((object.spec?.terminationGracePeriodSeconds ?? 0) < 0)
-      object.spec!.terminationGracePeriodSeconds = 1
+    leastGrace(object.spec)
     const status: DraftOf<PodStatus> = (object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
@@ -70,6 +68,7 @@ export const pod: KindRules<Pod> = {
     }
   },
   prepareForUpdate(object, stored) {
+    leastGrace(object.spec)
     if (stored.status === undefined) delete object.status
     else object.status = stored.status
   },
@@ -140,4 +139,9 @@ export const pod: KindRules<Pod> = {
     const period = requestedSeconds ?? object.spec.terminationGracePeriodSeconds ?? 0
     return period < 0 ? 1 : period
   },
+}
+
+/** Of pods only: in a template it stays as it is. */
+function leastGrace(spec: DraftOf<PodSpec> | undefined): void {
+  if ((spec?.terminationGracePeriodSeconds ?? 0) < 0) spec!.terminationGracePeriodSeconds = 1
 }

@@ -37,9 +37,11 @@ test('Given image `x`, `x:1`, `x@sha256:...`, then Always, IfNotPresent, IfNotPr
   for (const [image, policy] of cases) assert.equal(pullPolicyOf(image), policy, image)
 })
 
-test('Given a negative terminationGracePeriodSeconds, when a pod is created, then it is 1; in a template it stays.', () => {
+test('Given a negative terminationGracePeriodSeconds, when a pod is written, then it is 1; in a template it stays.', () => {
   const spec = podSpec({}, { terminationGracePeriodSeconds: -5 })
   assert.equal(created(POD, pod(spec)).spec.terminationGracePeriodSeconds, 1)
+  const one = pod(podSpec({}, { terminationGracePeriodSeconds: 1 }))
+  assert.deepEqual(updateErrors(POD, one, pod(spec)), [])
   const deployment = created(DEPLOYMENT, { spec: { template: { spec } } })
   assert.equal(deployment.spec.template.spec.terminationGracePeriodSeconds, -5)
 })
