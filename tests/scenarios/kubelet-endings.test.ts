@@ -57,6 +57,21 @@ scenario(
 )
 
 scenario(
+  'a preStop hook that goes round for ever has all of the grace time',
+  async (world) => {
+    const preStop = shell('while true; do echo waiting; sleep 1; done')
+    await create(world, podOf({ lifecycle: { preStop } }, { terminationGracePeriodSeconds: 20 }))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(19_000)
+    assert.ok((await statusOf(world))?.state?.running)
+    await world.advance(2_000)
+    assert.equal(await found(world), undefined)
+  },
+  one,
+)
+
+scenario(
   'a second deletion may shorten the grace time, and not lengthen it',
   async (world) => {
     const lifecycle = { preStop: { sleep: { seconds: 400 } } }

@@ -35,10 +35,15 @@ export function isEndless(pod: Pod, container: Container, role: ContainerRole): 
   if (role === 'init' || role === 'ephemeral') return false
   if ((container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always') === 'Always') return true
   const { command = [], args = [] } = container
-  if (ENDLESS_SCRIPT.test([...command, ...args].join(' '))) return true
+  if (waitsForever([...command, ...args])) return true
   if (command.length > 0) return false
   const image = repositoryName(container.image ?? '')
   return WAITING_IMAGES.test(image) || !(isOfJob(pod) || ENDING_IMAGES.test(image))
+}
+
+/** Of a command line that cannot be run here. */
+export function waitsForever(words: readonly string[]): boolean {
+  return ENDLESS_SCRIPT.test(words.join(' '))
 }
 
 /** Pods of a Job are meant to end. */

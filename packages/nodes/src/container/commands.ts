@@ -8,6 +8,7 @@ import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from './gathered.ts'
 import { expr, test } from './condition-commands.ts'
 import { interactiveShell } from './interactive-shell.ts'
+import { noOptions, readOptions } from './shell-options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 
 /** Of an input whose file has no limit. */
@@ -165,15 +166,31 @@ function timeMs(amount: string): number {
   return durationMs(amount, Number.NaN)
 }
 
-const sh: Command = async (task) => {
-  const { args } = task
-  const [option = '', script] = args
-  if (/^-[a-z]*c$/.test(option)) return runScript(script ?? '', task)
-  if (option !== '' && !option.startsWith('-')) {
-    const bytes = await task.place.files.read(pathOf(task, option))
+const sh: Command = async (given) => {
+  const options = noOptions()
+  const read = readOptions(given.args, options)
+  if ('unknown' in read) return unknownOption(given, read.unknown)
+  const task = { ...given, options }
+  const { rest, letters } = read
+  const [first] = rest
+  if (letters.includes('c')) return runScript(first ?? '', task)
+  if (first !== undefined) {
+    const bytes = await task.place.files.read(pathOf(task, first))
     return runScript(Buffer.from(bytes).toString(), task)
   }
   return interactiveShell(task)
+}
+
+const set: Command = (task) => {
+  const read = readOptions(task.args, task.options)
+  if ('unknown' in read) return unknownOption(task, read.unknown)
+  return read.rest.length > 0 ? unknownOption(task, read.rest[0]!) : 0
+}
+
+async function unknownOption({ place, err }: Process, option: string): Promise<number> {
+  place.onUnknown?.(option)
+  await err(`sh: option ${option} is not known to simulated containers\n`)
+  return 2
 }
 
 /** `seq LAST`, `seq FIRST LAST`. */
@@ -305,6 +322,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['pwd', printed(({ folder }) => folder.path || '/')],
   ['rm', remove],
   ['seq', seq],
+  ['set', set],
   ['sh', sh],
   ['sleep', sleepCommand],
   ['tail', tail],

@@ -4,8 +4,13 @@ import type { Step } from './shell-syntax.ts'
 /** Text, or what stands in its place when the script runs; quoted values are not split into words. */
 export type Part =
   | { readonly text: string }
-  /** `?` is the last exit code. `otherwise`: of `${NAME:-otherwise}`. */
-  | { readonly variable: string; readonly quoted: boolean; readonly otherwise?: string }
+  /** `?` is the last exit code. Of `${NAME:-otherwise}` and `${NAME:?missing}`, which ends a script without a value. */
+  | {
+      readonly variable: string
+      readonly quoted: boolean
+      readonly otherwise?: string
+      readonly missing?: string
+    }
   /** `$( )`: what the script prints. */
   | { readonly script: readonly Step[]; readonly quoted: boolean }
   /** `$(( ))`: a sum, with variables in it. */
@@ -118,7 +123,7 @@ function operatorAt(script: string, at: number, atWordStart: boolean): string | 
   )
 }
 
-const VARIABLE = /^\$(?:\{([A-Za-z_]\w*)(?::-([^}$`"']*))?\}|([A-Za-z_]\w*|[?$#]))/
+const VARIABLE = /^\$(?:\{([A-Za-z_]\w*)(?::([-?])([^}$`"']*))?\}|([A-Za-z_]\w*|[?$#]))/
 
 /** What a dollar sign begins, and where that ends; undefined: it is a dollar sign. */
 function substitutionAt(
@@ -142,9 +147,14 @@ function substitutionAt(
     )
   const match = VARIABLE.exec(script.slice(at))
   if (match === null) return undefined
-  const [whole, braced, otherwise, bare] = match
+  const [whole, braced, operator, text = '', bare] = match
   const variable = braced ?? bare!
-  const part = { variable, quoted, ...(otherwise === undefined ? {} : { otherwise }) }
+  const part = {
+    variable,
+    quoted,
+    ...(operator === '-' ? { otherwise: text } : {}),
+    ...(operator === '?' ? { missing: text } : {}),
+  }
   return { part, end: at + whole.length }
 }
 

@@ -380,3 +380,31 @@ test('tail -f waits for ever, tail does not', async () => {
   assert.deepEqual((await script('tail -F')).slept, [Infinity])
   assert.deepEqual((await script('echo a | tail -n 1')).slept, [])
 })
+
+test('options of sh: -e ends with the first failure that nobody asks for, -x shows, pipefail counts every command', async () => {
+  const table: readonly [readonly string[], number, string, string][] = [
+    [['sh', '-x', '-c', 'hostname'], 0, 'p-0\n', '+ hostname\n'],
+    [['sh', '-ec', 'false; echo no'], 1, '', ''],
+    [['sh', '-c', 'set -e; false; echo no'], 1, '', ''],
+    [['sh', '-c', 'set -e; set +e; false; echo yes'], 0, 'yes\n', ''],
+    [['sh', '-e', '-c', 'false || echo a; if false; then :; fi; ! true; echo b'], 0, 'a\nb\n', ''],
+    [['sh', '-ec', 'true && false; echo no'], 1, '', ''],
+    [['sh', '-ec', 'if (false; echo in) ; then echo c; fi; (exit 3); echo no'], 3, 'in\nc\n', ''],
+    [['sh', '-c', 'false | true'], 0, '', ''],
+    [['bash', '-euo', 'pipefail', '-c', 'false | true; echo no'], 1, '', ''],
+    [
+      ['sh', '-c', 'echo "${A:?}"; echo ${NOPE:?is missing}; echo no'],
+      2,
+      'b c\n',
+      'sh: NOPE: is missing\n',
+    ],
+  ]
+  for (const [words, exitCode, out, err] of table) {
+    const result = await run(words)
+    assert.deepEqual(
+      [result.exitCode, result.out, result.err],
+      [exitCode, out, err],
+      words.join(' '),
+    )
+  }
+})

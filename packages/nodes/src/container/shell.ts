@@ -3,6 +3,8 @@ import { FileError } from './file-error.ts'
 import { absolute } from './file-tree.ts'
 import { Gathering } from './gathered.ts'
 import type { FileTree } from './file-tree.ts'
+import { noOptions } from './shell-options.ts'
+import type { ShellOptions } from './shell-options.ts'
 import { sumOf } from './shell-sums.ts'
 import { parseScript } from './shell-syntax.ts'
 import type { Command as ShellCommand, SimpleCommand, Step } from './shell-syntax.ts'
@@ -36,6 +38,8 @@ export interface Process {
   readonly place: Surroundings
   /** Of relative paths; `cd` changes it for the commands that follow. */
   readonly folder: { path: string }
+  /** Of the shell around it; `set` changes them. */
+  readonly options: ShellOptions
 }
 
 /** Answers the exit code. */
@@ -78,7 +82,13 @@ export async function runCommand(
   place: Surroundings,
   environment: ReadonlyMap<string, string>,
 ): Promise<number> {
-  const task = { ...streams, place, environment: new Map(environment), folder: { path: '' } }
+  const task = {
+    ...streams,
+    place,
+    environment: new Map(environment),
+    folder: { path: '' },
+    options: noOptions(),
+  }
   try {
     return await run(words, task)
   } catch (error) {
@@ -116,7 +126,10 @@ export async function runScript(
   }
 }
 
-type Shell = Omit<Process, 'args'>
+interface Shell extends Omit<Process, 'args'> {
+  /** What is asked whether it fails does not end the script by failing. */
+  readonly isAsked?: boolean
+}
 
 async function runSteps(
   steps: readonly Step[],
@@ -124,20 +137,31 @@ async function runSteps(
   lastExitCode: number,
 ): Promise<number> {
   let exitCode = lastExitCode
-  for (const { when, isInverted, pipeline } of steps) {
+  for (const [index, { when, isInverted, pipeline }] of steps.entries()) {
     if ((when === '&&' && exitCode !== 0) || (when === '||' && exitCode === 0)) continue
-    let { stdin } = task
-    for (const [index, command] of pipeline.entries()) {
-      if (index === pipeline.length - 1) {
-        exitCode = await runAny(command, { ...task, stdin }, exitCode)
-        break
-      }
-      const { printed } = await taken((out) => runAny(command, { ...task, stdin, out }, exitCode))
-      stdin = streamOf(printed)
-    }
+    const isAsked = task.isAsked === true || isInverted || (steps[index + 1]?.when ?? ';') !== ';'
+    exitCode = await runPipeline(pipeline, { ...task, isAsked }, exitCode)
+    if (exitCode !== 0 && task.options.stopsOnFailure && !isAsked) throw new Exit(exitCode)
     if (isInverted) exitCode = exitCode === 0 ? 1 : 0
   }
   return exitCode
+}
+
+async function runPipeline(
+  pipeline: readonly ShellCommand[],
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  let { stdin } = task
+  let failed = 0
+  for (const command of pipeline.slice(0, -1)) {
+    const { printed, exitCode } = await taken((out) =>
+      runAny(command, { ...task, stdin, out }, lastExitCode),
+    )
+    if (task.options.failsInPipes && exitCode !== 0) failed = exitCode
+    stdin = streamOf(printed)
+  }
+  return (await runAny(pipeline.at(-1)!, { ...task, stdin }, lastExitCode)) || failed
 }
 
 /** What is printed goes to `out` of the command that is run. */
@@ -153,7 +177,8 @@ async function runAny(command: ShellCommand, task: Shell, lastExitCode: number):
   if ('words' in command) return runSimple(command, task, lastExitCode)
   if ('branches' in command) {
     for (const { condition, steps } of command.branches)
-      if ((await runSteps(condition, task, lastExitCode)) === 0) return runSteps(steps, task, 0)
+      if ((await runSteps(condition, { ...task, isAsked: true }, lastExitCode)) === 0)
+        return runSteps(steps, task, 0)
     return runSteps(command.otherwise, task, 0)
   }
   if ('variable' in command) {
@@ -176,7 +201,12 @@ async function runSubshell(
   lastExitCode: number,
 ): Promise<number> {
   const { environment, folder } = task
-  const own = { ...task, environment: new Map(environment), folder: { ...folder } }
+  const own = {
+    ...task,
+    environment: new Map(environment),
+    folder: { ...folder },
+    options: { ...task.options },
+  }
   try {
     return await runSteps(steps, own, lastExitCode)
   } catch (error) {
@@ -187,7 +217,7 @@ async function runSubshell(
 
 async function runSimple(
   command: SimpleCommand,
-  task: Omit<Process, 'args'>,
+  task: Shell,
   lastExitCode: number,
 ): Promise<number> {
   const { environment, folder, place } = task
@@ -224,6 +254,7 @@ async function runSimple(
       else out = to
     }
   }
+  if (task.options.traces && words.length > 0) await task.err(`+ ${words.join(' ')}\n`)
   exitCode = await named(words, { ...task, stdin, out, err, environment: own }, lastExitCode)
   for (const { path, taken, append } of files) {
     try {
@@ -310,7 +341,11 @@ async function valueOf(
     return Buffer.from(printed).toString().replace(/\n+$/, '')
   }
   if ('sum' in part) return sumOf(part.sum, environment)
-  const { variable, otherwise } = part
+  const { variable, otherwise, missing } = part
+  if (missing !== undefined && !environment.get(variable)) {
+    await task.err(`sh: ${variable}: ${missing || 'parameter not set or null'}\n`)
+    throw new Exit(2)
+  }
   if (variable === '?') return String(lastExitCode)
   if (variable === '$') return '1'
   return (

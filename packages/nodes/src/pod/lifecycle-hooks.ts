@@ -1,7 +1,8 @@
 /** What a container's postStart and preStop hooks come to. Contract: docs/behaviour/simulation/kubelet.md, Hooks. */
 import type { Container, Pod } from '@gyropilot/api'
-import { sleep } from '@gyropilot/foundation'
+import { sleep, untilAborted } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { waitsForever } from '../behavior/usual-run.ts'
 import { portProblem } from '../container/port-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
@@ -28,8 +29,13 @@ export async function runHook(
   if (hook.httpGet !== undefined) return portProblem(pod(), container.spec, hook)
   const command = hook.exec?.command ?? []
   const end = await programs.exec(container, command, signal)
+  if (end === undefined && waitsForever(command)) await untilAborted(never(), signal)
   // A program of the real image, which is taken to be well.
   if (end === undefined || end.exitCode === 0) return undefined
   const said = `Exec lifecycle hook (${JSON.stringify(command)}) for Container ${JSON.stringify(container.spec.name)}`
   return `${said} failed - error: command '${command.join(' ')}' exited with ${end.exitCode}: ${end.output}`
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }

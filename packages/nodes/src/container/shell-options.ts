@@ -1,0 +1,50 @@
+/** Options of sh that scripts rely on: `sh -ec`, `bash -euo pipefail -c`, `set -x`. */
+export interface ShellOptions {
+  /** -e: the first command that fails ends the script. */
+  stopsOnFailure: boolean
+  /** -x: commands are shown before they run. */
+  traces: boolean
+  /** -o pipefail: a pipe fails with any of its commands. */
+  failsInPipes: boolean
+}
+
+export const noOptions = (): ShellOptions => ({
+  stopsOnFailure: false,
+  traces: false,
+  failsInPipes: false,
+})
+
+const NAMES: Readonly<Record<string, keyof ShellOptions>> = {
+  e: 'stopsOnFailure',
+  errexit: 'stopsOnFailure',
+  x: 'traces',
+  xtrace: 'traces',
+  pipefail: 'failsInPipes',
+}
+/** Known, and without a meaning here. */
+const IDLE = /^(?:[cfhilsuvB]|nounset|verbose)$/
+
+/**
+ * Reads the options that words begin with into `options`; answers the words after them and the letters that were there, or
+ * what is not known here.
+ */
+export function readOptions(
+  words: readonly string[],
+  options: ShellOptions,
+): { readonly rest: readonly string[]; readonly letters: string } | { readonly unknown: string } {
+  let letters = ''
+  let at = 0
+  for (; /^[-+][A-Za-z]+$/.test(words[at] ?? ''); at++) {
+    const word = words[at]!
+    const on = word.startsWith('-')
+    for (const letter of word.slice(1)) {
+      const name = letter === 'o' ? (words[++at] ?? '') : letter
+      const option = NAMES[name]
+      if (option !== undefined) options[option] = on
+      else if (!IDLE.test(name)) return { unknown: `${word} ${name}` }
+      letters += letter
+    }
+  }
+  if (words[at] === '--') at++
+  return { rest: words.slice(at), letters }
+}
