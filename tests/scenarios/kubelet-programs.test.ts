@@ -362,3 +362,24 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'an ephemeral container whose script goes round for ever stays, another one ends',
+  async (world) => {
+    await create(world, podOf({}))
+    await world.advance(3_000)
+    const ephemeralContainers = [
+      { name: 'polls', image: 'busybox', command: ['sh', '-c', 'while true; do sleep 2; done'] },
+      { name: 'looks', image: 'busybox', command: ['netstat'] },
+    ]
+    const value = { spec: { ephemeralContainers } }
+    await world
+      .of(resources.pods)
+      .patch('p', { type: 'strategic', value }, { subresource: 'ephemeralcontainers' })
+    await world.advance(10_000)
+    const statuses = (await found(world))?.status?.ephemeralContainerStatuses ?? []
+    const ran = statuses.map(({ name, state }) => [name, state?.running !== undefined])
+    assert.deepEqual(Object.fromEntries(ran), { polls: true, looks: false })
+  },
+  one,
+)

@@ -32,7 +32,9 @@ function isOfficial(image: string): boolean {
 /** Whether it runs until it is stopped. */
 export function isEndless(pod: Pod, container: Container, role: ContainerRole): boolean {
   if (role === 'sidecar') return true
-  if (role === 'init' || role === 'ephemeral') return false
+  if (role === 'init') return false
+  if (role === 'ephemeral')
+    return waitsForever([...(container.command ?? []), ...(container.args ?? [])])
   if ((container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always') === 'Always') return true
   const { command = [], args = [] } = container
   if (waitsForever([...command, ...args])) return true

@@ -483,7 +483,8 @@ function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior)
 function runMs(container: LocalContainer, behavior: ContainerBehavior, run: Run): number {
   if (behavior.runsAreScripted) return run.durationMs
   if (isInteractive(container.spec)) return Infinity
-  return container.role === 'ephemeral' ? EPHEMERAL_RUN_MS : run.durationMs
+  const isBrief = container.role === 'ephemeral' && Number.isFinite(run.durationMs)
+  return isBrief ? EPHEMERAL_RUN_MS : run.durationMs
 }
 
 /** Never resolves; rejects when the signal aborts. */
