@@ -50,7 +50,14 @@ for (const [script, phase, exitCode] of [
   ['exit 3', 'Failed', 3],
   ['sleep 5; false', 'Failed', 1],
   ['echo done', 'Succeeded', 0],
+  ['test -n "$POD_IP" && grep -q "$POD_IP" /etc/hosts', 'Succeeded', 0],
   ['test "$MODE" = fast', 'Succeeded', 0],
+  ['set -e; test "$(hostname)" = p; grep -q "$HOSTNAME" /etc/hosts; false; exit 0', 'Failed', 1],
+  [
+    'test "${KUBERNETES_SERVICE_HOST:?}:${KUBERNETES_SERVICE_PORT:?}" = 10.0.0.1:443',
+    'Succeeded',
+    0,
+  ],
   [
     'if [[ -r /nope ]]; then exit 0; fi; for n in $(seq 2); do sleep $n; done; exit $((n * 2))',
     'Failed',
@@ -60,7 +67,10 @@ for (const [script, phase, exitCode] of [
   scenario(
     `a pod that does not restart ends as its command does: ${script}`,
     async (world) => {
-      const env = [{ name: 'MODE', value: 'fast' }]
+      const env = [
+        { name: 'MODE', value: 'fast' },
+        { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+      ]
       await create(world, podOf({ ...shell(script), env }, never))
       await world.advance(10_000)
       const { phase: came, exitCode: code } = await seen(world)

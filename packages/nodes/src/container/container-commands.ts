@@ -206,8 +206,13 @@ async function knownExitCode(
 
 class NotRunHere extends Error {}
 
-function environmentOf({ client, pod, container, nodeName }: Place): Promise<Map<string, string>> {
-  return new PodSources(client, pod).environment(container, nodeName)
+/** Made once for each run: what it is made of may change, it does not. */
+async function environmentOf(place: Place): Promise<Map<string, string>> {
+  const { client, pod, container, containerId, nodeName, storage } = place
+  const made = await storage.environment(container.name, containerId, () =>
+    new PodSources(client, pod).environment(container, nodeName),
+  )
+  return new Map(made)
 }
 
 async function surroundingsOf(

@@ -9,7 +9,16 @@ import { FileStore } from './file-store.ts'
 import { PodSources, fillRoot } from './pod-files.ts'
 import { PodStorage } from './pod-storage.ts'
 
+const service = (name: string, creationTimestamp: string, clusterIP: string) => ({
+  metadata: { name, creationTimestamp },
+  spec: { clusterIP, ports: [{ port: 80 }] },
+})
+const SERVICES = [
+  service('web', '2026-01-01T00:00:05Z', '10.0.0.7'),
+  service('late', '2026-01-01T00:00:11Z', '10.0.0.8'),
+]
 const OBJECTS: Readonly<Record<string, object>> = {
+  'services/kubernetes': service('kubernetes', '2026-01-01T00:00:00Z', '10.0.0.1'),
   'configmaps/conf': { data: { 'app.conf': 'color=blue', MODE: 'fast' } },
   'secrets/sec': { data: { password: Buffer.from('hunter2').toString('base64') } },
 }
@@ -29,6 +38,7 @@ const client = {
         metadata: {},
       })
     },
+    list: async () => ({ items: SERVICES }),
     createSubresource: async (account: string) => ({ status: { token: `token-of-${account}` } }),
   }),
 } as unknown as Client
@@ -97,6 +107,38 @@ test('the environment has what the spec says, in its order', async () => {
     APP: 'web',
     CPU: '1',
   })
+})
+
+test('services are in the environment that were there when the container started', async () => {
+  const named = async (of: Pod): Promise<readonly string[]> => {
+    const environment = await new PodSources(client, of).environment(container, 'n1')
+    return [...environment.keys()].filter((name) => name.endsWith('_SERVICE_HOST'))
+  }
+  const own = { containerID: 'x', image: '', imageID: '', ready: true, restartCount: 0 }
+  const running = { running: { startedAt: '2026-01-01T00:00:10Z' } }
+  const started: Pod = {
+    ...given,
+    status: { containerStatuses: [{ ...own, name: 'c', state: running }] },
+  }
+  assert.deepEqual(await named(started), ['KUBERNETES_SERVICE_HOST', 'WEB_SERVICE_HOST'])
+  assert.deepEqual(await named(given), [
+    'KUBERNETES_SERVICE_HOST',
+    'WEB_SERVICE_HOST',
+    'LATE_SERVICE_HOST',
+  ])
+  const unlinked: Pod = { ...given, spec: { ...given.spec!, enableServiceLinks: false } }
+  assert.deepEqual(await named(unlinked), ['KUBERNETES_SERVICE_HOST'])
+})
+
+test('the environment of a run stays as it was made; the next run has one of its own', async () => {
+  const storage = new PodStorage()
+  let made = 0
+  const make = async (): Promise<Map<string, string>> => new Map([['N', String(++made)]])
+  const seen = async (id: string) => (await storage.environment('c', id, make)).get('N')
+  assert.deepEqual(
+    [await seen('one'), await seen('one'), await seen(''), await seen('two'), await seen('')],
+    ['1', '1', '1', '2', '2'],
+  )
 })
 
 test('volumes are mounted: config maps, secrets, projections read-only, storage shared by the containers', async () => {

@@ -1,6 +1,6 @@
 /** What a container finds in its file system and its environment: from its image, its node and the pod's volumes. */
 import { resources } from '@gyropilot/api'
-import type { Container, Pod, TokenRequest, Volume } from '@gyropilot/api'
+import type { Container, Pod, Service, TokenRequest, Volume } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
@@ -11,6 +11,7 @@ import { hostnameOf, hostsOf, resolverOf } from './pod-names.ts'
 import { resourceValue } from './resource-fields.ts'
 import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
+import { serviceVariables } from './service-environment.ts'
 
 const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
 
@@ -114,6 +115,26 @@ export class PodSources {
     })
   }
 
+  /** Those that were there when the container started, by the second. */
+  async #services(container: Container): Promise<readonly Service[]> {
+    const { metadata, spec, status } = this.#pod
+    const states = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
+    const own = states.find(({ name }) => name === container.name)
+    const startedAt = own?.state?.running?.startedAt
+    const master = await orMissing(
+      this.#client.resource(resources.services, 'default').get('kubernetes'),
+    )
+    const all = master === undefined ? [] : [master]
+    if (spec?.enableServiceLinks !== false) {
+      const near = await this.#client.resource(resources.services, metadata?.namespace).list()
+      all.push(...near.items)
+    }
+    return all.filter(
+      ({ metadata: { creationTimestamp = '' } = {} }) =>
+        startedAt === undefined || creationTimestamp <= startedAt,
+    )
+  }
+
   async #token(request: {
     readonly audience?: string
     readonly expirationSeconds?: number
@@ -159,9 +180,8 @@ export class PodSources {
     const environment = new Map<string, string>([
       ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
       ['HOSTNAME', hostnameOf(this.#pod, nodeName)],
-      ['KUBERNETES_SERVICE_HOST', '10.0.0.1'],
-      ['KUBERNETES_SERVICE_PORT', '443'],
       ['HOME', '/root'],
+      ...serviceVariables(await this.#services(container)),
     ])
     for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
       const data = configMapRef

@@ -63,4 +63,11 @@ test('/etc/resolv.conf: of the cluster and what the pod adds, or the pod alone',
     resolverOf(podOf({ dnsPolicy: 'None', dnsConfig })),
     'nameserver 1.1.1.1\nsearch example.org\noptions ndots:2 edns0\n',
   )
+  const node = 'nameserver 192.0.2.53\n'
+  assert.equal(resolverOf(podOf({ dnsPolicy: 'Default' })), node)
+  assert.equal(resolverOf(podOf({ dnsPolicy: 'ClusterFirst', hostNetwork: true })), node)
+  assert.equal(
+    resolverOf(podOf({ dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true })),
+    resolverOf(podOf({})),
+  )
 })

@@ -4,6 +4,8 @@ import type { Pod } from '@gyropilot/api'
 const DOMAIN = 'cluster.local'
 const MOST_HOSTNAME_CHARS = 63
 const DNS_SERVICE_IP = '10.0.0.10'
+/** The server of a simulated node: an address that nobody has (RFC 5737). */
+const NODE_DNS_IP = '192.0.2.53'
 
 /** Of the pod: that of its node on the host's network, else its own, short or with its domain. */
 export function hostnameOf({ metadata, spec }: Pod, nodeName: string): string {
@@ -51,16 +53,19 @@ export function hostsOf(pod: Pod, nodeName: string): string {
   return `${lines.join('\n')}\n`
 }
 
-/** /etc/resolv.conf: the cluster's unless the pod wants none of it, then what the pod adds. */
+/** /etc/resolv.conf: of the cluster, of the node or of nobody by the pod's policy, then what the pod adds. */
 export function resolverOf({ metadata, spec }: Pod): string {
   const { nameservers = [], searches = [], options = [] } = spec?.dnsConfig ?? {}
-  const ownOnly = spec?.dnsPolicy === 'None'
+  const policy = spec?.dnsPolicy ?? 'ClusterFirst'
+  const isOfNode = policy === 'Default' || (policy === 'ClusterFirst' && spec?.hostNetwork === true)
+  const isOfCluster = !isOfNode && policy !== 'None'
   const cluster = `svc.${DOMAIN}`
-  const search = ownOnly ? [] : [`${metadata?.namespace ?? ''}.${cluster}`, cluster, DOMAIN]
-  const settings = new Map<string, string | undefined>(ownOnly ? [] : [['ndots', '5']])
+  const search = isOfCluster ? [`${metadata?.namespace ?? ''}.${cluster}`, cluster, DOMAIN] : []
+  const servers = isOfCluster ? [DNS_SERVICE_IP] : isOfNode ? [NODE_DNS_IP] : []
+  const settings = new Map<string, string | undefined>(isOfCluster ? [['ndots', '5']] : [])
   for (const { name = '', value } of options) settings.set(name, value)
   const lines = [
-    ...(ownOnly ? nameservers : [DNS_SERVICE_IP, ...nameservers]).map((ip) => `nameserver ${ip}`),
+    ...[...servers, ...nameservers].map((ip) => `nameserver ${ip}`),
     list('search', [...search, ...searches]),
     list(
       'options',

@@ -4,6 +4,11 @@ import { FileStore, Quota } from './file-store.ts'
 /** Far more than `kubectl cp` of sources or a dump of a small database needs, far less than a process has. */
 export const POD_QUOTA_BYTES = 64 * 2 ** 20
 
+interface RunEnvironment {
+  readonly containerId: string
+  readonly variables: ReadonlyMap<string, string>
+}
+
 export class PodStorage {
   readonly #quota = new Quota(POD_QUOTA_BYTES)
   readonly #volumes = new Map<string, FileStore>()
@@ -11,6 +16,9 @@ export class PodStorage {
   readonly #mounted = new Set<string>()
   /** By the container's name, of its present run. */
   readonly #roots = new Map<string, { readonly containerId: string; readonly store: FileStore }>()
+
+  /** By the container's name, of its present run. */
+  readonly #environments = new Map<string, RunEnvironment>()
 
   /** What lies behind a claim: shared with whoever else has mounted it, and not of the pod's quota. */
   mount(name: string, store: FileStore): void {
@@ -46,5 +54,19 @@ export class PodStorage {
     fill(store)
     this.#roots.set(name, { containerId, store })
     return store
+  }
+
+  /** `make` is asked once for each run; when it fails, again. Without an id: of the run that is known. */
+  async environment(
+    name: string,
+    containerId: string,
+    make: () => Promise<ReadonlyMap<string, string>>,
+  ): Promise<ReadonlyMap<string, string>> {
+    const known = this.#environments.get(name)
+    if (known !== undefined && (containerId === '' || known.containerId === containerId))
+      return known.variables
+    const variables = await make()
+    if (containerId !== '') this.#environments.set(name, { containerId, variables })
+    return variables
   }
 }

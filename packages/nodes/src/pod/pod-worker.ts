@@ -138,8 +138,10 @@ export class PodWorker {
   /** Where commands of a container run. */
   place(container: Container, containerId: string): Place {
     const { client, clock, nodeName } = this.#node
+    // What the node knows already may not be written yet.
+    const status = podStatusOf(this.pod, this.#local, this.#node, clock.nowMs())
     return {
-      pod: this.pod,
+      pod: { ...this.pod, status },
       container,
       containerId,
       storage: this.#files(),
