@@ -170,15 +170,21 @@ const sh: Command = async (given) => {
   const options = noOptions()
   const read = readOptions(given.args, options)
   if ('unknown' in read) return unknownOption(given, read.unknown)
-  const task = { ...given, options }
+  // What it changes is its own, and it ends alone.
+  const task = { ...given, options, folder: { ...given.folder } }
   const { rest, letters } = read
   const [first] = rest
-  if (letters.includes('c')) return runScript(first ?? '', task)
-  if (first !== undefined) {
-    const bytes = await task.place.files.read(pathOf(task, first))
-    return runScript(Buffer.from(bytes).toString(), task)
+  const isGiven = letters.includes('c')
+  if (!isGiven && first === undefined) return interactiveShell(task)
+  const script = isGiven
+    ? (first ?? '')
+    : Buffer.from(await task.place.files.read(pathOf(task, first!))).toString()
+  try {
+    return await runScript(script, task)
+  } catch (error) {
+    if (error instanceof Exit) return error.exitCode
+    throw error
   }
-  return interactiveShell(task)
 }
 
 const set: Command = (task) => {

@@ -2,6 +2,8 @@
 export interface ShellOptions {
   /** -e: the first command that fails ends the script. */
   stopsOnFailure: boolean
+  /** -u: the first variable without a value ends the script. */
+  needsValues: boolean
   /** -x: commands are shown before they run. */
   traces: boolean
   /** -o pipefail: a pipe fails with any of its commands. */
@@ -10,6 +12,7 @@ export interface ShellOptions {
 
 export const noOptions = (): ShellOptions => ({
   stopsOnFailure: false,
+  needsValues: false,
   traces: false,
   failsInPipes: false,
 })
@@ -17,12 +20,14 @@ export const noOptions = (): ShellOptions => ({
 const NAMES: Readonly<Record<string, keyof ShellOptions>> = {
   e: 'stopsOnFailure',
   errexit: 'stopsOnFailure',
+  u: 'needsValues',
+  nounset: 'needsValues',
   x: 'traces',
   xtrace: 'traces',
   pipefail: 'failsInPipes',
 }
 /** Known, and without a meaning here. */
-const IDLE = /^(?:[cfhilsuvB]|nounset|verbose)$/
+const IDLE = /^(?:[cfhilsvB]|verbose)$/
 
 /**
  * Reads the options that words begin with into `options`; answers the words after them and the letters that were there, or

@@ -4,17 +4,20 @@ import type { Step } from './shell-syntax.ts'
 /** Text, or what stands in its place when the script runs; quoted values are not split into words. */
 export type Part =
   | { readonly text: string }
-  /** `?` is the last exit code. Of `${NAME:-otherwise}` and `${NAME:?missing}`, which ends a script without a value. */
-  | {
-      readonly variable: string
-      readonly quoted: boolean
-      readonly otherwise?: string
-      readonly missing?: string
-    }
+  /** `?` is the last exit code. */
+  | { readonly variable: string; readonly quoted: boolean; readonly asked?: Asked }
   /** `$( )`: what the script prints. */
   | { readonly script: readonly Step[]; readonly quoted: boolean }
   /** `$(( ))`: a sum, with variables in it. */
   | { readonly sum: string; readonly quoted: boolean }
+
+/** `${NAME:-text}` and its like: what counts without a value (`-`), with one (`+`), or is said at the end of a script without (`?`). */
+export interface Asked {
+  readonly operator: '-' | '+' | '?'
+  readonly text: string
+  /** `:`: an empty value is none. */
+  readonly emptyIsNone: boolean
+}
 
 export type Word = readonly Part[]
 
@@ -123,7 +126,7 @@ function operatorAt(script: string, at: number, atWordStart: boolean): string | 
   )
 }
 
-const VARIABLE = /^\$(?:\{([A-Za-z_]\w*)(?::([-?])([^}$`"']*))?\}|([A-Za-z_]\w*|[?$#]))/
+const VARIABLE = /^\$(?:\{([A-Za-z_]\w*)(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[?$#]))/
 
 /** What a dollar sign begins, and where that ends; undefined: it is a dollar sign. */
 function substitutionAt(
@@ -147,14 +150,10 @@ function substitutionAt(
     )
   const match = VARIABLE.exec(script.slice(at))
   if (match === null) return undefined
-  const [whole, braced, operator, text = '', bare] = match
+  const [whole, braced, colon, operator, text = '', bare] = match
   const variable = braced ?? bare!
-  const part = {
-    variable,
-    quoted,
-    ...(operator === '-' ? { otherwise: text } : {}),
-    ...(operator === '?' ? { missing: text } : {}),
-  }
+  const asked = { operator: operator as Asked['operator'], text, emptyIsNone: colon === ':' }
+  const part = { variable, quoted, ...(operator === undefined ? {} : { asked }) }
   return { part, end: at + whole.length }
 }
 

@@ -391,6 +391,11 @@ test('options of sh: -e ends with the first failure that nobody asks for, -x sho
     [['sh', '-ec', 'true && false; echo no'], 1, '', ''],
     [['sh', '-ec', 'if (false; echo in) ; then echo c; fi; (exit 3); echo no'], 3, 'in\nc\n', ''],
     [['sh', '-c', 'false | true'], 0, '', ''],
+    [['sh', '-c', '(set -e; false); echo on'], 0, 'on\n', ''],
+    [['sh', '-uc', 'echo ${N:-or}; echo $N; echo no'], 2, 'or\n', 'sh: N: parameter not set\n'],
+    [['sh', '-c', 'E=; echo "${E:-a}${E-b}${A:+c}${E:+d}${E+e}${NO-f}"'], 0, 'acef\n', ''],
+    [['sh', '-c', "sh -c 'exit 3'; echo $?"], 0, '3\n', ''],
+    [['sh', '-c', 'sh -ec "cd /tmp; false"; pwd'], 0, '/\n', ''],
     [['bash', '-euo', 'pipefail', '-c', 'false | true; echo no'], 1, '', ''],
     [
       ['sh', '-c', 'echo "${A:?}"; echo ${NOPE:?is missing}; echo no'],

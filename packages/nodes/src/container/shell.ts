@@ -341,18 +341,18 @@ async function valueOf(
     return Buffer.from(printed).toString().replace(/\n+$/, '')
   }
   if ('sum' in part) return sumOf(part.sum, environment)
-  const { variable, otherwise, missing } = part
-  if (missing !== undefined && !environment.get(variable)) {
-    await task.err(`sh: ${variable}: ${missing || 'parameter not set or null'}\n`)
-    throw new Exit(2)
-  }
+  const { variable, asked } = part
   if (variable === '?') return String(lastExitCode)
   if (variable === '$') return '1'
-  return (
-    (otherwise !== undefined
-      ? environment.get(variable) || otherwise
-      : environment.get(variable)) ?? ''
-  )
+  const found = environment.get(variable)
+  const value = found === '' && asked?.emptyIsNone === true ? undefined : found
+  if (asked?.operator === '+') return value === undefined ? '' : asked.text
+  if (value !== undefined) return value
+  if (asked?.operator === '-') return asked.text
+  if (asked === undefined && !task.options.needsValues) return ''
+  const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
+  await task.err(`sh: ${variable}: ${asked?.text || why}\n`)
+  throw new Exit(2)
 }
 
 export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
