@@ -73,7 +73,7 @@ export function claimFromTemplate(
     metadata: {
       name: claimName(template, set, ordinal),
       namespace: set.metadata?.namespace,
-      labels: { ...labels, ...set.spec?.selector?.matchLabels },
+      labels: { ...labels, ...set.spec?.selector.matchLabels },
       ...(annotations === undefined ? {} : { annotations }),
       ...(finalizers === undefined ? {} : { finalizers }),
     },

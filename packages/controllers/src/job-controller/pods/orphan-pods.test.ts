@@ -140,6 +140,7 @@ test('very many pods are let go in portions, and an error ends it', () => {
   const { effects } = sync(SELECTOR, [], many)
   const sizes = effects.map((effect) => (effect.effect === 'writes' ? effect.writes.length : 0))
   assert.deepEqual(sizes, [500, 500, 1])
+  assert.equal(sync(SELECTOR, [], many.slice(0, 500)).effects.length, 1)
   const broken = sync(SELECTOR, [], [jobPod('p'), ...many], '500')
   assert.ok(broken.writes.length <= 1_001 && broken.result?.error)
 })

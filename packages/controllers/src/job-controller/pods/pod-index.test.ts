@@ -22,6 +22,15 @@ for (const [text, index] of cases) {
   })
 }
 
+test('an index may have several digits, and a plus as a number in Go may', () => {
+  const owner = indexedJob({ spec: { completions: 100 } })
+  const indexOf = (index: string) => completionIndexOf(jobPod('p', { index }), owner)
+  assert.deepEqual(
+    [indexOf('12'), indexOf('+7'), indexOf('100'), indexOf('1x')],
+    [12, 7, undefined, undefined],
+  )
+})
+
 test('a Job without completions has no index', () => {
   assert.equal(completionIndexOf(jobPod('p', { index: 0 }), job()), undefined)
 })

@@ -13,7 +13,13 @@ const template = {
     initContainers: [{ name: 'i' }],
     containers: [
       { name: 'c', env: [{ name: 'A', value: '1' }] },
-      { name: 'd', env: [{ name: 'JOB_COMPLETION_INDEX', value: 'mine' }] },
+      {
+        name: 'd',
+        env: [
+          { name: 'B', value: '2' },
+          { name: 'JOB_COMPLETION_INDEX', value: 'mine' },
+        ],
+      },
     ],
   },
 }
@@ -38,6 +44,20 @@ test('a pod is the template with the tracking finalizer and the Job as its contr
     ],
   })
   assert.equal(spec, template.spec)
+})
+
+test('a pod of a gang names it, any other pod none', () => {
+  const owner = job({ spec: { template } })
+  assert.deepEqual(podForJob(owner, 'gang').spec, {
+    ...template.spec,
+    schedulingGroup: { podGroupName: 'gang' },
+  })
+  assert.deepEqual(podForJob(owner).spec, template.spec)
+})
+
+test('a template without finalizers leaves the pod the one', () => {
+  const { metadata } = podForJob(job({ spec: { template: { spec: template.spec } } }))
+  assert.deepEqual(metadata?.finalizers, ['batch.kubernetes.io/job-tracking'])
 })
 
 test('the finalizer is there once, also when the template has it', () => {

@@ -21,13 +21,12 @@ const MAX_GENERATE_NAME_LENGTH = 58
 export function podForJob(job: Job, podGroupName?: string): Pod {
   const template = job.spec?.template ?? {}
   const pod = podFromTemplate(template, job, resources.jobs)
-  const spec =
-    podGroupName === undefined ? pod.spec : { ...pod.spec!, schedulingGroup: { podGroupName } }
   const finalizers = (template.metadata?.finalizers ?? []).filter(
     (name) => name !== TRACKING_FINALIZER,
   )
   const metadata = { ...pod.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] }
-  return { ...pod, metadata, ...(spec === undefined ? {} : { spec }) }
+  if (podGroupName === undefined) return { ...pod, metadata }
+  return { ...pod, metadata, spec: { ...pod.spec!, schedulingGroup: { podGroupName } } }
 }
 
 /** `failures`: those of the index so far, with a back-off limit per index. */

@@ -37,6 +37,12 @@ for (const [title, first, second] of pairs) {
   })
 }
 
+test('what a pod says of the cost of its deletion counts in ReplicaSets, not here', () => {
+  const cheap = { 'controller.kubernetes.io/pod-deletion-cost': '-5' }
+  const pods = [jobPod('a'), jobPod('b', { metadata: { annotations: cheap } })]
+  assert.deepEqual(namesOf(surplusPods(job(), pods, 1, 500)), ['a'])
+})
+
 test('nothing is surplus while there are not too many', () => {
   assert.deepEqual(surplusPods(job(), [jobPod('a')], 0, 500), [])
   assert.deepEqual(surplusPods(job(), [jobPod('a')], -3, 500), [])
