@@ -393,3 +393,21 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'a Job whose pods count on the files of their node: one fails, the next one succeeds',
+  async (world) => {
+    const script = 'if [[ -r /data/seen ]]; then exit 0; else touch /data/seen; exit 1; fi'
+    const volumes = [{ name: 'data', hostPath: { path: '/var/job' } }]
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }]
+    const containers = [{ name: 'c', image: 'busybox', ...shell(script), volumeMounts }]
+    await world.of(resources.jobs).create({
+      metadata: { name: 'j' },
+      spec: { template: { spec: { restartPolicy: 'Never', containers, volumes } } },
+    })
+    await world.advance(60_000)
+    const { succeeded, failed } = (await world.find(resources.jobs, 'j'))?.status ?? {}
+    assert.deepEqual([succeeded, failed], [1, 1])
+  },
+  one,
+)

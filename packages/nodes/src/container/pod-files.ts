@@ -57,7 +57,7 @@ export class PodSources {
       const given = await this.#contents(volume)
       return {
         path: absolute(mount.mountPath, ''),
-        store: given ?? storage.volume(volume.name),
+        store: given ?? storage.volume(volume),
         subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
         readOnly: mount.readOnly === true || given !== undefined,
       }

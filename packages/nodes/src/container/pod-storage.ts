@@ -1,4 +1,5 @@
 /** What the commands of one pod wrote: gone with the container, or with the pod. */
+import type { Volume } from '@gyropilot/api'
 import { FileStore, Quota } from './file-store.ts'
 
 /** Far more than `kubectl cp` of sources or a dump of a small database needs, far less than a process has. */
@@ -10,6 +11,7 @@ interface RunEnvironment {
 }
 
 export class PodStorage {
+  readonly #shared: (volume: Volume) => FileStore | undefined
   readonly #quota = new Quota(POD_QUOTA_BYTES)
   readonly #volumes = new Map<string, FileStore>()
   /** Those of the volumes that lie behind a claim. */
@@ -19,6 +21,11 @@ export class PodStorage {
 
   /** By the container's name, of its present run. */
   readonly #environments = new Map<string, RunEnvironment>()
+
+  /** `shared`: what others than this pod see too; undefined: the volume is the pod's own. */
+  constructor(shared: (volume: Volume) => FileStore | undefined = () => undefined) {
+    this.#shared = shared
+  }
 
   /** What lies behind a claim: shared with whoever else has mounted it, and not of the pod's quota. */
   mount(name: string, store: FileStore): void {
@@ -30,10 +37,11 @@ export class PodStorage {
     return this.#mounted.has(name)
   }
 
-  volume(name: string): FileStore {
+  volume(volume: Volume): FileStore {
+    const { name } = volume
     let store = this.#volumes.get(name)
     if (store === undefined) {
-      store = new FileStore(this.#quota)
+      store = this.#shared(volume) ?? new FileStore(this.#quota)
       this.#volumes.set(name, store)
     }
     return store

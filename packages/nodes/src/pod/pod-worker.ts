@@ -234,7 +234,7 @@ export class PodWorker {
 
   /** Made for the first who asks: most pods never have a file looked at. */
   #files(): PodStorage {
-    this.#storage ??= new PodStorage()
+    this.#storage ??= new PodStorage((volume) => this.#node.volumes.shared(volume))
     return this.#storage
   }
 

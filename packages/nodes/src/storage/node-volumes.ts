@@ -1,6 +1,6 @@
 /** Volumes behind claims, on one node: waited for, mounted, let go. Contract: docs/behaviour/simulation/kubelet.md, Volumes. */
 import { isClaimBound } from '@gyropilot/api'
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '@gyropilot/api'
 import type { FileStore } from '../container/file-store.ts'
 import { DriverBackend, OperationRefused } from './driver-backend.ts'
 import { NodeExpansion } from './node-expansion.ts'
@@ -8,7 +8,7 @@ import type { NodeExpansionOptions } from './node-expansion.ts'
 import { ReportedVolumes } from './reported-volumes.ts'
 import type { ReportedVolumesOptions } from './reported-volumes.ts'
 import { valuesOf } from './script.ts'
-import { placeOf } from './volume-data.ts'
+import { placeOf, sharedPlaceOf } from './volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
 import type { VolumeListers } from './volume-sources.ts'
 
@@ -61,6 +61,13 @@ export class NodeVolumes {
     }
     this.#expansion.mounted(claim, uid)
     return { state: 'mounted', store: data.of(placeOf(volume, nodeName)) }
+  }
+
+  /** What a volume that needs no claim shows to every pod that names it; undefined: it is the pod's own. */
+  shared(volume: Volume): FileStore | undefined {
+    const { data, nodeName } = this.#options
+    const place = sharedPlaceOf(volume, nodeName)
+    return place === undefined ? undefined : data.of(place)
   }
 
   /** The pod is done with its volumes: they are unmounted, and the server hears of it. */

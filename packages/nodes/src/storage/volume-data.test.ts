@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PersistentVolume } from '@gyropilot/api'
-import { VolumeData, placeOf } from './volume-data.ts'
+import { VolumeData, placeOf, sharedPlaceOf } from './volume-data.ts'
 
 const volume = (spec: PersistentVolume['spec']): PersistentVolume => ({
   metadata: { name: 'v', uid: 'u' },
@@ -31,4 +31,16 @@ test('bytes stay until they are destroyed, and there is no end of room', () => {
   data.destroy('never')
   assert.equal(data.of('a').get('/x'), undefined)
   assert.throws(() => data.of('a').set('/y', new Uint8Array(65 * 2 ** 20)), /No space left/)
+})
+
+test('a volume without a claim lies where a volume behind a claim of the same path does', () => {
+  const hostPath = { path: '/a' }
+  assert.equal(sharedPlaceOf({ name: 'v', hostPath }, 'n1'), placeOf({ spec: { hostPath } }, 'n1'))
+  assert.notEqual(
+    sharedPlaceOf({ name: 'v', hostPath }, 'n1'),
+    sharedPlaceOf({ name: 'v', hostPath }, 'n2'),
+  )
+  const nfs = { server: 's', path: '/a' }
+  assert.equal(sharedPlaceOf({ name: 'v', nfs }, 'n1'), sharedPlaceOf({ name: 'w', nfs }, 'n2'))
+  assert.equal(sharedPlaceOf({ name: 'v', emptyDir: {} }, 'n1'), undefined)
 })

@@ -1,5 +1,5 @@
 /** What is written on the volumes of a cluster. It outlives pods and nodes, and ends with the process or with its volume. */
-import type { PersistentVolume } from '@gyropilot/api'
+import type { PersistentVolume, Volume } from '@gyropilot/api'
 import { FileStore, Quota } from '../container/file-store.ts'
 
 /** Of one volume, whatever size it was asked to have: its bytes are in the memory of this process. */
@@ -31,4 +31,11 @@ export function placeOf({ metadata, spec }: PersistentVolume, nodeName: string):
   if (spec?.nfs) return `nfs ${spec.nfs.server} ${spec.nfs.path}`
   const path = spec?.hostPath?.path ?? spec?.local?.path
   return path === undefined ? `volume ${metadata?.uid}` : `node ${nodeName} ${path}`
+}
+
+/** The same of a volume that a pod names without a claim; undefined: it is the pod's own. */
+export function sharedPlaceOf({ hostPath, nfs }: Volume, nodeName: string): string | undefined {
+  return hostPath || nfs
+    ? placeOf({ spec: { ...(hostPath ? { hostPath } : {}), ...(nfs ? { nfs } : {}) } }, nodeName)
+    : undefined
 }
