@@ -5,7 +5,8 @@
 //   node benchmarks/controllers/large-start.ts --server URL --token T --etcd http://127.0.0.1:2379
 //     [--pods 50000] [--nodes 5000] [--services 20000] [--seconds 60] '--flags=FLAGS' -- COMMAND COMMAND...
 //
-// Each COMMAND is a program that starts a controller manager with FLAGS; they need --secure-port=PORT.
+// Each COMMAND is a program that starts a controller manager with FLAGS; they need --secure-port=PORT, and
+// --cluster-cidr=10.128.0.0/9 where ranges are given to nodes.
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import { SystemClock, formatMicroTime } from '@gyropilot/foundation'
@@ -79,7 +80,7 @@ function* nodes(): Generator<StoredObject> {
   const of = (type: string, status: string) => ({ type, status, ...time })
   const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure']
   for (let index = 0; index < nodeCount; index++) {
-    const podCidr = `10.${244 + (index >> 8)}.${index & 255}.0/24`
+    const podCidr = `10.${128 + (index >> 8)}.${index & 255}.0/24`
     const name = nodeName(index)
     const labels = {
       'kubernetes.io/hostname': name,
@@ -93,8 +94,7 @@ function* nodes(): Generator<StoredObject> {
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name, uid: uid('bbbb', index), creationTimestamp: CREATED, labels },
-        // Beyond 10.255 there are no ranges left: those nodes stay without one.
-        spec: 244 + (index >> 8) > 255 ? {} : { podCIDR: podCidr, podCIDRs: [podCidr] },
+        spec: { podCIDR: podCidr, podCIDRs: [podCidr] },
         status: {
           capacity: { cpu: '16', memory: '64Gi', pods: '110' },
           allocatable: { cpu: '16', memory: '64Gi', pods: '110' },
