@@ -356,6 +356,9 @@ function validateByRules(
     )
 }
 
+/** Go's names of what is no number. */
+const SCALAR_TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bool' }
+
 function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
   const scale: Stored | undefined = version['subresources']?.scale
   if (scale === undefined) return
@@ -363,6 +366,13 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
     const value = valueAt(object, path)
     if (isInteger(value) && value < 0)
       errors.invalid(path, value, 'should be a non-negative integer')
+    const type = SCALAR_TYPES[typeof value]
+    if (type !== undefined)
+      errors.invalid(
+        path,
+        0,
+        `${path} accessor error: ${value} is of the type ${type}, expected int64`,
+      )
   }
 }
 

@@ -47,8 +47,8 @@ function checkScale(call: SubresourceCall, wanted: Stored, current: Stored, path
   }
   if ((replicas ?? 0) >= 0) return
   const errors = new FieldErrors()
-  errors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')
-  throw invalid('autoscaling', 'Scale', call.name, errors.list)
+  errors.invalid(path, replicas, 'should be a non-negative integer')
+  throw invalid(call.resource.group, call.resource.kind, call.name, errors.list)
 }
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {

@@ -7,6 +7,7 @@ import {
   parseLabelQuery,
 } from '@gyropilot/api'
 import { goQuote, isPrintable } from '@gyropilot/schema/go-quote'
+import { parseInteger } from '../http/query-numbers.ts'
 import { badRequest, invalid } from '../http/errors.ts'
 import { isTrue } from '../http/request-info.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -113,9 +114,18 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
       gracePeriodSeconds: grace === null ? undefined : parseInteger(grace),
       propagationPolicy: query.get('propagationPolicy') ?? undefined,
       orphanDependents: orphan === null ? undefined : isTrue(orphan),
+      preconditions: preconditionsOf(query),
     },
     query.getAll('dryRun'),
   )
+}
+
+/** `uid` and `resourceVersion`, also where the latter is the version of a list to be deleted. */
+function preconditionsOf(query: URLSearchParams): DeleteOptions['preconditions'] {
+  const uid = query.get('uid')
+  const resourceVersion = query.get('resourceVersion')
+  if (!uid && !resourceVersion) return undefined
+  return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
 }
 
 /** From a decoded DeleteOptions body. */
@@ -273,16 +283,6 @@ function validateWatch(options: ListOptions, errors: FieldErrors): void {
       'resourceVersionMatch is forbidden when continue is provided',
     )
   }
-}
-
-/** Go's strconv.ParseInt, base 10. */
-export function parseInteger(text: string): number {
-  if (!/^[+-]?[0-9]+$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
-  const value = Number(text)
-  if (Math.abs(value) > 2 ** 63)
-    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
-  return value
 }
 
 /** Go's strconv.ParseUint, base 10: a message when it does not parse. */

@@ -15,7 +15,7 @@ import type { ResourceRegistry, ServedResource } from '../registry/resource-regi
 import type { Store } from '../storage/store.ts'
 import { listAnswer, watchTransform } from './answers/answers.ts'
 import type { ResourceCall } from './call.ts'
-import { decodeDraft } from './bodies/decoding.ts'
+import { decodeDraft, refuseForeignKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { listPage, listRequestOf } from './reads/list.ts'
 import type { ObjectWriter } from './writes/object-writer.ts'
@@ -148,6 +148,7 @@ export class ResourceHandler {
     const body = await this.#parts.bodies.parse(call, type, call.resource.info.kind)
     const draft = decodeDraft(body, this.#parts.bodies.decoding(call, call.resource.info, options))
     checkNamespace(call, draft)
+    refuseForeignKind(draft)
     const written = await this.#parts.writer.create(
       targetOf(call),
       draft,
@@ -157,13 +158,15 @@ export class ResourceHandler {
   }
 
   async update(call: ResourceCall): Promise<Answer> {
-    const type = inputType(headerOf(call.request.headers, 'content-type'))
     checkBodySize(call.request)
     const options = writeOptions(call.info.query, 'UpdateOptions')
+    const type = inputType(headerOf(call.request.headers, 'content-type'))
     const body = await this.#parts.bodies.parse(call, type, call.resource.info.kind)
     const draft = decodeDraft(body, this.#parts.bodies.decoding(call, call.resource.info, options))
     checkNamespace(call, draft)
     checkName(call, draft)
+    // Of a subresource only its part of the object counts.
+    if (call.subresource === '') refuseForeignKind(draft)
     const createsMissing = call.resource.rules.createOnUpdate === true && call.subresource === ''
     let first = true
     const written = await this.#parts.writer.update(
@@ -205,15 +208,18 @@ export class ResourceHandler {
     type: Exclude<PatchType, 'apply'>,
     options: WriteOptions,
   ): Promise<Written> {
-    const patch = patchValueOf(call, type)
     const decoding = this.#parts.bodies.decoding(call, call.resource.info, options)
+    // Read when there is something to be patched: before that it is not known to be missing.
+    let read: { readonly patch: unknown } | undefined
     return this.#parts.writer.update(
       targetOf(call),
       {
         makeDraft: (current) => {
-          const draft = patchObject(type, patch, current!, decoding)
+          read ??= { patch: patchValueOf(call, type) }
+          const draft = patchObject(type, read.patch, current!, decoding)
           checkName(call, draft)
           checkNamespace(call, draft)
+          if (call.subresource === '') refuseForeignKind(draft)
           return draft
         },
       },
@@ -222,9 +228,9 @@ export class ResourceHandler {
   }
 
   async #apply(call: ResourceCall, options: WriteOptions): Promise<Written> {
-    const configuration = await applyPatchBody(call.request, options.fieldValidation, (text) =>
-      call.warnings.add(text),
-    )
+    const [body] = await Promise.allSettled([
+      applyPatchBody(call.request, options.fieldValidation, (text) => call.warnings.add(text)),
+    ])
     const { resource, namespace, name, subresource } = call
     const { fields, clock } = this.#parts
     const decoding = this.#parts.bodies.decoding(call, resource.info, {
@@ -237,6 +243,9 @@ export class ResourceHandler {
         fieldsManaged: true,
         beforeCreate: subresource === '' ? () => this.#mayCreate(call) : undefined,
         makeDraft: (current) => {
+          // Told only of what is there to be changed, or may be created.
+          if (body.status === 'rejected') throw body.reason
+          const configuration = body.value
           const merged = fields.apply({
             resource,
             subresource,

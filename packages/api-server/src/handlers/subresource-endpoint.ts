@@ -23,6 +23,7 @@ import { patchObject } from './writes/patch.ts'
 import { listRequestOf, matches } from './reads/list.ts'
 import {
   checkName,
+  checkNamespace,
   expectedKind,
   patchTypeOfCall,
   patchValueOf,
@@ -139,14 +140,15 @@ export class SubresourceEndpoint {
     }
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
-    const type = inputType(headerOf(call.request.headers, 'content-type'))
+    const created = method === 'POST'
+    const inputTypeOf = () => inputType(headerOf(call.request.headers, 'content-type'))
+    const firstType = created ? inputTypeOf() : undefined
     checkBodySize(call.request)
-    const options = writeOptions(
-      call.info.query,
-      method === 'POST' ? 'CreateOptions' : 'UpdateOptions',
-    )
+    const options = writeOptions(call.info.query, created ? 'CreateOptions' : 'UpdateOptions')
+    const type = firstType ?? inputTypeOf()
     const parsed = await this.#parts.bodies.parse(call, type, expected.kind)
     const body = decodeDraft(parsed, this.#parts.bodies.decoding(call, expected, options))
+    checkNamespace(call, body)
     if (method === 'PUT') checkName(call, body)
     if (method === 'POST' && RECORDED_BODIES.has(expected.kind))
       this.#recordOwnership(call, options, body)

@@ -1,6 +1,6 @@
 /** From the bytes of a request to a JSON value. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { bodyTooLarge } from './errors.ts'
-import { checkNesting, excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
+import { checkNesting, excerpt } from '@gyropilot/schema/body-refusals'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { parseJson, type ParsedJson } from '@gyropilot/schema/json'
 import type { ServerRequest } from './exchange.ts'
@@ -31,11 +31,14 @@ export function isEmptyBody(request: ServerRequest): boolean {
   return 'bytes' in request.body && request.body.bytes.length === 0
 }
 
-/** Throws 400 in the words of the real decoder; `expected` is the kind of the endpoint. */
+/** What is wrong with a body, and its first bytes, as an error. */
+export type BodyRefusal = (why: string, shown: string) => Error
+
+/** Throws 400 in the words of the real decoder. */
 export async function parseBody(
   request: ServerRequest,
   type: InputType,
-  expected: string,
+  refuse: BodyRefusal,
   decodeProtobuf: (bytes: Uint8Array) => unknown,
 ): Promise<ParsedBody> {
   const { body } = request
@@ -44,11 +47,9 @@ export async function parseBody(
   const bytes = body?.bytes ?? NO_BYTES
   if (type === 'application/vnd.kubernetes.protobuf') {
     if (!PROTOBUF_PREFIX.every((byte, index) => bytes[index] === byte)) {
-      const first = [...bytes.subarray(0, 4)].join(' ')
-      throw unrecognized(
-        expected,
+      throw refuse(
         `provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]`,
-        first,
+        excerpt(bytes),
       )
     }
     return {
@@ -58,22 +59,21 @@ export async function parseBody(
       bytes,
     }
   }
-  if (type === 'application/yaml') return parseYaml(bytes, expected)
+  if (type === 'application/yaml') return parseYaml(bytes, refuse)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   checkNesting(text)
   try {
     return { ...parseJson(text), problems: [], bytes }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw unrecognized(
-      expected,
+    throw refuse(
       `couldn't get version/kind; json parse error: ${goJsonError(text)}`,
       excerpt(bytes),
     )
   }
 }
 
-async function parseYaml(bytes: Uint8Array, expected: string): Promise<ParsedBody> {
+async function parseYaml(bytes: Uint8Array, refuse: BodyRefusal): Promise<ParsedBody> {
   const { YamlError, readYaml } = await import('@gyropilot/foundation/yaml')
   try {
     const { root, repeatedKeys } = readYaml(bytes)
@@ -81,6 +81,6 @@ async function parseYaml(bytes: Uint8Array, expected: string): Promise<ParsedBod
     return { value: root?.value ?? null, occurrences: undefined, problems, bytes }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
-    throw unrecognized(expected, error.message, excerpt(bytes))
+    throw refuse(error.message, excerpt(bytes))
   }
 }

@@ -19,11 +19,10 @@ export function success(code: number): SubresourceAnswer {
   return { code, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code } }
 }
 
-/** Binding and Eviction say twice whom they are for. An empty name in the body is taken from the URL. */
+/** Binding and Eviction have to say twice whom they are for. */
 export function checkNameInUrl(call: SubresourceCall, kind: string): void {
   const name = call.body?.['metadata']?.name
-  if (name && name !== call.name)
-    throw badRequest(`name in URL does not match name in ${kind} object`)
+  if (name !== call.name) throw badRequest(`name in URL does not match name in ${kind} object`)
 }
 
 /** Conflicts of optimistic concurrency, which the server resolves by trying again. */

@@ -1,6 +1,8 @@
 /** What a container wrote. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Log". */
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, invalid, unclassified } from '../http/errors.ts'
+import { parseInteger } from '../http/query-numbers.ts'
+import { parseGoTime, TIME_LAYOUT } from '@gyropilot/schema/go-time'
 import type { Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parentOf } from './answers.ts'
@@ -88,25 +90,22 @@ function notRunning(
 function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | 'container'> {
   const { query, nowMs } = call
   const errors = new FieldErrors()
+  const sinceSeconds = integer(query, 'sinceSeconds')
+  const sinceTime = timeOf(query)
   const tailLines = integer(query, 'tailLines')
   const limitBytes = integer(query, 'limitBytes')
-  const sinceSeconds = integer(query, 'sinceSeconds')
-  const sinceTime = query.get('sinceTime')
   if (tailLines !== undefined && tailLines < 0)
     errors.invalid('tailLines', tailLines, 'must be greater than or equal to 0')
   if (limitBytes !== undefined && limitBytes < 1)
     errors.invalid('limitBytes', limitBytes, 'must be greater than 0')
-  if (sinceSeconds !== undefined && sinceTime !== null) {
+  if (sinceSeconds !== undefined && sinceTime !== undefined) {
     errors.forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified')
   } else if (sinceSeconds !== undefined && sinceSeconds < 1)
     errors.invalid('sinceSeconds', sinceSeconds, 'must be greater than 0')
+  // Its feature gate is closed.
+  if (query.has('stream')) errors.forbidden('stream', 'may not be specified')
   if (errors.list.length > 0) throw invalid('', 'PodLogOptions', call.name, errors.list)
-  const sinceMs =
-    sinceSeconds !== undefined
-      ? nowMs - sinceSeconds * 1000
-      : sinceTime === null
-        ? undefined
-        : Date.parse(sinceTime)
+  const sinceMs = sinceSeconds !== undefined ? nowMs - sinceSeconds * 1000 : sinceTime
   return {
     follow: isAsked(query, 'follow'),
     previous: isAsked(query, 'previous'),
@@ -119,8 +118,14 @@ function readOptions(call: SubresourceCall): Omit<ContainerLogRequest, 'pod' | '
 
 function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
+  return text === null ? undefined : parseInteger(text)
+}
+
+/** In milliseconds; an empty time is none. Throws 400. */
+function timeOf(query: URLSearchParams): number | undefined {
+  const text = query.get('sinceTime')
   if (text === null || text === '') return undefined
-  if (!/^[+-]?\d+$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-  return Number(text)
+  const time = parseGoTime(text, TIME_LAYOUT)
+  if ('error' in time) throw badRequest(time.error)
+  return Date.parse(text)
 }

@@ -21,7 +21,10 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
     async handle(call) {
       const body = call.body ?? {}
       if (body['metadata']?.name && body['metadata'].name !== call.name) {
-        throw badRequest('the name of the object does not match the name on the URL')
+        const errors = new FieldErrors()
+        const why = 'must match the service account name if specified'
+        errors.invalid('metadata.name', body['metadata'].name, why)
+        throw invalid('authentication.k8s.io', 'TokenRequest', call.name, errors.list)
       }
       const spec = { ...body['spec'] }
       const expirationSeconds: number = spec.expirationSeconds ?? DEFAULT_SECONDS

@@ -7,6 +7,7 @@ import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
 import type { DocumentNotes } from '@gyropilot/schema/json'
 import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { FieldValidation } from '../options.ts'
 
 /** The kind that a body must have: of the resource, or of a subresource. */
@@ -30,10 +31,12 @@ const HEADER_TYPE =
 
 /** The decoded and defaulted object. Throws 400. */
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
-  const { expected, validation } = decoding
+  const { expected, resource, validation } = decoding
   const value = checkHeader(body, decoding)
-  const shownVersion = expected.version === '' ? expected.group : expected.version
-  const handled = `${expected.kind} in version ${JSON.stringify(shownVersion)} cannot be handled as a ${expected.kind}`
+  const handled = handledAs(
+    expected,
+    resource?.custom === true ? (value as SentType).kind : expected.kind,
+  )
   let decoded: DecodedObject
   try {
     decoded = decodeValue(value, body, decoding)
@@ -47,7 +50,13 @@ export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
     throw badRequest(`${handled}: strict decoding error: ${yaml}${problems.join(', ')}`)
   }
   if (validation === 'Warn') for (const problem of problems) decoding.warn(problem)
+  rememberForeignKind(decoded.object, value, decoding)
   return decoded.object
+}
+
+function handledAs({ group, version, kind }: ExpectedKind, sentKind = kind): string {
+  const shownVersion = version === '' ? group : version
+  return `${sentKind} in version ${JSON.stringify(shownVersion)} cannot be handled as a ${kind}`
 }
 
 /** Structure and defaults, without looking at kind and apiVersion. Throws DecodeError. */
@@ -67,9 +76,12 @@ export function decodeValue(
   return decoded
 }
 
-function checkHeader(body: ParsedBody, { expected, registry, resource }: Decoding): unknown {
+/** What a body says it is. Throws what `refuse` makes of it. */
+export function headerFields(
+  body: ParsedBody,
+  refuse: (why: string) => Error,
+): { readonly kind: string | undefined; readonly apiVersion: string | undefined } {
   const value = body.value ?? {}
-  const refuse = (why: string) => unrecognized(expected.kind, why, excerpt(body.bytes))
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw refuse(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${HEADER_TYPE}`,
@@ -86,10 +98,22 @@ function checkHeader(body: ParsedBody, { expected, registry, resource }: Decodin
       )
     }
   }
+  return { kind: (kind ?? undefined) as string, apiVersion: (apiVersion ?? undefined) as string }
+}
+
+function checkHeader(
+  body: ParsedBody,
+  { expected, registry, resource, validation }: Decoding,
+): unknown {
+  const value = body.value ?? {}
+  const handled = validation === 'Ignore' ? handledAs(expected) : undefined
+  const refuse = (why: string) => unrecognized(expected.kind, why, excerpt(body.bytes))
+  const { kind, apiVersion } = headerFields(body, refuse)
   const own = apiVersionOf(expected)
-  if (resource?.custom === true) return checkCustomHeader(value as Draft, body, expected, own)
-  const sentKind = (kind as string) || expected.kind
-  const sentVersion = (apiVersion as string) || own
+  if (resource?.custom === true)
+    return checkCustomHeader(value as Draft, body, expected, own, handled)
+  const sentKind = kind || expected.kind
+  const sentVersion = apiVersion || own
   if (sentKind === expected.kind && sentVersion === own) return value
   if (sentVersion.split('/').length > 2)
     throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
@@ -122,28 +146,68 @@ export function foreignKind(
 /** Versions of built-in kinds that are not served any more are still known to the decoder. */
 const SERVED_ONCE = /^v1(alpha|beta)\d$/
 
-/** Custom resources must say what they are, and a wrong kind is an invalid field. */
+/** Custom resources must say what they are, and a wrong kind is an invalid field. `handled`: the frame of what is told when nobody asks about fields. */
 function checkCustomHeader(
   value: Draft,
   body: ParsedBody,
   expected: ExpectedKind,
   own: string,
+  handled: string | undefined,
 ): unknown {
-  const { kind, apiVersion, metadata } = value
+  const { kind, apiVersion } = value
   if (!kind) {
     const shown = Buffer.from(body.bytes).toString()
-    throw unrecognized(expected.kind, `Object 'Kind' is missing in '${shown}'`, excerpt(body.bytes))
+    const why = `Object 'Kind' is missing in '${shown}'`
+    if (handled !== undefined) throw badRequest(`${handled}: ${why}`)
+    throw unrecognized(expected.kind, why, excerpt(body.bytes))
   }
-  if (apiVersion && apiVersion !== own) {
+  if (apiVersion?.split('/').length > 2)
+    throw unrecognized(
+      expected.kind,
+      `unexpected GroupVersion string: ${apiVersion}`,
+      excerpt(body.bytes),
+    )
+  if (apiVersion !== own) {
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${own})`,
+      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${own})`,
     )
   }
-  if (kind === expected.kind) return value
-  const message = `Invalid value: ${JSON.stringify(kind)}: must be ${expected.kind}`
-  throw invalid(expected.group, kind, metadata?.name ?? '', [
-    { type: 'FieldValueInvalid', field: 'kind', message },
-  ])
+  return value
+}
+
+/** Told after everything that is wrong with the object itself and its place. Throws 422. */
+export function refuseForeignKind(draft: Draft): void {
+  const { sent, expected } = foreignKinds.get(draft) ?? {}
+  if (sent === undefined || expected === undefined) return
+  const errors = new FieldErrors()
+  const own = apiVersionOf(expected)
+  if (sent.kind !== expected.kind) errors.invalid('kind', sent.kind, `must be ${expected.kind}`)
+  if (sent.apiVersion !== own) errors.invalid('apiVersion', sent.apiVersion, `must be ${own}`)
+  const [group] = splitApiVersion(sent.apiVersion)
+  throw invalid(group, sent.kind, draft['metadata']?.name ?? '', errors.list)
+}
+
+/** Custom resources that said of themselves what they are not. */
+const foreignKinds = new WeakMap<
+  Draft,
+  { readonly sent: SentType; readonly expected: ExpectedKind }
+>()
+
+interface SentType {
+  readonly kind: string
+  readonly apiVersion: string
+}
+
+/** Remembers what the draft of a custom resource said of itself, when that was something else. */
+export function rememberForeignKind(
+  draft: Draft,
+  value: unknown,
+  { expected, resource }: Decoding,
+): void {
+  const sent = value as SentType
+  if (resource?.custom !== true) return
+  if (sent.kind === expected.kind && sent.apiVersion === apiVersionOf(expected)) return
+  foreignKinds.set(draft, { sent, expected })
 }
 
 function isRegistered(

@@ -173,6 +173,6 @@ test('protobuf type with other bytes', async () => {
   assert.deepEqual(await send(one, 'POST', CONFIG_MAPS, Buffer.from('{"kind":1}')), {
     status: 400,
     message:
-      'the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (123 34 107 105)',
+      'the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({"kind":1})',
   })
 })

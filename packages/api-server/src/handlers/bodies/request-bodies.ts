@@ -2,7 +2,8 @@
 import { badRequest } from '../../http/errors.ts'
 import { headerOf } from '../../http/exchange.ts'
 import type { InputType } from '../../http/negotiation.ts'
-import { parseBody, type ParsedBody } from '../../http/request-body.ts'
+import { parseBody, type BodyRefusal, type ParsedBody } from '../../http/request-body.ts'
+import { unrecognized } from '@gyropilot/schema/body-refusals'
 import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 import type { ResourceCall } from '../call.ts'
@@ -23,8 +24,23 @@ export class RequestBodies {
   }
 
   parse(call: ResourceCall, type: InputType, kind: string): Promise<ParsedBody> {
+    const refuse: BodyRefusal = (why, shown) => unrecognized(kind, why, shown)
+    return this.#parse(call, type, kind, refuse)
+  }
+
+  /** Their decoder says what is wrong and not of what. */
+  parseDeleteOptions(call: ResourceCall, type: InputType): Promise<ParsedBody> {
+    return this.#parse(call, type, 'DeleteOptions', badRequest)
+  }
+
+  #parse(
+    call: ResourceCall,
+    type: InputType,
+    kind: string,
+    refuse: BodyRefusal,
+  ): Promise<ParsedBody> {
     const expected = { ...expectedKind(call), kind }
-    return parseBody(call.request, type, kind, (bytes) => this.#decodeProtobuf(bytes, expected))
+    return parseBody(call.request, type, refuse, (bytes) => this.#decodeProtobuf(bytes, expected))
   }
 
   decoding(

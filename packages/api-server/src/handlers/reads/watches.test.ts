@@ -217,7 +217,10 @@ test('a watch of a field sees objects come, change, leave and go, also together 
   const named = await watch('metadata.name=y,spec.nodeName=n1')
   for (const name of ['x', 'y']) {
     await server.request('POST', pods, { metadata: { name }, spec })
-    await server.request('POST', `${pods}/${name}/binding`, { target: { name: 'n1' } })
+    await server.request('POST', `${pods}/${name}/binding`, {
+      metadata: { name },
+      target: { name: 'n1' },
+    })
   }
   await server.request(
     'PATCH',

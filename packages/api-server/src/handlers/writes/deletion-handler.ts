@@ -1,4 +1,6 @@
 /** DELETE of one object and of a collection. Contract: docs/behaviour/api-server/requests.md, "Delete". */
+import { goQuote } from '@gyropilot/schema/go-quote'
+import { headerFields } from '../bodies/decoding.ts'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
@@ -79,8 +81,9 @@ export class DeletionHandler {
 
   async deleteCollection(call: ResourceCall): Promise<Answer> {
     const { store, clock, deleter } = this.#parts
+    const request = listRequestOf(call, false)
     const options = await this.#deleteOptions(call)
-    const page = await listPage(store, clock, listRequestOf(call, false))
+    const page = await listPage(store, clock, request)
     const context = deleteContextOf(call, options)
     for (const { object } of page.entries) {
       const { name, namespace = '' } = object['metadata']
@@ -96,6 +99,9 @@ export class DeletionHandler {
     const metadata = {
       resourceVersion: String(page.revision),
       ...(page.continue === undefined ? {} : { continue: page.continue }),
+      ...(page.remainingItemCount === undefined
+        ? {}
+        : { remainingItemCount: page.remainingItemCount }),
     }
     return listAnswer(call, items, metadata, clock.nowMs())
   }
@@ -104,18 +110,33 @@ export class DeletionHandler {
     const type = inputType(headerOf(call.request.headers, 'content-type'))
     checkBodySize(call.request)
     if (isEmptyBody(call.request)) return deleteOptionsFromQuery(call.info.query)
-    const body = await this.#parts.bodies.parse(call, type, 'DeleteOptions')
-    const { kind = 'DeleteOptions', apiVersion = 'v1' } = (body.value ?? {}) as {
-      kind?: string
-      apiVersion?: string
-    }
-    if (kind !== 'DeleteOptions') {
-      throw badRequest(
-        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
-      )
-    }
+    const body = await this.#parts.bodies.parseDeleteOptions(call, type)
+    checkDeleteOptionsKind(body)
     return deleteOptionsFromBody(decodedDeleteOptions(body))
   }
+}
+
+const SCHEME = 'pkg/apis/meta/internalversion/scheme/register.go:27'
+/** Kinds of every group that such a body might be instead. */
+const META_KINDS: ReadonlySet<string> = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'Status',
+])
+
+/** Whatever version it names, it has to be DeleteOptions. Throws 400. */
+function checkDeleteOptionsKind(body: ParsedBody): void {
+  const { kind, apiVersion } = headerFields(body, badRequest)
+  const version = apiVersion || 'v1'
+  if (version.split('/').length > 2) throw badRequest(`unexpected GroupVersion string: ${version}`)
+  if (!kind || kind === 'DeleteOptions') return
+  if (version === 'v1' && META_KINDS.has(kind))
+    throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`)
+  throw badRequest(
+    `no kind ${goQuote(kind)} is registered for version ${goQuote(version)} in scheme "${SCHEME}"`,
+  )
 }
 
 function deleteContextOf(

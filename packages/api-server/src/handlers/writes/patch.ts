@@ -11,7 +11,7 @@ import {
 } from '@gyropilot/api'
 import { schemaOf } from '@gyropilot/api/schema'
 import { ApiError } from '../../contracts.ts'
-import { badRequest, bodyTooLarge, unclassified } from '../../http/errors.ts'
+import { badRequest, bodyTooLarge, internalError, unclassified } from '../../http/errors.ts'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
@@ -24,6 +24,8 @@ import {
   decodeDraft,
   decodeValue,
   foreignKind,
+  rememberForeignKind,
+  splitApiVersion,
   type Decoding,
 } from '../bodies/decoding.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
@@ -40,7 +42,7 @@ const MOST_OPERATIONS = 10_000
 
 /** 415 for other types and for none. `strategic`: kinds of the API itself, which are found by a route that knows its types. */
 export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
-  const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()]
+  const type = TYPES[(contentType ?? '').split(';', 1)[0]!.trim()]
   if (!strategic && (type === undefined || type === 'strategic')) {
     throw unsupportedMediaType([
       'application/json-patch+json',
@@ -96,6 +98,7 @@ export function patchObject(
     throw invalidPatch(shown, `strict decoding error: ${problems.join(', ')}`)
   }
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
+  rememberForeignKind(decoded.object, patched, decoding)
   return decoded.object
 }
 
@@ -124,7 +127,12 @@ export function appliedDraft(merged: Draft, decoding: Decoding): Draft {
  */
 function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]): void {
   const { expected, resource } = decoding
-  if (typeof patched !== 'object' || patched === null || resource?.custom === true) return
+  if (typeof patched !== 'object' || patched === null) return
+  if (resource?.custom === true) {
+    checkPatchedCustomKind(patched)
+    problems.push(...unknownInVersion(patched, decoding))
+    return
+  }
   const { kind, apiVersion } = patched
   if (!apiVersion) {
     for (const field of Object.keys(patched).toSorted()) {
@@ -142,6 +150,32 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
       ? `unexpected GroupVersion string: ${apiVersion}`
       : foreignKind(sentKind, apiVersion, decoding)
   if (why !== undefined) throw invalidPatch(stringifyExact(patched), why)
+}
+
+/** Custom resources have to say what they are; whether it is the right thing is asked later. */
+function checkPatchedCustomKind(patched: Draft): void {
+  const { kind, apiVersion } = patched
+  const shown = stringifyExact(patched)
+  if (kind !== undefined && kind !== null && typeof kind !== 'string') {
+    const type = Array.isArray(kind) ? 'array' : typeof kind === 'boolean' ? 'bool' : typeof kind
+    throw invalidPatch(
+      shown,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field .kind of type string`,
+    )
+  }
+  if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`)
+  if (!apiVersion)
+    throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+}
+
+/** Of a version that is not defined only what all objects have is known. */
+function unknownInVersion(patched: Draft, { expected, registry }: Decoding): readonly string[] {
+  const [group, version] = splitApiVersion(String(patched['apiVersion']))
+  if (group !== expected.group || registry.version(group, version) !== undefined) return []
+  return Object.keys(patched)
+    .filter((field) => field !== 'kind' && field !== 'apiVersion' && field !== 'metadata')
+    .toSorted()
+    .map((field) => `unknown field ${JSON.stringify(field)}`)
 }
 
 function applyOf(
