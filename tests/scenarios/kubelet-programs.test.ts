@@ -51,6 +51,8 @@ for (const [script, phase, exitCode] of [
   ['sleep 5; false', 'Failed', 1],
   ['echo done', 'Succeeded', 0],
   ['test -n "$POD_IP" && grep -q "$POD_IP" /etc/hosts', 'Succeeded', 0],
+  ['i=0; while [ $i -lt 3 ]; do sleep 1; i=$((i+1)); done; exit $i', 'Failed', 3],
+  ['until [ -f /tmp/x ]; do sleep 2; touch /tmp/x; done', 'Succeeded', 0],
   ['test "$MODE" = fast', 'Succeeded', 0],
   ['set -e; test "$(hostname)" = p; grep -q "$HOSTNAME" /etc/hosts; false; exit 0', 'Failed', 1],
   [
@@ -91,6 +93,48 @@ scenario(
       'Failed',
       2,
     ])
+  },
+  one,
+)
+
+for (const script of ['while true; do date; sleep 5; done', 'while :; do :; done'])
+  scenario(
+    `a loop without an end runs on: ${script}`,
+    async (world) => {
+      await create(world, podOf(shell(script), never))
+      await world.advance(600_000)
+      assert.equal((await seen(world)).phase, 'Running')
+    },
+    one,
+  )
+
+scenario(
+  'an init container waits in a loop for what another container makes',
+  async (world) => {
+    const volumeMounts = [{ name: 'work', mountPath: '/work' }]
+    const initContainers: Container[] = [
+      {
+        name: 'maker',
+        image: 'm:1',
+        restartPolicy: 'Always',
+        volumeMounts,
+        ...shell('sleep 20; touch /work/made; sleep 3600'),
+      },
+      {
+        name: 'waiter',
+        image: 'w:1',
+        volumeMounts,
+        ...shell('until [ -f /work/made ]; do sleep 1; done'),
+      },
+    ]
+    await create(
+      world,
+      podOf({}, { spec: { initContainers, volumes: [{ name: 'work', emptyDir: {} }] } }),
+    )
+    await world.advance(18_000)
+    assert.equal((await seen(world)).phase, 'Pending')
+    await world.advance(5_000)
+    assert.equal((await seen(world)).phase, 'Running')
   },
   one,
 )

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { kubectlBinary } from '../gyro-process.ts'
+import { finished, kubectlBinary } from '../gyro-process.ts'
 import type { Finished } from '../gyro-process.ts'
 import {
   begin,
@@ -134,6 +134,21 @@ describe('streams', () => {
     gyro.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'short', annotations }, spec })
     gyro.ok('wait', '--for=jsonpath={.status.phase}=Running', 'pod/short', '--timeout=10s')
     assert.equal(gyro.ok('logs', '-f', 'short'), 'a\nb\n')
+  })
+
+  test('logs of a loop without an end: what it has printed so far, and what it goes on to print', () => {
+    const script = 'i=0; while true; do echo "hello $i"; i=$((i+1)); sleep 0.2; done'
+    const spec = { containers: [{ name: 'c', image: 'busybox', command: ['sh', '-c', script] }] }
+    gyro.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'loop' }, spec })
+    gyro.ok('wait', '--for=condition=Ready', 'pod/loop', '--timeout=10s')
+    const begun = gyro.ok('logs', 'loop')
+    assert.match(begun, /^hello 0\n(hello \d+\n)*$/)
+    // Some of these are printed after it has begun to follow.
+    const lines = begun.split('\n').length + 20
+    const reading = `"$0" logs -f loop | head -n ${lines}`
+    const followed = finished('sh', ['-c', reading, kubectlBinary], gyro.environment)
+    assert.equal(followed.stdout.split('\n')[lines - 1], `hello ${lines - 1}`)
+    gyro.ok('delete', 'pod', 'loop', '--now')
   })
 
   const sh = (script: string): string => gyro.ok('exec', 'p', '-c', 'c', '--', 'sh', '-c', script)

@@ -134,36 +134,56 @@ export async function runOwnCommand(
   return knownExitCode(words, streams, surroundings, await environmentOf(place))
 }
 
-/** More than a log of a simulated program needs. */
+/** What is kept of a log, and what a program may print at once: more than a simulated one needs. */
 const MOST_PRINTED_CHARS = 1_048_576
 
+export interface Printed {
+  readonly lines: readonly ScriptedLine[]
+  /** Nothing comes after them: the program has ended by itself or prints no more. */
+  readonly isAll: boolean
+}
+
 /**
- * What a program prints and when, found by running it without waiting and without leaving anything behind. Undefined when it
- * cannot be run here.
+ * What a program prints until that time and when, found by running it without waiting and without leaving anything behind.
+ * Undefined when it cannot be run here.
  */
 export async function printedBy(
   words: readonly string[],
   place: Place,
   startedAtMs: number,
-): Promise<readonly ScriptedLine[] | undefined> {
-  const lines: ScriptedLine[] = []
+  untilMs: number,
+): Promise<Printed | undefined> {
+  let lines: ScriptedLine[] = []
   let atMs = 0
+  let charsAtOnce = 0
   let chars = 0
   let rest = ''
+  let isAll = true
   const pause = async (delayMs: number): Promise<void> => {
     if (!Number.isFinite(delayMs)) throw new Interrupted()
+    if (startedAtMs + atMs + delayMs > untilMs) {
+      isAll = false
+      throw new Interrupted()
+    }
+    if (delayMs > 0) charsAtOnce = 0
     atMs += delayMs
   }
+  const turn = new Turn(place.clock)
   const out = async (chunk: string | Uint8Array): Promise<void> => {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+    charsAtOnce += text.length
+    if (charsAtOnce > MOST_PRINTED_CHARS) throw new Interrupted()
     chars += text.length
-    if (chars > MOST_PRINTED_CHARS) throw new Interrupted()
+    if (chars > 2 * MOST_PRINTED_CHARS) {
+      lines = lines.slice(lines.length / 2)
+      chars /= 2
+    }
+    await turn.yieldIfLong()
     const parts = (rest + text).split('\n')
     rest = parts.pop()!
     for (const part of parts) lines.push({ atMs, text: part, stream: 'stdout' })
   }
   const untouched = { ...place, storage: new PodStorage() }
-  const turn = new Turn(place.clock)
   const surroundings = await surroundingsOf(untouched, turn, pause, () => startedAtMs + atMs)
   try {
     const streams = { stdin: streamOf(new Uint8Array(0)), out, err: out }
@@ -173,7 +193,7 @@ export async function printedBy(
     if (!(error instanceof Interrupted)) throw error
   }
   if (rest !== '') lines.push({ atMs, text: rest, stream: 'stdout' })
-  return lines
+  return { lines, isAll }
 }
 
 async function exitCodeOf(

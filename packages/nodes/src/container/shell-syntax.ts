@@ -1,6 +1,6 @@
 /**
  * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
- * `for`, groups. No `while`, `until`, `case` and functions: what waits or goes round is guessed at, not run.
+ * `for`, `while`, `until`, groups. No `case` and functions.
  */
 import { SyntaxProblem, tokensOf } from './shell-words.ts'
 import type { Token, Word } from './shell-words.ts'
@@ -39,7 +39,14 @@ export interface Group {
   readonly isSubshell: boolean
 }
 
-export type Command = SimpleCommand | Conditional | Loop | Group
+/** `while` and `until`: goes round until the condition fails, or holds. */
+export interface Repetition {
+  readonly condition: readonly Step[]
+  readonly endsWhen: 'fails' | 'holds'
+  readonly body: readonly Step[]
+}
+
+export type Command = SimpleCommand | Conditional | Loop | Repetition | Group
 
 /** Commands joined by pipes, and when they run: always, or by the exit code before them. */
 export interface Step {
@@ -51,7 +58,7 @@ export interface Step {
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
 const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', '}'])
-const UNKNOWN = new Set(['while', 'until', 'case', 'esac', 'function'])
+const UNKNOWN = new Set(['case', 'esac', 'function'])
 
 export function parseScript(script: string): readonly Step[] {
   const parser = new Parser(tokensOf(script, parseScript))
@@ -111,6 +118,8 @@ class Parser {
     if (keyword === '{') return this.#group('}', false)
     if (keyword === 'if') return this.#conditional()
     if (keyword === 'for') return this.#loop()
+    if (keyword === 'while') return this.#repetition('fails')
+    if (keyword === 'until') return this.#repetition('holds')
     if (keyword !== undefined && UNKNOWN.has(keyword)) throw unknown(keyword)
     return this.#simpleCommand()
   }
@@ -154,6 +163,18 @@ class Parser {
     const body = this.steps()
     this.#expect('done')
     return { variable, values, body }
+  }
+
+  #repetition(endsWhen: Repetition['endsWhen']): Repetition {
+    this.#at++
+    const condition = this.steps()
+    this.#expect('do')
+    const body = this.steps()
+    this.#expect('done')
+    // What a loop reads or writes as a whole.
+    const redirection = this.#operator()
+    if (redirection !== undefined && isRedirection(redirection)) throw unknown(redirection)
+    return { condition, endsWhen, body }
   }
 
   #simpleCommand(): SimpleCommand {

@@ -30,6 +30,7 @@ async function run(
   input = '',
   files = place(),
   terminal = false,
+  sleep?: (delayMs: number) => Promise<void>,
 ): Promise<Result> {
   let out = ''
   let err = ''
@@ -49,7 +50,7 @@ async function run(
       user: { uid: 0, gid: 0 },
       program: 'nginx -g',
       nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5),
-      sleep: async (delayMs) => void slept.push(delayMs),
+      sleep: sleep ?? (async (delayMs) => void slept.push(delayMs)),
       yieldIfLong: () => undefined,
     },
     new Map([['A', 'b c'], ['HOME', '/root'], ...(terminal ? [['TERM', 'xterm'] as const] : [])]),
@@ -178,17 +179,45 @@ test('scripts: quotes, variables, exit codes, lists, pipes, redirections', async
     ['echo 1 > /tmp/n; echo 2 >> /tmp/n; cat /tmp/n', 0, '1\n2\n', ''],
     ['echo x > /etc/conf/key', 1, '', "sh: can't create /etc/conf/key: Read-only file system\n"],
     ['echo "open', 2, '', 'sh: syntax error: unterminated quoted string\n'],
+    ['i=0; while [ $i -lt 3 ]; do echo $i; i=$((i+1)); done; echo $?', 0, '0\n1\n2\n0\n', ''],
+    ['until true; do echo never; done; echo $?', 0, '0\n', ''],
+    ['i=0; until [ $i = 2 ]\ndo i=$((i+1)); false; done', 1, '', ''],
+    ['while true; do echo a; break; echo b; done; echo c', 0, 'a\nc\n', ''],
+    ['for i in 1 2 3; do if [ $i = 2 ]; then continue; fi; echo $i; done', 0, '1\n3\n', ''],
+    ['for i in 1 2; do while :; do echo $i; continue 2; done; done', 0, '1\n2\n', ''],
+    ['while :; do for i in 1 2; do break 5; done; done; echo out', 0, 'out\n', ''],
+    ['while :; do sh -c "break; echo in"; break; done', 0, 'in\n', ''],
+    ['break; echo on', 0, 'on\n', ''],
+    ['while false; do x; done; echo $?', 0, '0\n', ''],
+    ['while true; do (exit 3); exit; done', 3, '', ''],
+    ['while true; do x', 2, '', 'sh: syntax error: missing "done"\n'],
     [
-      'while true; do x; done',
+      'while true; do x; done < f',
       2,
       '',
-      'sh: syntax error: "while" is not known to simulated containers\n',
+      'sh: syntax error: "<" is not known to simulated containers\n',
     ],
+    ['case', 2, '', 'sh: syntax error: "case" is not known to simulated containers\n'],
   ]
   for (const [text, exitCode, out, err] of table) {
     const result = await script(text)
     assert.deepEqual([result.exitCode, result.out, result.err], [exitCode, out, err], text)
   }
+})
+
+test('a loop that never waits takes its time only after many rounds; one that waits goes on', async () => {
+  class Stopped extends Error {}
+  const go = async (text: string, rounds: number): Promise<readonly number[]> => {
+    const slept: number[] = []
+    const sleep = async (delayMs: number): Promise<void> => {
+      slept.push(delayMs)
+      if (slept.length === rounds) throw new Stopped()
+    }
+    await assert.rejects(run(['sh', '-c', text], '', place(), false, sleep), Stopped)
+    return slept
+  }
+  assert.deepEqual(await go('while true; do :; done', 1), [Infinity])
+  assert.deepEqual(new Set(await go('while sleep 1; do :; done', 20_000)), new Set([1_000]))
 })
 
 test('files and folders are made, listed and removed', async () => {

@@ -5,9 +5,17 @@ import { Gathering } from './gathered.ts'
 import type { FileTree } from './file-tree.ts'
 import { noOptions } from './shell-options.ts'
 import type { ShellOptions } from './shell-options.ts'
+import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './shell-loops.ts'
+import type { Round } from './shell-loops.ts'
 import { sumOf } from './shell-sums.ts'
 import { parseScript } from './shell-syntax.ts'
-import type { Command as ShellCommand, SimpleCommand, Step } from './shell-syntax.ts'
+import type {
+  Command as ShellCommand,
+  Loop,
+  Repetition,
+  SimpleCommand,
+  Step,
+} from './shell-syntax.ts'
 import { SyntaxProblem } from './shell-words.ts'
 import type { Part, Word } from './shell-words.ts'
 
@@ -117,7 +125,7 @@ export async function runScript(
   lastExitCode = 0,
 ): Promise<number> {
   try {
-    return await runSteps(parseScript(script), task, lastExitCode)
+    return await runSteps(parseScript(script), { ...task, loops: 0 }, lastExitCode)
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
     task.place.onUnknown?.(error.message)
@@ -129,6 +137,8 @@ export async function runScript(
 interface Shell extends Omit<Process, 'args'> {
   /** What is asked whether it fails does not end the script by failing. */
   readonly isAsked?: boolean
+  /** How many are around, in this script and shell. */
+  readonly loops?: number
 }
 
 async function runSteps(
@@ -181,17 +191,57 @@ async function runAny(command: ShellCommand, task: Shell, lastExitCode: number):
         return runSteps(steps, task, 0)
     return runSteps(command.otherwise, task, 0)
   }
-  if ('variable' in command) {
-    let exitCode = 0
-    for (const value of await expandedAll(command.values, task, lastExitCode)) {
-      task.environment.set(command.variable, value)
-      exitCode = await runSteps(command.body, task, exitCode)
-      await task.place.yieldIfLong()
-    }
-    return exitCode
-  }
+  if ('variable' in command) return runLoop(command, task, lastExitCode)
+  if ('endsWhen' in command) return runRepetition(command, task, lastExitCode)
   const { group, isSubshell } = command
   return isSubshell ? runSubshell(group, task, lastExitCode) : runSteps(group, task, lastExitCode)
+}
+
+async function runLoop(
+  { variable, values, body }: Loop,
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  let exitCode = 0
+  for (const value of await expandedAll(values, task, lastExitCode)) {
+    task.environment.set(variable, value)
+    const round = await runRound(body, task, exitCode)
+    exitCode = round.exitCode
+    if (round.isLast) break
+  }
+  return exitCode
+}
+
+async function runRepetition(
+  { condition, endsWhen, body }: Repetition,
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  let roundsAtOnce = 0
+  const sleep = (delayMs: number): Promise<void> => {
+    if (delayMs > 0) roundsAtOnce = 0
+    return task.place.sleep(delayMs)
+  }
+  const watched = { ...task, place: { ...task.place, sleep } }
+  let exitCode = 0
+  let before = lastExitCode
+  for (;;) {
+    const test = await runRound(condition, { ...watched, isAsked: true }, before)
+    if (test.isLast) return test.exitCode
+    if ((test.exitCode === 0) === (endsWhen === 'holds')) return exitCode
+    const round = await runRound(body, watched, test.exitCode)
+    exitCode = before = round.exitCode
+    if (round.isLast) return exitCode
+    if (++roundsAtOnce > MOST_ROUNDS_AT_ONCE) await sleep(Infinity)
+  }
+}
+
+function runRound(steps: readonly Step[], task: Shell, lastExitCode: number): Promise<Round> {
+  return roundOf(task.loops ?? 0, async (loops) => {
+    const exitCode = await runSteps(steps, { ...task, loops }, lastExitCode)
+    await task.place.yieldIfLong()
+    return exitCode
+  })
 }
 
 /** With variables and a folder of its own, and an end of its own. */
@@ -206,6 +256,7 @@ async function runSubshell(
     environment: new Map(environment),
     folder: { ...folder },
     options: { ...task.options },
+    loops: 0,
   }
   try {
     return await runSteps(steps, own, lastExitCode)
@@ -273,6 +324,7 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   if (words.length === 0) return 0
   // Without a number it is the exit code before it.
   if (words[0] === 'exit' && words.length === 1) throw new Exit(lastExitCode)
+  if (words[0] === 'break' || words[0] === 'continue') return jump(words, task.loops ?? 0)
   try {
     return await run(words, task)
   } catch (error) {

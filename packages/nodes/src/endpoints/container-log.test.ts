@@ -19,6 +19,7 @@ function source(finishedAtMs?: () => number | undefined) {
       const run = { startedAtMs: START_MS }
       return linesOf(ended === undefined ? run : { ...run, finishedAtMs: ended }, SCRIPT)
     },
+    lookAhead: async () => Infinity,
     running: () => finishedAtMs?.() === undefined,
     onChange(listener) {
       listeners.add(listener)
@@ -66,6 +67,32 @@ test('a follower gets each line when it is written, and ends with the container'
   await reading
   assert.deepEqual(seen, ['zero\n', 'one\n', 'two\n'])
   assert.equal(listeners.size, 0)
+})
+
+test('a follower of a program that goes on is told of lines that were not known when it began', async () => {
+  const clock = new VirtualClock({ startMs: START_MS, settle })
+  let knownMs = START_MS + 10_000
+  const goingOn: LogSource = {
+    ...source().from,
+    lines: () =>
+      [0, 1, 2]
+        .map((n) => ({ timeMs: START_MS + n * 30_000, text: `tick ${n}` }))
+        .filter(({ timeMs }) => timeMs <= knownMs),
+    lookAhead: async () => (knownMs = clock.nowMs() + 10_000),
+  }
+  const seen: string[] = []
+  const reader = new LogReader(goingOn, { ...PLAIN, follow: true }, clock)
+  const reading = (async () => {
+    for await (const text of reader) seen.push(text)
+  })()
+  await clock.advance(29_999)
+  assert.deepEqual(seen, ['tick 0\n'])
+  await clock.advance(1)
+  assert.deepEqual(seen, ['tick 0\n', 'tick 1\n'])
+  await clock.advance(30_000)
+  assert.deepEqual(seen, ['tick 0\n', 'tick 1\n', 'tick 2\n'])
+  await reader.return()
+  await reading
 })
 
 test('who leaves while waiting is let go at once', async () => {

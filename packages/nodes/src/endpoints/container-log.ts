@@ -44,8 +44,10 @@ export function linesOf(run: LoggedRun, script: readonly ScriptedLine[]): readon
 }
 
 export interface LogSource {
-  /** All lines of the run, also those to come. Undefined: the run is not there any more. */
+  /** Lines of the run, also those to come as far as they are known. */
   lines(): readonly LogLine[]
+  /** Looks further ahead; answers until when lines are then known: Infinity when no others come. */
+  lookAhead(): Promise<number>
   /** False: no line comes after those that are there. */
   running(): boolean
   /** Calls back when the container changes. */
@@ -117,6 +119,10 @@ export class LogReader implements AsyncIterableIterator<string> {
     return bytes.subarray(0, this.#bytesLeft).toString()
   }
 
+  #comesBefore(untilMs: number): boolean {
+    return this.#source.lines().some(({ timeMs }) => timeMs > this.#lastTimeMs && timeMs <= untilMs)
+  }
+
   /** Waits for lines to come; ends the reading when the container has. */
   async #more(): Promise<void> {
     const running = this.#source.running()
@@ -133,12 +139,16 @@ export class LogReader implements AsyncIterableIterator<string> {
       return
     }
     const next = lines[0]
+    const dueMs = next?.timeMs ?? (await this.#source.lookAhead())
+    // What was not known may be due by now.
+    if (next === undefined && this.#comesBefore(dueMs)) return
     let timer: Timer | undefined
     let leave: (() => void) | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       leave = this.#source.onChange(resolve)
-      if (next !== undefined) timer = this.#clock.after(next.timeMs - nowMs, resolve)
+      if (Number.isFinite(dueMs))
+        timer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), resolve)
     })
     timer?.cancel()
     leave?.()

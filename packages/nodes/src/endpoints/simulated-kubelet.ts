@@ -6,11 +6,12 @@ import { parseTime } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
-import type { ScriptedAnswer, ScriptedLine } from '../behavior/behavior.ts'
+import type { ScriptedAnswer } from '../behavior/behavior.ts'
 import { isInteractive } from '../pod/local-pod.ts'
 import type { LocalContainer } from '../pod/local-pod.ts'
 import type { NodeServices, PodWorker } from '../pod/pod-worker.ts'
 import { printedBy, runInContainer } from '../container/container-commands.ts'
+import type { Printed } from '../container/container-commands.ts'
 import type {
   CommandEnd,
   CommandRequest,
@@ -152,9 +153,12 @@ export class SimulatedKubelet {
     container: LocalContainer,
     request: LogOptions & { readonly previous: boolean },
   ): LateReader {
+    const { clock } = this.#services
     const begun = runOf(container, request.previous)
     const source = async (): Promise<LogSource> => {
-      const script = await this.#script(worker, container, begun?.startedAtMs ?? 0)
+      const startedAtMs = begun?.startedAtMs ?? 0
+      const untilMs = (): number => clock.nowMs() + (request.follow ? LOOK_AHEAD_MS : 0)
+      let script = await this.#script(worker, container, startedAtMs, untilMs())
       // The run may have ended since, or have been followed by others.
       const current = () =>
         [container.state, container.last].find(
@@ -168,14 +172,19 @@ export class SimulatedKubelet {
       return {
         lines: (): readonly LogLine[] => {
           const finishedAtMs = end()
-          const run = { startedAtMs: begun?.startedAtMs ?? 0 }
-          return linesOf(finishedAtMs === undefined ? run : { ...run, finishedAtMs }, script)
+          const run = { startedAtMs }
+          return linesOf(finishedAtMs === undefined ? run : { ...run, finishedAtMs }, script.lines)
+        },
+        lookAhead: async () => {
+          if (script.isAll) return Infinity
+          const knownMs = untilMs()
+          script = await this.#script(worker, container, startedAtMs, knownMs)
+          return script.isAll ? Infinity : knownMs
         },
         running: () => current() !== undefined && end() === undefined && !worker.left,
         onChange: (listener) => worker.onChange(listener),
       }
     }
-    const { clock } = this.#services
     return new LateReader(async () => new LogReader(await source(), request, clock))
   }
 
@@ -184,13 +193,14 @@ export class SimulatedKubelet {
     worker: PodWorker,
     { spec, role }: LocalContainer,
     startedAtMs: number,
-  ): Promise<readonly ScriptedLine[]> {
+    untilMs: number,
+  ): Promise<Printed> {
     const { logs } = worker.behavior.container(spec, role)
-    if (logs.length > 0) return logs
-    const printed = await this.#printed(worker, spec, startedAtMs)
+    if (logs.length > 0) return { lines: logs, isAll: true }
+    const printed = await this.#printed(worker, spec, startedAtMs, untilMs)
     if (printed !== undefined) return printed
     const text = `simulated container ${spec.name} of image ${spec.image} started on node ${this.#services.nodeName}`
-    return [{ atMs: 0, text, stream: 'stdout' }]
+    return { lines: [{ atMs: 0, text, stream: 'stdout' }], isAll: true }
   }
 
   /** What the container's own command prints; undefined when it is none of the known ones. */
@@ -198,10 +208,11 @@ export class SimulatedKubelet {
     worker: PodWorker,
     spec: Container,
     startedAtMs: number,
-  ): Promise<readonly ScriptedLine[] | undefined> {
+    untilMs: number,
+  ): Promise<Printed | undefined> {
     const words = [...(spec.command ?? []), ...(spec.args ?? [])]
     if (words.length === 0) return undefined
-    return printedBy(words, worker.place(spec, ''), startedAtMs)
+    return printedBy(words, worker.place(spec, ''), startedAtMs, untilMs)
   }
 
   async #answer(answer: ScriptedAnswer, streams: CommandStreams): Promise<CommandEnd> {
@@ -224,6 +235,9 @@ export class SimulatedKubelet {
     )
   }
 }
+
+/** How far a follower knows what a program that goes on will print. */
+const LOOK_AHEAD_MS = 600_000
 
 /** A reader that is prepared with the first line asked for, and can be left before. */
 class LateReader implements AsyncIterableIterator<string> {

@@ -99,7 +99,9 @@ export class PodPrograms {
     const { logs } = behavior.container(spec, role)
     const startedAtMs = clock.nowMs() - ranForMs
     const printed =
-      logs.length > 0 || words.length === 0 ? logs : await printedBy(words, at, startedAtMs)
+      logs.length > 0 || words.length === 0
+        ? logs
+        : (await printedBy(words, at, startedAtMs, clock.nowMs()))?.lines
     const lines = (printed ?? []).filter(({ atMs }) => atMs <= ranForMs).slice(-MOST_LOG_LINES)
     const text = Buffer.from(lines.map((line) => `${line.text}\n`).join(''))
     return text.length === 0 ? undefined : text.subarray(-MOST_LOG_BYTES).toString()
