@@ -116,11 +116,14 @@ describe('streams over the network', () => {
     return { protocol: socket.protocol, channels, code }
   }
 
-  async function refusal(socket: WebSocket): Promise<{ status: number; message: string }> {
+  async function refusal(
+    socket: WebSocket,
+  ): Promise<{ status: number; phrase: string; message: string }> {
     const [, response] = await once(socket, 'unexpected-response')
     let text = ''
     for await (const chunk of response) text += String(chunk)
-    return { status: response.statusCode, message: JSON.parse(text).message }
+    const { statusCode: status, statusMessage: phrase } = response
+    return { status, phrase, message: JSON.parse(text).message }
   }
 
   const stdin = (text: string): Buffer => Buffer.concat([Buffer.from([0]), Buffer.from(text)])
@@ -347,7 +350,10 @@ describe('streams over the network', () => {
       ['nosuch/exec?command=ls&stdout=true', v5, 404, 'pods "nosuch" not found'],
     ]
     for (const [path, protocol, status, message] of table) {
-      assert.deepEqual(await refusal(open(path, protocol)), { status, message })
+      const { phrase, ...said } = await refusal(open(path, protocol))
+      assert.deepEqual(said, { status, message })
+      const phrases = { 400: 'Bad Request', 404: 'Not Found', 500: 'Internal Server Error' }
+      assert.equal(phrase, phrases[status as keyof typeof phrases])
     }
   })
 

@@ -12,6 +12,19 @@ import { COMMAND_PROTOCOLS, PORT_PROTOCOL, serveCommand, servePorts } from './sp
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
 const SPDY = 'spdy/3.1'
+const PHRASES: ReadonlyMap<number, string> = new Map([
+  [101, 'Switching Protocols'],
+  [400, 'Bad Request'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'Not Found'],
+  [405, 'Method Not Allowed'],
+  [409, 'Conflict'],
+  [422, 'Unprocessable Entity'],
+  [429, 'Too Many Requests'],
+  [500, 'Internal Server Error'],
+  [503, 'Service Unavailable'],
+])
 const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io'
 /** Served by a kube-apiserver itself; the older ones are passed on to the kubelet. */
 const CLOSABLE_PROTOCOL = 'v5.channel.k8s.io'
@@ -64,9 +77,8 @@ async function refuse(socket: Duplex, answer: Answer): Promise<void> {
 }
 
 function writeHead(socket: Duplex, status: number, headers: readonly string[]): void {
-  // The phrase after the code may be empty, and only people read it.
-  const phrase = status === 101 ? 'Switching Protocols' : ''
-  socket.write(`HTTP/1.1 ${status} ${phrase}\r\n${headers.join('\r\n')}\r\n\r\n`)
+  // Clients show the phrase when they are refused: several show nothing else of the answer.
+  socket.write(`HTTP/1.1 ${status} ${PHRASES.get(status) ?? ''}\r\n${headers.join('\r\n')}\r\n\r\n`)
 }
 
 async function acceptWebSocket(
