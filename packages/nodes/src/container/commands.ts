@@ -7,6 +7,7 @@ import type { Command, Process } from './shell.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from './gathered.ts'
 import { expr, test } from './condition-commands.ts'
+import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { noOptions, readOptions } from './shell-options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
@@ -317,6 +318,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['export', exportVariables],
   ['expr', expr],
   ['false', () => 1],
+  ['find', find],
   ['grep', grep],
   ['head', head],
   ['hostname', printed(({ place }) => place.hostname)],
