@@ -93,6 +93,15 @@ test('2. an object that is being deleted is left alone', () => {
   assert.deepEqual(check(graph, 'child'), { checked: { next: 'done' }, writes: [], reads: [] })
 })
 
+test('2. an object without owners that was queued before it was seen is not read', () => {
+  const graph = new TestGraph()
+  graph.add(object('child', { owners: [ref('rc')] }))
+  const rc = graph.node('rc')
+  graph.add(owner('rc'))
+  assert.equal(graph.node('rc'), rc)
+  assert.deepEqual(check(graph, rc), { checked: { next: 'done' }, writes: [], reads: [] })
+})
+
 test('3. not found, or found with another uid: the object does not exist', () => {
   const graph = new TestGraph()
   graph.add(object('child', { owners: [ref('rc')] }))
@@ -111,7 +120,7 @@ test('3. a read that fails is retried', () => {
 
 test('3. a kind that is not served is retried, a cluster-scoped claim of a namespaced kind forgotten', () => {
   const graph = new TestGraph()
-  graph.add(object('unknown', { kind: 'Unheard' }))
+  graph.add(object('unknown', { kind: 'Unheard', owners: [ref('other')] }))
   const { checked } = check(graph, 'unknown')
   assert.ok(checked.next === 'retry' && checked.error instanceof UnknownKindError)
   assert.equal(checked.error.message, 'no matches for kind "Unheard" in version "v1"')

@@ -48,6 +48,9 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
   }
   // 2.
   if (node.isBeingDeleted && !node.isDeletingDependents) return DONE
+  // Most of them were queued when a dependent was seen first: at a start that is every Service. An owner it gets later queues it again.
+  const hasNoOwners = !node.isVirtual && node.owners.length === 0
+  if (hasNoOwners && !node.isDeletingDependents) return DONE
   // 4. Whether its dependents go is judged when they are checked, by what the server says then.
   const blocking = node.isDeletingDependents ? node.blockingDependents() : []
   if (blocking.length > 0) {
