@@ -48,19 +48,18 @@ export function impersonate(
   const mode = modeOf(wanted, request.user)
   const isConstrainedAllowed =
     mode !== undefined &&
+    !wanted.groups.includes(GROUP.masters) &&
     authorizer.authorize({ ...request, verb: `impersonate-on:${mode}:${request.verb}` }).allowed &&
     checks(wanted, request.user, `impersonate:${mode}`, mode).every(
       (check) => authorizer.authorize(check).allowed,
     )
   if (isConstrainedAllowed) return identityOf(wanted)
-  const refused = checks(wanted, request.user, 'impersonate', undefined).some(
+  const refused = checks(wanted, request.user, 'impersonate', undefined).find(
     (check) => !authorizer.authorize(check).allowed,
   )
-  if (!refused) return identityOf(wanted)
-  throw forbiddenRequest(
-    { ...request, verb: `impersonate-on:${mode ?? 'user-info'}:${request.verb}` },
-    '',
-  )
+  if (refused === undefined) return identityOf(wanted)
+  if (mode === undefined) throw forbiddenRequest(refused, '')
+  throw forbiddenRequest({ ...request, verb: `impersonate-on:${mode}:${request.verb}` }, '')
 }
 
 function readHeaders(headers: Headers): Wanted | undefined {
@@ -77,10 +76,15 @@ function readHeaders(headers: Headers): Wanted | undefined {
   return { name, uid, groups, extra }
 }
 
+/** Service accounts and nodes have one only as they are: without groups, a uid or anything extra. */
 function modeOf(wanted: Wanted, caller: UserInfo): string | undefined {
-  if (splitServiceAccountUserName(wanted.name) !== undefined) return 'serviceaccount'
+  const { uid, groups, extra } = wanted
+  const isNameOnly = uid === '' && groups.length === 0 && Object.keys(extra).length === 0
+  if (splitServiceAccountUserName(wanted.name) !== undefined)
+    return isNameOnly ? 'serviceaccount' : undefined
   const node = nodeNameOf({ name: wanted.name, groups: [GROUP.nodes], extra: {} })
-  if (node === undefined) return wanted.groups.includes(GROUP.masters) ? undefined : 'user-info'
+  if (node === undefined) return 'user-info'
+  if (!isNameOnly) return undefined
   return caller.extra[NODE_NAME_EXTRA]?.[0] === node ? 'associated-node' : 'arbitrary-node'
 }
 
@@ -119,9 +123,9 @@ function checks(
   } else {
     result.push({ ...base, group, resource: 'users', name: wanted.name })
   }
-  for (const name of wanted.groups) result.push({ ...base, group, resource: 'groups', name })
   if (wanted.uid !== '')
     result.push({ ...base, group: authentication, resource: 'uids', name: wanted.uid })
+  for (const name of wanted.groups) result.push({ ...base, group, resource: 'groups', name })
   for (const [key, values] of Object.entries(wanted.extra)) {
     for (const name of values)
       result.push({

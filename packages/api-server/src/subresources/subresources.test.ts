@@ -507,7 +507,41 @@ describe('impersonation', () => {
       [refused.status, refused.body.message],
       [403, `namespaces is forbidden: ${why}`],
     )
+    const list = (headers: Record<string, string>) =>
+      call('GET', '/api/v1/namespaces', undefined, {
+        authorization: asJane.authorization,
+        ...headers,
+      })
+    const account = { 'impersonate-user': 'system:serviceaccount:a:robot' }
+    const node = { 'impersonate-user': 'system:node:n' }
+    const all = { 'impersonate-uid': '1', 'impersonate-group': 'g', 'impersonate-extra-a': 'b' }
+    const masters = { 'impersonate-user': 'joe', 'impersonate-group': 'system:masters' }
+    for (const [headers, can] of [
+      [account, 'impersonate-on:serviceaccount:list'],
+      [node, 'impersonate-on:arbitrary-node:list'],
+      [masters, 'impersonate-on:user-info:list'],
+    ] as const)
+      assert.match((await list(headers)).body.message, new RegExp(`cannot ${can} resource`))
+    // A service account or a node with more than its name is a whole identity.
+    const serviceAccounts = 'resource "serviceaccounts" in API group "" in the namespace "a"'
+    const users = 'resource "users" in API group "" at the cluster scope'
+    for (const [headers, of, resource] of [
+      [{ ...account, 'impersonate-group': 'g' }, 'serviceaccounts "robot"', serviceAccounts],
+      [{ ...account, 'impersonate-uid': '1' }, 'serviceaccounts "robot"', serviceAccounts],
+      [{ ...node, 'impersonate-extra-a': 'b' }, 'users "system:node:n"', users],
+      [{ ...node, ...all }, 'users "system:node:n"', users],
+    ] as const)
+      assert.equal(
+        (await list(headers)).body.message,
+        `${of} is forbidden: User "jane" cannot impersonate ${resource}`,
+      )
     const rules = [
+      {
+        verbs: ['impersonate'],
+        apiGroups: [''],
+        resources: ['users'],
+        resourceNames: ['system:node:n'],
+      },
       {
         verbs: ['impersonate:user-info'],
         apiGroups: ['authentication.k8s.io'],
@@ -527,6 +561,12 @@ describe('impersonation', () => {
     })
     const joe = await call('GET', '/api/v1/namespaces', undefined, asJane)
     assert.match(joe.body.message, /User "joe" cannot list resource "namespaces"/)
+    assert.match(
+      (await list({ ...node, ...all })).body.message,
+      /^uids\.authentication\.k8s\.io "1" is/,
+    )
+    const { 'impersonate-uid': _, ...others } = all
+    assert.match((await list({ ...node, ...others })).body.message, /^groups "g" is forbidden/)
     await server.stop()
   })
 })
