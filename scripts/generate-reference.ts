@@ -15,6 +15,8 @@ import { cloudFlagGroups } from '../packages/manager/src/flags/cloud-controller-
 import { controllers, routeErrors } from '../packages/controllers/src/index.ts'
 import { commands } from '../packages/gyro/src/commands.ts'
 import { apiPages } from './reference/api-pages.ts'
+import { managerChart } from './reference/manager-chart.ts'
+import type { ManagerResults } from '../benchmarks/load/manager-results.ts'
 import { root } from './source-files.ts'
 
 const gyroFlags = await Promise.all(
@@ -28,6 +30,7 @@ const pages: Readonly<Record<string, string>> = {
   'flags.md': flagsPage(),
   'controllers.md': controllersPage(),
   'differences.md': differencesPage(),
+  'manager-results.svg': managerChart(managerResults()),
   ...under('api', apiPages()),
 }
 mkdirSync(join(root, 'docs/reference/api'), { recursive: true })
@@ -53,6 +56,16 @@ function current(path: string): string {
 
 function under(folder: string, some: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(some).map(([name, text]) => [`${folder}/${name}`, text]))
+}
+
+/** Kept in benchmarks/results, one file for each release, the oldest first. */
+function managerResults(): readonly ManagerResults[] {
+  const folder = join(root, 'benchmarks/results')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
+  const results = files.map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as ManagerResults,
+  )
+  return results.toSorted((a, b) => (a.date < b.date ? -1 : 1))
 }
 
 function errorsPage(): string {
