@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
 import { servePort, targetOf } from './port-answers.ts'
 import type { Dialed } from './port-answers.ts'
@@ -70,4 +71,24 @@ test('nobody there: the text says why and what to do', async () => {
     await servePort(web, 9000, streams(''), refused),
     'error forwarding port 9000 to pod web_default(uid-web): dial 127.0.0.1:3000: connect ECONNREFUSED',
   )
+})
+
+test('a pod that declares no ports may listen anywhere, one that declares some listens there only', async () => {
+  const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+  const answered = async (containers: NonNullable<Pod['spec']>['containers'], port: number) => {
+    const to = streams(request)
+    const problem = await servePort(
+      pod({ name: 'web', spec: { nodeName: 'n1', containers } }),
+      port,
+      to,
+      undefined,
+    )
+    return problem === undefined && to.said.join('').startsWith('HTTP/1.1 200 ')
+  }
+  const open = { name: 'c', image: 'i' }
+  const declared = { name: 'd', image: 'i', ports: [{ containerPort: 80 }] }
+  assert.equal(await answered([open], 8080), true)
+  assert.equal(await answered([declared], 80), true)
+  assert.equal(await answered([declared], 8080), false)
+  assert.equal(await answered([declared, open], 8080), false)
 })

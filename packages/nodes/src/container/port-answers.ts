@@ -39,12 +39,14 @@ export function targetOf(pod: Pod, port: number): Target | undefined {
   return undefined
 }
 
-/** True when a container of the pod says that it listens there. */
-export function declares(pod: Pod, port: number): boolean {
+/**
+ * Whether a container of the pod listens there: one that says so, or any where none declares a port. Declaring them is only
+ * information, and `kubectl create deployment web --image=nginx` declares none.
+ */
+export function listens(pod: Pod, port: number): boolean {
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
-  return containers.some(({ ports = [] }) =>
-    ports.some(({ containerPort }) => containerPort === port),
-  )
+  const declared = containers.flatMap(({ ports = [] }) => ports)
+  return declared.length === 0 || declared.some(({ containerPort }) => containerPort === port)
 }
 
 type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcpSocket' | 'grpc'>
@@ -91,7 +93,7 @@ export async function servePort(
       return failed(`dial ${target.host}:${target.port}: ${(error as Error).message}`)
     }
   }
-  if (declares(pod, port)) {
+  if (listens(pod, port)) {
     await answerRequests(pod, port, streams)
     return undefined
   }
