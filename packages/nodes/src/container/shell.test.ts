@@ -425,6 +425,8 @@ test('options of sh: -e ends with the first failure that nobody asks for, -x sho
     [['sh', '-c', 'set -e; set +e; false; echo yes'], 0, 'yes\n', ''],
     [['sh', '-e', '-c', 'false || echo a; if false; then :; fi; ! true; echo b'], 0, 'a\nb\n', ''],
     [['sh', '-ec', 'true && false; echo no'], 1, '', ''],
+    [['sh', '-ec', 'while false; do :; done; until true; do :; done; echo on'], 0, 'on\n', ''],
+    [['sh', '-ec', 'while true; do false; echo no; done'], 1, '', ''],
     [['sh', '-ec', 'if (false; echo in) ; then echo c; fi; (exit 3); echo no'], 3, 'in\nc\n', ''],
     [['sh', '-c', 'false | true'], 0, '', ''],
     [['sh', '-c', '(set -e; false); echo on'], 0, 'on\n', ''],
