@@ -1,5 +1,6 @@
 /** Whether a node takes a pod that was bound to it. Contract: docs/behaviour/simulation/kubelet.md, watch and admission. Pure. */
 import {
+  SAFE_SYSCTLS,
   addAmounts,
   amountOf,
   hostPortsConflict,
@@ -43,22 +44,7 @@ export function refusalOf(
   )
 }
 
-/** Of their own namespace and without harm to others; the rest needs a kubelet that is told to allow it. */
-const SAFE_SYSCTLS = new Set([
-  'kernel.shm_rmid_forced',
-  'net.ipv4.ip_local_port_range',
-  'net.ipv4.ip_local_reserved_ports',
-  'net.ipv4.ip_unprivileged_port_start',
-  'net.ipv4.ping_group_range',
-  'net.ipv4.tcp_fin_timeout',
-  'net.ipv4.tcp_keepalive_intvl',
-  'net.ipv4.tcp_keepalive_probes',
-  'net.ipv4.tcp_keepalive_time',
-  'net.ipv4.tcp_rmem',
-  'net.ipv4.tcp_syncookies',
-  'net.ipv4.tcp_wmem',
-])
-
+/** Only those that are safe: the rest needs a kubelet that is told to allow it. */
 function sysctlRefusal({ spec }: Pod): Refusal | undefined {
   const names = (spec?.securityContext?.sysctls ?? []).map(({ name }) => name)
   const forbidden = names.find((name) => !SAFE_SYSCTLS.has(name.replaceAll('/', '.')))

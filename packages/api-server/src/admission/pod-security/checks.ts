@@ -2,6 +2,7 @@
  * The Pod Security Standards of the latest version: what `baseline` forbids and what `restricted` asks for besides.
  * Each check answers nothing, or its reason and what in the pod it is about.
  */
+import { SAFE_SYSCTLS } from '@gyropilot/api'
 import type { Stored } from '../../registry/kind-rules.ts'
 
 export interface Violation {
@@ -31,20 +32,6 @@ const BASELINE_CAPABILITIES = new Set([
   'SETPCAP',
   'SETUID',
   'SYS_CHROOT',
-])
-const SAFE_SYSCTLS = new Set([
-  'kernel.shm_rmid_forced',
-  'net.ipv4.ip_local_port_range',
-  'net.ipv4.ip_local_reserved_ports',
-  'net.ipv4.ip_unprivileged_port_start',
-  'net.ipv4.ping_group_range',
-  'net.ipv4.tcp_fin_timeout',
-  'net.ipv4.tcp_keepalive_intvl',
-  'net.ipv4.tcp_keepalive_probes',
-  'net.ipv4.tcp_keepalive_time',
-  'net.ipv4.tcp_rmem',
-  'net.ipv4.tcp_syncookies',
-  'net.ipv4.tcp_wmem',
 ])
 const SELINUX_TYPES = new Set([
   '',
