@@ -15,6 +15,7 @@ import type { StoredObject } from '../load/etcd-writer.ts'
 import { LARGE_CLUSTER, realisticPod } from '../load/realistic-pod.ts'
 import { directClient } from './direct-client.ts'
 import { MeasuredManager } from './measured-manager.ts'
+import { countOf } from './measured-run.ts'
 
 const { values, positionals: programs } = parseArgs({
   allowPositionals: true,
@@ -200,15 +201,6 @@ function* services(): Generator<StoredObject> {
   }
 }
 
-async function count(
-  type: typeof resources.pods | typeof resources.endpointslices,
-): Promise<number> {
-  const { items, metadata } = await client
-    .resource(type as typeof resources.pods)
-    .list({ limit: 1 })
-  return items.length + (metadata?.remainingItemCount ?? 0)
-}
-
 const QUIET_MS = 10_000
 /** It asks the server who asks it for its metrics. */
 const OWN_QUESTIONS = 4
@@ -277,7 +269,7 @@ try {
   await settled(first)
   await first.stop()
   console.log(
-    `at rest after ${((performance.now() - restMs) / 1000).toFixed(0)} s: ${await count(resources.pods)} pods, ${await count(resources.endpointslices)} slices`,
+    `at rest after ${((performance.now() - restMs) / 1000).toFixed(0)} s: ${await countOf(client, resources.pods)} pods, ${await countOf(client, resources.endpointslices)} slices`,
   )
   for (const program of programs) await measure(program)
 } finally {

@@ -61,11 +61,11 @@ export async function measuredRun(
   }
 }
 
-/** How many there are, without reading them. */
+/** How many there are, in all namespaces unless one is named, without reading them. */
 export async function countOf(
   client: Client,
   type: ResourceType,
-  namespace: string,
+  namespace?: string,
   labelSelector?: string,
 ): Promise<number> {
   if (labelSelector === undefined) {

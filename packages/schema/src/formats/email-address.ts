@@ -39,13 +39,7 @@ class Reader {
   address(groupAllowed: boolean): number {
     this.#skipSpace()
     if (this.isAtEnd) throw new NotAnAddress()
-    const startAt = this.#at
-    if (this.#tried(() => this.#localAndDomain())) {
-      this.#skipSpace()
-      if (this.#next === '(' && !this.skipCommentsAndSpace()) throw new NotAnAddress()
-      return 1
-    }
-    this.#at = startAt
+    if (this.#tried(() => this.#localAndDomain())) return 1
     if (this.#next !== '<') this.#phrase()
     this.#skipSpace()
     if (groupAllowed && this.#take(':')) return this.#group()
