@@ -43,12 +43,16 @@ if (folder !== undefined) {
   await import(pathToFileURL(program).href)
 }
 
-/** Where a start before this one put the files, when everything that they were made of is as it was. */
+/**
+ * Where a start before this one put the files, when everything that they were made of is as it was. A copied checkout brings an index
+ * of the one that it was copied from, whose sources are not its own.
+ */
 function knownFolder() {
   try {
     const { folder, stamps } = JSON.parse(readFileSync(index, 'utf8'))
+    const isOfThisCheckout = dirname(folder) === cache
     const isAsItWas = Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
-    return isAsItWas && statSync(join(folder, 'program.mjs')).isFile() ? folder : undefined
+    return isOfThisCheckout && isAsItWas && statSync(join(folder, 'program.mjs')).isFile() ? folder : undefined
   } catch {
     return undefined
   }

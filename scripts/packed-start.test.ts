@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -54,9 +55,13 @@ function write(path: string, text: string): void {
 }
 
 function run(...args: string[]) {
+  return runIn(root, ...args)
+}
+
+function runIn(cwd: string, ...args: string[]) {
   const flags = ['--disable-warning=ExperimentalWarning', 'scripts/packed-start.mjs']
   const child = spawnSync(process.execPath, [...flags, 'packages/program/main.ts', ...args], {
-    cwd: root,
+    cwd,
     encoding: 'utf8',
   })
   return { status: child.status, stdout: child.stdout, stderr: child.stderr }
@@ -114,6 +119,19 @@ test('a changed source is seen, of the same length too, and so is another list o
   write('package-lock.json', '{ }')
   run()
   assert.match(index().stamps[join(root, 'package-lock.json')]!, / 3$/)
+})
+
+test('a copied checkout runs its own sources, not those of the one that it was copied from', () => {
+  assert.deepEqual(run(), HELLO)
+  const copy = `${root}-copy`
+  cpSync(root, copy, { recursive: true, preserveTimestamps: true })
+  try {
+    const greeting = "export const greeting: string = 'howdy'\n"
+    writeFileSync(join(copy, 'packages/program/greeting.ts'), greeting)
+    assert.deepEqual(runIn(copy), { ...HELLO, stdout: 'howdy true true\n' })
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
 })
 
 test('a source that is gone is missed as without a pack', () => {
