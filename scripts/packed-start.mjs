@@ -52,7 +52,9 @@ function knownFolder() {
     const { folder, stamps } = JSON.parse(readFileSync(index, 'utf8'))
     const isOfThisCheckout = dirname(folder) === cache
     const isAsItWas = Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
-    return isOfThisCheckout && isAsItWas && statSync(join(folder, 'program.mjs')).isFile() ? folder : undefined
+    return isOfThisCheckout && isAsItWas && statSync(join(folder, 'program.mjs')).isFile()
+      ? folder
+      : undefined
   } catch {
     return undefined
   }
