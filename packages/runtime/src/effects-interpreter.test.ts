@@ -5,6 +5,7 @@ import { resources } from '@gyropilot/api'
 import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
   apply,
+  beside,
   callOutside,
   create,
   getLive,
@@ -397,4 +398,58 @@ test('rules that call outside need a controller with a way out', async () => {
   const outcome = await interpret(callOutside('count'), of)
   assert.ok(!outcome.ok)
   assert.match(String(outcome.error), /no way out/)
+})
+
+test('rules beside each other: so many at a time, and what they come to in their order', async () => {
+  const { of } = world()
+  let running = 0
+  let most = 0
+  const letGo: (() => void)[] = []
+  const outside = (): Promise<void> => {
+    running += 1
+    most = Math.max(most, running)
+    return new Promise((resolve) => {
+      letGo.push(() => {
+        running -= 1
+        resolve()
+      })
+    })
+  }
+  const rule = function* (index: number): Reconcile<string> {
+    yield* callOutside('something')
+    return `rule ${index}`
+  }
+  const ending = interpret(beside([0, 1, 2, 3, 4].map(rule), 2), { ...of, outside })
+  // The last that began ends first.
+  for (let ended = 0; ended < 5; ended += 1) {
+    letGo.pop()!()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.deepEqual(await ending, ['rule 0', 'rule 1', 'rule 2', 'rule 3', 'rule 4'])
+  assert.equal(most, 2)
+})
+
+test('when one of them throws, what has begun is waited for and nothing else begins', async () => {
+  const { of, server } = world()
+  const begun: string[] = []
+  const rule = function* (name: string): Reconcile<void> {
+    begun.push(name)
+    yield* write(create(resources.pods, pod(name)))
+    if (name === 'a') throw new Error('a defect')
+    yield* write(create(resources.pods, pod(`${name}-again`)))
+  }
+  await assert.rejects(interpret(beside(['a', 'b', 'c', 'd'].map(rule), 2), of), /a defect/)
+  assert.deepEqual(begun, ['a', 'b'])
+  assert.deepEqual(keysOf(server.list(resources.pods)), [
+    'default/a',
+    'default/b',
+    'default/b-again',
+  ])
+})
+
+test('rules beside each other end with the process', async () => {
+  const { of, stop } = world()
+  stop.abort()
+  const rule = () => write(create(resources.pods, pod('a')))
+  await assert.rejects(interpret(beside([rule(), rule()], 2), of), InterruptedByShutdown)
 })

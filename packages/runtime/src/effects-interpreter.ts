@@ -72,7 +72,8 @@ export async function interpret<R>(rules: Reconcile<R>, world: World): Promise<R
       rules.return(undefined as R)
       throw error
     }
-    if (world.onEffect !== undefined && effect.effect !== 'now') world.onEffect(effect, outcome)
+    const isTold = effect.effect !== 'now' && effect.effect !== 'beside'
+    if (isTold && world.onEffect !== undefined) world.onEffect(effect, outcome)
     step = rules.next(outcome)
   }
   return step.value
@@ -88,6 +89,8 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
       return undefined
     case 'wait':
       return pause(effect.waitMs, world)
+    case 'beside':
+      return performBeside(effect, world)
     case 'read':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(performRead(effect.read, world))
@@ -115,6 +118,30 @@ async function pause(waitMs: number, { clock, signal }: World): Promise<void> {
   } catch {
     throw new InterruptedByShutdown()
   }
+}
+
+async function performBeside(
+  { rules, atOnce }: Extract<Effect, { effect: 'beside' }>,
+  world: World,
+): Promise<readonly unknown[]> {
+  const results: unknown[] = []
+  const waiting = rules.entries()
+  let hasThrown = false
+  const worker = async (): Promise<void> => {
+    for (const [index, rule] of waiting) {
+      if (hasThrown) return
+      try {
+        results[index] = await interpret(rule, world)
+      } catch (error) {
+        hasThrown = true
+        throw error
+      }
+    }
+  }
+  const workers = Array.from({ length: Math.min(atOnce, rules.length) }, worker)
+  for (const ended of await Promise.allSettled(workers))
+    if (ended.status === 'rejected') throw ended.reason
+  return results
 }
 
 async function performWrites(

@@ -152,6 +152,12 @@ export type Effect =
   | { readonly effect: 'outside'; readonly call: OutsideCall }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
+  /** Rules of their own, `atOnce` of them at a time; the outcome is what each came to, in their order. */
+  | {
+      readonly effect: 'beside'
+      readonly rules: readonly Reconcile<unknown>[]
+      readonly atOnce: number
+    }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
   | { readonly effect: 'wait'; readonly waitMs: number }
 
@@ -292,6 +298,17 @@ export function* recordEvent(
   message: string,
 ): Reconcile<void> {
   yield { effect: 'event', event: { regarding, type, reason, message } }
+}
+
+/**
+ * Rules that do not wait for each other, at most `atOnce` of them at a time; what they come to, in their order. They share what they
+ * close over, and none sees another half-way through a step. When one throws, those that have begun are waited for, and no other begins.
+ */
+export function* beside<R>(
+  rules: readonly Reconcile<R>[],
+  atOnce: number,
+): Reconcile<readonly R[]> {
+  return (yield { effect: 'beside', rules, atOnce }) as readonly R[]
 }
 
 /** Wall time in milliseconds. Take it once per decision that needs one moment. */

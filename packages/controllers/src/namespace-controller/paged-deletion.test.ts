@@ -40,13 +40,13 @@ test('what fits into one page is one request, as is an empty collection', () => 
 })
 
 test('further pages are found by lists of metadata and deleted beside each other', () => {
-  const { calls, left } = deletionOf(1200)
+  const { calls, left } = deletionOf(2 * PAGE_SIZE + 1)
   assert.deepEqual(calls, [
     'deleteCollection 0',
-    'list 500',
-    'list 1000',
-    'deleteCollection 500',
-    'deleteCollection 1000',
+    `list ${PAGE_SIZE}`,
+    `list ${2 * PAGE_SIZE}`,
+    `deleteCollection ${PAGE_SIZE}`,
+    `deleteCollection ${2 * PAGE_SIZE}`,
   ])
   assert.equal(left, 0)
 })
@@ -59,16 +59,16 @@ test('no more than some pages are deleted at once, however many there are', () =
 })
 
 test('a server that does not know pages of a deletion has deleted everything with the first', () => {
-  const { calls, left } = deletionOf(1200, { knowsPages: false })
+  const { calls, left } = deletionOf(3 * PAGE_SIZE, { knowsPages: false })
   assert.deepEqual(calls, ['deleteCollection 0'])
   assert.equal(left, 0)
 })
 
 for (const verb of ['list', 'deleteCollection'])
   test(`a page that the server has forgotten (410 to ${verb}): the rest is deleted as a whole`, () => {
-    const isSecond = isFor(1000, verb)
+    const isSecond = isFor(2 * PAGE_SIZE, verb)
     const fail = (call: Read | Write) => (isSecond(call) ? statusError(410, 'Expired') : undefined)
-    const { calls, left, error } = deletionOf(2600, { fail })
+    const { calls, left, error } = deletionOf(6 * PAGE_SIZE, { fail })
     assert.equal(calls.at(-1), 'deleteCollection all')
     assert.equal(left, 0)
     assert.equal(error, undefined)
@@ -76,19 +76,19 @@ for (const verb of ['list', 'deleteCollection'])
 
 test('any other error is told, and the pages beside it are deleted all the same', () => {
   const refusal = statusError(500, 'InternalError')
-  const isSecond = isFor(500, 'deleteCollection')
+  const isSecond = isFor(PAGE_SIZE, 'deleteCollection')
   const fail = (call: Read | Write) => (isSecond(call) ? refusal : undefined)
-  const { left, error } = deletionOf(1600, { fail })
+  const { left, error } = deletionOf(4 * PAGE_SIZE, { fail })
   assert.equal(error, refusal)
-  assert.equal(left, 500)
+  assert.equal(left, PAGE_SIZE)
 })
 
 test('an error of the first page, or of the deletion as a whole, is told', () => {
   const refusal = statusError(403, 'Forbidden')
   assert.equal(deletionOf(10, { fail: () => refusal }).error, refusal)
   const fail = (call: Read | Write) => {
-    if (isFor(500, 'deleteCollection')(call)) return statusError(410, 'Expired')
+    if (isFor(PAGE_SIZE, 'deleteCollection')(call)) return statusError(410, 'Expired')
     return call.verb === 'deleteCollection' && call.limit === undefined ? refusal : undefined
   }
-  assert.equal(deletionOf(1000, { fail }).error, refusal)
+  assert.equal(deletionOf(2 * PAGE_SIZE, { fail }).error, refusal)
 })

@@ -8,8 +8,8 @@ import { isExpired } from '@gyropilot/client'
 import { listLive, write, writeAll } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 
-/** As many as a page of a list by client-go has. */
-export const PAGE_SIZE = 500
+/** Small, as the first page goes alone: the pages behind it are known when it is gone. */
+export const PAGE_SIZE = 100
 /** So many pages are deleted at once, of all that one namespace has. */
 export const PAGES_AT_ONCE = 8
 

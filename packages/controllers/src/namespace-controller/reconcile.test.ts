@@ -235,3 +235,12 @@ test('a namesake with another uid never loses its finalizer', () => {
     1,
   )
 })
+
+test('Given no pods are left, then the other resources are worked off beside each other', () => {
+  const { effects } = world(terminating())
+  const besides = effects.filter((effect) => effect.effect === 'beside')
+  assert.deepEqual(
+    besides.map(({ rules, atOnce }) => [rules.length, atOnce]),
+    [[2, 8]],
+  )
+})

@@ -47,13 +47,17 @@ export function drive<R = Verdict | void>(
     writes.push(write)
     return options.onWrite?.(write, writes.length - 1) ?? { ok: true, object: echo(write) }
   }
-  let step = rules.next()
-  while (!step.done) {
-    const effect = step.value
-    if (effect.effect !== 'now') effects.push(effect)
-    step = rules.next(outcomeOf(effect))
+  return { result: resultOf(rules), effects, writes, events }
+
+  function resultOf<T>(part: Reconcile<T>): T {
+    let step = part.next()
+    while (!step.done) {
+      const effect = step.value
+      if (effect.effect !== 'now') effects.push(effect)
+      step = part.next(outcomeOf(effect))
+    }
+    return step.value
   }
-  return { result: step.value, effects, writes, events }
 
   function outcomeOf(effect: Effect): unknown {
     switch (effect.effect) {
@@ -62,6 +66,9 @@ export function drive<R = Verdict | void>(
       case 'wait':
         options.onWait?.(effect.waitMs)
         return undefined
+      // One after the other: what depends on their order is a defect of the rules.
+      case 'beside':
+        return effect.rules.map(resultOf)
       case 'event':
         events.push({
           type: effect.event.type,
