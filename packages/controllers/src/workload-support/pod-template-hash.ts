@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/shared-controller-utils.md, Pod template hash.
  */
 import { hash } from 'node:crypto'
-import { fnv1a, safeEncode } from '@gyropilot/api'
+import { deepEqual, fnv1a, safeEncode } from '@gyropilot/api'
 import type { PodTemplateSpec } from '@gyropilot/api'
 import { podTemplateDump } from './pod-template-dump.ts'
 import { dumpAmount } from './quantity-dump.ts'
@@ -41,7 +41,11 @@ export function sameTemplate(
   right: PodTemplateSpec | undefined,
 ): boolean {
   if (left === right) return true
-  return sameImages(left, right) && digestOf(left ?? {}) === digestOf(right ?? {})
+  if (!sameImages(left, right)) return false
+  const [before, after] = [left ?? {}, right ?? {}]
+  // Servers write the defaults into both, so that one made of the other is equal in every part: that is seen without a print.
+  if (deepEqual(withoutHash(before), withoutHash(after))) return true
+  return digestOf(before) === digestOf(after)
 }
 
 /** What a rollout most often changes, and cheap to see. */

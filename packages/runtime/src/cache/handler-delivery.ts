@@ -24,6 +24,7 @@ const PAUSE_AFTER_FAILURE_MS = 1_000
 const NOTIFICATIONS_PER_LOOK = 64
 const LONG_BUFFER = 1_024
 const SLOW_CALL_MS = 100
+const NOW = Promise.resolve()
 
 /**
  * Between an informer and one handler: an unbounded buffer, delivered one by one in order. A handler that returns a promise
@@ -37,6 +38,9 @@ export class HandlerDelivery<T extends KubernetesObject> {
   readonly #stop = new AbortController()
   #delivering = false
   #initialAddsDue = 0
+  #delivered = 0
+  /** Of the notifications that are delivered one after the other now; made when there are many. */
+  #turn: Turn | undefined
 
   constructor(options: HandlerDeliveryOptions<T>) {
     this.#options = options
@@ -48,7 +52,8 @@ export class HandlerDelivery<T extends KubernetesObject> {
     this.#buffer.pushBack(notification)
     if (this.#delivering) return
     this.#delivering = true
-    queueMicrotask(() => void this.#deliver())
+    // queueMicrotask makes an object for each call, and there are as many calls as handlers and notifications.
+    void NOW.then(this.#begin)
   }
 
   /** To be called when the informer has synced. */
@@ -62,34 +67,73 @@ export class HandlerDelivery<T extends KubernetesObject> {
     this.#buffer.clear()
   }
 
-  async #deliver(): Promise<void> {
-    const { logger, clock } = this.#options
-    const turn = new Turn(clock)
-    let delivered = 0
+  /** Most deliveries are of one notification to a handler that makes no promise: they are over without one. */
+  readonly #begin = (): void => {
+    this.#delivered = 0
+    const isLong = this.#buffer.size >= NOTIFICATIONS_PER_LOOK
+    this.#turn = isLong ? new Turn(this.#options.clock) : undefined
+    const wait = this.#deliver()
+    if (wait !== undefined) void this.#goOnAfter(wait)
+  }
+
+  async #goOnAfter(wait: Promise<void>): Promise<void> {
+    for (let next: Promise<void> | undefined = wait; next !== undefined; next = this.#deliver())
+      await next
+  }
+
+  /** Until the buffer is empty, or until something is to be waited for: that is answered. */
+  #deliver(): Promise<void> | undefined {
     for (let next = this.#buffer.popFront(); next !== undefined; next = this.#buffer.popFront()) {
-      const startMs = this.#buffer.size > LONG_BUFFER ? clock.monotonicMs() : undefined
+      const startMs =
+        this.#buffer.size > LONG_BUFFER ? this.#options.clock.monotonicMs() : undefined
+      let pending: unknown
       try {
-        const pending = this.#call(next) as unknown
-        if (pending instanceof Promise) await pending
+        pending = this.#call(next)
       } catch (error) {
-        logger.error(error, 'An event handler failed; its notification is lost', {
-          notification: next.kind,
-        })
-        await sleep(clock, PAUSE_AFTER_FAILURE_MS, this.#stop.signal).catch(() => {})
+        pending = Promise.reject(error)
       }
-      if (startMs !== undefined && clock.monotonicMs() - startMs > SLOW_CALL_MS) {
-        logger.info('A slow event handler has a long buffer', { pending: this.#buffer.size })
-      }
-      if (next.kind === 'add' && next.isInInitialList) {
-        this.#initialAddsDue--
-        this.checkSynced()
-      }
-      if (++delivered % NOTIFICATIONS_PER_LOOK === 0) {
-        const yielding = turn.yieldIfLong()
-        if (yielding !== undefined) await yielding
-      }
+      if (pending instanceof Promise) return this.#waitFor(pending, next, startMs)
+      this.#ended(next, startMs)
+      const yielding = this.#yieldIfLong()
+      if (yielding !== undefined) return yielding
     }
     this.#delivering = false
+    return undefined
+  }
+
+  async #waitFor(
+    pending: Promise<unknown>,
+    notification: Notification<T>,
+    startMs: number | undefined,
+  ): Promise<void> {
+    const { logger, clock } = this.#options
+    try {
+      await pending
+    } catch (error) {
+      logger.error(error, 'An event handler failed; its notification is lost', {
+        notification: notification.kind,
+      })
+      await sleep(clock, PAUSE_AFTER_FAILURE_MS, this.#stop.signal).catch(() => {})
+    }
+    this.#ended(notification, startMs)
+    await this.#yieldIfLong()
+  }
+
+  #ended(notification: Notification<T>, startMs: number | undefined): void {
+    const { logger, clock } = this.#options
+    if (startMs !== undefined && clock.monotonicMs() - startMs > SLOW_CALL_MS) {
+      logger.info('A slow event handler has a long buffer', { pending: this.#buffer.size })
+    }
+    if (notification.kind === 'add' && notification.isInInitialList) {
+      this.#initialAddsDue--
+      this.checkSynced()
+    }
+  }
+
+  #yieldIfLong(): Promise<void> | undefined {
+    if (++this.#delivered % NOTIFICATIONS_PER_LOOK !== 0) return undefined
+    this.#turn ??= new Turn(this.#options.clock)
+    return this.#turn.yieldIfLong()
   }
 
   #call(notification: Notification<T>): void {
