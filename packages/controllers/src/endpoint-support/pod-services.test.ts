@@ -40,6 +40,12 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
   ['readiness', {}, { ready: false }, ['a', 'all']],
   ['another pod under the same name', {}, { uid: 'other' }, ['a', 'all']],
   ['a mark for deletion', {}, { deleting: true }, ['a', 'all']],
+  [
+    'whatever is new of a pod that is marked for deletion',
+    { deleting: true, ready: false },
+    { deleting: true, ready: false, phase: 'Succeeded' },
+    ['a', 'all'],
+  ],
   ['an address', {}, { ips: ['10.9.0.2'] }, ['a', 'all']],
   ['a further address', {}, { ips: ['10.9.0.1', 'fd00::1'] }, ['a', 'all']],
   ['the phase alone concerns nobody', {}, { phase: 'Unknown' }, []],

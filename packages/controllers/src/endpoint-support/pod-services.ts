@@ -91,8 +91,8 @@ function servicesOfChange(
 function endpointChanged(previous: Pod, current: Pod): boolean {
   // Another pod under the same name, seen as one change: with the address of the node it may look the same.
   if (previous.metadata?.uid !== current.metadata?.uid) return true
-  const isDeleting = ({ metadata }: Pod): boolean => Boolean(metadata?.deletionTimestamp)
-  if (isDeleting(previous) !== isDeleting(current)) return true
+  // On its way out every word counts: it may have ended, which readiness does not say of what never was ready.
+  if (previous.metadata?.deletionTimestamp || current.metadata?.deletionTimestamp) return true
   if (isPodReady(previous) !== isPodReady(current)) return true
   const [before, now] = [previous.status?.podIPs ?? [], current.status?.podIPs ?? []]
   return before.length !== now.length || before.some(({ ip }, index) => ip !== now[index]?.ip)
