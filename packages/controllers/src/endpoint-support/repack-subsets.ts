@@ -21,6 +21,11 @@ interface PortGroup {
   readonly addresses: Map<string, Listed>
 }
 
+export interface Repacking {
+  /** Equal ports of two subsets are one port, also with an `appProtocol`. */
+  readonly joinsAppProtocols?: boolean
+}
+
 /**
  * An address is known by its IP and the uid of what it refers to; of two that differ otherwise the
  * first counts. One that is both ready and not ready for a port is not ready. Subsets without
@@ -28,12 +33,13 @@ interface PortGroup {
  */
 export function repackSubsets(
   subsets: Iterable<EndpointSubset> | null | undefined,
+  { joinsAppProtocols = true }: Repacking = {},
 ): readonly EndpointSubset[] {
   const packed = new Map<
     string,
     { readonly ports: EndpointPort[]; readonly addresses: Addresses }
   >()
-  const byPort = groupByPort(subsets ?? [])
+  const byPort = groupByPort(subsets ?? [], joinsAppProtocols)
   for (const portKey of [...byPort.keys()].toSorted(compareStrings)) {
     const { port, addresses } = byPort.get(portKey)!
     const key = addressesKey(addresses)
@@ -44,11 +50,13 @@ export function repackSubsets(
   return [...packed.values()].map(({ ports, addresses }) => subsetOf(ports, addresses))
 }
 
-function groupByPort(subsets: Iterable<EndpointSubset>): ReadonlyMap<string, PortGroup> {
+function groupByPort(
+  subsets: Iterable<EndpointSubset>,
+  joinsAppProtocols: boolean,
+): ReadonlyMap<string, PortGroup> {
   const byPort = new Map<string, PortGroup>()
   const known = new Map<string, EndpointAddress>()
-  const add = (port: EndpointPort | undefined, listed: Listed): void => {
-    const portKey = port === undefined ? '' : keyOfPort(port)
+  const add = (portKey: string, port: EndpointPort | undefined, listed: Listed): void => {
     let group = byPort.get(portKey)
     if (group === undefined) byPort.set(portKey, (group = { port, addresses: new Map() }))
     const identity = identityOf(listed.address)
@@ -57,11 +65,15 @@ function groupByPort(subsets: Iterable<EndpointSubset>): ReadonlyMap<string, Por
     const ready = listed.ready && group.addresses.get(identity)?.ready !== false
     group.addresses.set(identity, { address, ready })
   }
+  let index = 0
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
     for (const port of ports.length === 0 ? [undefined] : ports) {
-      for (const address of addresses) add(port, { address, ready: true })
-      for (const address of notReadyAddresses) add(port, { address, ready: false })
+      const isApart = !joinsAppProtocols && port?.appProtocol !== undefined
+      const portKey = port === undefined ? '' : `${keyOfPort(port)}${isApart ? index : ''}`
+      for (const address of addresses) add(portKey, port, { address, ready: true })
+      for (const address of notReadyAddresses) add(portKey, port, { address, ready: false })
     }
+    index++
   }
   return byPort
 }

@@ -7,9 +7,10 @@ import { EndpointSet } from '../endpoint-support/endpoint-set.ts'
 import { parseIpAddress } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import { repackSubsets } from '../endpoint-support/repack-subsets.ts'
+import { portsKey } from '../endpoint-support/slice-ports.ts'
 import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 
-/** The endpoints of one slice: never more than one per family and subset. */
+/** The endpoints of one slice: never more than one per family and list of ports. */
 export interface DesiredMirror {
   readonly family: IpFamily
   readonly ports: readonly SlicePort[]
@@ -29,15 +30,21 @@ export function desiredMirrors(
   { subsets }: Endpoints,
   maxEndpointsPerSubset: number,
 ): DesiredMirrors {
-  const mirrors: DesiredMirror[] = []
+  const byPorts = new Map<string, DesiredMirror>()
   let [invalid, skipped] = [0, 0]
-  for (const subset of repackSubsets(subsets)) {
+  // Upstream holds an application protocol by reference: equal ones of two subsets are not one port to it.
+  for (const subset of repackSubsets(subsets, { joinsAppProtocols: false })) {
     const mirrored = mirrorsOf(subset, maxEndpointsPerSubset)
-    mirrors.push(...mirrored.mirrors)
+    for (const mirror of mirrored.mirrors) {
+      const key = `${mirror.family} ${portsKey(mirror.ports)}`
+      const same = byPorts.get(key)
+      if (same === undefined) byPorts.set(key, mirror)
+      else for (const endpoint of mirror.endpoints.list()) same.endpoints.add(endpoint)
+    }
     invalid += mirrored.invalid
     skipped += mirrored.skipped
   }
-  return { mirrors, invalid, skipped }
+  return { mirrors: [...byPorts.values()], invalid, skipped }
 }
 
 /** Ready addresses first: those that are not are the first to be left out. */

@@ -451,3 +451,29 @@ test('metrics count endpoints and slices, and their changes', () => {
   const changes = (operation: string) => mirror.metrics.value(`${PREFIX}changes`, { operation })
   assert.deepEqual(['create', 'update', 'delete'].map(changes), [2, 1, 1])
 })
+
+const at = (ip: string): { ip: string } => ({ ip })
+const side = { name: 'side', port: 70, appProtocol: 'kubernetes.io/h2c' }
+
+test('a port with an application protocol is not joined with an equal one of another subset', () => {
+  const http = { name: 'http', port: 80 }
+  const mirror = new Mirror(
+    customEndpoints([
+      { addresses: [at('10.1.2.3')], ports: [side] },
+      { addresses: [at('10.1.2.4')], ports: [http, side] },
+    ]),
+  )
+  mirror.sync()
+  assert.deepEqual(mirror.shown.toSorted(), ['IPv4 70: 10.1.2.3', 'IPv4 80+70: 10.1.2.4'])
+})
+
+test('subsets with equal ports share a slice, also with an application protocol', () => {
+  const subsets = [
+    { addresses: [at('10.1.2.3')], ports: [side] },
+    { addresses: [at('10.1.2.4')], ports: [side] },
+  ]
+  const mirror = new Mirror(customEndpoints(subsets))
+  mirror.sync()
+  assert.deepEqual(mirror.shown, ['IPv4 70: 10.1.2.3, 10.1.2.4'])
+  assert.deepEqual(mirror.sync().verbs, [])
+})
