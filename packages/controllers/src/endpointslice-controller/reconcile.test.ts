@@ -169,6 +169,18 @@ test('A placeholder whose labels a user changes is written anew as a recycled sl
   assert.deepEqual(world.slices[0]?.metadata?.annotations, {})
 })
 
+test('A placeholder whose labels differ only in empty values is left alone: one of a headless Service that gets a cluster IP keeps `service.kubernetes.io/headless: ""` until it is written for another reason.', () => {
+  const world = new SliceWorld({ service: service({ spec: { clusterIP: 'None' } }) })
+  world.sync()
+  const headless = { 'service.kubernetes.io/headless': '' }
+  world.service = service({ spec: { clusterIP: '10.0.0.9' } })
+  assert.deepEqual(world.sync().writes, [])
+  assert.partialDeepStrictEqual(world.slices[0]?.metadata?.labels, headless)
+  world.pods = [pod()]
+  world.sync()
+  assert.equal('service.kubernetes.io/headless' in (world.slices[0]?.metadata?.labels ?? {}), false)
+})
+
 test('Labels added to slices by users are removed; annotations are kept', () => {
   const world = new SliceWorld({ pods: [pod()] })
   world.sync()

@@ -76,17 +76,21 @@ export function isOwnedByService(slice: EndpointSlice, service: Service): boolea
   )
 }
 
-/** Nothing would change if `slice` were written as `placeholder`. */
+/** Nothing that counts would change if `slice` were written as `placeholder`: an empty label is as good as none. */
 export function isSamePlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolean {
   const contentOf = ({ addressType, endpoints, ports, metadata }: EndpointSlice): object => ({
     addressType,
     endpoints: endpoints ?? [],
     ports: ports ?? [],
     namespace: metadata?.namespace,
-    labels: metadata?.labels ?? {},
+    labels: withoutEmpty(metadata?.labels ?? {}),
     owners: metadata?.ownerReferences ?? [],
   })
   return deepEqual(contentOf(slice), contentOf(placeholder))
+}
+
+function withoutEmpty(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''))
 }
 
 /** With the time of the change that it passes on. */
