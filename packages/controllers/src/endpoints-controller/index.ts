@@ -60,7 +60,11 @@ export function endpointsLogic({
     endpoints: informers.informer(resources.endpoints).lister,
     pods: pods.lister,
   }
-  const memory = { triggerTimes: new TriggerTimes(), replaced: new ReplacedVersions() }
+  const memory = {
+    triggerTimes: new TriggerTimes(),
+    replaced: new ReplacedVersions(),
+    created: new Set<string>(),
+  }
   return {
     queueName: QUEUE_NAME,
     eventComponent: EVENT_COMPONENT,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSubset, Endpoints, Pod, Service } from '@gyropilot/api'
+import type { Outcome } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { CREATED, pod, pods, service } from '../endpoint-support/fixtures.ts'
@@ -27,6 +28,7 @@ interface Given {
 const newMemory = (): EndpointsMemory => ({
   triggerTimes: new TriggerTimes(),
   replaced: new ReplacedVersions(),
+  created: new Set(),
 })
 
 function sync(given: Given = {}) {
@@ -305,6 +307,21 @@ test('a refused create is an event on the Endpoints and is retried', () => {
       message: 'Failed to create endpoint for service ns/svc: no',
     },
   ])
+})
+
+test('a create that the cache does not show yet is tried again without a word', () => {
+  const memory = newMemory()
+  sync({ memory })
+  const again = (): Outcome => refused(409, 'AlreadyExists', 'endpoints "svc" already exists')
+  const second = sync({ memory, drive: { onWrite: again } })
+  assert.equal(second.error?.message, 'endpoints "svc" already exists')
+  assert.deepEqual(second.events, [])
+  sync({ memory, endpoints: endpoints() })
+  const other = sync({ memory, drive: { onWrite: again } })
+  assert.deepEqual(
+    other.events.map(({ reason }) => reason),
+    ['FailedToCreateEndpoint'],
+  )
 })
 
 test('Create answered with 403 caused by namespace termination is dropped silently without event and retry.', () => {

@@ -5,7 +5,7 @@
  */
 import { resources } from '@gyropilot/api'
 import type { Endpoints, Service } from '@gyropilot/api'
-import { hasCause, isNotFound } from '@gyropilot/client'
+import { hasCause, isAlreadyExists, isNotFound } from '@gyropilot/client'
 import { create, recordEvent, remove, update, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { TriggerTimes } from '../endpoint-support/trigger-times.ts'
@@ -19,6 +19,8 @@ import type { ReplacedVersions } from './replaced-versions.ts'
 export interface EndpointsMemory {
   readonly triggerTimes: TriggerTimes
   readonly replaced: ReplacedVersions
+  /** Keys of what was created here and not seen in the cache yet. */
+  readonly created: Set<string>
 }
 
 export function* reconcile(observed: ObservedEndpoints, memory: EndpointsMemory): Reconcile {
@@ -42,13 +44,14 @@ export function* reconcile(observed: ObservedEndpoints, memory: EndpointsMemory)
       ),
     }
   }
+  if (endpoints !== undefined) memory.created.delete(key)
   // 11, 12.
   if (endpoints !== undefined && isCurrent(endpoints, service, subsets)) return
   // 13, 14.
   const next = endpointsOf(endpoints, service, subsets, triggerTime)
   // 15.
   return endpoints === undefined
-    ? yield* createNew(service, next)
+    ? yield* createNew(service, next, key, memory)
     : yield* replace(endpoints, next, memory)
 }
 
@@ -62,13 +65,24 @@ function* removeLeftOver(
   if (!removed.ok && !isNotFound(removed.error)) return { error: removed.error }
   memory.triggerTimes.forget(key)
   memory.replaced.forget(key)
+  memory.created.delete(key)
   return
 }
 
-function* createNew({ metadata }: Service, next: Endpoints): Reconcile {
+function* createNew(
+  { metadata }: Service,
+  next: Endpoints,
+  key: string,
+  memory: EndpointsMemory,
+): Reconcile {
   const created = yield* write(create(resources.endpoints, next))
-  if (created.ok) return
+  if (created.ok) {
+    memory.created.add(key)
+    return
+  }
   const { error } = created
+  // The cache is behind: nothing went wrong, and it is looked at again.
+  if (isAlreadyExists(error) && memory.created.has(key)) return { error }
   // The namespace is being emptied: nothing to report, nothing to repeat.
   if (hasCause(error, 'NamespaceTerminating')) return
   const message = `Failed to create endpoint for service ${metadata?.namespace}/${metadata?.name}: ${messageOf(error)}`
