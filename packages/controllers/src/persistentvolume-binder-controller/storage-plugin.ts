@@ -22,7 +22,11 @@ export function deleterOf(volume: PersistentVolume): Deleter {
   const provisioner = annotation(volume, PROVISIONED_BY)
   if (provisioner !== undefined) {
     if (driverOf(provisioner) !== undefined || !isInTree(provisioner)) return { kind: 'external' }
-    if (provisioner === HOST_PATH_PLUGIN) return { kind: 'host-path' }
+    if (provisioner === HOST_PATH_PLUGIN) {
+      if (volume.spec?.hostPath !== undefined) return { kind: 'host-path' }
+      const subject = `failed to create deleter for volume "${volume.metadata?.name}"`
+      return { kind: 'none', message: `${subject}: spec.PersistentVolumeSource.HostPath is nil` }
+    }
     return { kind: 'none', message: `no volume plugin matched name: ${provisioner}` }
   }
   if (volume.spec?.csi !== undefined) return { kind: 'external' }

@@ -218,6 +218,19 @@ checkVolumes(
       told: [`VolumeFailedDelete: ${NO_DELETER}`],
     },
     {
+      title: 'provisioned by a plugin whose kind of volume it is not',
+      objects: [
+        released(
+          { nfs: { server: 's', path: '/p' } },
+          { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/host-path' } },
+        ),
+      ],
+      done: ['volume v: claim c-uid', 'volume v is Failed'],
+      told: [
+        'VolumeFailedDelete: failed to create deleter for volume "v": spec.PersistentVolumeSource.HostPath is nil',
+      ],
+    },
+    {
       title: 'no plugin at all',
       objects: [released({ fc: {} })],
       done: ['volume v is Failed'],
@@ -349,7 +362,7 @@ checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
     title: 'failed',
     objects: [recycled(), recycler('Failed', {}, 'no space')],
     done: ['delete Pod recycler-for-v', 'volume v is Failed'],
-    told: ['VolumeFailedRecycle: Recycle failed: no space'],
+    told: ['VolumeFailedRecycle: Recycle failed: failed to recycle volume: no space'],
   },
   {
     title: 'bound again meanwhile',

@@ -89,7 +89,12 @@ function* conclude(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcil
   }
   binder.operations.failed(operationId('recycle', volume))
   const why = pod.status?.message ?? 'pod failed, pod.Status.Message unknown'
-  return yield* failVolume(binder, volume, 'VolumeFailedRecycle', `Recycle failed: ${why}`)
+  return yield* failVolume(
+    binder,
+    volume,
+    'VolumeFailedRecycle',
+    `Recycle failed: failed to recycle volume: ${why}`,
+  )
 }
 
 /** What happens to the pod is told of the volume too. */
