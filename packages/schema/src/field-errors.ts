@@ -1,5 +1,6 @@
 /** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
 import { escapeHtml, stringifyExact } from './exact-json.ts'
+import { goNumber } from './go-number.ts'
 import { goQuote } from './go-quote.ts'
 
 export type FieldErrorType =
@@ -39,7 +40,7 @@ export class FieldErrors {
   }
 
   notSupported(field: string, value: unknown, supported: readonly string[]): void {
-    const list = supported.map((text) => JSON.stringify(text)).join(', ')
+    const list = supported.map((text) => goQuote(text)).join(', ')
     this.#add(
       'FieldValueNotSupported',
       field,
@@ -49,6 +50,11 @@ export class FieldErrors {
 
   forbidden(field: string, detail: string): void {
     this.#add('FieldValueForbidden', field, `Forbidden: ${detail}`)
+  }
+
+  /** `shown` instead of the value: how it is printed is not up to its form. */
+  invalidShown(field: string, shown: string, detail: string): void {
+    this.#add('FieldValueInvalid', field, `Invalid value: ${shown}: ${detail}`)
   }
 
   /** An invalid part that is too large to print. */
@@ -69,19 +75,15 @@ export class FieldErrors {
   }
 
   tooLong(field: string, maximumBytes: number): void {
-    this.#add(
-      'FieldValueTooLong',
-      field,
-      `Too long: may not be more than ${maximumBytes} ${maximumBytes === 1 ? 'byte' : 'bytes'}`,
-    )
+    const limit = `may not be more than ${maximumBytes} ${maximumBytes === 1 ? 'byte' : 'bytes'}`
+    const detail = maximumBytes < 0 ? 'value is too long' : limit
+    this.#add('FieldValueTooLong', field, `Too long: ${detail}`)
   }
 
   tooMany(field: string, actual: number, maximum: number): void {
-    this.#add(
-      'FieldValueTooMany',
-      field,
-      `Too many: ${actual}: must have at most ${maximum} ${maximum === 1 ? 'item' : 'items'}`,
-    )
+    const limit = `must have at most ${maximum} ${maximum === 1 ? 'item' : 'items'}`
+    const detail = maximum < 0 ? 'has too many items' : limit
+    this.#add('FieldValueTooMany', field, `Too many: ${actual}: ${detail}`)
   }
 
   internal(field: string, detail: string): void {
@@ -100,5 +102,7 @@ function withDetail(message: string, detail: string): string {
 /** Values as they appear in messages: strings quoted, null as `null`, objects as Go's JSON, which escapes for HTML. */
 function printValue(value: unknown): string {
   if (value === undefined) return 'null'
-  return typeof value === 'string' ? goQuote(value) : escapeHtml(stringifyExact(value))
+  if (typeof value === 'string') return goQuote(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  return escapeHtml(stringifyExact(value))
 }

@@ -145,6 +145,14 @@ export function sortedMap(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(byString(([key]) => key)))
 }
 
+/** JSON without a type, as Go prints it: by key at every depth. */
+export function sortedJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedJson)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(sortedMap(value) as object)
+  return Object.fromEntries(members.map(([key, member]) => [key, sortedJson(member)]))
+}
+
 /** Lines with one space for each level, as Go prints indented JSON. */
 function linesOf(form: unknown): string[] {
   return escapeHtml(stringifyExact(form, 1)).split('\n')

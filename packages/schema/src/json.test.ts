@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from './json.ts'
+import { oversizedNumber, parseJson } from './json.ts'
 
 test('documents without repeated keys carry no memory of them', () => {
   const text = '{"a":{"b":[1,{"c":":\\":"}]},"d":null}'
@@ -34,6 +34,18 @@ test('repeated keys are kept in document order, the last one wins', () => {
     ['x', 'A'],
     ['x', [true, -1500]],
   ])
+})
+
+test('a number that is larger than all others is found as it was written', () => {
+  for (const [text, expected] of [
+    ['{"a":[{"b":1e400},-1e400]}', '1e400'],
+    ['{"a":[1.5,-1.0e400]}', '-1.0e400'],
+    ['{"a":[1.5e300]}', undefined],
+    ['{"a":1}', undefined],
+  ] as const) {
+    const { value, spellings } = parseJson(text)
+    assert.equal(oversizedNumber(value, spellings), expected)
+  }
 })
 
 test('what is no JSON is refused as JSON.parse does', () => {

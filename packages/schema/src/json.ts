@@ -37,6 +37,22 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
+/** The first number that no float64 holds, as it was written. */
+export function oversizedNumber(
+  value: unknown,
+  spellings: Spellings | undefined,
+): string | undefined {
+  if (spellings === undefined || typeof value !== 'object' || value === null) return undefined
+  const written = spellings.get(value)
+  for (const [key, member] of Object.entries(value)) {
+    if (member === Infinity || member === -Infinity)
+      return written?.get(Array.isArray(value) ? Number(key) : key)
+    const found = oversizedNumber(member, spellings)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0

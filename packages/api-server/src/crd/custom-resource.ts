@@ -12,24 +12,24 @@ import type {
   StorageConversion,
   StorageMapping,
 } from '../registry/resource-registry.ts'
-import type { DecodedObject } from '@gyropilot/schema/decode'
+import { DecodeError, type DecodedObject } from '@gyropilot/schema/decode'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
-import type { Occurrences } from '@gyropilot/schema/json'
-import { validateMetadata } from '@gyropilot/schema/validation/metadata'
-import { pathSegment } from '@gyropilot/schema/validation/names'
+import { oversizedNumber, type DocumentNotes } from '@gyropilot/schema/json'
 import { columnsOf } from './columns.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
 import type { ConversionParts } from './conversion-webhook.ts'
 import { applyDefaults } from './schemas/defaults.ts'
 import { duplicateFields } from './schemas/duplicate-fields.ts'
 import { mergeTypeOfResource } from './schemas/merge-type.ts'
-import { decodeMetadata, prune, walkEmbedded } from './schemas/prune.ts'
+import { validateEmbedded } from './schemas/embedded.ts'
+import { decodeMetadata, prune } from './schemas/prune.ts'
 import { rulesOf as celRulesOf } from './rules.ts'
 import { runRules } from './run-rules.ts'
 import { customScale } from './scale.ts'
 import { hasRules, isObject, simplePath, valueAt } from './schemas/structural-schema.ts'
 import type { JsonObject, Schema } from './schemas/structural-schema.ts'
-import { validateListTypes, validateValue } from './schemas/value-validation.ts'
+import { validateListTypes } from './schemas/list-duplicates.ts'
+import { validateValue } from './schemas/value-validation.ts'
 import { isInteger } from '@gyropilot/schema/exact-json'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
@@ -99,7 +99,7 @@ function servedResource(
     listKind: definition['status'].acceptedNames.listKind ?? `${info.kind}List`,
     hasStatus,
     virtual: false,
-    decode: (value, occurrences) => decode(facts, value, occurrences),
+    decode: (value, notes) => decode(facts, value, notes),
     columns: columnsOf(version['additionalPrinterColumns']),
     deprecationWarning: deprecationWarning(definition, version),
     definition: remembered,
@@ -144,10 +144,15 @@ function apiVersionOf({ group, version }: ResourceInfo): string {
 function decode(
   { schema, info }: VersionFacts,
   value: unknown,
-  occurrences: Occurrences | undefined,
+  notes: DocumentNotes | undefined,
 ): DecodedObject {
   const sent = isObject(value) ? value : {}
-  const problems = [...duplicateFields(sent, occurrences)]
+  const oversized = oversizedNumber(sent, notes?.spellings)
+  if (oversized !== undefined)
+    throw new DecodeError(
+      `json: cannot unmarshal number ${oversized} into Go value of type float64`,
+    )
+  const problems = [...duplicateFields(sent, notes?.occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
   problems.push(...prune(object, schema).map((path) => `unknown field ${JSON.stringify(path)}`))
@@ -374,26 +379,6 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
         `${path} accessor error: ${value} is of the type ${type}, expected int64`,
       )
   }
-}
-
-function validateEmbedded(object: Stored, schema: Schema, errors: FieldErrors): void {
-  walkEmbedded(object, schema, '', (embedded, path) => {
-    for (const field of ['apiVersion', 'kind']) {
-      if (embedded[field] === undefined || embedded[field] === '')
-        errors.required(`${path}.${field}`)
-    }
-    if (!isObject(embedded['metadata'])) return
-    const { namespace } = embedded['metadata']
-    // Only what is given is checked: an embedded object need not have a name yet.
-    const named = { metadata: { name: 'fakename', ...embedded['metadata'] } }
-    validateMetadata(
-      named,
-      namespace !== undefined,
-      (name) => pathSegment(name),
-      errors,
-      `${path}.metadata`,
-    )
-  })
 }
 
 function deprecationWarning(definition: Stored, version: Stored): string | undefined {

@@ -3,7 +3,8 @@ import { byString, compareStrings } from '@gyropilot/foundation'
 import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
-import type { DecodedObject, Occurrences } from '@gyropilot/schema'
+import type { DecodedObject } from '@gyropilot/schema'
+import type { DocumentNotes } from '@gyropilot/schema/json'
 import type { KindRules, PrinterColumn } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 
@@ -44,7 +45,7 @@ export interface ServedResource {
   /** Fields besides metadata that are written even when nobody set them; bookmarks carry them. */
   readonly emptyObject?: () => Draft
   /** Custom resources: turns a body into an object. Built-in kinds are decoded by their schema. */
-  readonly decode?: (value: unknown, occurrences?: Occurrences) => DecodedObject
+  readonly decode?: (value: unknown, notes?: DocumentNotes) => DecodedObject
   /** Overrides the columns of the rules. */
   readonly columns?: readonly PrinterColumn[]
   /** Said in a Warning header of every answer. */

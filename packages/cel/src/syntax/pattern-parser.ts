@@ -264,10 +264,11 @@ class PatternParser {
       const inside = PERL[perl.toLowerCase()]!
       return perl === perl.toLowerCase() ? inside : complementOf(inside)
     }
-    const unicode = this.#match(/\\([pP])(?:\{(\^?)(\w+)\}|([A-Z]))/y)
+    const unicode = this.#match(/\\([pP])(?:\{(\^?)(\w*)\}|(\{[^]*|[^]?))/uy)
     if (unicode === undefined) return undefined
     const [, sign, caret, long, short] = unicode
-    const name = long ?? short!
+    // Without a closing brace, or at the end of the pattern, the name is none.
+    const name = long ?? short ?? ''
     const negative = (sign === 'P') !== (caret === '^')
     const properties = OWN_PROPERTIES.has(name) ? [name] : [`gc=${name}`, `Script=${name}`]
     for (const property of properties) {

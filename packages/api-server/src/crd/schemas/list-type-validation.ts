@@ -38,10 +38,10 @@ export function checkListType(schema: Schema, path: string, errors: FieldErrors)
 
 function checkSetItems(items: Schema, path: string, errors: FieldErrors): void {
   const message = 'must be atomic as item of a list with x-kubernetes-list-type=set'
-  const mapType = items['x-kubernetes-map-type']
-  if (items.type === 'object' && mapType !== 'atomic')
-    errors.invalid(`${path}.x-kubernetes-map-type`, mapType ?? null, message)
   const listType = items['x-kubernetes-list-type']
+  // The value shown is the list type, of an object too.
+  if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic')
+    errors.invalid(`${path}.x-kubernetes-map-type`, listType ?? null, message)
   if (items.type === 'array' && listType !== undefined && listType !== 'atomic')
     errors.invalid(`${path}.x-kubernetes-list-type`, listType, message)
 }

@@ -1,5 +1,7 @@
 /** Drops what a schema does not know. Contract: docs/behaviour/api-server/custom-resources.md, Pruning. */
-import { decodePart } from '@gyropilot/schema/decode'
+import { DecodeError, decodePart } from '@gyropilot/schema/decode'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { coerceEmbedded, walkEmbedded } from './embedded.ts'
 import {
   additionalOf,
   childPath,
@@ -27,7 +29,7 @@ function pruneValue(
   if (Array.isArray(value)) {
     const items = itemsOf(schema)
     // Under a node that keeps everything, lists without a schema of their own are kept as they are.
-    if (items === undefined && (schema === undefined || preservesUnknown(schema))) return
+    if (items === undefined && preservesUnknown(schema)) return
     for (const [index, item] of value.entries())
       pruneValue(item, items, `${path}[${index}]`, dropped)
   } else if (isObject(value)) pruneMap(value, schema, isEmbedded(schema), path, dropped)
@@ -61,38 +63,18 @@ function pruneMap(
  */
 export function decodeMetadata(object: JsonObject, schema: Schema | undefined): readonly string[] {
   const problems: string[] = []
-  decodeMetadataOf(object, 'metadata', problems)
-  walkEmbedded(object, schema, '', (embedded, path) =>
-    decodeMetadataOf(embedded, `${path}.metadata`, problems),
-  )
-  return problems
-}
-
-function decodeMetadataOf(object: JsonObject, path: string, problems: string[]): void {
-  if (object['metadata'] === undefined) return
-  const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
-  object['metadata'] = decoded.object
-  for (const problem of decoded.problems)
-    problems.push(problem.replace(' field "', ` field "${path}.`))
-}
-
-/** Visits the embedded resources below the root. */
-export function walkEmbedded(
-  value: unknown,
-  schema: Schema | undefined,
-  path: string,
-  visit: (embedded: JsonObject, path: string) => void,
-): void {
-  if (schema === undefined) return
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries())
-      walkEmbedded(item, itemsOf(schema), `${path}[${index}]`, visit)
-  } else if (isObject(value)) {
-    if (path !== '' && isEmbedded(schema)) visit(value, path)
-    const additional = additionalOf(schema)
-    for (const name of Object.keys(value)) {
-      const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
-      if (child !== undefined) walkEmbedded(value[name], child, childPath(path, name), visit)
-    }
+  const tell = (found: readonly string[], path: string): void => {
+    for (const problem of found) problems.push(problem.replace(' field "', ` field "${path}.`))
   }
+  if (object['metadata'] !== undefined) {
+    const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
+    object['metadata'] = decoded.object
+    tell(decoded.problems, 'metadata')
+  }
+  walkEmbedded(object, schema, '', (embedded, path) => {
+    const errors = new FieldErrors()
+    tell(coerceEmbedded(embedded, path, errors), `${path}.metadata`)
+    for (const { field, message } of errors.list) throw new DecodeError(`${field}: ${message}`)
+  })
+  return problems
 }

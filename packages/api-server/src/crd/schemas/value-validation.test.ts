@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Schema } from './structural-schema.ts'
-import { validateListTypes, validateValue } from './value-validation.ts'
+import { validateListTypes } from './list-duplicates.ts'
+import { validateValue } from './value-validation.ts'
 
 function texts(schema: Schema, value: unknown, old?: unknown): readonly string[] {
   const errors = new FieldErrors()

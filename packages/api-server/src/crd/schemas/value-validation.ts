@@ -6,23 +6,22 @@ import { deepEqual } from '@gyropilot/api'
 import { compileRegularExpression, TooMuchToMatch } from '@gyropilot/cel/regular-expressions'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { goQuote } from '@gyropilot/schema/go-quote'
-import { matchesFormat } from '@gyropilot/schema/formats'
+import { isKnownFormat, matchesFormat } from '@gyropilot/schema/formats'
+import { isInt64, isNearInteger, toInt64 } from '@gyropilot/schema/go-number'
 import {
   additionalOf,
   childPath,
   isIntOrString,
   isObject,
   itemsOf,
-  propertiesOf,
   propertyOf,
 } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
-import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
+import { escapeHtml, stringifyExact } from '@gyropilot/schema/exact-json'
+import { sortedJson } from '@gyropilot/schema/internal-form'
+import { checkNumber, NO_FIELD } from './number-validation.ts'
 
-/** A problem that has no field of its own: oneOf, anyOf, allOf, not. */
-const NO_FIELD = '<nil>'
-
-/** `old` is the stored value at the same place; undefined when there is none to compare with. */
+/** `old` is the stored value at the same place; undefined when there is none to compare with. What several branches say is told once. */
 export function validateValue(
   value: unknown,
   old: unknown,
@@ -30,58 +29,118 @@ export function validateValue(
   path: string,
   errors: FieldErrors,
 ): void {
-  if (old !== undefined && deepEqual(value, old)) return
-  if (value === null) {
-    if (schema.nullable !== true) checkType(value, schema, path, errors)
-    return
+  const { problems } = verdictOf(value, old, schema, path)
+  const told = new Set<string>()
+  for (const problem of problems) {
+    const text = `${problem.field}: ${problem.message}`
+    if (!told.has(text)) errors.list.push(problem)
+    told.add(text)
   }
-  checkType(value, schema, path, errors)
-  checkCombinations(value, old, schema, path, errors)
-  if (typeof value === 'string') checkString(value, schema, path, errors)
-  else if (typeof value === 'number' || typeof value === 'bigint')
-    checkNumber(value, schema, path, errors)
-  else if (Array.isArray(value)) checkList(value, old, schema, path, errors)
+}
+
+/** Answers how many checks were made and passed: of several branches that all fail, the one with the most is reported. */
+function checkValue(
+  value: unknown,
+  old: unknown,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): number {
+  if (old !== undefined && deepEqual(value, old)) return 0
+  const types = typesOf(schema)
+  const format = formatOf(schema)
+  if (value === null) {
+    const isRefused = types.length > 0 && schema.nullable !== true
+    if (isRefused) refuseType('null', types.join(','), path, errors)
+    checkEnum(value, schema, path, errors)
+    return isRefused ? 0 : 1
+  }
+  // The value itself, its combinations and its enum are looked at always.
+  let matches = 4
+  if (types.length > 0 || format !== undefined)
+    matches += checkType(value, { types, format }, path, errors) ? 2 : 1
+  matches += checkCombinations(value, old, schema, path, errors)
+  if (typeof value === 'string') {
+    checkString(value, schema, format, path, errors)
+    matches += format === undefined ? 1 : 2
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
+    checkNumber(value, { ...schema, format }, path, errors)
+    matches += 2
+  } else if (Array.isArray(value)) matches += 2 + checkList(value, old, schema, path, errors)
   checkEnum(value, schema, path, errors)
-  if (isObject(value)) checkObject(value, old, schema, path, errors)
+  if (isObject(value)) matches += 1 + checkObject(value, old, schema, path, errors)
+  return matches
 }
 
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (isInteger(value)) return 'integer'
+  if (typeof value === 'bigint') return 'integer'
+  if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number'
   return typeof value
 }
 
-function checkType(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
-  const actual = typeName(value)
-  const expected = isIntOrString(schema)
-    ? ['integer', 'string']
-    : schema.type === undefined
-      ? []
-      : [schema.type]
-  if (expected.length === 0 || expected.includes(actual)) return
-  if (actual === 'integer' && expected.includes('number')) return
-  const text = `${path} in body must be of type ${expected.join(',')}: ${JSON.stringify(actual)}`
-  errors.typeInvalid(path === '' ? NO_FIELD : path, actual, text)
-  // Numbers are judged once more, with the format of the type.
-  if (schema.type === 'integer' && actual === 'number')
-    errors.invalid(
-      NO_FIELD,
-      '',
-      `Checked value must be of type integer (${schema.format ? `format ${schema.format}` : 'default format'}) in ${path}`,
-    )
+function typesOf(schema: Schema): readonly string[] {
+  if (isIntOrString(schema)) return ['integer', 'string']
+  return schema.type === undefined ? [] : [schema.type]
 }
 
-function checkString(value: string, schema: Schema, path: string, errors: FieldErrors): void {
+/** Formats that the type does not have mean nothing. */
+function formatOf({ format, type }: Schema): string | undefined {
+  return format !== undefined && isKnownFormat(format, type) ? format : undefined
+}
+
+interface ExpectedType {
+  readonly types: readonly string[]
+  readonly format: string | undefined
+}
+
+/** The formats that numbers have of themselves. */
+const FORMAT_OF: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' }
+
+/** A format speaks before the type for all but texts and lists; a list passes for a text with a format. */
+function checkType(
+  value: unknown,
+  { types, format }: ExpectedType,
+  path: string,
+  errors: FieldErrors,
+): boolean {
+  const actual = typeName(value)
+  const wantsNumber = types.includes('integer') || types.includes('number')
+  const matches =
+    types.includes(actual) ||
+    (actual === 'integer' && types.includes('number')) ||
+    (actual === 'number' && types.includes('integer') && isNearInteger(value as number))
+  if (matches) return true
+  if (format !== undefined) {
+    const isTextOrList = actual === 'string' || actual === 'array'
+    if (!isTextOrList) return refuseType(FORMAT_OF[actual] ?? '', format, path, errors)
+    if (!wantsNumber) return true
+  }
+  return refuseType(actual, types.join(','), path, errors)
+}
+
+function refuseType(actual: string, expected: string, path: string, errors: FieldErrors): false {
+  const text = `${path} in body must be of type ${expected}: ${JSON.stringify(actual)}`
+  errors.typeInvalid(path === '' ? NO_FIELD : path, actual, text)
+  return false
+}
+
+/** The first thing that is wrong, and the format besides. */
+function checkString(
+  value: string,
+  schema: Schema,
+  format: string | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   const length = [...value].length
   if (schema.maxLength !== undefined && length > schema.maxLength)
     errors.tooLong(path, schema.maxLength)
-  if (schema.minLength !== undefined && length < schema.minLength) {
+  else if (schema.minLength !== undefined && length < schema.minLength)
     errors.invalid(path, value, `${path} in body should be at least ${schema.minLength} chars long`)
-  }
-  if (schema.pattern !== undefined && schema.pattern !== '')
+  else if (schema.pattern !== undefined && schema.pattern !== '')
     checkPattern(value, schema.pattern, path, errors)
-  const { format } = schema
   if (format !== undefined && !matchesFormat(format, value)) {
     errors.typeInvalid(path, value, `${path} in body must be of type ${format}: ${goQuote(value)}`)
   }
@@ -98,66 +157,19 @@ function checkPattern(value: string, pattern: string, path: string, errors: Fiel
   }
 }
 
-function isMultipleOf(value: number | bigint, of: number): boolean {
-  if (typeof value === 'bigint' && Number.isInteger(of)) return value % BigInt(of) === 0n
-  return Number.isInteger(Number((Number(value) / of).toPrecision(12)))
-}
-
-function checkNumber(
-  value: number | bigint,
-  schema: Schema,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const { minimum, maximum, multipleOf, format } = schema
-  if (multipleOf !== undefined && !isMultipleOf(value, multipleOf)) {
-    errors.invalid(path, value, `${path} in body should be a multiple of ${multipleOf}`)
-  }
-  if (
-    maximum !== undefined &&
-    (schema.exclusiveMaximum === true ? value >= maximum : value > maximum)
-  ) {
-    errors.invalid(
-      path,
-      value,
-      `${path} in body should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`,
-    )
-  }
-  if (
-    minimum !== undefined &&
-    (schema.exclusiveMinimum === true ? value <= minimum : value < minimum)
-  ) {
-    errors.invalid(
-      path,
-      value,
-      `${path} in body should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`,
-    )
-  }
-  if (
-    format === 'int32' &&
-    schema.type === 'integer' &&
-    (value > 2_147_483_647 || value < -2_147_483_648)
-  ) {
-    errors.invalid(
-      path,
-      value,
-      `Checked value must be of type integer with format int32 in ${path}`,
-    )
-  }
-}
-
 function checkList(
   value: readonly unknown[],
   old: unknown,
   schema: Schema,
   path: string,
   errors: FieldErrors,
-): void {
+): number {
   const items = itemsOf(schema)
+  let matches = 0
   if (items !== undefined) {
     const before = correlatedItems(schema, old)
     for (const [index, item] of value.entries())
-      validateValue(item, before?.(item), items, `${path}[${index}]`, errors)
+      matches += checkValue(item, before?.(item), items, `${path}[${index}]`, errors)
   }
   if (schema.minItems !== undefined && value.length < schema.minItems) {
     errors.invalid(
@@ -168,6 +180,7 @@ function checkList(
   }
   if (schema.maxItems !== undefined && value.length > schema.maxItems)
     errors.tooMany(path, value.length, schema.maxItems)
+  return matches
 }
 
 /** Items of map lists are compared by their keys, wherever they stand; items of other lists with nothing. */
@@ -188,16 +201,31 @@ export function listKey(item: unknown, keys: readonly string[]): string {
 
 function checkEnum(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
   const allowed = schema.enum
-  if (
-    allowed === undefined ||
-    allowed.length === 0 ||
-    allowed.some((choice) => deepEqual(choice, value))
-  )
-    return
+  if (allowed === undefined || allowed.length === 0) return
+  if (allowed.some((choice) => isChoice(value, choice))) return
   const texts = allowed.map((choice) =>
-    typeof choice === 'string' ? choice : stringifyExact(choice),
+    typeof choice === 'string' ? choice : escapeHtml(stringifyExact(sortedJson(choice))),
   )
-  errors.notSupported(path === '' ? NO_FIELD : path, value, texts)
+  errors.notSupported(path === '' ? NO_FIELD : path, sortedJson(value), texts)
+}
+
+/** The value becomes what the choice is before they are compared: a float loses its fraction, an integer names a character. Null is no choice. */
+function isChoice(value: unknown, choice: unknown): boolean {
+  if (value === null) return false
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    if (typeof choice === 'string') return isInt64(value) && choice === characterOf(value)
+    if (typeof choice === 'number' && isInt64(choice) && !isInt64(value))
+      return toInt64(value) === BigInt(choice)
+  }
+  return deepEqual(choice, value)
+}
+
+const CODE_POINT_MAX = 0x10ffff
+const NO_CHARACTER = '\ufffd'
+
+function characterOf(code: number | bigint): string {
+  const isOne = code >= 0 && code <= CODE_POINT_MAX && !(code >= 0xd800 && code <= 0xdfff)
+  return isOne ? String.fromCodePoint(Number(code)) : NO_CHARACTER
 }
 
 function checkObject(
@@ -206,7 +234,7 @@ function checkObject(
   schema: Schema,
   path: string,
   errors: FieldErrors,
-): void {
+): number {
   const before = isObject(old) ? old : undefined
   const count = Object.keys(value).length
   if (schema.minProperties !== undefined && count < schema.minProperties) {
@@ -219,14 +247,16 @@ function checkObject(
   if (schema.maxProperties !== undefined && count > schema.maxProperties)
     errors.tooMany(path, count, schema.maxProperties)
   const additional = additionalOf(schema)
+  let matches = 0
   for (const name of Object.keys(value).toSorted()) {
     const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
     if (child === undefined) continue
-    validateValue(value[name], before?.[name], child, childPath(path, name), errors)
+    matches += checkValue(value[name], before?.[name], child, childPath(path, name), errors)
   }
   for (const name of schema.required ?? []) {
     if (value[name] === undefined) errors.required(childPath(path, name))
   }
+  return matches
 }
 
 function checkCombinations(
@@ -235,108 +265,67 @@ function checkCombinations(
   schema: Schema,
   path: string,
   errors: FieldErrors,
-): void {
+): number {
   const quoted = JSON.stringify(path)
-  const problemsOf = (branch: Schema): FieldErrors['list'] => problems(value, old, branch, path)
-  if (
-    schema.anyOf !== undefined &&
-    schema.anyOf.length > 0 &&
-    !isIntOrStringPattern(schema, schema.anyOf)
-  ) {
-    const results = schema.anyOf.map(problemsOf)
-    if (results.every((list) => list.length > 0)) {
-      errors.invalid(NO_FIELD, '', `${quoted} must validate at least one schema (anyOf)`)
-      errors.list.push(...results[0]!)
-    }
-  }
-  if (schema.oneOf !== undefined && schema.oneOf.length > 0) {
-    const results = schema.oneOf.map(problemsOf)
-    const valid = results.filter((list) => list.length === 0).length
-    if (valid !== 1) {
-      const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-      errors.invalid(
-        NO_FIELD,
-        '',
-        `${quoted} must validate one and only one schema (oneOf). ${found}`,
-      )
-      if (valid === 0) errors.list.push(...results[0]!)
-    }
-  }
-  if (schema.allOf !== undefined && schema.allOf.length > 0) {
-    const results = schema.allOf.map(problemsOf)
-    for (const list of results) errors.list.push(...list)
-    if (results.some((list) => list.length > 0)) {
-      const none = results.every((list) => list.length > 0) ? '. None validated' : ''
-      errors.invalid(NO_FIELD, '', `${quoted} must validate all the schemas (allOf)${none}`)
-    }
-  }
-  if (schema.not !== undefined && problemsOf(schema.not).length === 0) {
-    errors.invalid(NO_FIELD, '', `${quoted} must not validate the schema (not)`)
-  }
-}
-
-/** The anyOf that int-or-string fields may carry repeats their type. */
-function isIntOrStringPattern(schema: Schema, anyOf: readonly Schema[]): boolean {
+  const verdictsOf = (branches: readonly Schema[] | undefined): readonly Verdict[] =>
+    (branches ?? []).map((branch) => verdictOf(value, old, branch, path))
   return (
-    isIntOrString(schema) &&
-    anyOf.length === 2 &&
-    anyOf[0]!.type === 'integer' &&
-    anyOf[1]!.type === 'string'
+    checkAnyOf(verdictsOf(schema.anyOf), quoted, errors) +
+    checkOneOf(verdictsOf(schema.oneOf), quoted, errors) +
+    checkAllOf(verdictsOf(schema.allOf), quoted, errors) +
+    checkNot(verdictsOf(schema.not === undefined ? [] : [schema.not]), quoted, errors)
   )
 }
 
-function problems(value: unknown, old: unknown, schema: Schema, path: string): FieldErrors['list'] {
+/** What a branch of a combination says. */
+interface Verdict {
+  readonly problems: FieldErrors['list']
+  readonly matches: number
+}
+
+function verdictOf(value: unknown, old: unknown, schema: Schema, path: string): Verdict {
   const own = new FieldErrors()
-  validateValue(value, old, schema, path, own)
-  return own.list
+  const matches = checkValue(value, old, schema, path, own)
+  return { problems: own.list, matches }
 }
 
-/** Lists of type set and map hold each item, or each key, once. Lists that did not change are tolerated. */
-export function validateListTypes(
-  value: unknown,
-  old: unknown,
-  schema: Schema,
-  path: string,
-  errors: FieldErrors,
-): void {
-  if (old !== undefined && deepEqual(value, old)) return
-  if (Array.isArray(value)) {
-    reportDuplicates(value, schema, path, errors)
-    const items = itemsOf(schema)
-    const before = correlatedItems(schema, old)
-    if (items === undefined) return
-    for (const [index, item] of value.entries())
-      validateListTypes(item, before?.(item), items, `${path}[${index}]`, errors)
-  } else if (isObject(value)) {
-    const before = isObject(old) ? old : undefined
-    const additional = additionalOf(schema)
-    for (const name of Object.keys(value)) {
-      const child = propertiesOf(schema)[name] ?? (additional === true ? undefined : additional)
-      if (child !== undefined)
-        validateListTypes(value[name], before?.[name], child, childPath(path, name), errors)
-    }
-  }
+const isGood = ({ problems }: Verdict): boolean => problems.length === 0
+
+/** Of the branches that fail the one in which the most is right, and what it says. */
+function reportNearest(verdicts: readonly Verdict[], errors: FieldErrors): number {
+  const nearest = verdicts.reduce((best, next) => (next.matches > best.matches ? next : best))
+  errors.list.push(...nearest.problems)
+  return nearest.matches
 }
 
-function reportDuplicates(
-  value: readonly unknown[],
-  schema: Schema,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const listType = schema['x-kubernetes-list-type']
-  if (listType !== 'set' && listType !== 'map') return
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const seen = new Set<string>()
-  for (const [index, item] of value.entries()) {
-    const key = listType === 'set' ? stringifyExact(item) : listKey(item, keys)
-    if (seen.has(key)) {
-      const shown =
-        listType === 'set'
-          ? item
-          : Object.fromEntries(keys.map((name) => [name, (item as JsonObject)[name]]))
-      errors.duplicate(`${path}[${index}]`, shown)
-    }
-    seen.add(key)
+function checkAnyOf(verdicts: readonly Verdict[], quoted: string, errors: FieldErrors): number {
+  if (verdicts.length === 0) return 0
+  const first = verdicts.find(isGood)
+  if (first !== undefined) return first.matches
+  errors.invalid(NO_FIELD, '', `${quoted} must validate at least one schema (anyOf)`)
+  return reportNearest(verdicts, errors)
+}
+
+function checkOneOf(verdicts: readonly Verdict[], quoted: string, errors: FieldErrors): number {
+  if (verdicts.length === 0) return 0
+  const good = verdicts.filter(isGood)
+  if (good.length === 1) return good[0]!.matches
+  const found = good.length === 0 ? 'Found none valid' : `Found ${good.length} valid alternatives`
+  errors.invalid(NO_FIELD, '', `${quoted} must validate one and only one schema (oneOf). ${found}`)
+  return good.length === 0 ? reportNearest(verdicts, errors) : 0
+}
+
+function checkAllOf(verdicts: readonly Verdict[], quoted: string, errors: FieldErrors): number {
+  for (const { problems } of verdicts) errors.list.push(...problems)
+  if (!verdicts.every(isGood)) {
+    const none = verdicts.some(isGood) ? '' : '. None validated'
+    errors.invalid(NO_FIELD, '', `${quoted} must validate all the schemas (allOf)${none}`)
   }
+  return verdicts.reduce((sum, { matches }) => sum + matches, 0)
+}
+
+function checkNot(verdicts: readonly Verdict[], quoted: string, errors: FieldErrors): number {
+  if (verdicts.some(isGood))
+    errors.invalid(NO_FIELD, '', `${quoted} must not validate the schema (not)`)
+  return 0
 }

@@ -66,8 +66,7 @@ export function decodeValue(
   decoding: Pick<Decoding, 'expected' | 'resource'>,
 ): DecodedObject {
   const { expected, resource } = decoding
-  const decoded =
-    resource?.decode?.(value, notes.occurrences) ?? decodeObject(expected, value, notes)
+  const decoded = resource?.decode?.(value, notes) ?? decodeObject(expected, value, notes)
   if (decoded === undefined)
     throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
   // Rules of kinds that are kept in another version know only that one: their defaults come after the conversion.
