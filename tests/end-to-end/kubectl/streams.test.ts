@@ -12,6 +12,7 @@ import {
   begin,
   configMap,
   deployment,
+  expectAll,
   fed,
   fetched,
   finish,
@@ -276,6 +277,39 @@ describe('streams', () => {
       'pod/p',
       '--timeout=10s',
     )
+  })
+
+  for (const [title, command, typed, printed] of [
+    ['cat', ['cat'], 'one\ntwo\n', 'one\ntwo\n'],
+    ['read', ['sh', '-c', 'read a; echo got $a'], 'this\n', 'got this\n'],
+    [
+      'what came before the session began',
+      ['sh', '-c', 'echo ready; while read a; do echo "<$a>"; done; echo end'],
+      'one\ntwo\n',
+      'ready\n<one>\n<two>\nend\n',
+    ],
+  ] as const) {
+    test(`run -i: what is typed reaches the program, ${title}`, () => {
+      const words = ['run', 'reader', '--image=busybox', '-i', '--rm', '--restart=Never', '-q']
+      const { code, stdout } = fed(typed, [...words, '--', ...command])
+      assert.deepEqual([code, stdout], [0, printed])
+    })
+  }
+
+  test('attach -i: what is typed is answered, and the program goes on', () => {
+    const words = ['run', 'open', '--image=busybox', '-i', '-q', '--leave-stdin-open']
+    assert.equal(fed('one\n', [...words, '--', 'cat']).stdout, 'one\n')
+    assert.equal(fed('two\n', ['attach', '-i', '-q', 'open']).stdout, 'two\n')
+    expectAll([
+      ['logs open', 'one\ntwo\n'],
+      ['get pod open -o jsonpath={.status.containerStatuses[0].restartCount}', '0'],
+    ])
+  })
+
+  test('debug -i: what is typed reaches a command beside the pod', () => {
+    const words = ['debug', 'p', '-i', '--image=busybox', '--profile=general', '-c', 'reader', '-q']
+    const { stdout, stderr } = fed('aside\n', [...words, '--', 'cat'])
+    assert.equal(stdout, 'aside\n', stderr)
   })
 
   test('proxy passes everything through', async () => {

@@ -57,6 +57,24 @@ test('run -it --rm: a pod for one session', async () => {
   assert.equal(gyro.ok('get', 'pod', 'one', '--ignore-not-found'), '')
 })
 
+test('run -it: a program that asks gets lines as a terminal gives them', async () => {
+  const line = 'run asks --image=busybox -it --rm --restart=Never -- sh -c'
+  const session = inTerminal(`${line} "read -p 'name? ' n; echo hello \\$n; cat"`)
+  await session.said(/name\? $/)
+  session.child.stdin!.write('Anx\x7fn\r')
+  await session.said(/hello Ann\r?\n$/)
+  session.child.stdin!.write('\x04')
+  const { code, stdout } = await session.ended
+  assert.deepEqual([code, stdout.includes('name? Anx\b \bn\r\n')], [0, true])
+})
+
+test('exec -it: a program that reads gets lines, too', async () => {
+  const session = inTerminal('exec -it deploy/web -- sh -c "read a; echo got \\$a"')
+  session.child.stdin!.write('this\r')
+  await session.said(/got this/)
+  assert.equal((await session.ended).code, 0)
+})
+
 test('Ctrl-C ends what runs in a terminal', async () => {
   const session = inTerminal('exec -it deploy/web -- sh -c "echo begun; sleep 1000"')
   await session.said(/begun/)

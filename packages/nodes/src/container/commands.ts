@@ -11,6 +11,7 @@ import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { noOptions, readOptions } from './shell-options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
+import { exportVariables, read, unset } from './variable-commands.ts'
 
 /** Of an input whose file has no limit. */
 const MOST_INPUT_BYTES = 8 * 2 ** 20
@@ -169,11 +170,18 @@ function timeMs(amount: string): number {
 
 const sh: Command = async (given) => {
   const options = noOptions()
-  const read = readOptions(given.args, options)
-  if ('unknown' in read) return unknownOption(given, read.unknown)
+  const known = readOptions(given.args, options)
+  if ('unknown' in known) return unknownOption(given, known.unknown)
   // What it changes is its own, and it ends alone.
-  const task = { ...given, options, folder: { ...given.folder } }
-  const { rest, letters } = read
+  const environment = new Map(given.environment)
+  const task = {
+    ...given,
+    options,
+    folder: { ...given.folder },
+    environment,
+    variables: environment,
+  }
+  const { rest, letters } = known
   const [first] = rest
   const isGiven = letters.includes('c')
   if (!isGiven && first === undefined) return interactiveShell(task)
@@ -189,9 +197,9 @@ const sh: Command = async (given) => {
 }
 
 const set: Command = (task) => {
-  const read = readOptions(task.args, task.options)
-  if ('unknown' in read) return unknownOption(task, read.unknown)
-  return read.rest.length > 0 ? unknownOption(task, read.rest[0]!) : 0
+  const known = readOptions(task.args, task.options)
+  if ('unknown' in known) return unknownOption(task, known.unknown)
+  return known.rest.length > 0 ? unknownOption(task, known.rest[0]!) : 0
 }
 
 async function unknownOption({ place, err }: Process, option: string): Promise<number> {
@@ -283,14 +291,6 @@ const ps: Command = async ({ place, out }) => {
   return 0
 }
 
-const exportVariables: Command = ({ args, environment }) => {
-  for (const arg of args) {
-    const [name = '', ...value] = arg.split('=')
-    if (value.length > 0) environment.set(name, value.join('='))
-  }
-  return 0
-}
-
 const printed =
   (text: (task: Process) => string): Command =>
   async (task) => {
@@ -328,6 +328,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['printenv', printenv],
   ['ps', ps],
   ['pwd', printed(({ folder }) => folder.path || '/')],
+  ['read', read],
   ['rm', remove],
   ['seq', seq],
   ['set', set],
@@ -345,6 +346,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       args.includes('-a') ? 'Linux simulated 6.12.0-simulated x86_64 Linux' : 'Linux',
     ),
   ],
+  ['unset', unset],
   ['wc', wordCount],
   ['whoami', printed(({ place }) => (place.user.uid === 0 ? 'root' : String(place.user.uid)))],
 ])

@@ -7,17 +7,15 @@ import { Turn } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
 import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
+import { Input, inputOf } from './input.ts'
 import { Keyboard } from './keyboard.ts'
+import { typedLines } from './line-discipline.ts'
 import { PodSources, fillRoot, substituted } from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
-import {
-  INTERRUPTED_EXIT_CODE,
-  Interrupted,
-  UnknownCommand,
-  runCommand,
-  streamOf,
-} from './shell.ts'
+import { MOST_PRINTED_CHARS, PrintedLines } from './printed-lines.ts'
+import type { ProgramConsole } from './program-console.ts'
+import { INTERRUPTED_EXIT_CODE, Interrupted, UnknownCommand, runCommand } from './shell.ts'
 import type { Surroundings } from './shell.ts'
 import type { CommandEnd, CommandRequest, CommandStreams } from './command-request.ts'
 
@@ -41,7 +39,6 @@ export async function runInContainer(
   const turn = new Turn(clock)
   const input = withTurns(streams.stdin, turn)
   const keyboard = request.tty ? new Keyboard(input) : undefined
-  const stdin = keyboard ?? input
   const pause = (delayMs: number): Promise<void> => {
     const wait = (signal: AbortSignal): Promise<void> =>
       Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
@@ -61,6 +58,11 @@ export async function runInContainer(
     await turn.yieldIfLong()
   }
   const err = request.tty ? out : (text: string) => streams.stderr(bytes(text))
+  const show = (text: string): Promise<void> => streams.stdout(Buffer.from(text))
+  // A shell shows what is typed itself: it knows its prompt.
+  const typed =
+    keyboard === undefined || isShell(request.command) ? keyboard : typedLines(keyboard, show)
+  const stdin = new Input(typed ?? input)
   try {
     const exitCode = await runCommand(
       request.command,
@@ -88,11 +90,13 @@ function isShell(command: readonly string[]): boolean {
 /**
  * The container's own command line, from its start to its end; answers its exit code. Undefined when any part of it cannot be
  * run here: what it does is then a guess. `elapsedMs` of its time have passed already, in a simulation before this one.
+ * Without a console its input is at its end, and what it prints is found out when somebody asks.
  */
 export async function runProgram(
   words: readonly string[],
   place: Place,
   elapsedMs: number,
+  console: ProgramConsole | undefined,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { clock } = place
@@ -105,10 +109,12 @@ export async function runProgram(
   }
   const turn = new Turn(clock)
   const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
-  const silent = async (): Promise<void> => turn.yieldIfLong()
-  // An open standard input that nobody writes to never ends; without one it is at its end.
-  const stdin = place.container.stdin === true ? untilAborted(signal) : streamOf(new Uint8Array(0))
-  return exitCodeOf(words, { stdin, out: silent, err: silent }, surroundings, place)
+  const out = async (text: string | Uint8Array): Promise<void> => {
+    await console?.print(typeof text === 'string' ? Buffer.from(text) : text)
+    await turn.yieldIfLong()
+  }
+  const stdin = console?.input ?? inputOf(new Uint8Array(0))
+  return exitCodeOf(words, { stdin, out, err: out }, surroundings, place)
 }
 
 /**
@@ -130,12 +136,9 @@ export async function runOwnCommand(
     print(typeof text === 'string' ? Buffer.from(text) : text)
     await turn.yieldIfLong()
   }
-  const streams = { stdin: streamOf(new Uint8Array(0)), out, err: out }
+  const streams = { stdin: inputOf(new Uint8Array(0)), out, err: out }
   return knownExitCode(words, streams, surroundings, await environmentOf(place))
 }
-
-/** What is kept of a log, and what a program may print at once: more than a simulated one needs. */
-const MOST_PRINTED_CHARS = 1_048_576
 
 export interface Printed {
   readonly lines: readonly ScriptedLine[]
@@ -153,11 +156,9 @@ export async function printedBy(
   startedAtMs: number,
   untilMs: number,
 ): Promise<Printed | undefined> {
-  let lines: ScriptedLine[] = []
+  const printed = new PrintedLines()
   let atMs = 0
   let charsAtOnce = 0
-  let chars = 0
-  let rest = ''
   let isAll = true
   const pause = async (delayMs: number): Promise<void> => {
     if (!Number.isFinite(delayMs)) throw new Interrupted()
@@ -172,28 +173,21 @@ export async function printedBy(
   const out = async (chunk: string | Uint8Array): Promise<void> => {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
     charsAtOnce += text.length
+    // A simulated program does not need to print more at once.
     if (charsAtOnce > MOST_PRINTED_CHARS) throw new Interrupted()
-    chars += text.length
-    if (chars > 2 * MOST_PRINTED_CHARS) {
-      lines = lines.slice(lines.length / 2)
-      chars /= 2
-    }
     await turn.yieldIfLong()
-    const parts = (rest + text).split('\n')
-    rest = parts.pop()!
-    for (const part of parts) lines.push({ atMs, text: part, stream: 'stdout' })
+    printed.add(atMs, text)
   }
   const untouched = { ...place, storage: new PodStorage() }
   const surroundings = await surroundingsOf(untouched, turn, pause, () => startedAtMs + atMs)
   try {
-    const streams = { stdin: streamOf(new Uint8Array(0)), out, err: out }
+    const streams = { stdin: inputOf(new Uint8Array(0)), out, err: out }
     const exitCode = await exitCodeOf(words, streams, surroundings, place)
     if (exitCode === undefined) return undefined
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
   }
-  if (rest !== '') lines.push({ atMs, text: rest, stream: 'stdout' })
-  return { lines, isAll }
+  return { lines: printed.lines, isAll }
 }
 
 async function exitCodeOf(
@@ -268,11 +262,6 @@ async function* withTurns(
     await turn.yieldIfLong()
     yield chunk
   }
-}
-
-// oxlint-disable-next-line require-yield -- nobody writes
-async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  await ended(signal)
 }
 
 function ended(signal: AbortSignal): Promise<never> {

@@ -1,5 +1,6 @@
 /** `sh` without a script: lines from its input. With a terminal it echoes what is typed, as a terminal's other end must. */
 import { Exit, INTERRUPTED_EXIT_CODE, Interrupted, runScript } from './shell.ts'
+import { inputOf } from './input.ts'
 import type { Process } from './shell.ts'
 
 /** Scripts come line by line; what is longer is no line. */
@@ -20,7 +21,7 @@ export async function interactiveShell(task: Process): Promise<number> {
   let line = ''
   const run = async (script: string): Promise<boolean> => {
     try {
-      exitCode = await runScript(script, { ...inner, stdin: empty() }, exitCode)
+      exitCode = await runScript(script, { ...inner, stdin: inputOf(new Uint8Array(0)) }, exitCode)
       return true
     } catch (error) {
       if (error instanceof Interrupted) {
@@ -68,5 +69,3 @@ function withReturns(text: string | Uint8Array): string {
   const plain = typeof text === 'string' ? text : Buffer.from(text).toString()
   return plain.replaceAll(/\r?\n/g, '\r\n')
 }
-
-async function* empty(): AsyncGenerator<Uint8Array> {}

@@ -4,7 +4,7 @@ import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
 import { servePort, targetOf } from './port-answers.ts'
 import type { Dialed } from './port-answers.ts'
-import { streamOf } from './shell.ts'
+import { inputOf } from './input.ts'
 
 const web = pod({
   name: 'web',
@@ -16,7 +16,7 @@ function streams(input: string) {
   const said: string[] = []
   return {
     said,
-    input: streamOf(Buffer.from(input)),
+    input: inputOf(Buffer.from(input)),
     output: async (bytes: Uint8Array): Promise<void> =>
       void said.push(Buffer.from(bytes).toString()),
     signal: new AbortController().signal,
@@ -41,7 +41,7 @@ test('a named target gets the bytes and answers them', async () => {
   const received: string[] = []
   let ended = false
   const dialed: Dialed = {
-    input: streamOf(Buffer.from('pong')),
+    input: inputOf(Buffer.from('pong')),
     write: async (bytes) => void received.push(Buffer.from(bytes).toString()),
     end: () => void (ended = true),
     close: () => {},

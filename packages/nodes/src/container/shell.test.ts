@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
 import { FileStore, Quota } from './file-store.ts'
-import { UnknownCommand, runCommand, streamOf } from './shell.ts'
+import { Input, inputOf } from './input.ts'
+import { UnknownCommand, runCommand } from './shell.ts'
 import { TAR_END, packEntry } from './tar.ts'
 
 interface Result {
@@ -38,7 +39,7 @@ async function run(
   const exitCode = await runCommand(
     words,
     {
-      stdin: streamOf(Buffer.from(input)),
+      stdin: inputOf(Buffer.from(input)),
       out: async (text) =>
         void (out += typeof text === 'string' ? text : Buffer.from(text).toString()),
       err: async (text) => void (err += text),
@@ -256,14 +257,14 @@ test('what tar packs, tar unpacks: kubectl cp', async () => {
   )
   const archive: Uint8Array[] = []
   const common = {
-    stdin: streamOf(new Uint8Array(0)),
+    stdin: inputOf(new Uint8Array(0)),
     err: async () => {},
   }
   const surroundings = surroundingsOf(files)
   const out = async (bytes: string | Uint8Array): Promise<void> =>
     void archive.push(Buffer.from(bytes as Uint8Array))
   await runCommand(['tar', 'cf', '-', '/tmp/d'], { ...common, out }, surroundings, new Map())
-  const stdin = streamOf(Buffer.concat(archive))
+  const stdin = inputOf(Buffer.concat(archive))
   const code = await runCommand(
     ['tar', '-xmf', '-', '-C', '/copy'],
     { ...common, stdin, out: async () => {} },
@@ -309,7 +310,7 @@ async function unpack(
 ): Promise<{ exitCode: number; err: string }> {
   let err = ''
   const streams = {
-    stdin: archive,
+    stdin: new Input(archive),
     out: async () => {},
     err: async (text: string) => void (err += text),
   }
@@ -402,7 +403,7 @@ test('an endless input is not gathered', async () => {
   for (const words of [['grep', 'x'], ['tee'], ['head'], ['sh', '-c', 'cat | wc'], ['sh']]) {
     let err = ''
     const streams = {
-      stdin: endless(),
+      stdin: new Input(endless()),
       out: async () => {},
       err: async (text: string) => void (err += text),
     }

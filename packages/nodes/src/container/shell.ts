@@ -3,6 +3,8 @@ import { FileError } from './file-error.ts'
 import { absolute } from './file-tree.ts'
 import { Gathering } from './gathered.ts'
 import type { FileTree } from './file-tree.ts'
+import { inputOf } from './input.ts'
+import type { Input } from './input.ts'
 import { noOptions } from './shell-options.ts'
 import type { ShellOptions } from './shell-options.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './shell-loops.ts'
@@ -40,7 +42,9 @@ export interface Process {
   /** Without the name. */
   readonly args: readonly string[]
   readonly environment: Map<string, string>
-  readonly stdin: AsyncIterable<Uint8Array>
+  /** Of the shell around it; `export`, `read` and `unset` change them. */
+  readonly variables: Map<string, string>
+  readonly stdin: Input
   out(text: string | Uint8Array): Promise<void>
   err(text: string): Promise<void>
   readonly place: Surroundings
@@ -90,10 +94,12 @@ export async function runCommand(
   place: Surroundings,
   environment: ReadonlyMap<string, string>,
 ): Promise<number> {
+  const variables = new Map(environment)
   const task = {
     ...streams,
     place,
-    environment: new Map(environment),
+    environment: variables,
+    variables,
     folder: { path: '' },
     options: noOptions(),
   }
@@ -169,7 +175,7 @@ async function runPipeline(
       runAny(command, { ...task, stdin, out }, lastExitCode),
     )
     if (task.options.failsInPipes && exitCode !== 0) failed = exitCode
-    stdin = streamOf(printed)
+    stdin = inputOf(printed)
   }
   return (await runAny(pipeline.at(-1)!, { ...task, stdin }, lastExitCode)) || failed
 }
@@ -251,9 +257,11 @@ async function runSubshell(
   lastExitCode: number,
 ): Promise<number> {
   const { environment, folder } = task
+  const variables = new Map(environment)
   const own = {
     ...task,
-    environment: new Map(environment),
+    environment: variables,
+    variables,
     folder: { ...folder },
     options: { ...task.options },
     loops: 0,
@@ -289,7 +297,7 @@ async function runSimple(
       else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
     } else if (mode === '<') {
       try {
-        stdin = streamOf(await place.files.read(path))
+        stdin = inputOf(await place.files.read(path))
       } catch (error) {
         await task.err(`sh: can't open ${path}: ${(error as Error).message}\n`)
         return 1
@@ -306,7 +314,11 @@ async function runSimple(
     }
   }
   if (task.options.traces && words.length > 0) await task.err(`+ ${words.join(' ')}\n`)
-  exitCode = await named(words, { ...task, stdin, out, err, environment: own }, lastExitCode)
+  exitCode = await named(
+    words,
+    { ...task, stdin, out, err, environment: own, variables: environment },
+    lastExitCode,
+  )
   for (const { path, taken, append } of files) {
     try {
       const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
@@ -405,8 +417,4 @@ async function valueOf(
   const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
   await task.err(`sh: ${variable}: ${asked?.text || why}\n`)
   throw new Exit(2)
-}
-
-export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes
 }

@@ -7,9 +7,10 @@ import type { Container, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { ScriptedAnswer } from '../behavior/behavior.ts'
-import { isInteractive } from '../pod/local-pod.ts'
+import { consoleOf, isInteractive } from '../pod/local-pod.ts'
 import type { LocalContainer } from '../pod/local-pod.ts'
 import type { NodeServices, PodWorker } from '../pod/pod-worker.ts'
+import { INTERRUPTED_EXIT_CODE } from '../container/shell.ts'
 import { printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   CommandRun,
   CommandStreams,
 } from '../container/command-request.ts'
+import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
@@ -69,10 +71,7 @@ export class SimulatedKubelet {
     }
   }
 
-  /**
-   * A shell that was waiting for somebody; else the log of the run from its start on, because `kubectl run -i` attaches a
-   * moment late.
-   */
+  /** A shell that was waiting for somebody; else what the program says from now on, and what is typed for it. */
   attach(request: CommandRequest): CommandRun | undefined {
     const found = this.#find(request.pod, request.container)
     const state = found?.container.state
@@ -87,19 +86,36 @@ export class SimulatedKubelet {
         return 'exitCode' in end ? { exitCode: 0 } : end
       }
     }
-    return async (streams) => {
-      const log = this.#read(worker, container, {
-        follow: true,
-        timestamps: false,
-        previous: false,
-        sinceMs: state.startedAtMs,
-      })
-      const leave = (): void => void log.return()
-      streams.signal.addEventListener('abort', leave, { once: true })
-      const lineEnd = request.tty ? '\r\n' : '\n'
-      for await (const line of log) await streams.stdout(Buffer.from(line.replace(/\n$/, lineEnd)))
-      return { exitCode: 0 }
+    const console = consoleOf(container, state.startedAtMs)
+    if (console === undefined) return (streams) => this.#follow(worker, container, request, streams)
+    const attachment = {
+      ...request,
+      once: container.spec.stdinOnce === true,
+      interrupt: () => container.finish?.(INTERRUPTED_EXIT_CODE),
     }
+    return async (streams) => {
+      await attach(console, attachment, streams)
+      if (container.consoles.includes(console)) return { exitCode: 0 }
+      // It turned out to be none that can be simulated.
+      return this.#follow(worker, container, request, streams)
+    }
+  }
+
+  /** What the container says from now on. */
+  async #follow(
+    worker: PodWorker,
+    container: LocalContainer,
+    { tty }: CommandRequest,
+    streams: CommandStreams,
+  ): Promise<CommandEnd> {
+    const fromNow = { follow: true, timestamps: false, previous: false, tailLines: 0 }
+    const log = this.#read(worker, container, fromNow)
+    const leave = (): void => void log.return()
+    if (streams.signal.aborted) leave()
+    streams.signal.addEventListener('abort', leave, { once: true })
+    const lineEnd = tty ? '\r\n' : '\n'
+    for await (const line of log) await streams.stdout(Buffer.from(line.replace(/\n$/, lineEnd)))
+    return { exitCode: 0 }
   }
 
   async forward(pod: Pod, port: number, streams: PortStreams): Promise<string | undefined> {
@@ -182,7 +198,14 @@ export class SimulatedKubelet {
           return script.isAll ? Infinity : knownMs
         },
         running: () => current() !== undefined && end() === undefined && !worker.left,
-        onChange: (listener) => worker.onChange(listener),
+        onChange: (listener) => {
+          const leave = worker.onChange(listener)
+          const leaveConsole = consoleOf(container, startedAtMs)?.watch(listener)
+          return () => {
+            leave()
+            leaveConsole?.()
+          }
+        },
       }
     }
     return new LateReader(async () => new LogReader(await source(), request, clock))
@@ -191,12 +214,21 @@ export class SimulatedKubelet {
   /** Lines of one run: scripted ones, else what the container's command prints, else who it is. */
   async #script(
     worker: PodWorker,
-    { spec, role }: LocalContainer,
+    container: LocalContainer,
     startedAtMs: number,
     untilMs: number,
   ): Promise<Printed> {
+    const { spec, role } = container
     const { logs } = worker.behavior.container(spec, role)
     if (logs.length > 0) return { lines: logs, isAll: true }
+    const console = consoleOf(container, startedAtMs)
+    if (console !== undefined)
+      return {
+        get lines() {
+          return console.lines
+        },
+        isAll: true,
+      }
     const printed = await this.#printed(worker, spec, startedAtMs, untilMs)
     if (printed !== undefined) return printed
     const text = `simulated container ${spec.name} of image ${spec.image} started on node ${this.#services.nodeName}`

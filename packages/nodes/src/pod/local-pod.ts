@@ -1,6 +1,7 @@
 /** What a node knows of a pod that it runs: the truth that statuses are made from. */
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
+import type { ProgramConsole } from '../container/program-console.ts'
 
 export interface Terminated {
   readonly exitCode: number
@@ -28,6 +29,8 @@ export interface LocalContainer {
   imageId: string
   /** Ends the run that is going on: an attached shell was left. */
   finish: ((exitCode: number) => void) | undefined
+  /** Of programs that somebody may type into: of the run that goes on, and of the one before. */
+  consoles: readonly ProgramConsole[]
 }
 
 export interface LocalPod {
@@ -84,7 +87,16 @@ export function localContainer(
     containerId: undefined,
     imageId: '',
     finish: undefined,
+    consoles: [],
   }
+}
+
+/** What people type into and hear of the run that began then; undefined: its log follows from its command. */
+export function consoleOf(
+  { consoles }: LocalContainer,
+  startedAtMs: number,
+): ProgramConsole | undefined {
+  return consoles.find((console) => console.startedAtMs === startedAtMs)
 }
 
 /** A shell that waits for somebody to attach: its run lasts until they leave. */

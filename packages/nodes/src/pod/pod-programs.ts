@@ -8,6 +8,8 @@ import { printedBy, runOwnCommand, runProgram } from '../container/container-com
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../container/gathered.ts'
 import { terminationPath } from '../container/pod-files.ts'
+import { ProgramConsole } from '../container/program-console.ts'
+import { consoleOf } from './local-pod.ts'
 import type { LocalContainer } from './local-pod.ts'
 
 const RETRY_MS = 1_000
@@ -40,8 +42,29 @@ export class PodPrograms {
 
   /** Runs the container's own command line; undefined when it has none or it cannot be run here. */
   async program(
+    container: LocalContainer,
+    elapsedMs: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { spec } = container
+    if (spec.command === undefined && spec.args === undefined) return undefined
+    if (spec.stdin !== true) return this.#program(container, elapsedMs, undefined, signal)
+    const { clock } = this.#options
+    const console = new ProgramConsole(clock.nowMs() - elapsedMs, () => clock.nowMs())
+    container.consoles = [console, ...container.consoles.slice(0, 1)]
+    try {
+      const exitCode = await this.#program(container, elapsedMs, console, signal)
+      if (exitCode === undefined) container.consoles = container.consoles.slice(1)
+      return exitCode
+    } finally {
+      console.end()
+    }
+  }
+
+  async #program(
     { spec, containerId = '' }: LocalContainer,
     elapsedMs: number,
+    console: ProgramConsole | undefined,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, logger, place } = this.#options
@@ -50,7 +73,7 @@ export class PodPrograms {
     for (;;) {
       const at = place(spec, containerId)
       try {
-        return await runProgram(words, at, elapsedMs, signal)
+        return await runProgram(words, at, elapsedMs, console, signal)
       } catch (error) {
         if (signal.aborted) throw error
         // The server did not answer what the environment or a volume refers to.
@@ -84,11 +107,12 @@ export class PodPrograms {
    * Undefined: nothing.
    */
   async lastWords(
-    { spec, role, containerId = '' }: LocalContainer,
+    container: LocalContainer,
     exitCode: number,
     ranForMs: number,
   ): Promise<string | undefined> {
     const { behavior, clock, place } = this.#options
+    const { spec, role, containerId = '' } = container
     const at = place(spec, containerId)
     const file = at.storage.rootOf(spec.name, containerId)?.get(terminationPath(spec))
     if (file instanceof Uint8Array && file.length > 0)
@@ -99,9 +123,10 @@ export class PodPrograms {
     const { logs } = behavior.container(spec, role)
     const startedAtMs = clock.nowMs() - ranForMs
     const printed =
-      logs.length > 0 || words.length === 0
+      consoleOf(container, startedAtMs)?.lines ??
+      (logs.length > 0 || words.length === 0
         ? logs
-        : (await printedBy(words, at, startedAtMs, clock.nowMs()))?.lines
+        : (await printedBy(words, at, startedAtMs, clock.nowMs()))?.lines)
     const lines = (printed ?? []).filter(({ atMs }) => atMs <= ranForMs).slice(-MOST_LOG_LINES)
     const text = Buffer.from(lines.map((line) => `${line.text}\n`).join(''))
     return text.length === 0 ? undefined : text.subarray(-MOST_LOG_BYTES).toString()
