@@ -7,3 +7,10 @@ export function durationMs(value: unknown, otherwise: number): number {
   const parsed = parseGoDuration(value)
   return typeof parsed === 'number' && parsed >= 0 ? parsed : otherwise
 }
+
+/** As messages of a kubelet write them. */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  const minutes = Math.floor(ms / 60_000)
+  return minutes === 0 ? `${ms / 1000}s` : `${minutes}m${(ms % 60_000) / 1000}s`
+}

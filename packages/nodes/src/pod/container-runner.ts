@@ -5,16 +5,16 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
 import { ContainerProbes } from './container-probes.ts'
-import { imageIdOf, imageProblem } from '../behavior/image.ts'
+import { durationText } from '../behavior/duration.ts'
 import type { ImageRules } from '../behavior/image.ts'
+import { recordOn, waitFor } from './container-news.ts'
 import { GraceTime } from './grace-time.ts'
+import { BACK_OFF_BASE_MS, BACK_OFF_LIMIT_MS, pullImage } from './image-pull.ts'
 import { runHook } from './lifecycle-hooks.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
-const BACK_OFF_BASE_MS = 10_000
-const BACK_OFF_LIMIT_MS = 300_000
 /** A run longer than this starts the back-off anew. */
 const BACK_OFF_RESET_MS = 600_000
 /** The kubelet notices an ended container when it looks at its runtime. */
@@ -23,8 +23,6 @@ const RELIST_MS = 1_000
 const EPHEMERAL_RUN_MS = 1_000
 /** A container that cannot be made is tried again when its pod is looked at again. */
 const CONFIGURATION_RETRY_MS = 10_000
-/** How long ErrImagePull shows before it becomes ImagePullBackOff. */
-const PULL_ERROR_SHOWN_MS = 1_000
 const KILLED_EXIT_CODE = 137
 
 export interface RunnerServices {
@@ -80,7 +78,7 @@ export class ContainerRunner {
   async runEphemeral(container: LocalContainer): Promise<void> {
     const behavior = this.#behavior.container(container.spec, container.role)
     if (container.state.state === 'waiting') {
-      await this.#pull(container, behavior)
+      await pullImage(container, behavior, this.#services)
       await this.#untilConfigured(container)
       await this.#start(container, behavior)
     }
@@ -97,7 +95,13 @@ export class ContainerRunner {
     const over = new AbortController()
     using scope = anySignal([signal, over.signal])
     for (const container of running) {
-      this.#event(container, 'Normal', 'Killing', `Stopping container ${container.spec.name}`)
+      recordOn(
+        container,
+        this.#services,
+        'Normal',
+        'Killing',
+        `Stopping container ${container.spec.name}`,
+      )
       this.#keepProbingReadiness(container, scope.signal)
     }
     const hooks = new Map(
@@ -144,7 +148,7 @@ export class ContainerRunner {
     await grace.allows(async (within) => {
       const problem = await runHook(hook, container, this.#services, within)
       if (problem !== undefined)
-        this.#event(container, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')
+        recordOn(container, this.#services, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')
     }, signal)
   }
 
@@ -181,7 +185,7 @@ export class ContainerRunner {
         container.restarts++
       }
       if (container.state.state === 'waiting' || container.state.state === 'terminated') {
-        await this.#pull(container, behavior)
+        await pullImage(container, behavior, this.#services)
         await this.#untilConfigured(container)
         if (!(await this.#start(container, behavior))) continue
       }
@@ -205,7 +209,7 @@ export class ContainerRunner {
     }
     this.#services.changed()
     const text = `Back-off restarting failed container ${container.spec.name} in pod ${name}_${namespace}(${uid})`
-    this.#event(container, 'Warning', 'BackOff', text)
+    recordOn(container, this.#services, 'Warning', 'BackOff', text)
     await this.#sleep(waitMs)
   }
 
@@ -214,72 +218,10 @@ export class ContainerRunner {
     for (;;) {
       const problem = await this.#services.configurationProblem(container.spec)
       if (problem === undefined) return
-      this.#waiting(container, 'CreateContainerConfigError', problem)
-      this.#event(container, 'Warning', 'Failed', `Error: ${problem}`)
+      waitFor(container, this.#services, 'CreateContainerConfigError', problem)
+      recordOn(container, this.#services, 'Warning', 'Failed', `Error: ${problem}`)
       await this.#sleep(CONFIGURATION_RETRY_MS)
     }
-  }
-
-  async #pull(container: LocalContainer, behavior: ContainerBehavior): Promise<void> {
-    const image = container.spec.image ?? ''
-    let backOffMs = BACK_OFF_BASE_MS
-    for (let attempt = 1; ; attempt++) {
-      const scripted = behavior.pullError
-      const problem =
-        scripted !== undefined && attempt <= scripted.times
-          ? scripted
-          : imageProblem(image, this.#services.imageRules)
-      if (problem?.reason === 'InvalidImageName') {
-        this.#waiting(container, problem.reason, problem.message)
-        this.#event(container, 'Warning', 'InspectFailed', problem.message)
-        this.#event(container, 'Warning', 'Failed', 'Error: InvalidImageName')
-        await this.#sleep(backOffMs)
-      } else if (problem !== undefined) {
-        await this.#failPull(container, image, problem, backOffMs)
-      } else {
-        return this.#pulled(container, image, behavior.pullMs)
-      }
-      backOffMs = Math.min(backOffMs * 2, BACK_OFF_LIMIT_MS)
-    }
-  }
-
-  async #failPull(
-    container: LocalContainer,
-    image: string,
-    problem: { readonly reason: string; readonly message: string },
-    backOffMs: number,
-  ): Promise<void> {
-    this.#event(container, 'Normal', 'Pulling', `Pulling image "${image}"`)
-    const text = `Failed to pull image "${image}": ${problem.message}`
-    this.#event(container, 'Warning', 'Failed', text)
-    this.#event(container, 'Warning', 'Failed', `Error: ${problem.reason}`)
-    this.#waiting(container, problem.reason, problem.message)
-    await this.#sleep(PULL_ERROR_SHOWN_MS)
-    const backOff = `Back-off pulling image "${image}"`
-    this.#waiting(
-      container,
-      'ImagePullBackOff',
-      `${backOff}: ${problem.reason}: ${problem.message}`,
-    )
-    this.#event(container, 'Normal', 'BackOff', backOff)
-    this.#event(container, 'Warning', 'Failed', 'Error: ImagePullBackOff')
-    await this.#sleep(Math.max(0, backOffMs - PULL_ERROR_SHOWN_MS))
-  }
-
-  async #pulled(container: LocalContainer, image: string, pullMs: number): Promise<void> {
-    container.imageId = imageIdOf(image)
-    const policy = container.spec.imagePullPolicy
-    if (policy === 'Always' || (policy === undefined && pullMs > 0)) {
-      this.#event(container, 'Normal', 'Pulling', `Pulling image "${image}"`)
-      await this.#sleep(pullMs)
-      const took = durationText(pullMs)
-      const text = `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: 123 bytes.`
-      this.#event(container, 'Normal', 'Pulled', text)
-      return
-    }
-    await this.#sleep(pullMs)
-    const present = `Container image "${image}" already present on machine and can be accessed by the pod`
-    this.#event(container, 'Normal', 'Pulled', present)
   }
 
   /** False: it has ended already, as its postStart hook failed. */
@@ -287,14 +229,14 @@ export class ContainerRunner {
     await this.#sleep(behavior.startMs)
     for (let attempt = 1; behavior.startError && attempt <= behavior.startError.times; attempt++) {
       const { reason, message } = behavior.startError
-      this.#waiting(container, reason, message)
-      this.#event(container, 'Warning', 'Failed', `Error: ${message}`)
+      waitFor(container, this.#services, reason, message)
+      recordOn(container, this.#services, 'Warning', 'Failed', `Error: ${message}`)
       await this.#sleep(BACK_OFF_BASE_MS)
     }
     const containerId = `containerd://${hexDigits(this.#services.random, 64)}`
     const startedAtMs = this.#services.clock.nowMs()
-    this.#event(container, 'Normal', 'Created', 'Container created')
-    this.#event(container, 'Normal', 'Started', 'Container started')
+    recordOn(container, this.#services, 'Normal', 'Created', 'Container created')
+    recordOn(container, this.#services, 'Normal', 'Started', 'Container started')
     const hook = container.spec.lifecycle?.postStart
     const { signal } = this.#services
     // Until the hook is over nobody is told of the container.
@@ -311,8 +253,8 @@ export class ContainerRunner {
 
   async #endAfterHook(container: LocalContainer): Promise<void> {
     const { clock, signal } = this.#services
-    this.#event(container, 'Warning', 'FailedPostStartHook', 'PostStartHook failed')
-    this.#event(container, 'Normal', 'Killing', 'FailedPostStartHook')
+    recordOn(container, this.#services, 'Warning', 'FailedPostStartHook', 'PostStartHook failed')
+    recordOn(container, this.#services, 'Normal', 'Killing', 'FailedPostStartHook')
     await this.#stop(container, new GraceTime(clock, this.#graceMs()), signal)
   }
 
@@ -382,14 +324,14 @@ export class ContainerRunner {
 
   #unhealthy(container: LocalContainer, kind: ProbeKind, output: string): void {
     const name = `${kind[0]!.toUpperCase()}${kind.slice(1)}`
-    this.#event(container, 'Warning', 'Unhealthy', `${name} probe failed: ${output}`)
+    recordOn(container, this.#services, 'Warning', 'Unhealthy', `${name} probe failed: ${output}`)
   }
 
   /** Answers the exit code. */
   async #killUnhealthy(container: LocalContainer, kind: ProbeKind): Promise<number> {
     const { name, livenessProbe, startupProbe } = container.spec
     const text = `Container ${name} failed ${kind} probe, will be restarted`
-    this.#event(container, 'Normal', 'Killing', text)
+    recordOn(container, this.#services, 'Normal', 'Killing', text)
     const probe = kind === 'startup' ? startupProbe : livenessProbe
     const seconds = probe?.terminationGracePeriodSeconds
     const graceMs = seconds === undefined ? this.#graceMs() : Number(seconds) * 1000
@@ -440,35 +382,8 @@ export class ContainerRunner {
     while (!container.started) await this.#sleep(50)
   }
 
-  #waiting(container: LocalContainer, reason: string, message: string): void {
-    container.state = { state: 'waiting', reason, message }
-    this.#services.changed()
-  }
-
   #sleep(delayMs: number): Promise<void> {
     return sleep(this.#services.clock, delayMs, this.#services.signal)
-  }
-
-  #event(
-    container: LocalContainer,
-    type: 'Normal' | 'Warning',
-    reason: string,
-    message: string,
-  ): void {
-    const field =
-      container.role === 'main'
-        ? 'containers'
-        : container.role === 'ephemeral'
-          ? 'ephemeralContainers'
-          : 'initContainers'
-    const fieldPath = `spec.${field}{${container.spec.name}}`
-    this.#services.recorder.record({
-      regarding: this.#services.pod(),
-      type,
-      reason,
-      message,
-      fieldPath,
-    })
   }
 }
 
@@ -493,10 +408,4 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-}
-
-function durationText(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`
-  const minutes = Math.floor(ms / 60_000)
-  return minutes === 0 ? `${ms / 1000}s` : `${minutes}m${(ms % 60_000) / 1000}s`
 }

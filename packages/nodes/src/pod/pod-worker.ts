@@ -1,7 +1,6 @@
 /** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
-import { hostPortsOf, podRequests, resources } from '@gyropilot/api'
+import { hostPortsOf, podRequests } from '@gyropilot/api'
 import type { Container, HostPort, Pod, ResourceAmounts } from '@gyropilot/api'
-import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
@@ -18,6 +17,7 @@ import { GraceTime } from './grace-time.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from './local-pod.ts'
 import type { LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
+import { deletePod } from './pod-deletion.ts'
 import { PodMounts } from './pod-mounts.ts'
 import { PodPrograms } from './pod-programs.ts'
 import type { PodReferences } from './pod-references.ts'
@@ -28,7 +28,6 @@ import { StatusWriter } from './status-writer.ts'
 const COALESCE_MS = 20
 /** How long an address may wait for company before it is written by itself. */
 const SANDBOX_WRITE_MS = 1_000
-const DELETE_RETRY_MS = 1_000
 const NO_RANGE =
   'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
 
@@ -361,36 +360,17 @@ export class PodWorker {
     await this.#runner.stopAll(this.#grace, this.#life.signal)
   }
 
-  /** The last act: the object goes, unless finalizers hold it. Never before the terminal phase is stored. */
-  async #deleteObject(): Promise<void> {
+  #deleteObject(): Promise<void> {
     const { client, clock, logger } = this.#node
-    for (;;) {
-      const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
-      const phase = this.#writer.stored.status?.phase
-      if (phase !== 'Succeeded' && phase !== 'Failed') await this.#writer.flush()
-      try {
-        await client
-          .resource(resources.pods, namespace)
-          .delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
-        return
-      } catch (error) {
-        if (isNotFound(error)) return this.gone()
-        // The precondition failed for a namesake. Any other conflict is worth another try.
-        if (isConflict(error) && (await this.#isReplaced())) return this.gone()
-        logger.error(error, 'Failed to delete pod', { pod: `${namespace}/${name}` })
-      }
-      await sleep(clock, DELETE_RETRY_MS, this.#life.signal)
-    }
-  }
-
-  async #isReplaced(): Promise<boolean> {
-    const { namespace, name = '', uid } = this.#writer.stored.metadata ?? {}
-    try {
-      const found = await this.#node.client.resource(resources.pods, namespace).get(name)
-      return found.metadata?.uid !== uid
-    } catch (error) {
-      return isNotFound(error)
-    }
+    return deletePod({
+      client,
+      clock,
+      logger,
+      signal: this.#life.signal,
+      pod: () => this.#writer.stored,
+      store: () => this.#writer.flush(),
+      gone: () => this.gone(),
+    })
   }
 
   #finish(): void {

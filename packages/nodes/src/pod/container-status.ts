@@ -1,0 +1,79 @@
+/** Statuses of containers from what a node knows. Contract: docs/behaviour/simulation/kubelet.md, Container statuses. Pure. */
+import type { ContainerStatus, PodStatus } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
+import { resolvedImage } from '../behavior/image.ts'
+import type { LocalContainer, LocalPod } from './local-pod.ts'
+
+export function containerStatusesOf(
+  local: LocalPod,
+): Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'> {
+  if (local.failure !== undefined && local.containers.every((c) => c.containerId === undefined)) {
+    return {}
+  }
+  const init = local.containers.filter((container) => container.role !== 'main')
+  const main = local.containers
+    .filter((container) => container.role === 'main')
+    .sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
+  return {
+    ...(init.length === 0 ? {} : { initContainerStatuses: init.map(containerStatusOf) }),
+    containerStatuses: main.map(containerStatusOf),
+    ...(local.ephemeral.length === 0
+      ? {}
+      : { ephemeralContainerStatuses: local.ephemeral.map(containerStatusOf) }),
+  }
+}
+
+function containerStatusOf(container: LocalContainer): ContainerStatus {
+  const { spec, state, last } = container
+  const done = container.role === 'init' && state.state === 'terminated' && state.exitCode === 0
+  const mounts = spec.volumeMounts ?? []
+  return {
+    name: spec.name,
+    image:
+      container.containerId === undefined ? (spec.image ?? '') : resolvedImage(spec.image ?? ''),
+    imageID: container.imageId,
+    ...(container.containerId === undefined ? {} : { containerID: container.containerId }),
+    ready: done || (container.ready && container.role !== 'ephemeral'),
+    started: container.started && container.role !== 'ephemeral',
+    restartCount: container.restarts,
+    state: wireState(state),
+    lastState: last === undefined ? {} : { terminated: wireTerminated(last) },
+    ...(spec.resources === undefined ? {} : { resources: spec.resources }),
+    ...(spec.resources?.requests === undefined
+      ? {}
+      : { allocatedResources: spec.resources.requests }),
+    ...(mounts.length === 0
+      ? {}
+      : {
+          volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+            name,
+            mountPath,
+            ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
+          })),
+        }),
+  }
+}
+
+function wireState(state: LocalContainer['state']): NonNullable<ContainerStatus['state']> {
+  switch (state.state) {
+    case 'waiting':
+      return {
+        waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) },
+      }
+    case 'running':
+      return { running: { startedAt: formatTime(state.startedAtMs) } }
+    case 'terminated':
+      return { terminated: wireTerminated(state) }
+  }
+}
+
+function wireTerminated(end: NonNullable<LocalContainer['last']>) {
+  return {
+    exitCode: end.exitCode,
+    reason: end.reason,
+    ...(end.message ? { message: end.message } : {}),
+    startedAt: formatTime(end.startedAtMs),
+    finishedAt: formatTime(end.finishedAtMs),
+    containerID: end.containerId,
+  }
+}
