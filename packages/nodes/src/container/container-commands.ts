@@ -5,6 +5,7 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { Turn } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
+import { cgroupMount } from './cgroup-files.ts'
 import { COMMANDS } from './commands.ts'
 import { FileTree } from './file-tree.ts'
 import { Input, inputOf } from './input.ts'
@@ -28,6 +29,8 @@ export interface Place {
   readonly client: Client
   readonly clock: Clock
   readonly nodeName: string
+  /** What the container runs with now. */
+  resources(): Container['resources']
 }
 
 export async function runInContainer(
@@ -244,7 +247,7 @@ async function surroundingsOf(
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
   return {
     commands: COMMANDS,
-    files: new FileTree(root, mounts),
+    files: new FileTree(root, [cgroupMount(() => place.resources()), ...mounts]),
     hostname: hostnameOf(pod, nodeName),
     user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? security.runAsUser ?? 0 },
     program: program || (container.image ?? ''),

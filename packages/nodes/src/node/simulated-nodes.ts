@@ -20,6 +20,7 @@ import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { PodAddresses } from '../pod/pod-addresses.ts'
 import { MachineSwitch } from './machine-switch.ts'
+import { NodeRoom } from './node-room.ts'
 import { NodeHeartbeat } from './node-heartbeat.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
 import { PodReferences } from '../pod/pod-references.ts'
@@ -178,6 +179,7 @@ export class SimulatedNodes {
       data: this.#volumeData,
       node: () => this.#nodes.lister.get(undefined, configuration.name),
     })
+    const workers = new Map<string, PodWorker>()
     const services: NodeServices = {
       nodeName: configuration.name,
       hostIp: configuration.hostIp,
@@ -191,9 +193,9 @@ export class SimulatedNodes {
       imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
       references: new PodReferences(client, clock),
       volumes,
+      room: new NodeRoom(workers, () => this.#nodes.lister.get(undefined, configuration.name)),
       lifetime: signal,
     }
-    const workers = new Map<string, PodWorker>()
     const { dial, loads = this.#ownLoads } = this.#options
     const kubelet = new SimulatedKubelet(services, workers, loads, dial)
     this.#running.set(configuration.name, { services, workers, kubelet })

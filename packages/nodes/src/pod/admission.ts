@@ -80,7 +80,8 @@ function failed(predicate: string, words: string): Refusal {
   return { reason: predicate, message: `Predicate ${predicate} failed: ${words}` }
 }
 
-function resourceRefusal(
+/** Whether there is room beside what the others take. */
+export function resourceRefusal(
   pod: Pod,
   node: Node | undefined,
   active: readonly ActivePod[],

@@ -88,6 +88,17 @@ export class ContainerRunner {
     await this.#conclude(container, { ...run, exitCode })
   }
 
+  /** Stops what runs, to be started again at once; resolves when it has stopped. */
+  async restart(container: LocalContainer, why: string): Promise<void> {
+    const { clock, signal } = this.#services
+    recordOn(container, this.#services, 'Normal', 'Killing', why)
+    const grace = new GraceTime(clock, this.#graceMs())
+    await this.#preStop(container, grace, signal)
+    const exitCode = await this.#exitCodeOfStop(container, grace, signal)
+    container.restartsAtOnce = true
+    container.finish?.(exitCode)
+  }
+
   /** SIGTERM to all, SIGKILL after the grace time. Resolves when nothing runs any more. */
   async stopAll(grace: GraceTime, signal: AbortSignal): Promise<void> {
     const all = [...this.#local.containers, ...this.#local.ephemeral]
@@ -178,10 +189,13 @@ export class ContainerRunner {
     for (;;) {
       if (container.state.state === 'terminated') {
         const { exitCode, startedAtMs, finishedAtMs } = container.state
-        if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
-        if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
-        await this.#backOff(container, backOffMs)
-        backOffMs = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
+        if (!container.restartsAtOnce) {
+          if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
+          if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
+          await this.#backOff(container, backOffMs)
+          backOffMs = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
+        }
+        container.restartsAtOnce = false
         container.restarts++
       }
       if (container.state.state === 'waiting' || container.state.state === 'terminated') {
@@ -244,6 +258,7 @@ export class ContainerRunner {
       hook && (await runHook(hook, { ...container, containerId }, this.#services, signal))
     if (container.state.state === 'terminated') container.last = container.state
     container.containerId = containerId
+    container.resources = container.spec.resources
     container.state = { state: 'running', startedAtMs }
     if (container.role === 'main') this.#local.hasRun = true
     if (problem === undefined) return true

@@ -38,10 +38,7 @@ function containerStatusOf(container: LocalContainer): ContainerStatus {
     restartCount: container.restarts,
     state: wireState(state),
     lastState: last === undefined ? {} : { terminated: wireTerminated(last) },
-    ...(spec.resources === undefined ? {} : { resources: spec.resources }),
-    ...(spec.resources?.requests === undefined
-      ? {}
-      : { allocatedResources: spec.resources.requests }),
+    ...resourcesOf(container),
     ...(mounts.length === 0
       ? {}
       : {
@@ -51,6 +48,22 @@ function containerStatusOf(container: LocalContainer): ContainerStatus {
             ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
           })),
         }),
+  }
+}
+
+/** None before the first start, and of containers that only debug: nobody resizes them. */
+function resourcesOf({
+  role,
+  containerId,
+  resources,
+  spec,
+  state,
+}: LocalContainer): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  if (role === 'ephemeral' || containerId === undefined) return {}
+  const { requests } = spec.resources ?? {}
+  return {
+    resources: (state.state === 'running' ? resources : spec.resources) ?? {},
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
+import type { ContainerResources, ResizeState } from './pod-resize.ts'
 
 export interface Terminated {
   readonly exitCode: number
@@ -18,7 +19,10 @@ export type ContainerState =
   | ({ readonly state: 'terminated' } & Terminated)
 
 export interface LocalContainer {
-  readonly spec: Container
+  /** As the node has granted it: with the resources of a resize from when that was granted. */
+  spec: Container
+  /** What it runs with, since it was started. */
+  resources: ContainerResources | undefined
   readonly role: ContainerRole
   state: ContainerState
   last: Terminated | undefined
@@ -31,6 +35,8 @@ export interface LocalContainer {
   finish: ((exitCode: number) => void) | undefined
   /** Of programs that somebody may type into: of the run that goes on, and of the one before. */
   consoles: readonly ProgramConsole[]
+  /** It starts again whatever its policy says, and does not wait. */
+  restartsAtOnce: boolean
 }
 
 export interface LocalPod {
@@ -46,6 +52,7 @@ export interface LocalPod {
   ending: boolean
   /** Rejected, past its deadline or evicted. */
   failure: { readonly reason: string; readonly message: string } | undefined
+  resize: ResizeState
 }
 
 /** Of a container that nobody saw end. */
@@ -68,6 +75,7 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     hasRun: false,
     ending: false,
     failure: undefined,
+    resize: {},
   }
 }
 
@@ -78,6 +86,7 @@ export function localContainer(
 ): LocalContainer {
   return {
     spec,
+    resources: undefined,
     role,
     state: { state: 'waiting', reason: waiting },
     last: undefined,
@@ -88,6 +97,7 @@ export function localContainer(
     imageId: '',
     finish: undefined,
     consoles: [],
+    restartsAtOnce: false,
   }
 }
 
@@ -138,6 +148,10 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
     container.containerId = status.containerID
     container.imageId = status.imageID
     container.last = restoredEnd(status.lastState?.terminated)
+    // A resize that was not in effect is looked at once more.
+    container.resources = status.resources
+    if (status.resources !== undefined)
+      container.spec = { ...container.spec, resources: status.resources }
     const end = restoredEnd(status.state?.terminated)
     if (status.state?.running !== undefined) {
       container.state = {

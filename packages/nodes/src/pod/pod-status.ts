@@ -1,9 +1,11 @@
 /** Statuses from what a node knows. Contract: docs/behaviour/simulation/kubelet.md, Pod status. Pure. */
+import { podResources } from '@gyropilot/api'
 import type { Pod, PodCondition, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { containerStatusesOf } from './container-status.ts'
 import { mayRestart } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
+import { actualPod, grantedPod } from './pod-resize.ts'
 
 export interface NodeAddress {
   readonly hostIp: string
@@ -29,6 +31,7 @@ export function podStatusOf(
     startTime: stored.startTime ?? formatTime(local.startedAtMs),
     ...(ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] }),
     ...containerStatusesOf(local),
+    ...resourcesOf(pod, local),
   }
 }
 
@@ -74,6 +77,7 @@ function initContainersInTheWay(local: LocalPod): readonly LocalContainer[] {
   )
 }
 
+const RESIZE = ['PodResizePending', 'PodResizeInProgress']
 const OWNED = [
   'PodReadyToStartContainers',
   'Initialized',
@@ -91,7 +95,7 @@ function conditionsOf(
   nowMs: number,
 ): readonly PodCondition[] {
   const stored = pod.status?.conditions ?? []
-  const foreign = stored.filter((condition) => !OWNED.includes(condition.type))
+  const foreign = stored.filter(({ type }) => !OWNED.includes(type) && !RESIZE.includes(type))
   const containersReady = containersReadyOf(local, phase)
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: local.ip !== undefined && !isTerminal(phase) },
@@ -117,7 +121,61 @@ function conditionsOf(
       ...(verdict.message === undefined ? {} : { message: verdict.message }),
     }
   })
-  return [...foreign, ...owned]
+  const resize = isTerminal(phase) ? [] : resizeConditions(local.resize, stored, nowMs)
+  return [...foreign, ...resize, ...owned]
+}
+
+function resizeConditions(
+  { pending, inProgress }: LocalPod['resize'],
+  stored: readonly PodCondition[],
+  nowMs: number,
+): readonly PodCondition[] {
+  const condition = (type: string, generation: number | undefined): PodCondition => {
+    const before = stored.find((other) => other.type === type)
+    const since = before?.lastTransitionTime ?? formatTime(nowMs)
+    const isSame = before?.observedGeneration === generation
+    return {
+      type,
+      status: 'True',
+      observedGeneration: generation,
+      lastProbeTime: (isSame ? before?.lastProbeTime : undefined) ?? formatTime(nowMs),
+      lastTransitionTime: since,
+    }
+  }
+  return [
+    ...(pending === undefined
+      ? []
+      : [
+          {
+            ...condition('PodResizePending', pending.generation),
+            reason: 'Deferred',
+            message: pending.message,
+          },
+        ]),
+    ...(inProgress === undefined ? [] : [condition('PodResizeInProgress', inProgress.generation)]),
+  ]
+}
+
+/** Of the pod as a whole: what it was granted, and what its containers run with. */
+function resourcesOf(
+  pod: Pod,
+  local: LocalPod,
+): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const allocatedResources = podResources(grantedPod(pod, local), 'requests')
+  const actual = actualPod(pod, local)
+  const [requests, limits] = [podResources(actual, 'requests'), podResources(actual, 'limits')]
+  const isEmpty = (list: object): boolean => Object.keys(list).length === 0
+  return {
+    ...(isEmpty(allocatedResources) ? {} : { allocatedResources }),
+    ...(isEmpty(requests) && isEmpty(limits)
+      ? {}
+      : {
+          resources: {
+            ...(isEmpty(limits) ? {} : { limits }),
+            ...(isEmpty(requests) ? {} : { requests }),
+          },
+        }),
+  }
 }
 
 function isTerminal(phase: string): boolean {

@@ -11,6 +11,7 @@ import { ContainerRunner } from './container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
 import { PodSources } from '../container/pod-files.ts'
 import { PodStorage } from '../container/pod-storage.ts'
+import type { NodeRoom } from '../node/node-room.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { ImageRules } from '../behavior/image.ts'
 import { GraceTime } from './grace-time.ts'
@@ -19,6 +20,8 @@ import type { LocalPod } from './local-pod.ts'
 import type { PodAddresses } from './pod-addresses.ts'
 import { deletePod } from './pod-deletion.ts'
 import { PodMounts } from './pod-mounts.ts'
+import { PodResizer } from './pod-resizer.ts'
+import { grantedPod } from './pod-resize.ts'
 import { PodPrograms } from './pod-programs.ts'
 import type { PodReferences } from './pod-references.ts'
 import { podStatusOf } from './pod-status.ts'
@@ -45,19 +48,20 @@ export interface NodeServices {
   readonly imageRules: ImageRules
   readonly references: PodReferences
   readonly volumes: NodeVolumes
+  readonly room: NodeRoom
   /** Of the node's process. */
   readonly lifetime: AbortSignal
 }
 
 export class PodWorker {
-  /** What the pod takes of its node until it is done. */
-  readonly requests: ResourceAmounts
+  #requests: ResourceAmounts
   readonly hostPorts: readonly HostPort[]
   readonly #node: NodeServices
   readonly #behavior: PodBehavior
   readonly #local: LocalPod
   readonly #writer: StatusWriter
   readonly #runner: ContainerRunner
+  readonly #resizer: PodResizer
   #storage: PodStorage | undefined
   readonly #mounts: PodMounts
   /** Ends everything at once: the pod object is gone, or the node stops. */
@@ -73,7 +77,6 @@ export class PodWorker {
   #done = false
 
   constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
-    this.requests = podRequests(pod)
     this.hostPorts = hostPortsOf(pod)
     this.#node = node
     this.#behavior = behavior
@@ -82,6 +85,7 @@ export class PodWorker {
     const seenBefore = pod.status?.startTime !== undefined
     const takenUp = node.wasOff ? rebootedPod : restoredPod
     this.#local = seenBefore ? takenUp(pod, nowMs) : localPod(pod, nowMs)
+    this.#requests = podRequests(grantedPod(pod, this.#local))
     this.#writer = new StatusWriter(pod, {
       client: node.client,
       clock: node.clock,
@@ -114,10 +118,33 @@ export class PodWorker {
       configurationProblem: (container) => this.#configurationProblem(container),
       signal: this.#course.signal,
       changed: () => {
-        this.#writer.schedule(COALESCE_MS)
-        this.#notify()
+        this.#changed()
       },
     })
+    this.#resizer = new PodResizer(this.#local, {
+      clock,
+      recorder,
+      signal: this.#course.signal,
+      pod: () => this.#writer.stored,
+      noRoom: (wanted) => node.room.refusal(wanted),
+      restart: (container) =>
+        this.#runner.restart(container, `Container ${container.spec.name} resize requires restart`),
+      granted: () => {
+        this.#requests = podRequests(grantedPod(this.#writer.stored, this.#local))
+        node.room.changed()
+      },
+      changed: () => this.#changed(),
+    })
+  }
+
+  #changed(): void {
+    this.#writer.schedule(COALESCE_MS)
+    this.#notify()
+  }
+
+  /** What the pod takes of its node until it is done. */
+  get requests(): ResourceAmounts {
+    return this.#requests
   }
 
   /** What runs here, for logs and commands. */
@@ -147,6 +174,10 @@ export class PodWorker {
       client,
       clock,
       nodeName,
+      resources: () => {
+        const own = this.#local.containers.find(({ spec }) => spec.name === container.name)
+        return own?.resources ?? container.resources
+      },
     }
   }
 
@@ -194,7 +225,21 @@ export class PodWorker {
       this.#writer.schedule(COALESCE_MS)
       this.#watchDeadline()
       this.#debug(pod)
+      this.#resizer.observe()
     }
+  }
+
+  /** Since when it has waited for room to be as large as is asked for; undefined: it does not. */
+  get deferredSince(): string | undefined {
+    if (this.#local.resize.pending === undefined) return undefined
+    const { conditions = [] } = this.pod.status ?? {}
+    const written = conditions.find(({ type }) => type === 'PodResizePending')
+    return written?.lastTransitionTime ?? ''
+  }
+
+  /** There may be room now. */
+  reconsider(): void {
+    if (!this.#terminating && !this.#done) this.#resizer.consider()
   }
 
   /** Starts containers that were added for debugging, once the pod runs. */
@@ -282,6 +327,7 @@ export class PodWorker {
       }
     }
     this.#debug(this.#writer.stored)
+    this.#resizer.observe()
     const ended = await this.#runner.runAll()
     if (!ended || this.#terminating) return
     await this.#writer.flush()
@@ -380,6 +426,7 @@ export class PodWorker {
     if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
       this.#node.addresses.release(this.#local.ip)
     }
+    this.#node.room.changed()
   }
 }
 

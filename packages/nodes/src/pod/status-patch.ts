@@ -7,7 +7,7 @@ import type { PodStatus } from '@gyropilot/api'
 /** Lists that the server merges by a key: what is not named in a patch stays, elements and their fields alike. */
 const MERGED_BY = { conditions: 'type', hostIPs: 'ip', podIPs: 'ip' } as const
 /** Fields of the status that go away again. */
-const PASSING = ['reason', 'message', 'podIP', 'podIPs'] as const
+const PASSING = ['reason', 'message', 'podIP', 'podIPs', 'allocatedResources', 'resources'] as const
 
 type Json = Readonly<Record<string, unknown>>
 
