@@ -12,7 +12,8 @@ const calm = { restarts: 0, conditions: [] }
 const cpu = (request: string) => ({ requests: { cpu: request } })
 
 async function create(world: World, name: string, container: Partial<Container>): Promise<void> {
-  const spec = { containers: [{ name: 'c', image: 'app:1', ...container }] }
+  const containers = [{ name: 'c', image: 'app:1', ...container }]
+  const spec = { restartPolicy: 'OnFailure' as const, containers }
   await world
     .of(resources.pods)
     .create({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec })
@@ -94,6 +95,7 @@ scenario(
       restarts: 1,
     })
     const pod = await world.find(resources.pods, 'p')
+    assert.equal(pod?.status?.phase, 'Running')
     assert.ok(pod?.status?.containerStatuses?.[0]?.lastState?.terminated)
     assert.deepEqual(
       (await told(world, 'p')).filter((text) => text.includes('Killing')),

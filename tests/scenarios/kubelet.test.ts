@@ -246,3 +246,54 @@ for (const [title, container] of [
     { nodes: 1 },
   )
 }
+
+const another = (world: World, image: string) =>
+  world
+    .of(resources.pods)
+    .patch('web', { type: 'strategic', value: { spec: { containers: [{ name: 'c', image }] } } })
+
+scenario(
+  'a container that gets another image starts again at once, whatever its policy',
+  async (world) => {
+    const pod = podOf([])
+    await world
+      .of(resources.pods)
+      .create({ ...pod, spec: { ...pod.spec!, restartPolicy: 'Never' } })
+    await world.advance(5_000)
+    await another(world, 'web:2')
+    await world.advance(2_000)
+    const [status] = (await web(world))?.status?.containerStatuses ?? []
+    assert.deepEqual(
+      [status?.restartCount, status?.image, status?.state?.running !== undefined],
+      [1, 'docker.io/library/web:2', true],
+    )
+    assert.deepEqual(await messages(world, 'Killing'), [
+      'Container c definition changed, will be restarted',
+    ])
+  },
+  { nodes: 1 },
+)
+
+for (const [title, image, annotation] of [
+  ['CrashLoopBackOff', 'web:1', { 'sim.kubelet/crash-loop': 'true' }],
+  ['ImagePullBackOff', 'web:broken', {}],
+] as const)
+  scenario(
+    `a container in ${title} that gets another image does not wait on`,
+    async (world) => {
+      const pod = podOf([])
+      const containers = [{ name: 'c', image }]
+      await world.of(resources.pods).create({
+        ...pod,
+        metadata: { ...pod.metadata, annotations: { ...annotation } },
+        spec: { ...pod.spec!, containers },
+      })
+      await world.advance(120_000)
+      const seen = async () => (await web(world))?.status?.containerStatuses?.[0]
+      assert.equal((await seen())?.state?.waiting?.reason, title)
+      await another(world, 'web:2')
+      await world.advance(700)
+      assert.ok((await seen())?.state?.running)
+    },
+    { nodes: 1 },
+  )

@@ -7,6 +7,7 @@ import type { Command, Process } from './shell.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from './gathered.ts'
 import { expr, test } from './condition-commands.ts'
+import { cut } from './cut-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { noOptions, readOptions } from './shell-options.ts'
@@ -306,6 +307,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['bash', sh],
   ['cat', cat],
   ['cd', cd],
+  ['cut', cut],
   ['date', date],
   ['echo', echo],
   ['env', environmentCommand],

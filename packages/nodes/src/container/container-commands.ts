@@ -249,7 +249,7 @@ async function surroundingsOf(
     commands: COMMANDS,
     files: new FileTree(root, [cgroupMount(() => place.resources()), ...mounts]),
     hostname: hostnameOf(pod, nodeName),
-    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? security.runAsUser ?? 0 },
+    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },
     program: program || (container.image ?? ''),
     nowMs,
     sleep: pause,

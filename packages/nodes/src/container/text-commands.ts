@@ -31,13 +31,13 @@ async function contentsOf(
   }
 }
 
-function linesOf(bytes: Uint8Array): string[] {
+export function linesOf(bytes: Uint8Array): string[] {
   const lines = Buffer.from(bytes).toString().split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-async function print(task: Process, lines: readonly string[]): Promise<void> {
+export async function print(task: Process, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await task.out(`${lines.join('\n')}\n`)
 }
 

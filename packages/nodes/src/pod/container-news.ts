@@ -1,5 +1,7 @@
-/** What is told of one container: events, and why it waits. */
+/** How one container waits, and what is told of it meanwhile. */
 import type { Pod } from '@gyropilot/api'
+import { anySignal, sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { LocalContainer } from './local-pod.ts'
@@ -37,4 +39,24 @@ export function waitFor(
 ): void {
   container.state = { state: 'waiting', reason, message }
   changed()
+}
+
+/** After a failure; answers false when it was cut short, as the container was defined anew. */
+export async function backOffFor(
+  container: LocalContainer,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  delayMs: number,
+): Promise<boolean> {
+  const renewed = new AbortController()
+  using scope = anySignal([signal, renewed.signal])
+  container.wake = () => renewed.abort(new Error('defined anew'))
+  try {
+    await sleep(clock, delayMs, scope.signal)
+    return true
+  } catch (error) {
+    if (!renewed.signal.aborted) throw error
+    return false
+  } finally {
+    container.wake = undefined
+  }
 }

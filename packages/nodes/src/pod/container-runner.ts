@@ -7,12 +7,12 @@ import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior
 import { ContainerProbes } from './container-probes.ts'
 import { durationText } from '../behavior/duration.ts'
 import type { ImageRules } from '../behavior/image.ts'
-import { recordOn, waitFor } from './container-news.ts'
+import { backOffFor, recordOn, waitFor } from './container-news.ts'
 import { GraceTime } from './grace-time.ts'
 import { BACK_OFF_BASE_MS, BACK_OFF_LIMIT_MS, pullImage } from './image-pull.ts'
 import { runHook } from './lifecycle-hooks.ts'
 import { isInteractive, mayRestart } from './local-pod.ts'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { LocalContainer, LocalPod, Terminated } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
 /** A run longer than this starts the back-off anew. */
@@ -86,6 +86,23 @@ export class ContainerRunner {
     const run = behavior.runs[0]!
     const exitCode = await this.#run(container, behavior, run)
     await this.#conclude(container, { ...run, exitCode })
+  }
+
+  /** Containers that have another image now start again with it, and do not wait for that. */
+  redefine({ spec }: Pod): void {
+    const asked = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
+    for (const container of this.#local.containers) {
+      const { name } = container.spec
+      const image = asked.find((other) => other.name === name)?.image
+      if (image === undefined || image === container.spec.image) continue
+      container.spec = { ...container.spec, image }
+      container.wake?.()
+      if (container.state.state !== 'running' || container.role === 'init') continue
+      const why = `Container ${name} definition changed, will be restarted`
+      this.restart(container, why).catch((error: unknown) => {
+        if (!this.#services.signal.aborted) throw error
+      })
+    }
   }
 
   /** Stops what runs, to be started again at once; resolves when it has stopped. */
@@ -184,34 +201,42 @@ export class ContainerRunner {
 
   /** One container until it ends for good; true when it succeeded. */
   async #course(container: LocalContainer): Promise<boolean> {
-    const behavior = this.#behavior.container(container.spec, container.role)
+    let behavior = this.#behavior.container(container.spec, container.role)
+    let { image } = container.spec
     let backOffMs = 0
     for (;;) {
       if (container.state.state === 'terminated') {
         const { exitCode, startedAtMs, finishedAtMs } = container.state
-        if (!container.restartsAtOnce) {
-          if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
-          if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
-          await this.#backOff(container, backOffMs)
-          backOffMs = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
-        }
-        container.restartsAtOnce = false
+        if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
+        if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
+        const isSame = await this.#backOff(container, backOffMs)
+        const longer = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
+        backOffMs = isSame ? longer : 0
         container.restarts++
       }
-      if (container.state.state === 'waiting' || container.state.state === 'terminated') {
+      if (container.state.state !== 'running' || container.restartsAtOnce) {
         await pullImage(container, behavior, this.#services)
         await this.#untilConfigured(container)
+        if (image !== container.spec.image) {
+          image = container.spec.image
+          behavior = this.#behavior.container(container.spec, container.role)
+          backOffMs = 0
+        }
         if (!(await this.#start(container, behavior))) continue
       }
       const run = behavior.runs[Math.min(container.restarts, behavior.runs.length - 1)]!
       const exitCode = await this.#run(container, behavior, run)
-      await this.#conclude(container, exitCode === run.exitCode ? run : { durationMs: 0, exitCode })
+      const end = exitCode === run.exitCode ? run : { durationMs: 0, exitCode }
+      // Of an end that a start follows at once nobody is told: for a pod that does not restart it would be the last.
+      if (container.restartsAtOnce) container.last = await this.#endOf(container, end)
+      else await this.#conclude(container, end)
     }
   }
 
-  async #backOff(container: LocalContainer, backOffMs: number): Promise<void> {
+  /** False: it was cut short. */
+  async #backOff(container: LocalContainer, backOffMs: number): Promise<boolean> {
     await this.#sleep(RELIST_MS)
-    if (backOffMs === 0 || container.state.state !== 'terminated') return
+    if (backOffMs === 0 || container.state.state !== 'terminated') return true
     const { name, namespace, uid } = this.#services.pod().metadata ?? {}
     const waitMs = container.state.finishedAtMs + backOffMs - this.#services.clock.nowMs()
     container.last = container.state
@@ -224,7 +249,7 @@ export class ContainerRunner {
     this.#services.changed()
     const text = `Back-off restarting failed container ${container.spec.name} in pod ${name}_${namespace}(${uid})`
     recordOn(container, this.#services, 'Warning', 'BackOff', text)
-    await this.#sleep(waitMs)
+    return backOffFor(container, this.#services, waitMs)
   }
 
   /** What its environment refers to must be there. */
@@ -260,6 +285,8 @@ export class ContainerRunner {
     container.containerId = containerId
     container.resources = container.spec.resources
     container.state = { state: 'running', startedAtMs }
+    if (container.restartsAtOnce) container.restarts++
+    container.restartsAtOnce = container.started = container.ready = false
     if (container.role === 'main') this.#local.hasRun = true
     if (problem === undefined) return true
     await this.#endAfterHook(container)
@@ -363,25 +390,28 @@ export class ContainerRunner {
 
   /** With what the container says at its end, unless that is scripted. */
   async #conclude(container: LocalContainer, run: Run): Promise<void> {
+    this.#end(container, await this.#endOf(container, run))
+  }
+
+  async #endOf(container: LocalContainer, run: Run): Promise<Terminated | undefined> {
     const { state } = container
-    if (state.state !== 'running') return
+    if (state.state !== 'running') return undefined
     const ranForMs = this.#services.clock.nowMs() - state.startedAtMs
     const message =
       run.message ?? (await this.#services.programs.lastWords(container, run.exitCode, ranForMs))
-    this.#end(container, message === undefined ? run : { ...run, message })
-  }
-
-  #end(container: LocalContainer, run: Run): void {
-    if (container.state.state !== 'running') return
-    container.state = {
-      state: 'terminated',
+    return {
       exitCode: run.exitCode,
       reason: run.reason ?? (run.exitCode === 0 ? 'Completed' : 'Error'),
-      ...(run.message === undefined ? {} : { message: run.message }),
-      startedAtMs: container.state.startedAtMs,
+      ...(message === undefined ? {} : { message }),
+      startedAtMs: state.startedAtMs,
       finishedAtMs: this.#services.clock.nowMs(),
       containerId: container.containerId ?? '',
     }
+  }
+
+  #end(container: LocalContainer, end: Terminated | undefined): void {
+    if (end === undefined || container.state.state !== 'running') return
+    container.state = { state: 'terminated', ...end }
     container.started = false
     container.ready = false
     this.#services.changed()
@@ -389,7 +419,17 @@ export class ContainerRunner {
 
   #endSidecars(): void {
     for (const sidecar of this.#local.containers) {
-      if (sidecar.role === 'sidecar') this.#end(sidecar, { durationMs: 0, exitCode: 0 })
+      if (sidecar.role !== 'sidecar' || sidecar.state.state !== 'running') continue
+      const { startedAtMs } = sidecar.state
+      const { containerId = '' } = sidecar
+      const finishedAtMs = this.#services.clock.nowMs()
+      this.#end(sidecar, {
+        exitCode: 0,
+        reason: 'Completed',
+        startedAtMs,
+        finishedAtMs,
+        containerId,
+      })
     }
   }
 

@@ -5,7 +5,7 @@ import type { ContainerBehavior } from '../behavior/behavior.ts'
 import { durationText } from '../behavior/duration.ts'
 import { imageIdOf, imageProblem } from '../behavior/image.ts'
 import type { ImageRules } from '../behavior/image.ts'
-import { recordOn, waitFor } from './container-news.ts'
+import { backOffFor, recordOn, waitFor } from './container-news.ts'
 import type { NewsServices } from './container-news.ts'
 import type { LocalContainer } from './local-pod.ts'
 
@@ -26,25 +26,26 @@ interface Problem {
   readonly message: string
 }
 
-/** Resolves when it is there. */
+/** Resolves when it is there. Another image is tried at once. */
 export async function pullImage(
   container: LocalContainer,
   behavior: ContainerBehavior,
   services: PullServices,
 ): Promise<void> {
-  const image = container.spec.image ?? ''
   let backOffMs = BACK_OFF_BASE_MS
   for (let attempt = 1; ; attempt++) {
+    const image = container.spec.image ?? ''
     const scripted = behavior.pullError
     const problem =
       scripted !== undefined && attempt <= scripted.times
         ? scripted
         : imageProblem(image, services.imageRules)
     if (problem === undefined) return pulled(container, image, behavior.pullMs, services)
-    if (problem.reason === 'InvalidImageName')
-      await refuseName(container, problem, backOffMs, services)
-    else await failPull(container, image, problem, backOffMs, services)
-    backOffMs = Math.min(backOffMs * 2, BACK_OFF_LIMIT_MS)
+    const isSame =
+      problem.reason === 'InvalidImageName'
+        ? await refuseName(container, problem, backOffMs, services)
+        : await failPull(container, image, problem, backOffMs, services)
+    backOffMs = isSame ? Math.min(backOffMs * 2, BACK_OFF_LIMIT_MS) : BACK_OFF_BASE_MS
   }
 }
 
@@ -53,11 +54,11 @@ async function refuseName(
   { reason, message }: Problem,
   backOffMs: number,
   services: PullServices,
-): Promise<void> {
+): Promise<boolean> {
   waitFor(container, services, reason, message)
   recordOn(container, services, 'Warning', 'InspectFailed', message)
   recordOn(container, services, 'Warning', 'Failed', 'Error: InvalidImageName')
-  await sleep(services.clock, backOffMs, services.signal)
+  return backOffFor(container, services, backOffMs)
 }
 
 async function failPull(
@@ -66,19 +67,18 @@ async function failPull(
   { reason, message }: Problem,
   backOffMs: number,
   services: PullServices,
-): Promise<void> {
-  const { clock, signal } = services
+): Promise<boolean> {
   recordOn(container, services, 'Normal', 'Pulling', `Pulling image "${image}"`)
   const text = `Failed to pull image "${image}": ${message}`
   recordOn(container, services, 'Warning', 'Failed', text)
   recordOn(container, services, 'Warning', 'Failed', `Error: ${reason}`)
   waitFor(container, services, reason, message)
-  await sleep(clock, PULL_ERROR_SHOWN_MS, signal)
+  if (!(await backOffFor(container, services, PULL_ERROR_SHOWN_MS))) return false
   const backOff = `Back-off pulling image "${image}"`
   waitFor(container, services, 'ImagePullBackOff', `${backOff}: ${reason}: ${message}`)
   recordOn(container, services, 'Normal', 'BackOff', backOff)
   recordOn(container, services, 'Warning', 'Failed', 'Error: ImagePullBackOff')
-  await sleep(clock, Math.max(0, backOffMs - PULL_ERROR_SHOWN_MS), signal)
+  return backOffFor(container, services, Math.max(0, backOffMs - PULL_ERROR_SHOWN_MS))
 }
 
 async function pulled(

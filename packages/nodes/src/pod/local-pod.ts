@@ -35,6 +35,8 @@ export interface LocalContainer {
   finish: ((exitCode: number) => void) | undefined
   /** Of programs that somebody may type into: of the run that goes on, and of the one before. */
   consoles: readonly ProgramConsole[]
+  /** Ends a wait after a failure: the container was defined anew. */
+  wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
   restartsAtOnce: boolean
 }
@@ -97,6 +99,7 @@ export function localContainer(
     imageId: '',
     finish: undefined,
     consoles: [],
+    wake: undefined,
     restartsAtOnce: false,
   }
 }

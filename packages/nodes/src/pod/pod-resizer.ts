@@ -27,19 +27,10 @@ export interface ResizerServices {
 export class PodResizer {
   readonly #local: LocalPod
   readonly #services: ResizerServices
-  #generation: number | undefined
 
   constructor(local: LocalPod, services: ResizerServices) {
     this.#local = local
     this.#services = services
-  }
-
-  /** The pod may ask for something else now. */
-  observe(): void {
-    const { generation } = this.#services.pod().metadata ?? {}
-    if (generation === this.#generation) return
-    this.#generation = generation
-    this.consider()
   }
 
   /** Again whenever the pod or the room for it has changed. */

@@ -70,6 +70,8 @@ export class PodWorker {
   readonly #course = new AbortController()
   readonly #onDone: () => void
   readonly #listeners = new Set<() => void>()
+  /** Of the spec that was seen last. */
+  #generation: number | undefined
   #terminating = false
   #grace: GraceTime | undefined
   #deadlineSeconds: number | undefined
@@ -225,7 +227,11 @@ export class PodWorker {
       this.#writer.schedule(COALESCE_MS)
       this.#watchDeadline()
       this.#debug(pod)
-      this.#resizer.observe()
+      if (pod.metadata?.generation !== this.#generation) {
+        this.#generation = pod.metadata?.generation
+        this.#runner.redefine(pod)
+        this.#resizer.consider()
+      }
     }
   }
 
@@ -327,7 +333,7 @@ export class PodWorker {
       }
     }
     this.#debug(this.#writer.stored)
-    this.#resizer.observe()
+    this.#resizer.consider()
     const ended = await this.#runner.runAll()
     if (!ended || this.#terminating) return
     await this.#writer.flush()
