@@ -26,7 +26,7 @@ export function cgroupMount(resources: () => Resources | undefined): Mount {
   const store = new FileStore()
   for (const [name, textOf] of Object.entries(FILES))
     store.set(`/${name}`, async () => Buffer.from(`${textOf(resources() ?? {})}\n`))
-  return { path: '/sys/fs/cgroup', store, subPath: '', readOnly: true }
+  return { path: '/sys/fs/cgroup', store, subPath: '', readOnly: true, type: 'cgroup2' }
 }
 
 function quotaOf(milliCpu: number): number {

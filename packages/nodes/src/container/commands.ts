@@ -10,6 +10,7 @@ import { expr, test } from './condition-commands.ts'
 import { cut } from './cut-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
+import { mount } from './mount-command.ts'
 import { noOptions, readOptions } from './shell-options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
@@ -327,6 +328,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['id', id],
   ['ls', ls],
   ['mkdir', makeFolders],
+  ['mount', mount],
   ['printenv', printenv],
   ['ps', ps],
   ['pwd', printed(({ folder }) => folder.path || '/')],

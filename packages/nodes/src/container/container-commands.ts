@@ -1,4 +1,5 @@
 /** Commands in a simulated container, with its files and environment: asked for from outside, and its own program. */
+import { amountOf, resources } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -11,6 +12,7 @@ import { FileTree } from './file-tree.ts'
 import { Input, inputOf } from './input.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
+import { oomScoreOf } from './oom-score.ts'
 import { PodSources, fillRoot, substituted } from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
@@ -239,9 +241,14 @@ async function surroundingsOf(
   nowMs: () => number,
 ): Promise<Surroundings> {
   const { pod, container, containerId, client, nodeName, storage } = place
-  const root = storage.root(container.name, containerId, (store) =>
-    fillRoot(store, pod, container, nodeName),
-  )
+  const root = storage.root(container.name, containerId, (store) => {
+    fillRoot(store, pod, container, nodeName)
+    store.set('/proc/1/oom_score_adj', async () => {
+      const node = await client.resource(resources.nodes).get(nodeName)
+      const bytes = amountOf('memory', node.status?.capacity?.['memory'] ?? '0')
+      return Buffer.from(`${oomScoreOf(pod, container, bytes)}\n`)
+    })
+  })
   const mounts = await new PodSources(client, pod).mounts(container, storage, nodeName)
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')

@@ -9,6 +9,8 @@ export interface Mount {
   /** Shown of the store; empty: all of it. */
   readonly subPath: string
   readonly readOnly: boolean
+  /** Of file system. Default: tmpfs. */
+  readonly type?: string
 }
 
 /** `.` and `..` resolved; always absolute, without trailing slash (the root is ''). */
@@ -27,8 +29,15 @@ export class FileTree {
   readonly #mounts: readonly Mount[]
 
   constructor(root: FileStore, mounts: readonly Mount[]) {
-    this.#root = { path: '', store: root, subPath: '', readOnly: false }
+    this.#root = { path: '', store: root, subPath: '', readOnly: false, type: 'overlay' }
     this.#mounts = mounts.toSorted((a, b) => b.path.length - a.path.length)
+  }
+
+  /** What is mounted, by path. */
+  get mounts(): readonly { path: string; type: string; readOnly: boolean }[] {
+    return [this.#root, ...this.#mounts]
+      .map(({ path, type = 'tmpfs', readOnly }) => ({ path, type, readOnly }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
   async read(path: string): Promise<Uint8Array> {

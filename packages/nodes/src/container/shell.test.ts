@@ -79,6 +79,13 @@ test('single commands', async () => {
     [['env', 'X=1', 'printenv', 'X'], 0, '1\n'],
     [['cat', '/etc/conf/key'], 0, 'value'],
     [['ls', '/etc/conf'], 0, 'key\n'],
+    [
+      ['mount'],
+      0,
+      'overlay on / type overlay (rw,relatime)\ntmpfs on /etc/conf type tmpfs (ro,relatime)\n',
+    ],
+    [['mount', '-t', 'overlay'], 0, 'overlay on / type overlay (rw,relatime)\n'],
+    [['mount', '/dev/sda', '/mnt'], 1, ''],
     [['ls', '/'], 0, 'etc\ntmp\n'],
     [['test', '-d', '/tmp'], 0, ''],
     [['test', '-d', '/etc/conf/key'], 1, ''],
