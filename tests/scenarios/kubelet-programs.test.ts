@@ -54,6 +54,8 @@ for (const [script, phase, exitCode] of [
   ['i=0; while [ $i -lt 3 ]; do sleep 1; i=$((i+1)); done; exit $i', 'Failed', 3],
   ['until [ -f /tmp/x ]; do sleep 2; touch /tmp/x; done', 'Succeeded', 0],
   ['test "$MODE" = fast', 'Succeeded', 0],
+  ['test "$(cat /proc/1/oom_score_adj)" = 1000', 'Succeeded', 0],
+  ['test "$(cat /proc/self/uid_map)" = "         0          0 4294967295"', 'Succeeded', 0],
   ['set -e; test "$(hostname)" = p; grep -q "$HOSTNAME" /etc/hosts; false; exit 0', 'Failed', 1],
   [
     'test "${KUBERNETES_SERVICE_HOST:?}:${KUBERNETES_SERVICE_PORT:?}" = 10.0.0.1:443',
@@ -452,6 +454,61 @@ scenario(
     await world.advance(60_000)
     const { succeeded, failed } = (await world.find(resources.jobs, 'j'))?.status ?? {}
     assert.deepEqual([succeeded, failed], [1, 1])
+  },
+  one,
+)
+
+const fromFile = (key: string, optional = false): Container['env'] => [
+  { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'a.env', key, optional } } },
+]
+
+for (const [title, env, script, expected] of [
+  ['its value', fromFile('KEY'), 'test "$A" = "one two"', 'Succeeded'],
+  ['nothing, where that will do', fromFile('OTHER', true), 'test -z "${A+set}"', 'Succeeded'],
+  [
+    'no such key',
+    fromFile('OTHER'),
+    'true',
+    'environment variable key "OTHER" not found in file "a.env"',
+  ],
+] as const)
+  scenario(
+    `a variable from a file that an init container wrote: ${title}`,
+    async (world) => {
+      const writer = {
+        name: 'w',
+        image: 'busybox',
+        ...shell('echo "KEY=\'one two\'" > /data/a.env'),
+        volumeMounts: [{ name: 'v', mountPath: '/data' }],
+      }
+      const spec = {
+        ...never.spec,
+        initContainers: [writer],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      }
+      await create(world, podOf({ ...shell(script), env }, { spec }))
+      await world.advance(5_000)
+      const { phase, containerStatuses: [status] = [] } = (await found(world))?.status ?? {}
+      assert.equal(status?.state?.waiting?.message ?? phase, expected)
+    },
+    one,
+  )
+
+scenario(
+  'a pod with users of its own has others of its node than any other pod',
+  async (world) => {
+    const script = 'cut -c12-21 /proc/self/uid_map > /dev/termination-log'
+    for (const name of ['a', 'b']) {
+      const pod = podOf(shell(script), { spec: { ...never.spec, hostUsers: false } })
+      await create(world, { ...pod, metadata: { ...pod.metadata, name } })
+    }
+    await world.advance(5_000)
+    const first = async (name: string): Promise<number> => {
+      const pod = await world.find(resources.pods, name)
+      return Number(pod?.status?.containerStatuses?.[0]?.state?.terminated?.message)
+    }
+    const [a, b] = [await first('a'), await first('b')]
+    assert.ok(a >= 65_536 && b >= 65_536 && Math.abs(a - b) >= 65_536, `${a} ${b}`)
   },
   one,
 )

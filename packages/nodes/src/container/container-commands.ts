@@ -229,7 +229,7 @@ class NotRunHere extends Error {}
 async function environmentOf(place: Place): Promise<Map<string, string>> {
   const { client, pod, container, containerId, nodeName, storage } = place
   const made = await storage.environment(container.name, containerId, () =>
-    new PodSources(client, pod).environment(container, nodeName),
+    new PodSources(client, pod, storage).environment(container, nodeName),
   )
   return new Map(made)
 }
@@ -249,7 +249,7 @@ async function surroundingsOf(
       return Buffer.from(`${oomScoreOf(pod, container, bytes)}\n`)
     })
   })
-  const mounts = await new PodSources(client, pod).mounts(container, storage, nodeName)
+  const mounts = await new PodSources(client, pod, storage).mounts(container, nodeName)
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
   return {

@@ -93,7 +93,10 @@ const given: Pod = pod({
 })
 
 test('the environment has what the spec says, in its order', async () => {
-  const environment = await new PodSources(client, given).environment(container, 'n1')
+  const environment = await new PodSources(client, given, new PodStorage()).environment(
+    container,
+    'n1',
+  )
   const own = Object.fromEntries(
     [...environment].filter(([name]) => /^(P_|[A-Z]{1,3}$|GONE)/.test(name)),
   )
@@ -111,7 +114,10 @@ test('the environment has what the spec says, in its order', async () => {
 
 test('services are in the environment that were there when the container started', async () => {
   const named = async (of: Pod): Promise<readonly string[]> => {
-    const environment = await new PodSources(client, of).environment(container, 'n1')
+    const environment = await new PodSources(client, of, new PodStorage()).environment(
+      container,
+      'n1',
+    )
     return [...environment.keys()].filter((name) => name.endsWith('_SERVICE_HOST'))
   }
   const own = { containerID: 'x', image: '', imageID: '', ready: true, restartCount: 0 }
@@ -143,9 +149,9 @@ test('the environment of a run stays as it was made; the next run has one of its
 
 test('volumes are mounted: config maps, secrets, projections read-only, storage shared by the containers', async () => {
   const storage = new PodStorage()
-  const sources = new PodSources(client, given)
+  const sources = new PodSources(client, given, new PodStorage())
   const root = storage.root('c', 'id', (store) => fillRoot(store, given, container, 'n1'))
-  const files = new FileTree(root, await sources.mounts(container, storage, 'n1'))
+  const files = new FileTree(root, await sources.mounts(container, 'n1'))
   const text = async (path: string): Promise<string> =>
     Buffer.from(await files.read(path)).toString()
   assert.equal(await text('/etc/conf/app.conf'), 'color=blue')
@@ -157,7 +163,7 @@ test('volumes are mounted: config maps, secrets, projections read-only, storage 
   assert.equal(await text('/etc/hostname'), 'p\n')
   assert.throws(() => files.write('/etc/conf/x', Buffer.from('')), /Read-only file system/)
   files.write('/cache/x', Buffer.from('kept'))
-  const other = new FileTree(new FileStore(), await sources.mounts(container, storage, 'n1'))
+  const other = new FileTree(new FileStore(), await sources.mounts(container, 'n1'))
   assert.equal(Buffer.from(await other.read('/cache/x')).toString(), 'kept')
 })
 

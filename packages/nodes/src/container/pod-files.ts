@@ -1,9 +1,10 @@
 /** What a container finds in its file system and its environment: from its image, its node and the pod's volumes. */
-import { resources } from '@gyropilot/api'
+import { fnv1a, resources } from '@gyropilot/api'
 import type { Container, Pod, Service, TokenRequest, Volume } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
+import { BadEnvFile, valueInEnvFile } from './env-file.ts'
 import { absolute } from './file-tree.ts'
 import { FileStore } from './file-store.ts'
 import type { Mount } from './file-tree.ts'
@@ -13,6 +14,7 @@ import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 import { serviceVariables } from './service-environment.ts'
 
+const BAD_ENV_FILE = "couldn't parse env file"
 const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
 
 /** Written by the runtime before a container starts. */
@@ -23,6 +25,7 @@ export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeN
     '/etc/os-release': `NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`,
     '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n',
     '/etc/resolv.conf': resolverOf(pod),
+    '/proc/self/uid_map': usersOf(pod),
     '/proc/sys/kernel/hostname': `${nodeName}\n`,
   }
   for (const path of IMAGE_FOLDERS) store.makeFolder(path)
@@ -30,6 +33,17 @@ export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeN
   const message = terminationPath(container)
   store.makeFolder(message.slice(0, message.lastIndexOf('/')))
   store.set(message, new Uint8Array(0))
+}
+
+const USERS_OF_A_POD = 65_536
+const MOST_PODS = 65_535
+
+/** Which users of the node those of the container are: the same, unless the pod has its own. */
+function usersOf({ metadata, spec }: Pod): string {
+  const place = 1 + (fnv1a(Buffer.from(metadata?.uid ?? '')) % MOST_PODS)
+  const [first, count] =
+    spec?.hostUsers === false ? [place * USERS_OF_A_POD, USERS_OF_A_POD] : [0, 2 ** 32 - 1]
+  return `${[0, first, count].map((number) => String(number).padStart(10)).join(' ')}\n`
 }
 
 /** Where a container leaves its last words. */
@@ -41,13 +55,15 @@ export function terminationPath({ terminationMessagePath }: Container): string {
 export class PodSources {
   readonly #client: Client
   readonly #pod: Pod
+  readonly #storage: PodStorage
 
-  constructor(client: Client, pod: Pod) {
+  constructor(client: Client, pod: Pod, storage: PodStorage) {
     this.#client = client
     this.#pod = pod
+    this.#storage = storage
   }
 
-  async mounts(container: Container, storage: PodStorage, nodeName: string): Promise<Mount[]> {
+  async mounts(container: Container, nodeName: string): Promise<Mount[]> {
     const environment = (container.volumeMounts ?? []).some(({ subPathExpr }) => subPathExpr)
       ? await this.environment(container, nodeName)
       : new Map<string, string>()
@@ -57,7 +73,7 @@ export class PodSources {
       const given = await this.#contents(volume)
       return {
         path: absolute(mount.mountPath, ''),
-        store: given ?? storage.volume(volume),
+        store: given ?? this.#storage.volume(volume),
         subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
         readOnly: mount.readOnly === true || given !== undefined,
       }
@@ -175,6 +191,36 @@ export class PodSources {
     return new Map(binary(found?.data))
   }
 
+  /** Why a variable that stands in a file cannot be had; undefined: all can, or need not. */
+  async fileKeyProblem({ env = [] }: Container): Promise<string | undefined> {
+    for (const { valueFrom } of env) {
+      const source = valueFrom?.fileKeyRef
+      if (source === undefined) continue
+      const found = await this.#inFile(source)
+      if (found.problem !== undefined) return found.problem
+      if (found.value === undefined && source.optional !== true)
+        return `environment variable key ${JSON.stringify(source.key)} not found in file ${JSON.stringify(source.path)}`
+    }
+    return undefined
+  }
+
+  async #inFile({ volumeName, path, key, optional }: FileKey): Promise<{
+    readonly value?: string | undefined
+    readonly problem?: string
+  }> {
+    const volume = this.#pod.spec?.volumes?.find(({ name }) => name === volumeName)
+    const content = volume && this.#storage.volume(volume).get(`/${path}`)
+    const isFile = content !== undefined && !(content instanceof Map)
+    if (!isFile) return optional === true ? {} : { problem: BAD_ENV_FILE }
+    const bytes = typeof content === 'function' ? await content() : content
+    try {
+      return { value: valueInEnvFile(Buffer.from(bytes).toString(), key) }
+    } catch (error) {
+      if (!(error instanceof BadEnvFile)) throw error
+      return { problem: BAD_ENV_FILE }
+    }
+  }
+
   /** Of a process in the container, in the order of the kubelet: all of a source, then single values. */
   async environment(container: Container, nodeName: string): Promise<Map<string, string>> {
     const environment = new Map<string, string>([
@@ -196,6 +242,9 @@ export class PodSources {
         environment.set(name, fieldOf(this.#pod, valueFrom.fieldRef.fieldPath, nodeName))
       } else if (valueFrom.resourceFieldRef) {
         environment.set(name, await this.#resource(container, valueFrom.resourceFieldRef, nodeName))
+      } else if (valueFrom.fileKeyRef) {
+        const { value } = await this.#inFile(valueFrom.fileKeyRef)
+        if (value !== undefined) environment.set(name, value)
       } else {
         const { configMapKeyRef, secretKeyRef } = valueFrom
         const data = configMapKeyRef
@@ -207,6 +256,13 @@ export class PodSources {
     }
     return environment
   }
+}
+
+interface FileKey {
+  readonly volumeName: string
+  readonly path: string
+  readonly key: string
+  readonly optional?: boolean | undefined
 }
 
 interface DownwardSource {

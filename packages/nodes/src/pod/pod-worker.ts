@@ -167,7 +167,8 @@ export class PodWorker {
   place(container: Container, containerId: string): Place {
     const { client, clock, nodeName } = this.#node
     // What the node knows already may not be written yet.
-    const status = podStatusOf(this.pod, this.#local, this.#node, clock.nowMs())
+    const own = podStatusOf(this.pod, this.#local, this.#node, clock.nowMs())
+    const status = { ...own, qosClass: this.pod.status?.qosClass }
     return {
       pod: { ...this.pod, status },
       container,
@@ -298,7 +299,9 @@ export class PodWorker {
     const pod = this.#writer.stored
     const problem = await references.environmentProblem(pod, container)
     if (problem !== undefined) return problem
-    const sources = new PodSources(client, pod)
+    const sources = new PodSources(client, pod, this.#files())
+    const inFile = await sources.fileKeyProblem(container)
+    if (inFile !== undefined) return inFile
     return containerProblem(pod, container, () => sources.environment(container, nodeName))
   }
 
