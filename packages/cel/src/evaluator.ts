@@ -151,6 +151,8 @@ class Planner {
       this.#checked.isNamespaced(call) || call.target === undefined
         ? call.args
         : [call.target, ...call.args]
+    // Nothing is in an empty list: what would be looked for is not evaluated.
+    if (call.function === '@in' && isEmptyLiteral(args[1]!)) return () => false
     const steps = args.map((argument) => this.plan(argument))
     if (SEARCHES.has(call.function)) checkPattern(args[1])
     switch (call.function) {
@@ -190,7 +192,9 @@ class Planner {
     const [only] = overloads
     return (run) => {
       const values = steps.map((step) => step(run))
-      const overload = certain ? only! : choose(overloads, values, call.function)
+      // What may be null by its schema has the type of what it is otherwise.
+      const isKnown = certain && !values.includes(null)
+      const overload = isKnown ? only! : choose(overloads, values, call.function)
       // Assertion: the checker has matched arguments to parameters, or `choose` has.
       const result = overload.evaluate(...(values as never[]))
       run.meter.charge(overload.cost === undefined ? 1 : overload.cost(values, result))
@@ -227,7 +231,7 @@ class Planner {
         const name = key(run)
         const given = value(run)
         const content = optional ? optionalOf(given).value : given
-        if (content !== undefined) map.insert(name, content)
+        if (content !== undefined) map.put(name, content)
       }
       run.meter.charge(30)
       return map
@@ -287,6 +291,9 @@ class Planner {
     }
   }
 }
+
+const isEmptyLiteral = (expression: Expression): boolean =>
+  expression.kind === 'list' && expression.elements.length === 0
 
 /** The empty list and map with which folds begin must stay themselves: they are told from others by it. */
 const isStart = (value: Value): boolean => value === EMPTY_LIST || value === EMPTY_MAP
@@ -422,10 +429,16 @@ function choose(overloads: readonly Overload[], values: readonly Value[], name: 
     if (overload.parameters.every((type, index) => matchesType(values[index]!, type)))
       return overload
   }
-  const isOperator = name.includes('_')
-  throw new EvaluationError(
-    isOperator
-      ? 'no such overload'
-      : `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`,
-  )
+  throw new EvaluationError(noOverload(values, name))
 }
+
+/** Null has no operators and no size; other values know their own, and other texts. */
+function noOverload(values: readonly Value[], name: string): string {
+  const isNull = values[0] === null
+  if (name.includes('_')) return isNull ? `no such overload: ${name}` : 'no such overload'
+  if (isNull && name === 'size') return 'no such overload: size'
+  if (isNull && TEXT_TESTS.has(name)) return 'no such overload'
+  return `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`
+}
+
+const TEXT_TESTS = new Set(['contains', 'startsWith', 'endsWith', 'matches'])

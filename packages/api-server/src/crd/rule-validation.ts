@@ -80,6 +80,20 @@ function expressionsOf(schema: Schema): string[] {
   return [...own, ...children.filter(hasRules).flatMap(expressionsOf)]
 }
 
+/** How what is wrong with an expression begins. */
+interface Failures {
+  readonly compilation: string
+  readonly instantiation: string
+}
+const RULE: Failures = {
+  compilation: 'compilation failed: ',
+  instantiation: 'program instantiation failed: ',
+}
+const MESSAGE_EXPRESSION: Failures = {
+  compilation: 'messageExpression compilation failed: ',
+  instantiation: 'messageExpression instantiation failed: ',
+}
+
 class RuleCheck {
   readonly #errors: FieldErrors
   readonly #verdict: SchemaVerdict
@@ -195,9 +209,9 @@ class RuleCheck {
 
   #rule(source: RuleSource, type: CelType, cardinality: number, path: string, place: Place): void {
     const at = `${path}.rule`
-    const program = this.#compile(source, source.rule, type, at, 'compilation failed: ')
+    const program = this.#compile(source, source.rule, type, at, RULE)
     if (program === undefined) return
-    if (program.type.kind !== 'bool' && program.type.kind !== 'dyn') {
+    if (program.type.kind !== 'bool') {
       this.#refuse(at, source, 'cel expression must evaluate to a bool')
       return
     }
@@ -224,7 +238,7 @@ class RuleCheck {
     const text = source.messageExpression
     if (text === undefined || text === '') return
     const at = `${path}.messageExpression`
-    const program = this.#compile(source, text, type, at, 'messageExpression compilation failed: ')
+    const program = this.#compile(source, text, type, at, MESSAGE_EXPRESSION)
     if (program === undefined) return
     if (program.type.kind !== 'string')
       this.#refuse(at, source, 'messageExpression must evaluate to a string')
@@ -236,14 +250,15 @@ class RuleCheck {
     text: string,
     type: CelType,
     path: string,
-    prefix: string,
+    { compilation, instantiation }: Failures,
   ): Compiled | undefined {
     const { compile, CompileError, ProgramError } = cel()
     try {
       return compile(text, ruleEnvironment(type, source))
     } catch (error) {
-      if (error instanceof CompileError) this.#refuse(path, source, prefix + error.message)
-      else if (error instanceof ProgramError) this.#refuse(path, source, error.message)
+      if (error instanceof CompileError) this.#refuse(path, source, compilation + error.message)
+      else if (error instanceof ProgramError)
+        this.#refuse(path, source, instantiation + error.reason)
       else throw error
       return undefined
     }

@@ -232,7 +232,7 @@ describe('types of schemas', () => {
       '5',
       `type(self.v) == string && self.v == '5'`,
     ],
-    ['a nullable object', object({}, { nullable: true }), null, 'self.v == null'],
+    ['a nullable object', object({}, { nullable: true }), null, '!has(self.v)'],
     [
       'a set list, in any order',
       { type: 'array', items: STRING, 'x-kubernetes-list-type': 'set' },
@@ -270,6 +270,49 @@ describe('types of schemas', () => {
         object({ v: schema }, { 'x-kubernetes-validations': [rule(text)] }),
       )
       assert.deepEqual(await create({ v: value }), [201, undefined])
+    })
+
+  const broken: readonly (readonly [string, object, unknown, string, string])[] = [
+    [
+      'a field that is null is none',
+      object({}, { nullable: true }),
+      null,
+      'self.v == null',
+      'no such key: v evaluating rule: self.v == null',
+    ],
+    [
+      'bytes are read in the alphabet of URLs',
+      { ...STRING, format: 'byte' },
+      'aG/k',
+      'size(self.v) > 0',
+      'Invalid byte formatted string aG/k: illegal base64 data at input byte 2 evaluating rule: size(self.v) > 0',
+    ],
+    ...[
+      [`self.v[0].contains('x')`, ''],
+      [`size(self.v[0]) > 0`, ': size'],
+      [`self.v[0] + 'a' == 'b'`, ': _+_'],
+      [`self.v[0] < 'b'`, ': _<_'],
+      [`self.v[0].lowerAscii() == 'b'`, ': lowerAscii(null_type)'],
+    ].map(
+      ([text = '', shown = '']) =>
+        [
+          `an item that is null has no operations: ${text}`,
+          { type: 'array', items: { ...STRING, nullable: true } },
+          [null],
+          text,
+          `'no such overload${shown}': call arguments did not match a supported operator, function or macro signature for rule: ${text}`,
+        ] as const,
+    ),
+  ]
+  for (const [title, schema, value, text, message] of broken)
+    test(title, async () => {
+      const { create } = await setup(
+        object({ v: schema }, { 'x-kubernetes-validations': [rule(text)] }),
+      )
+      assert.deepEqual(await create({ v: value }), [
+        422,
+        `spec: Invalid value: "object": ${message}`,
+      ])
     })
 
   test('names that are no identifiers are escaped', async () => {
@@ -421,6 +464,20 @@ describe('definitions that are refused', () => {
       'a rule that is no bool',
       at('self.n'),
       [`${path}.rule: Invalid value: ${shown('self.n')}: cel expression must evaluate to a bool`],
+    ],
+    [
+      'a rule that may be anything',
+      at('dyn(true)'),
+      [
+        `${path}.rule: Invalid value: ${shown('dyn(true)')}: cel expression must evaluate to a bool`,
+      ],
+    ],
+    [
+      'a constant part of a message that fails',
+      at('false', { messageExpression: `string(int('x'))` }),
+      [
+        `${path}.messageExpression: Invalid value: ${shown('false', { MessageExpression: `string(int('x'))` })}: messageExpression instantiation failed: type conversion error from 'string' to 'int'`,
+      ],
     ],
     [
       'a message of two lines',

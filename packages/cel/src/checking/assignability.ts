@@ -126,10 +126,22 @@ function bind(
     }
     return false
   }
-  if (type.kind === 'parameter' && type.name === variable.name) return true
+  const same = resolved(known, type)
+  if (same.kind === 'parameter' && same.name === variable.name) return true
   if (mentions(known, type, variable)) return false
   known.set(variable, type)
   return true
+}
+
+/** What a parameter stands for by way of others. */
+function resolved(known: Substitution, type: CelType): CelType {
+  let current = type
+  while (current.kind === 'parameter') {
+    const next = known.get(current)
+    if (next === undefined) return current
+    current = next
+  }
+  return current
 }
 
 function acceptsNull(type: CelType): boolean {

@@ -161,7 +161,7 @@ class Estimator {
   sizeOf(expression: Expression): CostRange {
     const known = this.#sizes.get(expression) ?? this.#declaredSize(this.#paths.get(expression))
     if (known !== undefined) return known
-    if (SCALARS.has(this.#checked.typeOf(expression).kind)) return ONE
+    if (isScalar(this.#checked.typeOf(expression))) return ONE
     const local = expression.kind === 'identifier' ? this.#local(expression.name) : undefined
     return local?.size ?? UNKNOWN_SIZE
   }
@@ -326,6 +326,12 @@ const SCALARS: ReadonlySet<CelType['kind']> = new Set([
   'timestamp',
   'duration',
 ])
+
+/** An optional is what it may hold. */
+function isScalar(type: CelType): boolean {
+  if (type.kind === 'opaque' && type.name === 'optional_type') return isScalar(type.parameters[0]!)
+  return SCALARS.has(type.kind)
+}
 
 function estimateOf(overload: Overload, args: readonly EstimatedArgument[]): CallEstimate {
   return overload.estimate?.(args) ?? { cost: ONE }

@@ -105,15 +105,23 @@ export const EACH_WITH_EACH: Costs = {
   estimate: ([a, b]) => ({ cost: sum(product(a!.size, b!.size), exactly(1)) }),
 }
 
-/** Equality and order: up to the end of the shorter one. */
+/** Order and inequality: up to the end of the shorter one. */
 export const COMPARISON: Costs = {
   cost: (args) =>
     Math.ceil(Math.min(actualSize(args[0]!), actualSize(args[1]!)) * STRING_TRAVERSAL),
   estimate: ([a, b]) => {
-    if (a!.type.kind === 'opaque' && a!.type.name in OPAQUE_EQUALITY)
-      return { cost: exactly(OPAQUE_EQUALITY[a!.type.name]!) }
     const max = Math.min(a!.size.max, b!.size.max)
     return { cost: scaled({ min: max > 0 ? 1 : 0, max }, STRING_TRAVERSAL) }
+  },
+}
+
+/** Of values of libraries only equality is estimated by what they are. */
+export const EQUALITY: Costs = {
+  ...COMPARISON,
+  estimate: (args) => {
+    const { type } = args[0]!
+    const known = type.kind === 'opaque' ? OPAQUE_EQUALITY[type.name] : undefined
+    return known === undefined ? COMPARISON.estimate!(args) : { cost: exactly(known) }
   },
 }
 

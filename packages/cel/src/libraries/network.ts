@@ -12,6 +12,7 @@ import { STRING_TRAVERSAL, exactly, scaled, sum } from '../costs/cost-estimate.t
 import { declare } from '../checking/signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'
+import { addressProblem } from './address-problems.ts'
 import { EvaluationError, Opaque } from '../values/values.ts'
 import type { Value } from '../values/values.ts'
 
@@ -59,7 +60,8 @@ const isMapped = ({ family, value }: IpAddress): boolean => family === 6 && valu
 function parseAddress(text: string): IpAddress | string {
   const ip = parseIp(text)
   if (ip === undefined) {
-    if (text.includes('%') && parseIp(text.split('%')[0]!) !== undefined)
+    const [address = '', zone = ''] = text.split('%', 2)
+    if (zone !== '' && parseIp(address)?.family === 6)
       return `IP address ${JSON.stringify(text)} with zone value is not allowed`
     return `IP Address ${JSON.stringify(text)} parse error during conversion from string: ${addressProblem(text)}`
   }
@@ -85,33 +87,6 @@ function prefixProblem(text: string): string {
   return /^(0|[1-9]\d{0,2})$/.test(bits)
     ? 'prefix length out of range'
     : `bad bits after slash: ${JSON.stringify(bits)}`
-}
-
-/** What Go says of an address that is none; of IPv6 only that. */
-function addressProblem(text: string): string {
-  const isIpv4 = /^[^.:%]*\./.test(text)
-  return `ParseAddr(${JSON.stringify(text)}): ${isIpv4 ? ipv4Problem(text) : 'unable to parse IP'}`
-}
-
-function ipv4Problem(text: string): string {
-  let field = ''
-  let dots = 0
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index]!
-    const rest = ` (at ${JSON.stringify(text.slice(index))})`
-    if (character === '.') {
-      if (field === '' || index === text.length - 1)
-        return `IPv4 field must have at least one digit${rest}`
-      if (dots === 3) return 'IPv4 address too long'
-      dots++
-      field = ''
-    } else if (/\d/.test(character)) {
-      if (field === '0') return 'IPv4 field has octet with leading zero'
-      field += character
-      if (Number(field) > 255) return 'IPv4 field has value >255'
-    } else return `unexpected character${rest}`
-  }
-  return 'IPv4 address too short'
 }
 
 function ip(text: string): IpValue {

@@ -1,5 +1,5 @@
 /** Operators, indexing, membership and size: what the language itself defines. */
-import { COMPARISON, CONCATENATION, actualSize } from '../costs/cost.ts'
+import { COMPARISON, CONCATENATION, EQUALITY, actualSize } from '../costs/cost.ts'
 import { exactly, sum } from '../costs/cost-estimate.ts'
 import { compare, equal, finderOf } from '../values/equality.ts'
 import { declare } from '../checking/signature.ts'
@@ -52,28 +52,29 @@ function divisor(value: bigint, word: string): bigint {
   return value
 }
 
+/** In the order in which the overloads are tried: the first that fits types without a name decides what they are. */
 const ADDITION = [
-  declare('_+_(int, int): int', (a: bigint, b: bigint) => int(a + b)),
-  declare('_+_(uint, uint): uint', (a: CelUint, b: CelUint) => uint(a.value + b.value)),
-  declare('_+_(double, double): double', (a: number, b: number) => a + b),
-  declare('_+_(string, string): string', (a: string, b: string) => a + b, CONCATENATION),
   declare(
     '_+_(bytes, bytes): bytes',
     (a: Uint8Array, b: Uint8Array) => Uint8Array.from(Buffer.concat([a, b])),
     CONCATENATION,
   ),
-  declare('_+_(list(A), list(A)): list(A)', joinLists, {
-    estimate: ([a, b]) => ({ cost: exactly(1), size: sum(a!.size, b!.size) }),
-  }),
+  declare('_+_(double, double): double', (a: number, b: number) => a + b),
   declare('_+_(duration, duration): duration', (a: CelDuration, b: CelDuration) =>
     duration(a.nanos + b.nanos),
-  ),
-  declare('_+_(timestamp, duration): timestamp', (a: CelTimestamp, b: CelDuration) =>
-    timestamp(a, b.nanos),
   ),
   declare('_+_(duration, timestamp): timestamp', (a: CelDuration, b: CelTimestamp) =>
     timestamp(b, a.nanos),
   ),
+  declare('_+_(timestamp, duration): timestamp', (a: CelTimestamp, b: CelDuration) =>
+    timestamp(a, b.nanos),
+  ),
+  declare('_+_(int, int): int', (a: bigint, b: bigint) => int(a + b)),
+  declare('_+_(list(A), list(A)): list(A)', joinLists, {
+    estimate: ([a, b]) => ({ cost: exactly(1), size: sum(a!.size, b!.size) }),
+  }),
+  declare('_+_(string, string): string', (a: string, b: string) => a + b, CONCATENATION),
+  declare('_+_(uint, uint): uint', (a: CelUint, b: CelUint) => uint(a.value + b.value)),
 ]
 
 const ARITHMETIC = [
@@ -133,7 +134,7 @@ const LOGIC = [
   declare('_?_:_(bool, A, A): A', (a: boolean, b: Value, c: Value) => (a ? b : c)),
   declare('@not_strictly_false(bool): bool', (a: boolean) => a),
   declare('!_(bool): bool', (a: boolean) => !a),
-  declare('_==_(A, A): bool', equal, COMPARISON),
+  declare('_==_(A, A): bool', equal, EQUALITY),
   declare('_!=_(A, A): bool', (a: Value, b: Value) => !equal(a, b), COMPARISON),
 ]
 

@@ -1,5 +1,5 @@
 /** URLs as Go reads them: absolute, or beginning with a slash. */
-import { onePass } from '../costs/cost.ts'
+import { SHORTER_TEXT, onePass } from '../costs/cost.ts'
 import { declare } from '../checking/signature.ts'
 import type { Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'
@@ -91,7 +91,7 @@ function unescapeQuery(text: string): string | undefined {
 export const URLS: Library = {
   constants: [{ name: 'kubernetes.URL', type: opaqueType('kubernetes.URL') }],
   overloads: [
-    declare('url(string): kubernetes.URL', url, onePass()),
+    declare('url(string): kubernetes.URL', url, SHORTER_TEXT),
     declare('isURL(string): bool', (text: string) => requestUriProblem(text) === undefined, {
       cost: onePass().cost!,
     }),

@@ -8,9 +8,13 @@ export interface Problem {
 
 /** An expression that compiles, but has a constant part that cannot be evaluated. */
 export class ProgramError extends Error {
-  constructor(message: string) {
-    super(`program instantiation failed: ${message}`)
+  /** What the constant part has done. */
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`program instantiation failed: ${reason}`)
     this.name = 'ProgramError'
+    this.reason = reason
   }
 }
 
