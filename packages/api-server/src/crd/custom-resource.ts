@@ -26,10 +26,10 @@ import { decodeMetadata, prune } from './schemas/prune.ts'
 import { rulesOf as celRulesOf } from './rules.ts'
 import { runRules } from './run-rules.ts'
 import { customScale } from './scale.ts'
-import { hasRules, isObject, simplePath, valueAt } from './schemas/structural-schema.ts'
+import { hasRules, isObject, propertyOf, simplePath, valueAt } from './schemas/structural-schema.ts'
 import type { JsonObject, Schema } from './schemas/structural-schema.ts'
 import { validateListTypes } from './schemas/list-duplicates.ts'
-import { validateValue } from './schemas/value-validation.ts'
+import { validateValue, validateValueAt } from './schemas/value-validation.ts'
 import { isInteger } from '@gyropilot/schema/exact-json'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
@@ -267,6 +267,9 @@ function rulesOf(facts: VersionFacts): KindRules {
   const validateUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
     validateObject(facts, object, storageViewOf(facts, stored), errors)
   }
+  const validateStatusUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
+    validateStatus(facts, object, storageViewOf(facts, stored), errors)
+  }
   return {
     group: info.group,
     kind: info.kind,
@@ -283,7 +286,7 @@ function rulesOf(facts: VersionFacts): KindRules {
     updateOrder: 'update-only',
     validate: (object, errors) => validateObject(facts, object, undefined, errors),
     validateUpdate,
-    status: { validateUpdate },
+    status: { validateUpdate: validateStatusUpdate },
     subresources: { scale: { validateUpdate } },
     warnings: (object) => toleratedErrors.get(object) ?? [],
     selectableFields: selectableFields(version),
@@ -323,16 +326,44 @@ const RULES_NOT_CHECKED =
   'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 function validateObject(
-  { schema, version }: VersionFacts,
+  facts: VersionFacts,
   object: Stored,
   stored: Stored | undefined,
   errors: FieldErrors,
 ): void {
+  const { schema } = facts
   if (schema === undefined) return
   const first = errors.list.length
   validateValue(object, stored, schema, '', errors)
-  validateReplicas(version, object, errors)
   validateEmbedded(object, schema, errors)
+  validateWhole(facts, object, stored, errors, first)
+}
+
+/** Of a status alone the schema is looked at, and no embedded resources; lists, replicas and rules of the whole object. */
+function validateStatus(
+  facts: VersionFacts,
+  object: Stored,
+  stored: Stored,
+  errors: FieldErrors,
+): void {
+  const first = errors.list.length
+  const schema = propertyOf(facts.schema, 'status')
+  const status: unknown = object['status']
+  if (schema !== undefined && status !== undefined)
+    validateValueAt('status', status, stored['status'], schema, errors)
+  validateWhole(facts, object, stored, errors, first)
+}
+
+/** What is said from `first` on may keep the rules from being run. */
+function validateWhole(
+  { schema, version }: VersionFacts,
+  object: Stored,
+  stored: Stored | undefined,
+  errors: FieldErrors,
+  first: number,
+): void {
+  if (schema === undefined) return
+  validateReplicas(version, object, errors)
   validateListTypes(object, stored, schema, '', errors)
   if (!hasRules(schema)) return
   const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))

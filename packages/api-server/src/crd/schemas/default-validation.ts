@@ -1,7 +1,7 @@
 /** A default must be known and valid under its own schema, as it is written. Contract: docs/behaviour/api-server/custom-resources.md, Defaulting. */
 import { cloneJson } from '../../registry/equality.ts'
 import { sortedJson } from '@gyropilot/schema/internal-form'
-import { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { coerceEmbedded, validateEmbeddedType } from './embedded.ts'
 import { prune } from './prune.ts'
 import {
@@ -13,7 +13,7 @@ import {
   propertiesOf,
 } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
-import { validateValue } from './value-validation.ts'
+import { validateValueAt } from './value-validation.ts'
 
 /** Of a structural schema. */
 export function checkDefaults(schema: Schema, path: string, errors: FieldErrors): void {
@@ -42,18 +42,7 @@ function checkDefault(schema: Schema, at: string, isResource: boolean, errors: F
     if (errors.list.length === before) validateEmbeddedType(pruned, at, errors)
     if (errors.list.length > before) return
   }
-  const values = new FieldErrors()
-  validateValue(schema.default, undefined, withoutIntOrString(schema), '', values)
-  reportAt(at, values, errors)
-}
-
-/** The place of an item is a name of its own here: `default.[0].a`. */
-function reportAt(at: string, { list }: FieldErrors, errors: FieldErrors): void {
-  for (const error of list) {
-    const { field } = error
-    const isAt = field === '' || field === '<nil>'
-    errors.list.push({ ...error, field: isAt ? at : `${at}.${field}` })
-  }
+  validateValueAt(at, schema.default, undefined, withoutIntOrString(schema), errors)
 }
 
 /** A default is no resource, so its apiVersion, kind and metadata are like any other field. */

@@ -38,6 +38,22 @@ export function validateValue(
   }
 }
 
+/** A value that is checked for itself: texts name what is below it, fields where it stands. An item's place is a name of its own: `default.[0].a`. */
+export function validateValueAt(
+  at: string,
+  value: unknown,
+  old: unknown,
+  schema: Schema,
+  errors: FieldErrors,
+): void {
+  const own = new FieldErrors()
+  validateValue(value, old, schema, '', own)
+  for (const error of own.list) {
+    const isOwn = error.field === '' || error.field === NO_FIELD
+    errors.list.push({ ...error, field: isOwn ? at : `${at}.${error.field}` })
+  }
+}
+
 /** Answers how many checks were made and passed: of several branches that all fail, the one with the most is reported. */
 function checkValue(
   value: unknown,
