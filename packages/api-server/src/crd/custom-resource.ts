@@ -13,24 +13,19 @@ import type {
   StorageMapping,
 } from '../registry/resource-registry.ts'
 import { DecodeError, type DecodedObject } from '@gyropilot/schema/decode'
-import { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { oversizedNumber, type DocumentNotes } from '@gyropilot/schema/json'
 import { columnsOf } from './columns.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
 import type { ConversionParts } from './conversion-webhook.ts'
+import { validateObject, validateStatus, warningsOf } from './object-validation.ts'
 import { applyDefaults } from './schemas/defaults.ts'
 import { duplicateFields } from './schemas/duplicate-fields.ts'
 import { mergeTypeOfResource } from './schemas/merge-type.ts'
-import { validateEmbedded } from './schemas/embedded.ts'
 import { decodeMetadata, prune } from './schemas/prune.ts'
-import { rulesOf as celRulesOf } from './rules.ts'
-import { runRules } from './run-rules.ts'
 import { customScale } from './scale.ts'
-import { hasRules, isObject, propertyOf, simplePath, valueAt } from './schemas/structural-schema.ts'
+import { isObject, simplePath, valueAt } from './schemas/structural-schema.ts'
 import type { JsonObject, Schema } from './schemas/structural-schema.ts'
-import { validateListTypes } from './schemas/list-duplicates.ts'
-import { validateValue, validateValueAt } from './schemas/value-validation.ts'
-import { isInteger } from '@gyropilot/schema/exact-json'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
@@ -288,7 +283,7 @@ function rulesOf(facts: VersionFacts): KindRules {
     validateUpdate,
     status: { validateUpdate: validateStatusUpdate },
     subresources: { scale: { validateUpdate } },
-    warnings: (object) => toleratedErrors.get(object) ?? [],
+    warnings: warningsOf,
     selectableFields: selectableFields(version),
   }
 }
@@ -311,105 +306,6 @@ function selectableFields(version: Stored): KindRules['selectableFields'] {
       (object: Stored) => String(valueAt(object, jsonPath) ?? ''),
     ]),
   )
-}
-
-/** Kinds of errors after which rules in CEL are not run. */
-const BLOCKING: ReadonlySet<string> = new Set([
-  'FieldValueTypeInvalid',
-  'FieldValueRequired',
-  'FieldValueNotSupported',
-  'FieldValueTooLong',
-  'FieldValueTooMany',
-])
-
-const RULES_NOT_CHECKED =
-  'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
-
-function validateObject(
-  facts: VersionFacts,
-  object: Stored,
-  stored: Stored | undefined,
-  errors: FieldErrors,
-): void {
-  const { schema } = facts
-  if (schema === undefined) return
-  const first = errors.list.length
-  validateValue(object, stored, schema, '', errors)
-  validateEmbedded(object, schema, errors)
-  validateWhole(facts, object, stored, errors, first)
-}
-
-/** Of a status alone the schema is looked at, and no embedded resources; lists, replicas and rules of the whole object. */
-function validateStatus(
-  facts: VersionFacts,
-  object: Stored,
-  stored: Stored,
-  errors: FieldErrors,
-): void {
-  const first = errors.list.length
-  const schema = propertyOf(facts.schema, 'status')
-  const status: unknown = object['status']
-  if (schema !== undefined && status !== undefined)
-    validateValueAt('status', status, stored['status'], schema, errors)
-  validateWhole(facts, object, stored, errors, first)
-}
-
-/** What is said from `first` on may keep the rules from being run. */
-function validateWhole(
-  { schema, version }: VersionFacts,
-  object: Stored,
-  stored: Stored | undefined,
-  errors: FieldErrors,
-  first: number,
-): void {
-  if (schema === undefined) return
-  validateReplicas(version, object, errors)
-  validateListTypes(object, stored, schema, '', errors)
-  if (!hasRules(schema)) return
-  const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))
-  if (blocked)
-    errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
-  else validateByRules(object, stored, schema, errors)
-}
-
-/** Broken rules of parts that did not change, to be said as warnings once the object was accepted. */
-const toleratedErrors = new WeakMap<Stored, readonly string[]>()
-
-function validateByRules(
-  object: Stored,
-  stored: Stored | undefined,
-  schema: Schema,
-  errors: FieldErrors,
-): void {
-  const rules = celRulesOf(schema)
-  if (rules === undefined) return
-  const tolerated = new FieldErrors()
-  runRules(rules, object, stored, { errors, tolerated })
-  if (tolerated.list.length > 0)
-    toleratedErrors.set(
-      object,
-      tolerated.list.map(({ field, message }) => `${field}: ${message}`),
-    )
-}
-
-/** Go's names of what is no number. */
-const SCALAR_TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bool' }
-
-function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
-  const scale: Stored | undefined = version['subresources']?.scale
-  if (scale === undefined) return
-  for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
-    const value = valueAt(object, path)
-    if (isInteger(value) && value < 0)
-      errors.invalid(path, value, 'should be a non-negative integer')
-    const type = SCALAR_TYPES[typeof value]
-    if (type !== undefined)
-      errors.invalid(
-        path,
-        0,
-        `${path} accessor error: ${value} is of the type ${type}, expected int64`,
-      )
-  }
 }
 
 function deprecationWarning(definition: Stored, version: Stored): string | undefined {
