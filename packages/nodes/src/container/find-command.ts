@@ -1,11 +1,13 @@
 /** `find`: paths below folders, by type, name and depth. */
 import { absolute } from './file-tree.ts'
 import type { FileTree } from './file-tree.ts'
+import { matchesGlob } from './glob.ts'
 import type { Command } from './shell.ts'
 
 interface Wanted {
   readonly type?: 'f' | 'd'
-  readonly name?: RegExp
+  /** A pattern. */
+  readonly name?: string
   readonly mostDepth: number
 }
 
@@ -42,18 +44,12 @@ function wantedBy(tests: readonly string[]): Wanted | string {
     if (test === '-print') at--
     else if (test === '-type' && (value === 'f' || value === 'd'))
       wanted = { ...wanted, type: value }
-    else if (test === '-name') wanted = { ...wanted, name: patternOf(value) }
+    else if (test === '-name') wanted = { ...wanted, name: value }
     else if (test === '-maxdepth' && /^\d+$/.test(value))
       wanted = { ...wanted, mostDepth: Number(value) }
     else return test!
   }
   return wanted
-}
-
-/** `*` is any text, `?` any character. */
-function patternOf(glob: string): RegExp {
-  const literal = glob.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's')
 }
 
 interface Found {
@@ -79,5 +75,8 @@ function* below(
 
 function fits({ shown, isFolder }: Found, { type, name }: Wanted): boolean {
   if (type !== undefined && (type === 'd') !== isFolder) return false
-  return name === undefined || name.test(shown.replace(/(?<=.)\/+$/, '').replace(/^.*\/(?=.)/s, ''))
+  return (
+    name === undefined ||
+    matchesGlob(name, shown.replace(/(?<=.)\/+$/, '').replace(/^.*\/(?=.)/s, ''))
+  )
 }

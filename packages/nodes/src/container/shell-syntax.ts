@@ -1,6 +1,6 @@
 /**
  * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
- * `for`, `while`, `until`, groups. No `case` and functions.
+ * `for`, `while`, `until`, `case`, groups. No functions.
  */
 import { SyntaxProblem, tokensOf } from './shell-words.ts'
 import type { Token, Word } from './shell-words.ts'
@@ -46,7 +46,29 @@ export interface Repetition {
   readonly body: readonly Step[]
 }
 
-export type Command = SimpleCommand | Conditional | Loop | Repetition | Group
+/** `case`: what is done by the first pattern that fits. */
+export interface Selection {
+  readonly of: Word
+  readonly choices: readonly {
+    readonly patterns: readonly Word[]
+    readonly steps: readonly Step[]
+  }[]
+}
+
+/** What a loop or a group reads and writes as a whole. */
+export interface Redirected {
+  readonly redirected: Exclude<Command, SimpleCommand>
+  readonly redirections: readonly Redirection[]
+}
+
+export type Command =
+  | Redirected
+  | SimpleCommand
+  | Conditional
+  | Loop
+  | Repetition
+  | Selection
+  | Group
 
 /** Commands joined by pipes, and when they run: always, or by the exit code before them. */
 export interface Step {
@@ -57,8 +79,8 @@ export interface Step {
 }
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
-const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', '}'])
-const UNKNOWN = new Set(['case', 'esac', 'function'])
+const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'])
+const UNKNOWN = new Set(['function'])
 
 export function parseScript(script: string): readonly Step[] {
   const parser = new Parser(tokensOf(script, parseScript))
@@ -84,7 +106,7 @@ class Parser {
       if (operator === ';' || operator === '\n' || operator === '&&' || operator === '||') {
         when = operator === '\n' ? ';' : operator
         this.#at++
-      } else if (operator === ')' || this.#isEnd()) {
+      } else if (operator === ')' || operator === ';;' || this.#isEnd()) {
         return steps
       } else if (operator === '|') {
         throw new SyntaxProblem('syntax error: unexpected "|"')
@@ -113,15 +135,31 @@ class Parser {
   }
 
   #command(): Command {
+    const command = this.#compound()
+    if (command === undefined) return this.#simpleCommand()
+    const redirections: Redirection[] = []
+    for (let text = this.#redirector(); text !== undefined; text = this.#redirector())
+      redirections.push(this.#redirection(text))
+    return redirections.length === 0 ? command : { redirected: command, redirections }
+  }
+
+  /** Undefined: a command of words begins here. */
+  #compound(): Exclude<Command, SimpleCommand> | undefined {
     if (this.#operator() === '(') return this.#group(')', true)
     const keyword = this.#keyword()
     if (keyword === '{') return this.#group('}', false)
     if (keyword === 'if') return this.#conditional()
     if (keyword === 'for') return this.#loop()
+    if (keyword === 'case') return this.#selection()
     if (keyword === 'while') return this.#repetition('fails')
     if (keyword === 'until') return this.#repetition('holds')
     if (keyword !== undefined && UNKNOWN.has(keyword)) throw unknown(keyword)
-    return this.#simpleCommand()
+    return undefined
+  }
+
+  #redirector(): string | undefined {
+    const operator = this.#operator()
+    return operator !== undefined && isRedirection(operator) ? operator : undefined
   }
 
   #group(end: ')' | '}', isSubshell: boolean): Group {
@@ -165,15 +203,41 @@ class Parser {
     return { variable, values, body }
   }
 
+  #selection(): Selection {
+    this.#at++
+    const of = this.#word()
+    this.#expect('in')
+    const choices: { patterns: readonly Word[]; steps: readonly Step[] }[] = []
+    for (this.#skipBreaks(); this.#keyword() !== 'esac'; this.#skipBreaks()) {
+      if (this.#operator() === '(') this.#at++
+      const patterns = [this.#word()]
+      for (; this.#operator() === '|'; patterns.push(this.#word())) this.#at++
+      this.#expect(')')
+      choices.push({ patterns, steps: this.steps() })
+      if (this.#keyword() !== 'esac') this.#expect(';;')
+    }
+    this.#expect('esac')
+    return { of, choices }
+  }
+
+  #word(): Word {
+    const token = this.#token()
+    if (token?.kind !== 'word')
+      throw new SyntaxProblem(`syntax error: unexpected "${token?.text ?? 'end of file'}"`)
+    this.#at++
+    return token.word
+  }
+
+  #skipBreaks(): void {
+    while (this.#operator() === '\n') this.#at++
+  }
+
   #repetition(endsWhen: Repetition['endsWhen']): Repetition {
     this.#at++
     const condition = this.steps()
     this.#expect('do')
     const body = this.steps()
     this.#expect('done')
-    // What a loop reads or writes as a whole.
-    const redirection = this.#operator()
-    if (redirection !== undefined && isRedirection(redirection)) throw unknown(redirection)
     return { condition, endsWhen, body }
   }
 
@@ -229,7 +293,8 @@ class Parser {
   #keyword(): string | undefined {
     const token = this.#token()
     const [part, ...more] = token?.kind === 'word' ? token.word : []
-    return part !== undefined && 'text' in part && more.length === 0 ? part.text : undefined
+    const isPlain = part !== undefined && 'text' in part && part.quoted !== true
+    return isPlain && more.length === 0 ? part.text : undefined
   }
 
   #isEnd(): boolean {
@@ -247,7 +312,7 @@ function isRedirection(text: string): boolean {
 
 function assignmentOf(word: Word): { name: string; value: Word } | undefined {
   const first = word[0]
-  if (first === undefined || !('text' in first)) return undefined
+  if (first === undefined || !('text' in first) || first.quoted === true) return undefined
   const match = /^([A-Za-z_]\w*)=(.*)$/s.exec(first.text)
   if (match === null) return undefined
   return { name: match[1]!, value: [{ text: match[2]! }, ...word.slice(1)] }

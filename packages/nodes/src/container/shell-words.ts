@@ -3,7 +3,7 @@ import type { Step } from './shell-syntax.ts'
 
 /** Text, or what stands in its place when the script runs; quoted values are not split into words. */
 export type Part =
-  | { readonly text: string }
+  | { readonly text: string; readonly quoted?: boolean }
   /** `?` is the last exit code. */
   | { readonly variable: string; readonly quoted: boolean; readonly asked?: Asked }
   /** `$( )`: what the script prints. */
@@ -42,6 +42,7 @@ const OPERATORS = [
   '>',
   '<',
   '|',
+  ';;',
   ';',
   '\n',
   '&',
@@ -59,8 +60,9 @@ export function tokensOf(
   const append = (part: Part): void => {
     word ??= []
     const last = word.at(-1)
-    if ('text' in part && last !== undefined && 'text' in last)
-      word[word.length - 1] = { text: last.text + part.text }
+    const isOne =
+      last !== undefined && 'text' in last && 'text' in part && last.quoted === part.quoted
+    if (isOne) word[word.length - 1] = { ...last, text: last.text + part.text }
     else word.push(part)
   }
   const endWord = (): void => {
@@ -81,21 +83,21 @@ export function tokensOf(
     if (char === "'") {
       const end = script.indexOf("'", at + 1)
       if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
-      append({ text: script.slice(at + 1, end) })
+      append({ text: script.slice(at + 1, end), quoted: true })
       at = end + 1
     } else if (char === '"') {
-      append({ text: '' })
+      append({ text: '', quoted: true })
       for (at++; script[at] !== '"';) {
         if (at >= script.length) throw new SyntaxProblem('syntax error: unterminated quoted string')
         if (script[at] === '$' && dollar(true)) continue
         if (script[at] === '`') throw new SyntaxProblem(BACKTICK)
         const escaped = script[at] === '\\' && '"\\$`'.includes(script[at + 1] ?? ' ')
-        append({ text: script[at + (escaped ? 1 : 0)]! })
+        append({ text: script[at + (escaped ? 1 : 0)]!, quoted: true })
         at += escaped ? 2 : 1
       }
       at++
     } else if (char === '\\') {
-      append({ text: script[at + 1] ?? '' })
+      append({ text: script[at + 1] ?? '', quoted: true })
       at += 2
     } else if (char === '#' && word === undefined) {
       const end = script.indexOf('\n', at)

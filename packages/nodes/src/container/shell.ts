@@ -2,24 +2,27 @@
 import { FileError } from './file-error.ts'
 import { absolute } from './file-tree.ts'
 import { Gathering } from './gathered.ts'
+import { matchesGlob } from './glob.ts'
 import type { FileTree } from './file-tree.ts'
 import { inputOf } from './input.ts'
 import type { Input } from './input.ts'
 import { noOptions } from './shell-options.ts'
 import type { ShellOptions } from './shell-options.ts'
+import { expanded, expandedAll, patternIn } from './shell-expansion.ts'
+import type { Expanding } from './shell-expansion.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './shell-loops.ts'
 import type { Round } from './shell-loops.ts'
-import { sumOf } from './shell-sums.ts'
 import { parseScript } from './shell-syntax.ts'
 import type {
   Command as ShellCommand,
   Loop,
+  Redirection,
   Repetition,
+  Selection,
   SimpleCommand,
   Step,
 } from './shell-syntax.ts'
 import { SyntaxProblem } from './shell-words.ts'
-import type { Part, Word } from './shell-words.ts'
 
 /** What a command knows of the place it runs in. */
 export interface Surroundings {
@@ -191,6 +194,12 @@ async function taken(
 
 async function runAny(command: ShellCommand, task: Shell, lastExitCode: number): Promise<number> {
   if ('words' in command) return runSimple(command, task, lastExitCode)
+  if ('redirected' in command) {
+    const context = expanding(task, lastExitCode)
+    return redirected(command.redirections, task, context, (streams) =>
+      runAny(command.redirected, { ...task, ...streams }, lastExitCode),
+    )
+  }
   if ('branches' in command) {
     for (const { condition, steps } of command.branches)
       if ((await runSteps(condition, { ...task, isAsked: true }, lastExitCode)) === 0)
@@ -199,6 +208,7 @@ async function runAny(command: ShellCommand, task: Shell, lastExitCode: number):
   }
   if ('variable' in command) return runLoop(command, task, lastExitCode)
   if ('endsWhen' in command) return runRepetition(command, task, lastExitCode)
+  if ('choices' in command) return runSelection(command, task, lastExitCode)
   const { group, isSubshell } = command
   return isSubshell ? runSubshell(group, task, lastExitCode) : runSteps(group, task, lastExitCode)
 }
@@ -209,13 +219,27 @@ async function runLoop(
   lastExitCode: number,
 ): Promise<number> {
   let exitCode = 0
-  for (const value of await expandedAll(values, task, lastExitCode)) {
+  for (const value of await expandedAll(values, expanding(task, lastExitCode))) {
     task.environment.set(variable, value)
     const round = await runRound(body, task, exitCode)
     exitCode = round.exitCode
     if (round.isLast) break
   }
   return exitCode
+}
+
+/** The first choice that has a pattern for it. */
+async function runSelection(
+  { of, choices }: Selection,
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  const context = expanding(task, lastExitCode)
+  const value = await expanded(of, context)
+  for (const { patterns, steps } of choices)
+    for (const pattern of patterns)
+      if (matchesGlob(await patternIn(pattern, context), value)) return runSteps(steps, task, 0)
+  return 0
 }
 
 async function runRepetition(
@@ -279,25 +303,39 @@ async function runSimple(
   task: Shell,
   lastExitCode: number,
 ): Promise<number> {
-  const { environment, folder, place } = task
+  const { environment } = task
   // Of a command that is an assignment only, it is that of the script in its value.
   let exitCode = 0
-  const shell = { ...task, onSubstituted: (code: number) => void (exitCode = code) }
-  const words = await expandedAll(command.words, shell, lastExitCode)
-  const own = words.length === 0 ? environment : new Map(environment)
-  for (const { name, value } of command.assignments)
-    own.set(name, (await expanded(value, shell, lastExitCode)).join(' '))
+  const context = expanding(task, lastExitCode, (code) => (exitCode = code))
+  const words = await expandedAll(command.words, context)
+  const given = words.length === 0 ? environment : new Map(environment)
+  for (const { name, value } of command.assignments) given.set(name, await expanded(value, context))
   if (words.length === 0 && command.redirections.length === 0) return exitCode
+  return redirected(command.redirections, task, context, async (streams) => {
+    if (task.options.traces && words.length > 0) await streams.err(`+ ${words.join(' ')}\n`)
+    const own = { ...task, ...streams, environment: given, variables: environment }
+    return named(words, own, lastExitCode)
+  })
+}
+
+/** Runs with other streams; what went to files is in them afterwards. */
+async function redirected(
+  redirections: readonly Redirection[],
+  task: Shell,
+  context: Expanding,
+  act: (streams: Streams) => Promise<number>,
+): Promise<number> {
+  const { folder, place } = task
   const files: { path: string; taken: Gathering; append: boolean }[] = []
   let { stdin, out, err } = task
-  for (const { from, mode, target } of command.redirections) {
-    const path = absolute((await expanded(target, task, lastExitCode)).join(' '), folder.path)
+  for (const { from, mode, target } of redirections) {
+    const path = absolute(await expanded(target, context), folder.path)
     if (mode === '&') {
       if (from === 2) err = out
       else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
     } else if (mode === '<') {
       try {
-        stdin = inputOf(await place.files.read(path))
+        stdin = inputOf(path === '/dev/null' ? new Uint8Array(0) : await place.files.read(path))
       } catch (error) {
         await task.err(`sh: can't open ${path}: ${(error as Error).message}\n`)
         return 1
@@ -313,12 +351,7 @@ async function runSimple(
       else out = to
     }
   }
-  if (task.options.traces && words.length > 0) await task.err(`+ ${words.join(' ')}\n`)
-  exitCode = await named(
-    words,
-    { ...task, stdin, out, err, environment: own, variables: environment },
-    lastExitCode,
-  )
+  const exitCode = await act({ stdin, out, err })
   for (const { path, taken, append } of files) {
     try {
       const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
@@ -347,74 +380,25 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   }
 }
 
-interface Expanding extends Shell {
-  /** Told of the exit code of each `$( )`. */
-  onSubstituted?(exitCode: number): void
-}
-
-async function expandedAll(
-  words: readonly Word[],
-  task: Expanding,
+/** `onSubstituted`: told of the exit code of each `$( )`. */
+function expanding(
+  task: Shell,
   lastExitCode: number,
-): Promise<readonly string[]> {
-  const all: string[] = []
-  for (const word of words) all.push(...(await expanded(word, task, lastExitCode)))
-  return all
-}
-
-async function expanded(word: Word, task: Expanding, lastExitCode: number): Promise<string[]> {
-  let text = ''
-  const words: string[] = []
-  let splitting = false
-  for (const part of word) {
-    if ('text' in part) {
-      text += part.text
-      continue
-    }
-    const value = await valueOf(part, task, lastExitCode)
-    if (part.quoted || !/\s/.test(value)) {
-      text += value
-      splitting ||= !part.quoted
-      continue
-    }
-    const pieces = value.split(/\s+/).filter((piece) => piece !== '')
-    text += pieces.shift() ?? ''
-    for (const piece of pieces) {
-      words.push(text)
-      text = piece
-    }
-    splitting = true
+  onSubstituted: (exitCode: number) => void = () => {},
+): Expanding {
+  return {
+    ...task,
+    lastExitCode,
+    async substitute(script) {
+      const { printed, exitCode } = await taken((out) =>
+        runSubshell(script, { ...task, out }, lastExitCode),
+      )
+      onSubstituted(exitCode)
+      return Buffer.from(printed).toString().replace(/\n+$/, '')
+    },
+    async fail(message) {
+      await task.err(message)
+      throw new Exit(2)
+    },
   }
-  // An unquoted variable without a value is no word at all.
-  if (text !== '' || !splitting || words.length > 0 || word.some((part) => 'text' in part))
-    words.push(text)
-  return words
-}
-
-async function valueOf(
-  part: Exclude<Part, { readonly text: string }>,
-  task: Expanding,
-  lastExitCode: number,
-): Promise<string> {
-  const { environment } = task
-  if ('script' in part) {
-    const { printed, exitCode } = await taken((out) =>
-      runSubshell(part.script, { ...task, out }, lastExitCode),
-    )
-    task.onSubstituted?.(exitCode)
-    return Buffer.from(printed).toString().replace(/\n+$/, '')
-  }
-  if ('sum' in part) return sumOf(part.sum, environment)
-  const { variable, asked } = part
-  if (variable === '?') return String(lastExitCode)
-  if (variable === '$') return '1'
-  const found = environment.get(variable)
-  const value = found === '' && asked?.emptyIsNone === true ? undefined : found
-  if (asked?.operator === '+') return value === undefined ? '' : asked.text
-  if (value !== undefined) return value
-  if (asked?.operator === '-') return asked.text
-  if (asked === undefined && !task.options.needsValues) return ''
-  const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
-  await task.err(`sh: ${variable}: ${asked?.text || why}\n`)
-  throw new Exit(2)
 }

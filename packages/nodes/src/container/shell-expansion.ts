@@ -1,0 +1,105 @@
+/** What stands in the place of words when a script runs: values, what scripts print, sums, and the files that patterns mean. */
+import type { FileTree } from './file-tree.ts'
+import { isGlob, literally, pathsOf } from './glob.ts'
+import type { ShellOptions } from './shell-options.ts'
+import { sumOf } from './shell-sums.ts'
+import type { Step } from './shell-syntax.ts'
+import type { Part, Word } from './shell-words.ts'
+
+export interface Expanding {
+  readonly environment: ReadonlyMap<string, string>
+  readonly options: ShellOptions
+  readonly folder: { readonly path: string }
+  readonly place: { readonly files: FileTree }
+  readonly lastExitCode: number
+  /** What a script prints. */
+  substitute(script: readonly Step[]): Promise<string>
+  /** Ends the script around it. */
+  fail(message: string): Promise<never>
+}
+
+/** A word, and the pattern that it is. */
+interface Expanded {
+  readonly text: string
+  readonly pattern: string
+}
+
+/** Of a command: patterns that mean files are these. */
+export async function expandedAll(
+  words: readonly Word[],
+  context: Expanding,
+): Promise<readonly string[]> {
+  const all: string[] = []
+  for (const word of words)
+    for (const { text, pattern } of await piecesOf(word, context)) {
+      const paths = isGlob(pattern)
+        ? pathsOf(pattern, context.place.files, context.folder.path)
+        : []
+      all.push(...(paths.length === 0 ? [text] : paths))
+    }
+  return all
+}
+
+export async function expanded(word: Word, context: Expanding): Promise<string> {
+  return (await piecesOf(word, context)).map(({ text }) => text).join(' ')
+}
+
+/** For `case`: what is quoted stands for itself. */
+export async function patternIn(word: Word, context: Expanding): Promise<string> {
+  return (await piecesOf(word, context)).map(({ pattern }) => pattern).join(' ')
+}
+
+async function piecesOf(word: Word, context: Expanding): Promise<readonly Expanded[]> {
+  const words: Expanded[] = []
+  let text = ''
+  let pattern = ''
+  let splitting = false
+  const add = (piece: string, quoted: boolean): void => {
+    text += piece
+    pattern += quoted ? literally(piece) : piece
+  }
+  for (const part of word) {
+    if ('text' in part) {
+      add(part.text, part.quoted === true)
+      continue
+    }
+    const value = await valueOf(part, context)
+    if (part.quoted || !/\s/.test(value)) {
+      add(value, part.quoted)
+      splitting ||= !part.quoted
+      continue
+    }
+    const pieces = value.split(/\s+/).filter((piece) => piece !== '')
+    add(pieces.shift() ?? '', false)
+    for (const piece of pieces) {
+      words.push({ text, pattern })
+      text = pattern = ''
+      add(piece, false)
+    }
+    splitting = true
+  }
+  // An unquoted variable without a value is no word at all.
+  if (text !== '' || !splitting || words.length > 0 || word.some((part) => 'text' in part))
+    words.push({ text, pattern })
+  return words
+}
+
+async function valueOf(
+  part: Exclude<Part, { readonly text: string }>,
+  context: Expanding,
+): Promise<string> {
+  const { environment, options } = context
+  if ('script' in part) return context.substitute(part.script)
+  if ('sum' in part) return sumOf(part.sum, environment)
+  const { variable, asked } = part
+  if (variable === '?') return String(context.lastExitCode)
+  if (variable === '$') return '1'
+  const found = environment.get(variable)
+  const value = found === '' && asked?.emptyIsNone === true ? undefined : found
+  if (asked?.operator === '+') return value === undefined ? '' : asked.text
+  if (value !== undefined) return value
+  if (asked?.operator === '-') return asked.text
+  if (asked === undefined && !options.needsValues) return ''
+  const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
+  return context.fail(`sh: ${variable}: ${asked?.text || why}\n`)
+}
