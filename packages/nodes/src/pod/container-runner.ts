@@ -353,14 +353,13 @@ export class ContainerRunner {
     signal: AbortSignal,
   ): Promise<number> {
     const { clock, programs } = this.#services
-    const elapsedMs = (): number => clock.nowMs() - startedAtMs
     if (!behavior.runsAreScripted && !isInteractive(container.spec)) {
-      const exitCode = await programs.program(container, elapsedMs(), signal)
+      const exitCode = await programs.program(container, startedAtMs, signal)
       if (exitCode !== undefined) return exitCode
     }
     const durationMs = runMs(container, behavior, run)
     if (!Number.isFinite(durationMs)) return aborted(signal)
-    await sleep(clock, Math.max(0, durationMs - elapsedMs()), signal)
+    await sleep(clock, Math.max(0, startedAtMs + durationMs - clock.nowMs()), signal)
     return run.exitCode
   }
 

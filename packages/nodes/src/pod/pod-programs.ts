@@ -40,20 +40,23 @@ export class PodPrograms {
     this.#options = options
   }
 
-  /** Runs the container's own command line; undefined when it has none or it cannot be run here. */
+  /**
+   * The container's own command line, in the run that began then (maybe in a simulation before this one); undefined when it
+   * has none or it cannot be run here.
+   */
   async program(
     container: LocalContainer,
-    elapsedMs: number,
+    startedAtMs: number,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { spec } = container
     if (spec.command === undefined && spec.args === undefined) return undefined
-    if (spec.stdin !== true) return this.#program(container, elapsedMs, undefined, signal)
+    if (spec.stdin !== true) return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
-    const console = new ProgramConsole(clock.nowMs() - elapsedMs, () => clock.nowMs())
+    const console = new ProgramConsole(startedAtMs, () => clock.nowMs())
     container.consoles = [console, ...container.consoles.slice(0, 1)]
     try {
-      const exitCode = await this.#program(container, elapsedMs, console, signal)
+      const exitCode = await this.#program(container, startedAtMs, console, signal)
       if (exitCode === undefined) container.consoles = container.consoles.slice(1)
       return exitCode
     } finally {
@@ -63,13 +66,14 @@ export class PodPrograms {
 
   async #program(
     { spec, containerId = '' }: LocalContainer,
-    elapsedMs: number,
+    startedAtMs: number,
     console: ProgramConsole | undefined,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, logger, place } = this.#options
     const words = [...(spec.command ?? []), ...(spec.args ?? [])]
     if (words.length === 0) return undefined
+    const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)
       try {
