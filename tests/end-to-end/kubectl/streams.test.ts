@@ -283,10 +283,10 @@ describe('streams', () => {
     ['cat', ['cat'], 'one\ntwo\n', 'one\ntwo\n'],
     ['read', ['sh', '-c', 'read a; echo got $a'], 'this\n', 'got this\n'],
     [
-      'what came before the session began',
-      ['sh', '-c', 'echo ready; while read a; do echo "<$a>"; done; echo end'],
+      'a prompt, and lines until there are no more',
+      ['sh', '-c', 'echo -n "? "; while read a; do echo "<$a>"; done; echo end'],
       'one\ntwo\n',
-      'ready\n<one>\n<two>\nend\n',
+      '? <one>\n<two>\nend\n',
     ],
   ] as const) {
     test(`run -i: what is typed reaches the program, ${title}`, () => {

@@ -18,9 +18,8 @@ export class PrintedLines {
     return this.#last === undefined ? this.#lines : [...this.#lines, this.#last]
   }
 
-  /** As it was printed. */
-  get text(): string {
-    return this.#lines.map(({ text }) => `${text}\n`).join('') + (this.#last?.text ?? '')
+  get unfinishedLine(): string {
+    return this.#last?.text ?? ''
   }
 
   add(atMs: number, text: string): void {

@@ -24,7 +24,7 @@ test('what it says has the time of the run in its log, a line that it is saying 
   await console.print(bytes('one\ntw'))
   nowMs = 3_000
   assert.deepEqual(console.lines, [line(0, 'one')])
-  assert.equal(console.said, 'one\ntw')
+  assert.equal(console.unfinishedLine, 'tw')
   await console.print(bytes('o\nthree'))
   assert.deepEqual(console.lines, [line(0, 'one'), line(2_000, 'two')])
   console.end()

@@ -36,9 +36,9 @@ export class ProgramConsole {
     return this.#isOver ? this.#printed.lines : this.#printed.wholeLines
   }
 
-  /** What it has said so far. */
-  get said(): string {
-    return this.#printed.text
+  /** What it has said since its last line break, which its log does not have yet. */
+  get unfinishedLine(): string {
+    return this.#printed.unfinishedLine
   }
 
   /** Somebody has listened. */

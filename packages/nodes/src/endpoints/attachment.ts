@@ -21,8 +21,8 @@ export async function attach(
   streams: CommandStreams,
 ): Promise<void> {
   const { stdin, tty, once } = attachment
-  // A program for one session is heard from its start: the session begins a moment after the program does.
-  const before = once && !console.wasHeard ? console.said : ''
+  // A prompt waits for who comes. What was said in whole lines is not repeated: kubectl run has read the log when it attaches.
+  const before = once && !console.wasHeard ? console.unfinishedLine : ''
   const say = (bytes: Uint8Array): Promise<void> => streams.stdout(tty ? withReturns(bytes) : bytes)
   const begun = before === '' ? Promise.resolve() : say(Buffer.from(before))
   const leave = console.listen(async (bytes) => {
