@@ -10,7 +10,7 @@ export type {
   UserInfo,
 } from './contracts.ts'
 export type { ServerRequest, ServerResponse, ServerResponseBody } from './http/exchange.ts'
-export type { Listener } from './http/listener.ts'
+export type { Listener } from './http/listener/listener.ts'
 export type { AuthorizationMode } from './auth/index.ts'
 export type { AdmissionSelection, PodSecurityDefaults } from './admission/index.ts'
 export { createApiServer } from './server.ts'

@@ -8,7 +8,7 @@ import { callTarget } from '../admission/webhooks/client-config.ts'
 import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
 import type { ApiError } from '../contracts.ts'
 import { unclassified } from '../http/errors.ts'
-import type { OutgoingCalls } from '../http/outgoing-calls.ts'
+import type { OutgoingCalls } from '../http/outgoing-calls/outgoing-calls.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 

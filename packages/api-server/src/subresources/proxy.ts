@@ -10,7 +10,7 @@ import type {
   SubresourceHandler,
 } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
-import type { PassedAnswer } from '../http/outgoing-calls-proxy.ts'
+import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
@@ -98,7 +98,7 @@ async function passTo(
   const kubelet = kubelets?.kubeletOf(pod['spec'].nodeName ?? '')
   if (kubelet === undefined)
     throw unreachable(`dial tcp ${address}:${port}: connect: connection refused`)
-  const { PortSocket, passOn } = await import('../http/outgoing-calls-proxy.ts')
+  const { PortSocket, passOn } = await import('../http/outgoing-calls/proxy.ts')
   const socket = new PortSocket((streams) => kubelet.forward(pod, port, streams))
   const passed = call.passed!
   try {

@@ -1,6 +1,6 @@
 /** Where a webhook is: a URL, or a service that has to be found. Shared by admission and conversion. */
 import { certificatesOfPem } from '@gyropilot/foundation/x509'
-import type { OutgoingCall } from '../../http/outgoing-calls.ts'
+import type { OutgoingCall } from '../../http/outgoing-calls/outgoing-calls.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { Store } from '../../storage/store.ts'
 

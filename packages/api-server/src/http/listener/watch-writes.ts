@@ -1,10 +1,10 @@
 /** A watch on its way to a peer over the network. */
 import type { ServerResponse as Http1Response } from 'node:http'
-import type { WatchEventType, WatchSink } from './watch-sink.ts'
+import type { WatchEventType, WatchSink } from '../watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
-import { encodeEvent } from './encode.ts'
-import type { EventEncoder } from './encode.ts'
-import { cutOff, drained, isGone, type Outgoing } from './listener-outgoing.ts'
+import { encodeEvent } from '../encode.ts'
+import type { EventEncoder } from '../encode.ts'
+import { cutOff, drained, isGone, type Outgoing } from './outgoing.ts'
 
 /** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
 const MOST_UNREAD_BYTES = 8_388_608

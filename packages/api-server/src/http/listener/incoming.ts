@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { TLSSocket } from 'node:tls'
-import type { Headers, ServerRequest } from './exchange.ts'
-import { isGone, type Outgoing } from './listener-outgoing.ts'
-import { BODY_LIMIT_BYTES } from './request-body.ts'
+import type { Headers, ServerRequest } from '../exchange.ts'
+import { isGone, type Outgoing } from './outgoing.ts'
+import { BODY_LIMIT_BYTES } from '../request-body.ts'
 
 export type Incoming = IncomingMessage | Http2ServerRequest
 

@@ -6,9 +6,9 @@ import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { SeededRandom, SystemClock, SystemRandom, integerBetween } from '@gyropilot/foundation'
-import { createClusterCertificates } from '../tls/index.ts'
-import type { Answer } from './answer.ts'
-import type { ServerRequest } from './exchange.ts'
+import { createClusterCertificates } from '../../tls/index.ts'
+import type { Answer } from '../answer.ts'
+import type { ServerRequest } from '../exchange.ts'
 import { listen, type Listener } from './listener.ts'
 
 const { serving } = createClusterCertificates({

@@ -2,8 +2,8 @@
 import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
 import type { Clock } from '@gyropilot/foundation'
-import { readLimited } from './limited-body.ts'
-import { HandshakeError, CheckingAgent } from './outgoing-calls-agent.ts'
+import { readLimited } from '../limited-body.ts'
+import { HandshakeError, CheckingAgent } from './agent.ts'
 import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
 
 export interface OutgoingCall {

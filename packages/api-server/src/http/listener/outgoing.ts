@@ -4,7 +4,7 @@ import { constants as http2Constants, type Http2ServerResponse } from 'node:http
 import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import type { Incoming } from './listener-incoming.ts'
+import type { Incoming } from './incoming.ts'
 
 export type Outgoing = Http1Response | Http2ServerResponse
 

@@ -2,8 +2,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
-import { ByteQueue } from '../kubelets/byte-queue.ts'
-import type { PortStreams } from '../kubelets/kubelet.ts'
+import { ByteQueue } from '../../kubelets/byte-queue.ts'
+import type { PortStreams } from '../../kubelets/kubelet.ts'
 
 /** Serves one connection; resolves with a text when nobody listens. */
 export type OpenPort = (streams: PortStreams) => Promise<string | undefined>

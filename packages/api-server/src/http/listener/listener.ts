@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import { contentTypeOf, type Answer } from './answer.ts'
+import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
-import { encodeBody, protobufEvents } from './encode.ts'
-import type { ServerRequest } from './exchange.ts'
-import { readBody, requestOf, type Incoming } from './listener-incoming.ts'
+import { encodeBody, protobufEvents } from '../encode.ts'
+import type { ServerRequest } from '../exchange.ts'
+import { readBody, requestOf, type Incoming } from './incoming.ts'
 import {
   DEADLINES,
   boundExchange,
   expectFirstRequest,
   watchSession,
   type Deadlines,
-} from './listener-deadlines.ts'
-import { cutOff, drained, isGone, writeChunks, type Outgoing } from './listener-outgoing.ts'
-import { WatchStream } from './listener-watch.ts'
-import { PROTOBUF } from './negotiation.ts'
+} from './deadlines.ts'
+import { cutOff, drained, isGone, writeChunks, type Outgoing } from './outgoing.ts'
+import { WatchStream } from './watch-writes.ts'
+import { PROTOBUF } from '../negotiation.ts'
 
 export interface ListenerOptions {
   readonly certificatePem: string
