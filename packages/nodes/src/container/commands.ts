@@ -11,6 +11,7 @@ import { cut } from './cut-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { mount } from './mount-command.ts'
+import { printf } from './printf-command.ts'
 import { noOptions, readOptions } from './shell-options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
@@ -330,6 +331,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['mkdir', makeFolders],
   ['mount', mount],
   ['printenv', printenv],
+  ['printf', printf],
   ['ps', ps],
   ['pwd', printed(({ folder }) => folder.path || '/')],
   ['read', read],
