@@ -20,12 +20,12 @@ import type { FieldManagement } from '../field-management/field-management-call.
 import { listPage, listRequestOf } from './reads/list.ts'
 import type { ObjectWriter } from './writes/object-writer.ts'
 import { parseVersion, writeOptions, type WriteOptions } from './options.ts'
-import { appliedDraft, patchObject, type PatchType } from './writes/patch.ts'
+import { appliedDraft, patchObject, type PatchBody, type PatchType } from './writes/patch.ts'
 import {
   checkName,
   checkNamespace,
   patchTypeOfCall,
-  patchValueOf,
+  patchBodyOf,
   type RequestBodies,
 } from './bodies/request-bodies.ts'
 import { reachRevision } from './reads/revisions.ts'
@@ -210,13 +210,13 @@ export class ResourceHandler {
   ): Promise<Written> {
     const decoding = this.#parts.bodies.decoding(call, call.resource.info, options)
     // Read when there is something to be patched: before that it is not known to be missing.
-    let read: { readonly patch: unknown } | undefined
+    let patch: PatchBody | undefined
     return this.#parts.writer.update(
       targetOf(call),
       {
         makeDraft: (current) => {
-          read ??= { patch: patchValueOf(call, type) }
-          const draft = patchObject(type, read.patch, current!, decoding)
+          patch ??= patchBodyOf(call, type)
+          const draft = patchObject(type, patch, current!, decoding)
           checkName(call, draft)
           checkNamespace(call, draft)
           if (call.subresource === '') refuseForeignKind(draft)

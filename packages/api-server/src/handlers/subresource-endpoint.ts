@@ -26,7 +26,7 @@ import {
   checkNamespace,
   expectedKind,
   patchTypeOfCall,
-  patchValueOf,
+  patchBodyOf,
   type RequestBodies,
 } from './bodies/request-bodies.ts'
 import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './writes/write-context.ts'
@@ -220,7 +220,7 @@ export class SubresourceEndpoint {
           warn: (text) => call.warnings.add(text),
         })
         appliedFields = draft['metadata'].managedFields ?? []
-      } else draft = patchObject(type, patchValueOf(call, type), current as Stored, decoding)
+      } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
       try {
         return await invoke(options, draft, 'PATCH', appliedFields)
       } catch (error) {

@@ -9,7 +9,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 import type { ResourceCall } from '../call.ts'
 import type { Decoding, ExpectedKind } from './decoding.ts'
 import type { WriteOptions } from '../options.ts'
-import { parsePatch, patchTypeOf, type PatchType } from '../writes/patch.ts'
+import { parsePatch, patchTypeOf, type PatchBody, type PatchType } from '../writes/patch.ts'
 
 /** The body as a plain JSON value; bytes start with the prefix of protobuf bodies. Throws 400. */
 export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
@@ -64,12 +64,13 @@ export function patchTypeOfCall(call: ResourceCall): PatchType {
   return patchTypeOf(headerOf(call.request.headers, 'content-type'), !call.resource.custom)
 }
 
-export function patchValueOf(
+export function patchBodyOf(
   { request }: ResourceCall,
   type: Exclude<PatchType, 'apply'>,
-): unknown {
-  if (request.body !== undefined && 'json' in request.body) return request.body.json
-  return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type).value
+): PatchBody {
+  if (request.body !== undefined && 'json' in request.body)
+    return { value: request.body.json, occurrences: undefined }
+  return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type)
 }
 
 /** The kind of the body that an endpoint takes. */

@@ -15,6 +15,7 @@ import { badRequest, bodyTooLarge, internalError, unclassified } from '../../htt
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
+import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
 import { parseJson, type Occurrences } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { DecodeError } from '@gyropilot/schema'
@@ -57,7 +58,6 @@ export function patchTypeOf(contentType: string | undefined, strategic: boolean)
 
 export interface PatchBody {
   readonly value: unknown
-  readonly problems: readonly string[]
   readonly occurrences: Occurrences | undefined
 }
 
@@ -66,7 +66,7 @@ export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): Pat
   checkNesting(text)
   try {
     const { value, occurrences } = parseJson(text)
-    return { value, occurrences, problems: [] }
+    return { value, occurrences }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const detail = goJsonError(text)
@@ -77,22 +77,25 @@ export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): Pat
 /** The patched object, decoded and defaulted. Throws ApiError. */
 export function patchObject(
   type: Exclude<PatchType, 'apply'>,
-  patch: unknown,
+  body: PatchBody,
   current: Stored,
   decoding: Decoding,
 ): Draft {
+  const { value: patch } = body
   const problems: string[] = []
-  const patched = applyOf(type, patch, current, decoding, problems)
+  const patched = applyOf(type, body, current, decoding, problems)
   if (type !== 'strategic') checkPatchedKind(patched as Draft, decoding, problems)
   let decoded
   try {
-    decoded = decodeValue(patched, { occurrences: undefined }, decoding)
+    // Values of operations come into the object as they stand there, repeated members included.
+    const occurrences = type === 'json' ? body.occurrences : undefined
+    decoded = decodeValue(patched, { occurrences }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error))
     throw invalidPatch(stringifyExact(patched), error.message)
   }
-  problems.push(...decoded.problems)
+  problems.push(...new Set(decoded.problems))
   if (problems.length > 0 && decoding.validation === 'Strict') {
     const shown = type === 'strategic' ? goFormat(patch) : stringifyExact(patched)
     throw invalidPatch(shown, `strict decoding error: ${problems.join(', ')}`)
@@ -180,12 +183,13 @@ function unknownInVersion(patched: Draft, { expected, registry }: Decoding): rea
 
 function applyOf(
   type: Exclude<PatchType, 'apply'>,
-  patch: unknown,
+  { value: patch, occurrences }: PatchBody,
   current: Stored,
   { expected }: Decoding,
   problems: string[],
 ): unknown {
   try {
+    if (type !== 'json') problems.push(...duplicateFields(patch, occurrences))
     if (type === 'merge') return applyMergePatch(current, patch)
     if (type === 'strategic') {
       return applyStrategicMergePatch(
@@ -194,7 +198,7 @@ function applyOf(
         schemaOf(expected.group, expected.version, expected.kind)!,
       )
     }
-    return applyJsonPatch(current, operationsOf(patch, problems))
+    return applyJsonPatch(current, operationsOf(patch, occurrences, problems))
   } catch (error) {
     if (error instanceof MergePatchError) throw badRequest(error.message)
     if (error instanceof StrategicMergeError)
@@ -213,7 +217,11 @@ function applyOf(
 
 const MEMBERS = new Set(['op', 'path', 'from', 'value'])
 
-function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOperation[] {
+function operationsOf(
+  patch: unknown,
+  occurrences: Occurrences | undefined,
+  problems: string[],
+): readonly JsonPatchOperation[] {
   if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
   if (patch.length > MOST_OPERATIONS) {
     const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
@@ -225,12 +233,32 @@ function operationsOf(patch: unknown, problems: string[]): readonly JsonPatchOpe
     if (typeof operation !== 'object' || Array.isArray(operation))
       throw undecodable(operation, 'value of type handlers.jsonPatchOp')
     for (const [member, value] of Object.entries(operation)) {
-      if (!MEMBERS.has(member)) problems.push(`json patch unknown field "[${index}].${member}"`)
-      else if (member !== 'value' && typeof value !== 'string' && value !== null)
+      if (MEMBERS.has(member) && member !== 'value' && typeof value !== 'string' && value !== null)
         throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
     }
+    problems.push(...operationProblems(operation as Draft, occurrences, `[${index}]`))
     return operation as JsonPatchOperation
   })
+}
+
+/** Members that no operation has, and members that stand there twice, in document order. */
+function operationProblems(
+  operation: Draft,
+  occurrences: Occurrences | undefined,
+  path: string,
+): ReadonlySet<string> {
+  const problems = new Set<string>()
+  const seen = new Set<string>()
+  for (const [member, value] of occurrences?.get(operation) ?? Object.entries(operation)) {
+    const at = `${path}.${member}`
+    if (!MEMBERS.has(member)) problems.add(`json patch unknown field "${at}"`)
+    else if (seen.has(member)) problems.add(`json patch duplicate field "${at}"`)
+    seen.add(member)
+    if (member !== 'value') continue
+    for (const problem of duplicateFields(value, occurrences, at))
+      problems.add(`json patch ${problem}`)
+  }
+  return problems
 }
 
 /** `into` goes on after "Go". */

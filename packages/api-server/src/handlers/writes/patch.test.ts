@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiError } from '../../contracts.ts'
+import type { ResourceRegistry } from '../../registry/resource-registry.ts'
+import type { Decoding } from '../bodies/decoding.ts'
+import { parsePatch, patchObject, type PatchType } from './patch.ts'
+
+const CURRENT = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: '1' } }
+
+function problemsOf(type: Exclude<PatchType, 'apply'>, text: string): readonly string[] {
+  const warnings: string[] = []
+  const decoding: Decoding = {
+    registry: undefined as unknown as ResourceRegistry,
+    expected: { group: '', version: 'v1', kind: 'ConfigMap' },
+    resource: undefined,
+    validation: 'Warn',
+    warn: (warning) => warnings.push(warning),
+  }
+  patchObject(type, parsePatch(text, type), CURRENT, decoding)
+  if (warnings.length > 0) {
+    assert.throws(
+      () =>
+        patchObject(type, parsePatch(text, type), CURRENT, { ...decoding, validation: 'Strict' }),
+      (error: ApiError) =>
+        error.code === 422 &&
+        error.message.endsWith(`: strict decoding error: ${warnings.join(', ')}`),
+    )
+  }
+  return warnings
+}
+
+for (const type of ['merge', 'strategic'] as const) {
+  test(`members that a ${type} patch repeats are told before unknown ones`, () => {
+    assert.deepEqual(problemsOf(type, '{"zz":1,"zz":2,"data":{"b":"1","b":"1","a":"1","a":"1"}}'), [
+      'duplicate field "zz"',
+      'duplicate field "data.b"',
+      'duplicate field "data.a"',
+      'unknown field "zz"',
+    ])
+    assert.deepEqual(problemsOf(type, '{"data":{"a":"2"}}'), [])
+  })
+}
+
+test('operations tell repeated members of their own and of their values, and so does the object', () => {
+  const add =
+    '[{"op":"add","op":"add","path":"/data","value":{"b":"1","b":"2","b":"3"},"foo":1,"foo":2}]'
+  assert.deepEqual(problemsOf('json', add), [
+    'json patch duplicate field "[0].op"',
+    'json patch duplicate field "[0].value.b"',
+    'json patch unknown field "[0].foo"',
+    'duplicate field "data.b"',
+  ])
+})
