@@ -459,6 +459,35 @@ test('kinds in bodies: missing 400, another 422', async () => {
   )
 })
 
+test('another kind in an update is told after a missing object, a foreign uid and the version', async () => {
+  const server = await serverWith(definition())
+  const made = await server.request('POST', THINGS, thing('a'))
+  const { resourceVersion } = made.value.metadata
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const foreign = (name: string, metadata: object = {}): object => ({
+    ...thing(name),
+    kind: 'Foo',
+    metadata: { name, ...metadata },
+  })
+  const put = async (name: string, metadata: object = {}): Promise<readonly unknown[]> => {
+    const { status, value } = await server.request(
+      'PUT',
+      `${THINGS}/${name}`,
+      foreign(name, metadata),
+    )
+    return [status, value.details.kind]
+  }
+  assert.deepEqual(await put('gone', { resourceVersion }), [404, 'things'])
+  assert.deepEqual(await put('a', { uid: 'zz', resourceVersion }), [409, 'things'])
+  assert.deepEqual(await put('a'), [422, 'things'])
+  assert.deepEqual(await put('a', { resourceVersion: '1' }), [409, 'things'])
+  assert.deepEqual(await put('a', { resourceVersion }), [422, 'Foo'])
+  const patch = { kind: 'Foo', metadata: { resourceVersion: '1' } }
+  assert.equal((await server.request('PATCH', `${THINGS}/a`, patch, merge)).status, 409)
+  const late = { kind: 'Foo', metadata: { resourceVersion } }
+  assert.equal((await server.request('PATCH', `${THINGS}/a`, late, merge)).status, 422)
+})
+
 test('server-side apply follows the schema: unknown fields are refused, list types decide', async () => {
   const server = await serverWith(definition())
   const apply = { 'content-type': 'application/apply-patch+yaml' }

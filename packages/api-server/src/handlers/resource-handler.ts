@@ -32,7 +32,7 @@ import { reachRevision } from './reads/revisions.ts'
 import { prepareWatch } from './reads/watch.ts'
 import { storedAnswer, viewsOf } from './answers/stored-answers.ts'
 import { targetOf, writeContextOf } from './writes/write-context.ts'
-import { storageKey, type Written } from './writes/writes.ts'
+import { storageKey, type UpdateRequest, type Written } from './writes/writes.ts'
 
 export interface ResourceHandlerParts {
   readonly store: Store
@@ -51,6 +51,11 @@ function unreadableVersion({ storage }: ServedResource, asked: string, error: st
   return storage.collection === 'events'
     ? badRequest(`invalid resource version: ${text}`)
     : unclassified(text)
+}
+
+/** Of a subresource only its part of the object counts. */
+function kindCheckOf({ subresource }: ResourceCall): Pick<UpdateRequest, 'checkKind'> {
+  return subresource === '' ? { checkKind: refuseForeignKind } : {}
 }
 
 export class ResourceHandler {
@@ -165,14 +170,13 @@ export class ResourceHandler {
     const draft = decodeDraft(body, this.#parts.bodies.decoding(call, call.resource.info, options))
     checkNamespace(call, draft)
     checkName(call, draft)
-    // Of a subresource only its part of the object counts.
-    if (call.subresource === '') refuseForeignKind(draft)
     const createsMissing = call.resource.rules.createOnUpdate === true && call.subresource === ''
     let first = true
     const written = await this.#parts.writer.update(
       targetOf(call),
       {
         put: true,
+        ...kindCheckOf(call),
         beforeCreate: createsMissing ? () => this.#mayCreate(call) : undefined,
         makeDraft: () => {
           const own = first ? draft : undefined
@@ -214,12 +218,12 @@ export class ResourceHandler {
     return this.#parts.writer.update(
       targetOf(call),
       {
+        ...kindCheckOf(call),
         makeDraft: (current) => {
           patch ??= patchBodyOf(call, type)
           const draft = patchObject(type, patch, current!, decoding)
           checkName(call, draft)
           checkNamespace(call, draft)
-          if (call.subresource === '') refuseForeignKind(draft)
           return draft
         },
       },

@@ -224,6 +224,7 @@ export class ObjectWriter {
     await this.#parts.admission.mutate(admission)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
+    request.checkKind?.(servedDraft)
     const rules = this.#ruleContext(context, target)
     if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
     const settle =

@@ -45,6 +45,8 @@ export interface UpdateRequest {
   readonly beforeCreate?: () => void
   /** PUT: a foreign uid is a conflict. Patches leave it to validation. */
   readonly put?: boolean
+  /** Called with what `makeDraft` made when nothing speaks against the write but what the object says it is. */
+  checkKind?(draft: Draft): void
   /** Ownership was decided by server-side apply, or is not to be recorded. */
   readonly fieldsManaged?: boolean
   /** Ownership of a view, as apply left it: to be carried over to the object. */
