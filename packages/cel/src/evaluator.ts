@@ -15,7 +15,7 @@ import { ProgramError } from './syntax/source.ts'
 import { compileRegularExpression } from './values/regular-expressions.ts'
 import { Constants } from './constants.ts'
 import type { CostMeter } from './costs/cost.ts'
-import { indexed } from './libraries/operators.ts'
+import { indexed, optionallyIndexed } from './libraries/operators.ts'
 import { matchesType } from './values/runtime-types.ts'
 import type { Overload } from './checking/signature.ts'
 import { mentionsDynamic } from './checking/types.ts'
@@ -136,13 +136,20 @@ class Planner {
     if (this.#checked.referenceOf(expression) !== undefined) {
       return this.#name(expression, dottedName(expression))
     }
-    const operand = this.plan(expression.operand)
+    const operand = this.#holder(expression.operand)
     const { field } = expression
     if (expression.presence) return (run) => hasField(operand(run), field)
+    return (run) => found(run, fieldOf(operand(run), field))
+  }
+
+  /** What something is taken from. Where a chain of names and indexes begins with a value, that counts as one more name. */
+  #holder(expression: Expression): Step {
+    const step = this.plan(expression)
+    if (isChain(expression)) return step
     return (run) => {
-      const value = operand(run)
+      const value = step(run)
       run.meter.charge(1)
-      return fieldOf(value, field)
+      return value
     }
   }
 
@@ -169,14 +176,20 @@ class Planner {
       case '@not_strictly_false':
         return notStrictlyFalse(steps[0]!)
       case '_?._':
-        return optionalSelect(steps[0]!, String((call.args[1] as { value?: unknown }).value))
+        return optionalSelect(
+          this.#holder(args[0]!),
+          String((call.args[1] as { value?: unknown }).value),
+        )
       case '_[_]':
-        this.#constants.checkQualifier(args[1]!)
+      case '_[?_]': {
+        if (call.function === '_[_]') this.#constants.checkQualifier(args[1]!)
+        const holder = this.#holder(args[0]!)
+        const take = call.function === '_[_]' ? indexed : optionallyIndexed
         return (run) => {
-          const values = steps.map((step) => step(run))
-          run.meter.charge(1)
-          return indexed(values[0]!, values[1]!)
+          const value = holder(run)
+          return found(run, take(value, steps[1]!(run)))
         }
+      }
       case 'or':
       case 'orValue':
         return orElse(steps, call.function === 'orValue')
@@ -378,7 +391,6 @@ function notStrictlyFalse(step: Step): Step {
 function orElse([optional, other]: readonly Step[], unwrap: boolean): Step {
   return (run) => {
     const value = optionalOf(optional!(run))
-    run.meter.charge(1)
     if (value.value === undefined) return other!(run)
     return unwrap ? value.value : value
   }
@@ -392,13 +404,25 @@ function optionalOf(value: Value): CelOptional {
 function optionalSelect(operand: Step, field: string): Step {
   return (run) => {
     const value = operand(run)
-    run.meter.charge(1)
     const holder = value instanceof CelOptional ? value.value : value
     if (holder === undefined) return NONE
     if (!(holder instanceof CelMap)) throw new EvaluationError('no such overload')
-    const found = holder.get(field)
-    return found === undefined ? NONE : new CelOptional(found)
+    const content = holder.get(field)
+    return found(run, content === undefined ? NONE : new CelOptional(content))
   }
+}
+
+/** What was taken counts as one name, and nothing where there was nothing. */
+function found({ meter }: Run, value: Value): Value {
+  if (value !== NONE) meter.charge(1)
+  return value
+}
+
+const CHAINING = new Set(['_[_]', '_[?_]', '_?._', '_?_:_'])
+
+function isChain(expression: Expression): boolean {
+  if (expression.kind === 'call') return CHAINING.has(expression.function)
+  return expression.kind === 'identifier' || (expression.kind === 'select' && !expression.presence)
 }
 
 function fieldOf(value: Value, field: string): Value {

@@ -221,6 +221,43 @@ describe('cost', () => {
     assert.equal(spent(`{'a': x}`, { x: 1 }), 31)
   })
 
+  test('what is not there costs nothing, nor does asking for something else instead', () => {
+    const given = { x: { a: { b: 1 } } }
+    for (const [text, cost] of [
+      ['x.?a.hasValue()', 3],
+      ['x.?a.?b.hasValue()', 4],
+      ['x.?nosuch.hasValue()', 2],
+      ['x.?nosuch.?b.hasValue()', 2],
+      ['x.?nosuch.b.hasValue()', 2],
+      ["x[?'nosuch'].hasValue()", 2],
+      ["x.a[?'nosuch'].hasValue()", 3],
+      ["x.?a['b'].hasValue()", 4],
+      ["optional.of('b').orValue('') != ''", 1],
+      ['x.?nosuch.or(x.?a).hasValue()', 4],
+      ["x.?a.?nosuch.orValue('b') == 'b'", 3],
+    ] as const)
+      assert.equal(spent(text, given), cost, text)
+  })
+
+  test('a chain that begins with a value has one name more', () => {
+    const given = { x: { a: { b: 1 } } }
+    for (const [text, cost] of [
+      ['[1][0] == 1', 3],
+      ['[[1]][0][0] == 1', 4],
+      ["{'a': 1}.?a.hasValue()", 3],
+      ["{'a': 1}.?b.hasValue()", 2],
+      ['dyn(x).a.b == 1', 6],
+      ['has(dyn(x).a)', 3],
+      ['has(x.a.b)', 2],
+    ] as const)
+      assert.equal(spent(text, given), cost, text)
+  })
+
+  test('an end of a text costs a pass over all of it', () => {
+    assert.equal(spent(`x.startsWith('a')`, { x: 'a'.repeat(100) }), 1 + 10)
+    assert.equal(spent(`'a'.endsWith(x)`, { x: 'a'.repeat(100) }), 1 + 1)
+  })
+
   test('an expression ends where its limit is reached, and nothing absorbs that', () => {
     const program = compile(
       'lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0)) || true',

@@ -251,4 +251,12 @@ export function indexed(holder: Value, key: Value): Value {
   return elementAt(holder, BigInt(key))
 }
 
+/** `holder[?key]` */
+export function optionallyIndexed(holder: Value, key: Value): CelOptional {
+  const inner = holder instanceof CelOptional ? holder.value : holder
+  return inner instanceof CelList
+    ? optionalElement(inner, key as bigint)
+    : optionalValue(holder, key)
+}
+
 const keyText = (key: Value): string => String(key instanceof CelUint ? key.value : key)

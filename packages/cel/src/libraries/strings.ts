@@ -117,6 +117,12 @@ export function matches(text: string, pattern: string): boolean {
   return matchPattern(pattern, '', (expression) => expression.test(text))
 }
 
+/** The whole text counts when it is run, and what is looked for when it is estimated. */
+const TEXT_END: Costs = {
+  cost: (args) => traversal(args[0]!),
+  estimate: ([, part]) => ({ cost: scaled(part!.size, STRING_TRAVERSAL) }),
+}
+
 const CONTAINS: Costs = {
   cost: (args) => traversal(args[0]!) * traversal(args[1]!),
   estimate: ([text, part]) => ({
@@ -198,12 +204,12 @@ export const STRINGS: Library = {
     declare(
       'string.startsWith(string): bool',
       (text: string, part: string) => text.startsWith(part),
-      onePass(1),
+      TEXT_END,
     ),
     declare(
       'string.endsWith(string): bool',
       (text: string, part: string) => text.endsWith(part),
-      onePass(1),
+      TEXT_END,
     ),
     declare('string.matches(string): bool', matches, PATTERN_MATCH),
     declare('matches(string, string): bool', matches, PATTERN_MATCH),
