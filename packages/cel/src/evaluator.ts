@@ -15,7 +15,7 @@ import { ProgramError } from './syntax/source.ts'
 import { compileRegularExpression } from './values/regular-expressions.ts'
 import { Constants } from './constants.ts'
 import type { CostMeter } from './costs/cost.ts'
-import { indexed, optionallyIndexed } from './libraries/operators.ts'
+import { indexed } from './libraries/operators.ts'
 import { matchesType } from './values/runtime-types.ts'
 import type { Overload } from './checking/signature.ts'
 import { mentionsDynamic } from './checking/types.ts'
@@ -136,21 +136,10 @@ class Planner {
     if (this.#checked.referenceOf(expression) !== undefined) {
       return this.#name(expression, dottedName(expression))
     }
-    const operand = this.#holder(expression.operand)
+    const operand = holder(expression.operand, this.plan(expression.operand))
     const { field } = expression
     if (expression.presence) return (run) => hasField(operand(run), field)
     return (run) => found(run, fieldOf(operand(run), field))
-  }
-
-  /** What something is taken from. Where a chain of names and indexes begins with a value, that counts as one more name. */
-  #holder(expression: Expression): Step {
-    const step = this.plan(expression)
-    if (isChain(expression)) return step
-    return (run) => {
-      const value = step(run)
-      run.meter.charge(1)
-      return value
-    }
   }
 
   #call(call: Call): Step {
@@ -177,19 +166,19 @@ class Planner {
         return notStrictlyFalse(steps[0]!)
       case '_?._':
         return optionalSelect(
-          this.#holder(args[0]!),
+          holder(args[0]!, steps[0]!),
           String((call.args[1] as { value?: unknown }).value),
         )
-      case '_[_]':
-      case '_[?_]': {
-        if (call.function === '_[_]') this.#constants.checkQualifier(args[1]!)
-        const holder = this.#holder(args[0]!)
-        const take = call.function === '_[_]' ? indexed : optionallyIndexed
+      case '_[_]': {
+        this.#constants.checkQualifier(args[1]!)
+        const from = holder(args[0]!, steps[0]!)
         return (run) => {
-          const value = holder(run)
-          return found(run, take(value, steps[1]!(run)))
+          const value = from(run)
+          return found(run, indexed(value, steps[1]!(run)))
         }
       }
+      case '_[?_]':
+        return this.#apply(call, args, [holder(args[0]!, steps[0]!), steps[1]!])
       case 'or':
       case 'orValue':
         return orElse(steps, call.function === 'orValue')
@@ -419,6 +408,16 @@ function found({ meter }: Run, value: Value): Value {
 }
 
 const CHAINING = new Set(['_[_]', '_[?_]', '_?._', '_?_:_'])
+
+/** What something is taken from. Where a chain of names and indexes begins with a value, that counts as one more name. */
+function holder(expression: Expression, step: Step): Step {
+  if (isChain(expression)) return step
+  return (run) => {
+    const value = step(run)
+    run.meter.charge(1)
+    return value
+  }
+}
 
 function isChain(expression: Expression): boolean {
   if (expression.kind === 'call') return CHAINING.has(expression.function)

@@ -253,6 +253,18 @@ describe('cost', () => {
       assert.equal(spent(text, given), cost, text)
   })
 
+  test('a long chain is planned once', () => {
+    const nested = Array.from({ length: 60 }).reduce((inner: unknown) => [inner], 1)
+    assert.equal(spent(`x${'[0]'.repeat(60)} == 1`, { x: nested }), 62)
+    assert.equal(spent(`x${'[?0]'.repeat(60)}.hasValue()`, { x: nested }), 62)
+  })
+
+  test('an optional index asks lists for positions and maps for keys', () => {
+    const given = { values: { x: [1], t: 'text' } }
+    assert.equal(result(`x[?'a']`, given), 'error: no such overload')
+    assert.equal(result(`t[?0]`, given), 'error: no such overload')
+  })
+
   test('an end of a text costs a pass over all of it', () => {
     assert.equal(spent(`x.startsWith('a')`, { x: 'a'.repeat(100) }), 1 + 10)
     assert.equal(spent(`'a'.endsWith(x)`, { x: 'a'.repeat(100) }), 1 + 1)

@@ -29,8 +29,8 @@ test('objects are accepted and refused in the words of the recorded server', asy
   await request('POST', accounts, { metadata: { name: 'default' } })
   for (const { name, path, body, ...expected } of recorded as readonly Recorded[]) {
     const { status, value, headers } = await request('POST', path, body)
-    const causes = (value.details?.causes as Cause[] | undefined)
-      ?.map(({ field, message }) => `${field}: ${message}`)
+    const causes = ((value.details?.causes ?? []) as Cause[])
+      .map(({ field, message }) => `${field}: ${message}`)
       .toSorted()
     const warnings = [headers['warning'] ?? []].flat().join(', ')
     const answer = { status, message: value.message, causes, warnings }

@@ -143,6 +143,11 @@ const MEMBERSHIP: Costs = {
   estimate: ([, list]) => ({ cost: list!.size }),
 }
 
+/** What is not there costs nothing. */
+const WHAT_IS_THERE: Costs = {
+  cost: (_, result) => (result === NONE ? 0 : 1),
+}
+
 const ACCESS = [
   declare(
     '@in(A, list(A)): bool',
@@ -157,10 +162,10 @@ const ACCESS = [
   declare('_[_](map(A, B), A): B', valueAt),
   declare('_[_](optional(list(A)), int): optional(A)', optionalElement),
   declare('_[_](optional(map(A, B)), A): optional(B)', optionalValue),
-  declare('_[?_](list(A), int): optional(A)', optionalElement),
-  declare('_[?_](map(A, B), A): optional(B)', optionalValue),
-  declare('_[?_](optional(list(A)), int): optional(A)', optionalElement),
-  declare('_[?_](optional(map(A, B)), A): optional(B)', optionalValue),
+  declare('_[?_](list(A), int): optional(A)', optionalElement, WHAT_IS_THERE),
+  declare('_[?_](map(A, B), A): optional(B)', optionalValue, WHAT_IS_THERE),
+  declare('_[?_](optional(list(A)), int): optional(A)', optionalElement, WHAT_IS_THERE),
+  declare('_[?_](optional(map(A, B)), A): optional(B)', optionalValue, WHAT_IS_THERE),
   declare('@insert(map(A, B), A, B): map(A, B)', insert),
   declare('@insert(map(A, B), map(A, B)): map(A, B)', insertAll),
   ...['string', 'bytes', 'list(A)', 'map(A, B)'].flatMap((type) => [
@@ -249,14 +254,6 @@ export function indexed(holder: Value, key: Value): Value {
     throw new EvaluationError(`unsupported index type '${typeNameOf(key)}' in list`)
   if (!Number.isInteger(key)) throw new EvaluationError(`unsupported index value ${key} in list`)
   return elementAt(holder, BigInt(key))
-}
-
-/** `holder[?key]` */
-export function optionallyIndexed(holder: Value, key: Value): CelOptional {
-  const inner = holder instanceof CelOptional ? holder.value : holder
-  return inner instanceof CelList
-    ? optionalElement(inner, key as bigint)
-    : optionalValue(holder, key)
 }
 
 const keyText = (key: Value): string => String(key instanceof CelUint ? key.value : key)
