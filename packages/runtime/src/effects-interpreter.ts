@@ -40,6 +40,8 @@ export interface World {
   readonly mapper?: RestMapper
   /** Needed by rules that call outside. The signal aborts when the process stops. */
   readonly outside?: PerformOutside
+  /** Resolves when the keys that are ready now have begun. Absent, or without an answer: nobody waits. */
+  readonly stepAside?: () => Promise<void> | undefined
   /** Told of each write that succeeded, before the rules go on. */
   readonly onWritten?: (write: Write, object: KubernetesObject) => void
   /** Told of each effect and what came of it. */
@@ -91,6 +93,8 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
       return pause(effect.waitMs, world)
     case 'beside':
       return performBeside(effect, world)
+    case 'aside':
+      return world.stepAside?.()
     case 'read':
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(performRead(effect.read, world))

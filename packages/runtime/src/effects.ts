@@ -158,6 +158,8 @@ export type Effect =
       readonly rules: readonly Reconcile<unknown>[]
       readonly atOnce: number
     }
+  /** The rest can wait until the keys that are ready now have begun: a worker takes those first. */
+  | { readonly effect: 'aside' }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
   | { readonly effect: 'wait'; readonly waitMs: number }
 
@@ -314,6 +316,14 @@ export function* beside<R>(
 /** Wall time in milliseconds. Take it once per decision that needs one moment. */
 export function* currentTimeMs(): Reconcile<number> {
   return (yield { effect: 'now' }) as number
+}
+
+/**
+ * The keys of this controller that are ready now begin before the rest of these rules: for what is late when many are due at once, while
+ * the rest is not. The rules go on with what they have observed, which may have changed: a conflict is more likely than without.
+ */
+export function* stepAside(): Reconcile<void> {
+  yield { effect: 'aside' }
 }
 
 /** A pause of the worker, in milliseconds. A key that can wait is requeued instead (`Verdict.requeueAfterMs`). */

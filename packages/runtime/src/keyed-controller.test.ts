@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ConfigMap, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
 import type { KeyedController, Reason } from './controller.ts'
-import { create, currentTimeMs, recordEvent, write } from './effects.ts'
+import { create, currentTimeMs, recordEvent, stepAside, write } from './effects.ts'
 import type { Reconcile } from './effects.ts'
 import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
@@ -97,6 +97,26 @@ test('rules are run with what was observed, and their effects reach the world in
     context.events.map(({ component, reason, message }) => ({ component, reason, message })),
     [{ component: 'test-controller', reason: 'Created', message: 'made a-1767225600000' }],
   )
+  stop.abort()
+})
+
+test('rules that step aside go on when every key that was ready has begun', async () => {
+  const did: string[] = []
+  const { context, start, stop } = controllerOf(
+    function* (object) {
+      const { name } = object.metadata!
+      did.push(`${name} begins`)
+      yield* write(create(resources.pods, pod(`of-${name}`)))
+      yield* stepAside()
+      did.push(`${name} goes on`)
+    },
+    { cached: ['a', 'b', 'c', 'd'].map((name) => configMap(name)), workers: 2 },
+  )
+  start()
+  await context.clock.advance(0)
+  const each = (what: string) => ['a', 'b', 'c', 'd'].map((name) => `${name} ${what}`)
+  assert.deepEqual(did.slice(0, 4), each('begins'))
+  assert.deepEqual(did.slice(4).sort(), each('goes on'))
   stop.abort()
 })
 

@@ -18,6 +18,8 @@ import { EXPECTATIONS_TIMEOUT_MS } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
+import { SteppingAside } from './stepping-aside.ts'
+import type { QueueItem } from './workqueue/queue.ts'
 import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
 import { runWorkers } from './workers.ts'
 
@@ -86,14 +88,15 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   async #work(signal: AbortSignal): Promise<void> {
     const { logger, name, clock } = this.#context
     const { workers } = this.#logic
+    const queue = new SteppingAside(this.#queue)
     logger.verbosity(2).info('Caches are synced, starting workers', { controller: name, workers })
     await runWorkers({
       count: workers,
       clock,
       signal,
       logger,
-      queue: this.#queue,
-      work: ({ key, reasons }) => this.#process(key, reasons, signal),
+      queue,
+      work: (item) => queue.work(item, (stepAside) => this.#process(item, stepAside, signal)),
     })
     logger.verbosity(2).info('Workers have stopped', { controller: name })
   }
@@ -110,13 +113,17 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     )
   }
 
-  async #process(key: string, reasons: readonly Reason[], signal: AbortSignal): Promise<void> {
+  async #process(
+    { key, reasons }: QueueItem,
+    stepAside: World['stepAside'],
+    signal: AbortSignal,
+  ): Promise<void> {
     if (signal.aborted) return
     const trace = this.#context.trace
     trace?.started(this.#context.name, key, reasons)
     let verdict: Verdict
     try {
-      verdict = await this.#reconcile(key, trace, signal)
+      verdict = await this.#reconcile(key, trace, stepAside, signal)
     } catch (error) {
       if (error instanceof InterruptedByShutdown) {
         trace?.finished(this.#context.name, key, { interrupted: true })
@@ -132,6 +139,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   async #reconcile(
     key: string,
     trace: ReconcileTrace | undefined,
+    stepAside: World['stepAside'],
     signal: AbortSignal,
   ): Promise<Verdict> {
     const { client, clock, name } = this.#context
@@ -151,6 +159,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       clock,
       recordEvent: this.#recordEvent,
       signal,
+      stepAside,
       expectations: this.#logic.expectations,
       mapper: this.#logic.mapper,
       outside: this.#logic.outside,

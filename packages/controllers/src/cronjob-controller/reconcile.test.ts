@@ -111,6 +111,14 @@ test('a due time makes a Job: named by its minute, owned, with template and time
   assert.deepEqual([result, skews], [TO_TWELVE, [62]])
 })
 
+test('of many that are due at once every Job comes before what is told of any', () => {
+  const { effects } = sync(cronJob())
+  const order = effects.map((effect) =>
+    effect.effect === 'write' ? effect.write.verb : effect.effect,
+  )
+  assert.deepEqual(order, ['create', 'aside', 'event', 'update'])
+})
+
 test('nothing is due yet: back at the next time', () => {
   const { effects, result } = sync(cronJob(), { nowMs: at('10:59:00') })
   assert.deepEqual([effects, result], [[], { requeueAfterMs: 60_100 }])
