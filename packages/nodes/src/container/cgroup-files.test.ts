@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Container } from '@gyropilot/api'
 import { cgroupMount } from './cgroup-files.ts'
-import { FileTree } from './file-tree.ts'
-import { FileStore } from './file-store.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { FileStore } from '../files/file-store.ts'
 
 async function textsOf(resources: Container['resources']): Promise<readonly string[]> {
   const files = new FileTree(new FileStore(), [cgroupMount(() => resources)])

@@ -1,8 +1,8 @@
 /** What a container reads of its own limits in /sys/fs/cgroup, as the second version of cgroups writes it. Pure. */
 import { amountOf } from '@gyropilot/api'
 import type { Container } from '@gyropilot/api'
-import { FileStore } from './file-store.ts'
-import type { Mount } from './file-tree.ts'
+import { FileStore } from '../files/file-store.ts'
+import type { Mount } from '../files/file-tree.ts'
 
 const PERIOD_US = 100_000
 const LEAST_QUOTA_US = 1_000

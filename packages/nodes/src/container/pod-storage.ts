@@ -1,6 +1,6 @@
 /** What the commands of one pod wrote: gone with the container, or with the pod. */
 import type { Volume } from '@gyropilot/api'
-import { FileStore, Quota } from './file-store.ts'
+import { FileStore, Quota } from '../files/file-store.ts'
 
 /** Far more than `kubectl cp` of sources or a dump of a small database needs, far less than a process has. */
 export const POD_QUOTA_BYTES = 64 * 2 ** 20

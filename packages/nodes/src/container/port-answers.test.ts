@@ -4,7 +4,7 @@ import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
 import { servePort, targetOf } from './port-answers.ts'
 import type { Dialed } from './port-answers.ts'
-import { inputOf } from './input.ts'
+import { inputOf } from '../shell/input.ts'
 
 const web = pod({
   name: 'web',

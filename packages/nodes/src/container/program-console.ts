@@ -3,7 +3,7 @@
  * kept for its log. Contract: docs/behaviour/simulation/kubelet.md, "Commands" (attach).
  */
 import type { ScriptedLine } from '../behavior/behavior.ts'
-import { Input } from './input.ts'
+import { Input } from '../shell/input.ts'
 import { PrintedLines } from './printed-lines.ts'
 
 /** Pieces that wait for the program: who types more waits until it has read some. */

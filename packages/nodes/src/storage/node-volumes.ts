@@ -1,7 +1,7 @@
 /** Volumes behind claims, on one node: waited for, mounted, let go. Contract: docs/behaviour/simulation/kubelet.md, Volumes. */
 import { isClaimBound } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '@gyropilot/api'
-import type { FileStore } from '../container/file-store.ts'
+import type { FileStore } from '../files/file-store.ts'
 import { DriverBackend, OperationRefused } from './driver-backend.ts'
 import { NodeExpansion } from './node-expansion.ts'
 import type { NodeExpansionOptions } from './node-expansion.ts'

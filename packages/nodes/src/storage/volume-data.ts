@@ -1,6 +1,6 @@
 /** What is written on the volumes of a cluster. It outlives pods and nodes, and ends with the process or with its volume. */
 import type { PersistentVolume, Volume } from '@gyropilot/api'
-import { FileStore, Quota } from '../container/file-store.ts'
+import { FileStore, Quota } from '../files/file-store.ts'
 
 /** Of one volume, whatever size it was asked to have: its bytes are in the memory of this process. */
 const MOST_BYTES = 64 * 2 ** 20

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cut } from './cut-command.ts'
-import { FileStore } from './file-store.ts'
-import { FileTree } from './file-tree.ts'
-import { inputOf } from './input.ts'
-import type { Process } from './shell.ts'
+import { FileStore } from '../files/file-store.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { inputOf } from '../shell/input.ts'
+import type { Process } from '../shell/shell.ts'
 
 for (const [args, expected] of [
   [['-f2'], 'b\n\nx:y:z\n'],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COMMANDS } from './commands.ts'
-import { FileTree } from './file-tree.ts'
-import { FileStore, Quota } from './file-store.ts'
+import { COMMANDS } from '../commands/commands.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { FileStore, Quota } from '../files/file-store.ts'
 import { Input, inputOf } from './input.ts'
 import { UnknownCommand, runCommand } from './shell.ts'
-import { TAR_END, packEntry } from './tar.ts'
+import { TAR_END, packEntry } from '../commands/tar.ts'
 
 interface Result {
   readonly exitCode: number

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COMMANDS } from './commands.ts'
-import { FileStore } from './file-store.ts'
-import { FileTree } from './file-tree.ts'
-import { inputOf } from './input.ts'
-import { runCommand } from './shell.ts'
+import { FileStore } from '../files/file-store.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { inputOf } from '../shell/input.ts'
+import { runCommand } from '../shell/shell.ts'
 
 async function said(script: string, input = ''): Promise<string> {
   let all = ''

@@ -1,18 +1,18 @@
 /** Runs command lines in a simulated container. */
-import { FileError } from './file-error.ts'
-import { absolute } from './file-tree.ts'
-import { Gathering } from './gathered.ts'
-import { matchesGlob } from './glob.ts'
-import type { FileTree } from './file-tree.ts'
+import { FileError } from '../files/file-error.ts'
+import { absolute } from '../files/file-tree.ts'
+import { Gathering } from '../files/gathered.ts'
+import { matchesGlob } from '../files/glob.ts'
+import type { FileTree } from '../files/file-tree.ts'
 import { inputOf } from './input.ts'
 import type { Input } from './input.ts'
-import { noOptions } from './shell-options.ts'
-import type { ShellOptions } from './shell-options.ts'
-import { expanded, expandedAll, patternIn } from './shell-expansion.ts'
-import type { Expanding } from './shell-expansion.ts'
-import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './shell-loops.ts'
-import type { Round } from './shell-loops.ts'
-import { parseScript } from './shell-syntax.ts'
+import { noOptions } from './options.ts'
+import type { ShellOptions } from './options.ts'
+import { expanded, expandedAll, patternIn } from './expansion.ts'
+import type { Expanding } from './expansion.ts'
+import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
+import type { Round } from './loops.ts'
+import { parseScript } from './syntax.ts'
 import type {
   Command as ShellCommand,
   Loop,
@@ -21,8 +21,8 @@ import type {
   Selection,
   SimpleCommand,
   Step,
-} from './shell-syntax.ts'
-import { SyntaxProblem } from './shell-words.ts'
+} from './syntax.ts'
+import { SyntaxProblem } from './words.ts'
 
 /** What a command knows of the place it runs in. */
 export interface Surroundings {

@@ -1,10 +1,10 @@
 /** What stands in the place of words when a script runs: values, what scripts print, sums, and the files that patterns mean. */
-import type { FileTree } from './file-tree.ts'
-import { isGlob, literally, pathsOf } from './glob.ts'
-import type { ShellOptions } from './shell-options.ts'
-import { sumOf } from './shell-sums.ts'
-import type { Step } from './shell-syntax.ts'
-import type { Part, Word } from './shell-words.ts'
+import type { FileTree } from '../files/file-tree.ts'
+import { isGlob, literally, pathsOf } from '../files/glob.ts'
+import type { ShellOptions } from './options.ts'
+import { sumOf } from './sums.ts'
+import type { Step } from './syntax.ts'
+import type { Part, Word } from './words.ts'
 
 export interface Expanding {
   readonly environment: ReadonlyMap<string, string>

@@ -1,8 +1,8 @@
 /** `cut`: the same part of every line. */
 import { linesOf, print, readNamed } from './text-commands.ts'
-import { FileError } from './file-error.ts'
-import { gathered } from './gathered.ts'
-import type { Command } from './shell.ts'
+import { FileError } from '../files/file-error.ts'
+import { gathered } from '../files/gathered.ts'
+import type { Command } from '../shell/shell.ts'
 
 const MOST_BYTES = 8 * 2 ** 20
 

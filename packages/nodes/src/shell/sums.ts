@@ -1,5 +1,5 @@
 /** `$(( ))`: whole numbers, as sh reckons with them. */
-import { SyntaxProblem } from './shell-words.ts'
+import { SyntaxProblem } from './words.ts'
 
 type Operation = (left: bigint, right: bigint) => bigint
 

@@ -1,5 +1,5 @@
 /** Words of sh: quotes, variables, `$( )` and `$(( ))`, and the operators between them. */
-import type { Step } from './shell-syntax.ts'
+import type { Step } from './syntax.ts'
 
 /** Text, or what stands in its place when the script runs; quoted values are not split into words. */
 export type Part =

@@ -1,7 +1,7 @@
 /** What the pods of a node leave of it to those that ask for more. Contract: docs/behaviour/simulation/kubelet.md, "Resources and resize". */
 import type { Node, Pod } from '@gyropilot/api'
-import { resourceRefusal } from '../pod/admission.ts'
-import type { ActivePod } from '../pod/admission.ts'
+import { resourceRefusal } from './admission.ts'
+import type { ActivePod } from './admission.ts'
 
 export interface Resident extends ActivePod {
   readonly pod: Pod

@@ -1,8 +1,8 @@
 /** Tools that read lines: of the files that are named, one after the other, or of the input when none is. */
-import { FileError } from './file-error.ts'
-import { absolute } from './file-tree.ts'
-import { gathered } from './gathered.ts'
-import type { Command, Process } from './shell.ts'
+import { FileError } from '../files/file-error.ts'
+import { absolute } from '../files/file-tree.ts'
+import { gathered } from '../files/gathered.ts'
+import type { Command, Process } from '../shell/shell.ts'
 
 /** Tools that see all lines at once hold up everybody while they do. */
 const MOST_LINE_BYTES = 8 * 2 ** 20

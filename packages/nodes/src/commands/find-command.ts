@@ -1,8 +1,8 @@
 /** `find`: paths below folders, by type, name and depth. */
-import { absolute } from './file-tree.ts'
-import type { FileTree } from './file-tree.ts'
-import { matchesGlob } from './glob.ts'
-import type { Command } from './shell.ts'
+import { absolute } from '../files/file-tree.ts'
+import type { FileTree } from '../files/file-tree.ts'
+import { matchesGlob } from '../files/glob.ts'
+import type { Command } from '../shell/shell.ts'
 
 interface Wanted {
   readonly type?: 'f' | 'd'

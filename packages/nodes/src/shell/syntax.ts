@@ -2,8 +2,8 @@
  * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
  * `for`, `while`, `until`, `case`, groups. No functions.
  */
-import { SyntaxProblem, tokensOf } from './shell-words.ts'
-import type { Token, Word } from './shell-words.ts'
+import { SyntaxProblem, tokensOf } from './words.ts'
+import type { Token, Word } from './words.ts'
 
 export interface Redirection {
   readonly from: 0 | 1 | 2

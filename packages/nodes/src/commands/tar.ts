@@ -1,6 +1,6 @@
 /** The part of the ustar format that `kubectl cp` needs: files and folders. Packs and unpacks piece by piece. */
 
-import { FileError } from './file-error.ts'
+import { FileError } from '../files/file-error.ts'
 
 const BLOCK = 512
 /** Of a name or a header that stands for a name: longer ones are no names. */
