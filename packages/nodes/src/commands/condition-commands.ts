@@ -1,7 +1,7 @@
 /** What scripts ask before they go on: `test`, `[ ]`, `[[ ]]` and `expr`. */
 import { absolute } from '../files/file-tree.ts'
 import { sumOf } from '../shell/sums.ts'
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 /** `test`, `[ ]` and `[[ ]]`: one question, with `!` before it. */
 export const test: Command = async (task) => {

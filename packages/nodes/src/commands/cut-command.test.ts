@@ -4,7 +4,7 @@ import { cut } from './cut-command.ts'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
-import type { Process } from '../shell/shell.ts'
+import type { Process } from '../shell/process.ts'
 
 for (const [args, expected] of [
   [['-f2'], 'b\n\nx:y:z\n'],

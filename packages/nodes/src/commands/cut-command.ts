@@ -2,7 +2,7 @@
 import { linesOf, print, readNamed } from './text-commands.ts'
 import { FileError } from '../files/file-error.ts'
 import { gathered } from '../files/gathered.ts'
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 const MOST_BYTES = 8 * 2 ** 20
 

@@ -2,7 +2,7 @@
 import { absolute } from '../files/file-tree.ts'
 import type { FileTree } from '../files/file-tree.ts'
 import { matchesGlob } from '../files/glob.ts'
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 interface Wanted {
   readonly type?: 'f' | 'd'

@@ -1,7 +1,8 @@
 /** `sh` without a script: lines from its input. With a terminal it echoes what is typed, as a terminal's other end must. */
-import { Exit, INTERRUPTED_EXIT_CODE, Interrupted, runScript } from '../shell/shell.ts'
+import { Exit, INTERRUPTED_EXIT_CODE, Interrupted } from '../shell/process.ts'
+import { runScript } from '../shell/shell.ts'
 import { inputOf } from '../shell/input.ts'
-import type { Process } from '../shell/shell.ts'
+import type { Process } from '../shell/process.ts'
 
 /** Scripts come line by line; what is longer is no line. */
 const MOST_LINE_CHARS = 1_048_576

@@ -1,5 +1,5 @@
 /** `mount` without a device: what is mounted where. */
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 /** `-t TYPE`: only those. */
 export const mount: Command = async (task) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { printf } from './printf-command.ts'
-import type { Process } from '../shell/shell.ts'
+import type { Process } from '../shell/process.ts'
 
 async function printed(args: readonly string[]): Promise<{ said: string; exitCode: number }> {
   let said = ''

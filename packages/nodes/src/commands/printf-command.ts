@@ -1,5 +1,5 @@
 /** `printf`, as POSIX has it: the format is used again for as long as there are arguments. */
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 const ESCAPE = /\\(?:0?[0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)/gs
 /** Of a format: an escape, or a directive with flags, width, precision and letter. */

@@ -1,7 +1,7 @@
 /** `tar` with c and x, by standard input and output. Never holds more than one file: what it packs and unpacks may be large. */
 import { FileError } from '../files/file-error.ts'
 import { absolute, parent } from '../files/file-tree.ts'
-import type { Command, Process } from '../shell/shell.ts'
+import type { Command, Process } from '../shell/process.ts'
 import { TAR_END, packEntry, unpackTar } from './tar.ts'
 
 export const tar: Command = async (task) => {

@@ -2,7 +2,7 @@
 import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { gathered } from '../files/gathered.ts'
-import type { Command, Process } from '../shell/shell.ts'
+import type { Command, Process } from '../shell/process.ts'
 
 /** Tools that see all lines at once hold up everybody while they do. */
 const MOST_LINE_BYTES = 8 * 2 ** 20

@@ -4,7 +4,7 @@ import { COMMANDS } from './commands.ts'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
-import { runCommand } from '../shell/shell.ts'
+import { runCommand } from '../shell/run-command.ts'
 
 async function said(script: string, input = ''): Promise<string> {
   let all = ''

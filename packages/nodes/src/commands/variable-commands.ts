@@ -1,6 +1,6 @@
 /** What sets variables of the shell around it: `export`, `read` and `unset`. */
 import { FileError } from '../files/file-error.ts'
-import type { Command } from '../shell/shell.ts'
+import type { Command } from '../shell/process.ts'
 
 const NAME = /^[A-Za-z_]\w*$/
 /** What is longer is no line. */

@@ -18,8 +18,9 @@ import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
 import { MOST_PRINTED_CHARS, PrintedLines } from './printed-lines.ts'
 import type { ProgramConsole } from './program-console.ts'
-import { INTERRUPTED_EXIT_CODE, Interrupted, UnknownCommand, runCommand } from '../shell/shell.ts'
-import type { Surroundings } from '../shell/shell.ts'
+import { INTERRUPTED_EXIT_CODE, Interrupted, UnknownCommand } from '../shell/process.ts'
+import { runCommand } from '../shell/run-command.ts'
+import type { Surroundings } from '../shell/process.ts'
 import type { CommandEnd, CommandRequest, CommandStreams } from './command-request.ts'
 
 export interface Place {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Keyboard } from './keyboard.ts'
-import { Interrupted } from '../shell/shell.ts'
+import { Interrupted } from '../shell/process.ts'
 
 /** What is typed, one chunk each. */
 function typing(): {

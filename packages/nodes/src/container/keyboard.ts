@@ -1,6 +1,6 @@
 /** The input of a terminal: Ctrl-C stops what is waiting, as a terminal's driver would, and is typed text otherwise. */
 import { anySignal } from '@gyropilot/foundation'
-import { Interrupted } from '../shell/shell.ts'
+import { Interrupted } from '../shell/process.ts'
 
 const CTRL_C = 3
 /** Pieces that wait for a reader; more are left to the connection. Ctrl-C behind them is not seen either. */

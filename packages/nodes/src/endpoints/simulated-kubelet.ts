@@ -10,7 +10,7 @@ import type { ScriptedAnswer } from '../behavior/behavior.ts'
 import { consoleOf, isInteractive } from '../pod/local-pod.ts'
 import type { LocalContainer } from '../pod/local-pod.ts'
 import type { NodeServices, PodWorker } from '../pod/pod-worker.ts'
-import { INTERRUPTED_EXIT_CODE } from '../shell/shell.ts'
+import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
 import { printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {

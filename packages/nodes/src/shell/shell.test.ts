@@ -4,7 +4,8 @@ import { COMMANDS } from '../commands/commands.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { FileStore, Quota } from '../files/file-store.ts'
 import { Input, inputOf } from './input.ts'
-import { UnknownCommand, runCommand } from './shell.ts'
+import { UnknownCommand } from './process.ts'
+import { runCommand } from './run-command.ts'
 import { TAR_END, packEntry } from '../commands/tar.ts'
 
 interface Result {

@@ -1,22 +1,19 @@
 /** Runs command lines in a simulated container. */
-import { FileError } from '../files/file-error.ts'
-import { absolute } from '../files/file-tree.ts'
 import { Gathering } from '../files/gathered.ts'
 import { matchesGlob } from '../files/glob.ts'
-import type { FileTree } from '../files/file-tree.ts'
-import { inputOf } from './input.ts'
-import type { Input } from './input.ts'
-import { noOptions } from './options.ts'
-import type { ShellOptions } from './options.ts'
 import { expanded, expandedAll, patternIn } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
+import { inputOf } from './input.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
 import type { Round } from './loops.ts'
+import { Exit, UnknownCommand } from './process.ts'
+import type { Process } from './process.ts'
+import { redirected } from './redirection.ts'
+import { run } from './run-command.ts'
 import { parseScript } from './syntax.ts'
 import type {
   Command as ShellCommand,
   Loop,
-  Redirection,
   Repetition,
   Selection,
   SimpleCommand,
@@ -24,108 +21,8 @@ import type {
 } from './syntax.ts'
 import { SyntaxProblem } from './words.ts'
 
-/** What a command knows of the place it runs in. */
-export interface Surroundings {
-  readonly commands: ReadonlyMap<string, Command>
-  readonly files: FileTree
-  readonly hostname: string
-  readonly user: { readonly uid: number; readonly gid: number }
-  /** The container's own command line. */
-  readonly program: string
-  nowMs(): number
-  /** Rejects when the caller is gone. */
-  sleep(delayMs: number): Promise<void>
-  /** Between pieces of work: gives others a turn when this one has taken long. */
-  readonly yieldIfLong: () => Promise<void> | undefined
-  /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
-  readonly onUnknown?: (what: string) => void
-}
-
-export interface Process {
-  /** Without the name. */
-  readonly args: readonly string[]
-  readonly environment: Map<string, string>
-  /** Of the shell around it; `export`, `read` and `unset` change them. */
-  readonly variables: Map<string, string>
-  readonly stdin: Input
-  out(text: string | Uint8Array): Promise<void>
-  err(text: string): Promise<void>
-  readonly place: Surroundings
-  /** Of relative paths; `cd` changes it for the commands that follow. */
-  readonly folder: { path: string }
-  /** Of the shell around it; `set` changes them. */
-  readonly options: ShellOptions
-}
-
-/** Answers the exit code. */
-export type Command = (task: Process) => number | Promise<number>
-
-/** A command that was waiting was stopped. */
-export class Interrupted extends Error {}
-
-/** 128 and the number of SIGINT. */
-export const INTERRUPTED_EXIT_CODE = 130
-
-export class UnknownCommand extends Error {
-  readonly command: string
-
-  constructor(command: string) {
-    super(command)
-    this.command = command
-  }
-}
-
-/** `exit` ends the script around it. */
-export class Exit extends Error {
-  readonly exitCode: number
-
-  constructor(exitCode: number) {
-    super(`exit ${exitCode}`)
-    this.exitCode = exitCode
-  }
-}
-
 /** What one command of a pipeline may hand to the next: they run one after the other. */
 const MOST_PIPED_BYTES = 32 * 2 ** 20
-
-type Streams = Pick<Process, 'stdin' | 'out' | 'err'>
-
-/** One command given word by word, as `kubectl exec` does. Throws UnknownCommand. */
-export async function runCommand(
-  words: readonly string[],
-  streams: Streams,
-  place: Surroundings,
-  environment: ReadonlyMap<string, string>,
-): Promise<number> {
-  const variables = new Map(environment)
-  const task = {
-    ...streams,
-    place,
-    environment: variables,
-    variables,
-    folder: { path: '' },
-    options: noOptions(),
-  }
-  try {
-    return await run(words, task)
-  } catch (error) {
-    if (error instanceof Exit) return error.exitCode
-    throw error
-  }
-}
-
-async function run(words: readonly string[], task: Omit<Process, 'args'>): Promise<number> {
-  const [name = '', ...args] = words
-  const command = task.place.commands.get(name.replace(/^(?:\/usr)?\/s?bin\//, ''))
-  if (command === undefined) throw new UnknownCommand(name)
-  try {
-    return await command({ ...task, args })
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error
-    await task.err(`${name}: ${error.message}\n`)
-    return 1
-  }
-}
 
 /** A script; the streams and the folder are shared by its commands. */
 export async function runScript(
@@ -316,53 +213,6 @@ async function runSimple(
     const own = { ...task, ...streams, environment: given, variables: environment }
     return named(words, own, lastExitCode)
   })
-}
-
-/** Runs with other streams; what went to files is in them afterwards. */
-async function redirected(
-  redirections: readonly Redirection[],
-  task: Shell,
-  context: Expanding,
-  act: (streams: Streams) => Promise<number>,
-): Promise<number> {
-  const { folder, place } = task
-  const files: { path: string; taken: Gathering; append: boolean }[] = []
-  let { stdin, out, err } = task
-  for (const { from, mode, target } of redirections) {
-    const path = absolute(await expanded(target, context), folder.path)
-    if (mode === '&') {
-      if (from === 2) err = out
-      else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
-    } else if (mode === '<') {
-      try {
-        stdin = inputOf(path === '/dev/null' ? new Uint8Array(0) : await place.files.read(path))
-      } catch (error) {
-        await task.err(`sh: can't open ${path}: ${(error as Error).message}\n`)
-        return 1
-      }
-    } else {
-      const taken = new Gathering(place.files.freeBytes(path))
-      const isKept = path !== '/dev/null'
-      const to = async (text: string | Uint8Array): Promise<void> => {
-        if (isKept) taken.add(text)
-      }
-      if (isKept) files.push({ path, taken, append: mode === '>>' })
-      if (from === 2) err = to
-      else out = to
-    }
-  }
-  const exitCode = await act({ stdin, out, err })
-  for (const { path, taken, append } of files) {
-    try {
-      const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
-      place.files.write(path, Buffer.concat([...before, taken.bytes()]))
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error
-      await task.err(`sh: can't create ${path}: ${error.message}\n`)
-      return 1
-    }
-  }
-  return exitCode
 }
 
 async function named(words: readonly string[], task: Shell, lastExitCode: number): Promise<number> {

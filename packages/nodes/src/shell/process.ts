@@ -1,0 +1,67 @@
+/** What commands are given, what they know of their place, and how they end other than by an exit code. */
+import type { FileTree } from '../files/file-tree.ts'
+import type { Input } from './input.ts'
+import type { ShellOptions } from './options.ts'
+
+/** What a command knows of the place it runs in. */
+export interface Surroundings {
+  readonly commands: ReadonlyMap<string, Command>
+  readonly files: FileTree
+  readonly hostname: string
+  readonly user: { readonly uid: number; readonly gid: number }
+  /** The container's own command line. */
+  readonly program: string
+  nowMs(): number
+  /** Rejects when the caller is gone. */
+  sleep(delayMs: number): Promise<void>
+  /** Between pieces of work: gives others a turn when this one has taken long. */
+  readonly yieldIfLong: () => Promise<void> | undefined
+  /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
+  readonly onUnknown?: (what: string) => void
+}
+
+export interface Process {
+  /** Without the name. */
+  readonly args: readonly string[]
+  readonly environment: Map<string, string>
+  /** Of the shell around it; `export`, `read` and `unset` change them. */
+  readonly variables: Map<string, string>
+  readonly stdin: Input
+  out(text: string | Uint8Array): Promise<void>
+  err(text: string): Promise<void>
+  readonly place: Surroundings
+  /** Of relative paths; `cd` changes it for the commands that follow. */
+  readonly folder: { path: string }
+  /** Of the shell around it; `set` changes them. */
+  readonly options: ShellOptions
+}
+
+/** Answers the exit code. */
+export type Command = (task: Process) => number | Promise<number>
+
+/** A command that was waiting was stopped. */
+export class Interrupted extends Error {}
+
+/** 128 and the number of SIGINT. */
+export const INTERRUPTED_EXIT_CODE = 130
+
+export class UnknownCommand extends Error {
+  readonly command: string
+
+  constructor(command: string) {
+    super(command)
+    this.command = command
+  }
+}
+
+/** `exit` ends the script around it. */
+export class Exit extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`exit ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+export type Streams = Pick<Process, 'stdin' | 'out' | 'err'>

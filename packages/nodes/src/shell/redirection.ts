@@ -1,0 +1,56 @@
+/** Streams of a command that go to and come from files: `>`, `>>`, `<`, `2>&1`. */
+import { FileError } from '../files/file-error.ts'
+import { absolute } from '../files/file-tree.ts'
+import { Gathering } from '../files/gathered.ts'
+import { expanded } from './expansion.ts'
+import type { Expanding } from './expansion.ts'
+import { inputOf } from './input.ts'
+import type { Process, Streams } from './process.ts'
+import type { Redirection } from './syntax.ts'
+
+/** Runs with other streams; what went to files is in them afterwards. */
+export async function redirected(
+  redirections: readonly Redirection[],
+  task: Streams & Pick<Process, 'folder' | 'place'>,
+  context: Expanding,
+  act: (streams: Streams) => Promise<number>,
+): Promise<number> {
+  const { folder, place } = task
+  const files: { path: string; taken: Gathering; append: boolean }[] = []
+  let { stdin, out, err } = task
+  for (const { from, mode, target } of redirections) {
+    const path = absolute(await expanded(target, context), folder.path)
+    if (mode === '&') {
+      if (from === 2) err = out
+      else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
+    } else if (mode === '<') {
+      try {
+        stdin = inputOf(path === '/dev/null' ? new Uint8Array(0) : await place.files.read(path))
+      } catch (error) {
+        await task.err(`sh: can't open ${path}: ${(error as Error).message}\n`)
+        return 1
+      }
+    } else {
+      const taken = new Gathering(place.files.freeBytes(path))
+      const isKept = path !== '/dev/null'
+      const to = async (text: string | Uint8Array): Promise<void> => {
+        if (isKept) taken.add(text)
+      }
+      if (isKept) files.push({ path, taken, append: mode === '>>' })
+      if (from === 2) err = to
+      else out = to
+    }
+  }
+  const exitCode = await act({ stdin, out, err })
+  for (const { path, taken, append } of files) {
+    try {
+      const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
+      place.files.write(path, Buffer.concat([...before, taken.bytes()]))
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error
+      await task.err(`sh: can't create ${path}: ${error.message}\n`)
+      return 1
+    }
+  }
+  return exitCode
+}
