@@ -1,0 +1,83 @@
+/** How containers of one pod come to their end: hooks, signals, and what is said of it. */
+import type { PodBehavior, Run } from '../behavior/behavior.ts'
+import { recordOn } from './container-news.ts'
+import type { GraceTime } from './grace-time.ts'
+import { runHook } from './lifecycle-hooks.ts'
+import type { LocalContainer, Terminated } from './local-pod.ts'
+import type { RunnerServices } from './runner-services.ts'
+
+const KILLED_EXIT_CODE = 137
+
+export class ContainerEnds {
+  readonly #behavior: PodBehavior
+  readonly #services: RunnerServices
+
+  constructor(behavior: PodBehavior, services: RunnerServices) {
+    this.#behavior = behavior
+    this.#services = services
+  }
+
+  /** What the container asks for before SIGTERM, as long as the grace time allows. */
+  async preStop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
+    const hook = container.spec.lifecycle?.preStop
+    if (hook === undefined) return
+    await grace.allows(async (within) => {
+      const problem = await runHook(hook, container, this.#services, within)
+      if (problem !== undefined)
+        recordOn(container, this.#services, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')
+    }, signal)
+  }
+
+  /** SIGTERM, and SIGKILL when that is not enough. */
+  async stop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
+    const exitCode = await this.exitCodeOfStop(container, grace, signal)
+    await this.conclude(container, { durationMs: 0, exitCode })
+  }
+
+  async exitCodeOfStop(
+    { spec, role }: LocalContainer,
+    grace: GraceTime,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { terminateMs, terminateExitCode, ignoresTermination } = this.#behavior.container(
+      spec,
+      role,
+    )
+    const ended = await grace.passes(ignoresTermination ? Infinity : terminateMs, signal)
+    return ended ? terminateExitCode : KILLED_EXIT_CODE
+  }
+
+  /** The pod's own. */
+  graceMs(): number {
+    return Number(this.#services.pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000
+  }
+
+  /** With what the container says at its end, unless that is scripted. */
+  async conclude(container: LocalContainer, run: Run): Promise<void> {
+    this.end(container, await this.endOf(container, run))
+  }
+
+  async endOf(container: LocalContainer, run: Run): Promise<Terminated | undefined> {
+    const { state } = container
+    if (state.state !== 'running') return undefined
+    const ranForMs = this.#services.clock.nowMs() - state.startedAtMs
+    const message =
+      run.message ?? (await this.#services.programs.lastWords(container, run.exitCode, ranForMs))
+    return {
+      exitCode: run.exitCode,
+      reason: run.reason ?? (run.exitCode === 0 ? 'Completed' : 'Error'),
+      ...(message === undefined ? {} : { message }),
+      startedAtMs: state.startedAtMs,
+      finishedAtMs: this.#services.clock.nowMs(),
+      containerId: container.containerId ?? '',
+    }
+  }
+
+  end(container: LocalContainer, end: Terminated | undefined): void {
+    if (end === undefined || container.state.state !== 'running') return
+    container.state = { state: 'terminated', ...end }
+    container.started = false
+    container.ready = false
+    this.#services.changed()
+  }
+}
