@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VirtualClock, settle } from '@gyropilot/foundation'
 import type { ScriptedLine } from '../behavior/behavior.ts'
-import { localContainer } from '../pod/local-pod.ts'
+import { localContainer } from '../running/local-pod.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogOptions, LogSource } from './container-log.ts'
 

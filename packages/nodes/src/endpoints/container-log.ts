@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '@gyropilot/foundation'
 import type { ScriptedLine } from '../behavior/behavior.ts'
-import type { LocalContainer } from '../pod/local-pod.ts'
+import type { LocalContainer } from '../running/local-pod.ts'
 
 export interface LogLine {
   readonly timeMs: number

@@ -28,7 +28,7 @@ import { NodeVolumes } from '../storage/node-volumes.ts'
 import { VolumeData } from '../storage/volume-data.ts'
 import { VolumeSources } from '../storage/volume-sources.ts'
 import { PodWorker } from '../pod/pod-worker.ts'
-import type { NodeServices } from '../pod/pod-worker.ts'
+import type { NodeServices } from '../pod/node-services.ts'
 
 /** Pods by the node that they are bound to. */
 const NODE_INDEX = 'spec.nodeName'

@@ -2,7 +2,7 @@
 import type { ContainerStatus, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { resolvedImage } from '../behavior/image.ts'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 
 export function containerStatusesOf(
   local: LocalPod,

@@ -2,9 +2,15 @@
 import type { Pod } from '@gyropilot/api'
 import type { Clock } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
-import { grantedPod, needsRestart, resizeMessage, resizesOf, sameResources } from './pod-resize.ts'
-import type { ContainerResources } from './pod-resize.ts'
+import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
+import {
+  grantedPod,
+  needsRestart,
+  resizeMessage,
+  resizesOf,
+  sameResources,
+} from '../running/pod-resize.ts'
+import type { ContainerResources } from '../running/pod-resize.ts'
 
 /** A kubelet sees that a container runs with other resources when it looks at its runtime. */
 const RELIST_MS = 1_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pod } from '@gyropilot/api/testing'
-import { localPod } from './local-pod.ts'
-import type { ContainerState, LocalPod } from './local-pod.ts'
+import { localPod } from '../running/local-pod.ts'
+import type { ContainerState, LocalPod } from '../running/local-pod.ts'
 import { phaseOf, podStatusOf } from './pod-status.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)

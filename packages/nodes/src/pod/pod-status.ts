@@ -3,9 +3,9 @@ import { podResources } from '@gyropilot/api'
 import type { Pod, PodCondition, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { containerStatusesOf } from './container-status.ts'
-import { mayRestart } from './local-pod.ts'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
-import { actualPod, grantedPod } from './pod-resize.ts'
+import { mayRestart } from '../running/local-pod.ts'
+import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
+import { actualPod, grantedPod } from '../running/pod-resize.ts'
 
 export interface NodeAddress {
   readonly hostIp: string

@@ -1,29 +1,23 @@
 /** The life of one pod on one node, from being seen to being gone. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
 import { hostPortsOf, podRequests } from '@gyropilot/api'
 import type { Container, HostPort, Pod, ResourceAmounts } from '@gyropilot/api'
-import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
-import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
-import type { EventRecorder } from '@gyropilot/runtime'
+import type { Timer } from '@gyropilot/foundation'
 import type { PodBehavior } from '../behavior/behavior.ts'
 import { containerProblem } from './container-problems.ts'
-import { ContainerRunner } from './container-runner.ts'
+import { ContainerRunner } from '../running/container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
 import { PodSources } from '../container/pod-files.ts'
 import { PodStorage } from '../container/pod-storage.ts'
-import type { NodeRoom } from '../capacity/node-room.ts'
-import type { NodeVolumes } from '../storage/node-volumes.ts'
-import type { ImageRules } from '../behavior/image.ts'
-import { GraceTime } from './grace-time.ts'
-import { localContainer, localPod, rebootedPod, restoredPod } from './local-pod.ts'
-import type { LocalPod } from './local-pod.ts'
-import type { PodAddresses } from '../capacity/pod-addresses.ts'
+import { GraceTime } from '../running/grace-time.ts'
+import { localContainer, localPod, rebootedPod, restoredPod } from '../running/local-pod.ts'
+import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
 import { PodMounts } from './pod-mounts.ts'
 import { PodResizer } from './pod-resizer.ts'
-import { grantedPod } from './pod-resize.ts'
-import { PodPrograms } from './pod-programs.ts'
-import type { PodReferences } from './pod-references.ts'
+import { grantedPod } from '../running/pod-resize.ts'
+import { PodPrograms } from '../running/pod-programs.ts'
+import type { NodeServices } from './node-services.ts'
 import { podStatusOf } from './pod-status.ts'
 import { StatusWriter } from './status-writer.ts'
 
@@ -33,25 +27,6 @@ const COALESCE_MS = 20
 const SANDBOX_WRITE_MS = 1_000
 const NO_RANGE =
   'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
-
-export interface NodeServices {
-  readonly nodeName: string
-  readonly hostIp: string
-  readonly addresses: PodAddresses
-  /** The machine was off until this life of it: what ran there has died. */
-  readonly wasOff: boolean
-  readonly client: Client
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  readonly recorder: EventRecorder
-  readonly imageRules: ImageRules
-  readonly references: PodReferences
-  readonly volumes: NodeVolumes
-  readonly room: NodeRoom
-  /** Of the node's process. */
-  readonly lifetime: AbortSignal
-}
 
 export class PodWorker {
   #requests: ResourceAmounts

@@ -1,0 +1,28 @@
+/** What a pod's worker needs of its node. */
+import type { Client } from '@gyropilot/client'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { EventRecorder } from '@gyropilot/runtime'
+import type { ImageRules } from '../behavior/image.ts'
+import type { NodeRoom } from '../capacity/node-room.ts'
+import type { PodAddresses } from '../capacity/pod-addresses.ts'
+import type { NodeVolumes } from '../storage/node-volumes.ts'
+import type { PodReferences } from './pod-references.ts'
+
+export interface NodeServices {
+  readonly nodeName: string
+  readonly hostIp: string
+  readonly addresses: PodAddresses
+  /** The machine was off until this life of it: what ran there has died. */
+  readonly wasOff: boolean
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly logger: Logger
+  readonly recorder: EventRecorder
+  readonly imageRules: ImageRules
+  readonly references: PodReferences
+  readonly volumes: NodeVolumes
+  readonly room: NodeRoom
+  /** Of the node's process. */
+  readonly lifetime: AbortSignal
+}
