@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { DaemonSet, KubernetesObject } from '@gyropilot/api'
+import type { DaemonSet, KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { KeyedBackoff, SharedInformerFactory } from '@gyropilot/runtime'
 import { testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
@@ -131,6 +131,26 @@ test('with the gate the cache must have seen what was written', async () => {
   const unguarded = await names({ StaleControllerConsistencyDaemonSet: false })
   assert.ok(!unguarded.metrics.families.has('daemonset_controller_stale_sync_skips_total'))
   await unguarded.stop()
+})
+
+test('a revision that the cache does not show yet is not made again', async () => {
+  const world = await running({ objects: [daemonSet(), node('a')] })
+  const made = () =>
+    world.client.requested('create').filter(({ path }) => path.includes('revisions'))
+  const watch = world.client.watches.find(({ type }) => type === resources.controllerrevisions)!
+  const late: WatchEvent<KubernetesObject>[] = []
+  watch.send = (event) => void late.push(event)
+  const containers = [{ name: 'c', image: 'img:2' }]
+  world.put(daemonSet({ spec: { containers }, generation: '2' }))
+  await world.clock.advance(1_000)
+  world.put(node('b'))
+  await world.clock.advance(10_000)
+  assert.deepEqual([made().length, late.length, world.pods()], [2, 1, []])
+  Reflect.deleteProperty(watch, 'send')
+  for (const event of late) watch.send(event)
+  await world.clock.advance(60_000)
+  assert.deepEqual([made().length, world.pods()], [2, ['a', 'b']])
+  await world.stop()
 })
 
 test('comparing taints is off unless its gate is on', async () => {

@@ -93,7 +93,8 @@ export function daemonSetLogic(
     ...(featureEnabled(configuration, 'StaleControllerConsistencyDaemonSet')
       ? {
           staleGuard: {
-            informers: [pods, daemonSets],
+            // Upstream leaves revisions out, and makes one that its cache does not show yet once more, in vain.
+            informers: [pods, daemonSets, revisions],
             ownerUid: (observed) => observed.daemonSet.metadata?.uid ?? '',
             metric: { name: STALE_SYNC_SKIPS, kind: 'DaemonSet' },
           },

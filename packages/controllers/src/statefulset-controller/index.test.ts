@@ -63,11 +63,11 @@ test('PVCs and ControllerRevisions are cached but do not trigger syncs', () => {
   )
 })
 
-test('the stale-cache guard watches pods, claims and sets, under its gate, and is not exposed as a metric', () => {
+test('the stale-cache guard watches pods, claims, sets and revisions, under its gate, and is not exposed as a metric', () => {
   const { staleGuard } = wired().logic
   assert.deepEqual(
     staleGuard?.informers.map(({ type }) => type.resource),
-    ['pods', 'persistentvolumeclaims', 'statefulsets'],
+    ['pods', 'persistentvolumeclaims', 'statefulsets', 'controllerrevisions'],
   )
   assert.equal(staleGuard.metric, undefined)
   assert.equal(staleGuard.deletions, true)

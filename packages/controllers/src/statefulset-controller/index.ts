@@ -56,7 +56,8 @@ export function statefulSetLogic(context: Context): KeyedController<ObservedStat
     ...(featureEnabled(configuration, 'StaleControllerConsistencyStatefulSet')
       ? {
           staleGuard: {
-            informers: [pods, claims, sets],
+            // Upstream leaves revisions out, and makes one that its cache does not show yet once more, in vain.
+            informers: [pods, claims, sets, revisions],
             // Nothing else tells that a pod was asked to end, and asking twice is an event too many.
             deletions: true,
             ownerUid: (observed) => observed.set.metadata?.uid ?? '',
