@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -41,6 +41,25 @@ test('objects, their revisions and the counter survive a restart; history does n
   )
   assert.equal(put(again, 'd', 1).revision, 5)
   again.close()
+})
+
+test('what is stored is for the owner alone, also in a directory that others may read, and after a start that left it open', () => {
+  chmodSync(directory, 0o755)
+  const open = (): Record<string, string> => {
+    const store = openSqliteStore({ clock, directory })
+    put(store, 'a', 'secret')
+    const names = readdirSync(directory).filter((name) => name.startsWith('state.db'))
+    const modes = names.map((name) => [
+      name,
+      (statSync(join(directory, name)).mode & 0o777).toString(8),
+    ])
+    store.close()
+    return Object.fromEntries(modes)
+  }
+  const expected = { 'state.db': '600', 'state.db-wal': '600' }
+  assert.deepEqual(open(), expected)
+  chmodSync(join(directory, 'state.db'), 0o644)
+  assert.deepEqual(open(), expected)
 })
 
 test('integers that no number holds survive a restart', () => {

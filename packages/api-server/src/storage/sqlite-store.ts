@@ -1,5 +1,5 @@
 /** A store in a data directory. Contract: docs/behaviour/api-server/storage-and-watch.md, "Durability". */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, fchmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '@gyropilot/foundation'
@@ -25,6 +25,7 @@ export interface SqliteStoreOptions {
 const FORMAT_VERSION = 1
 const DATABASE = 'state.db'
 const LOCK_OWNER = 'state.lock'
+const OWNER_ONLY = 0o600
 
 /** The data directory cannot be used; the message says why and is for the user. */
 export class DataDirectoryError extends Error {
@@ -39,6 +40,16 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   return new RevisionLog(clock, journal, journal.load())
 }
 
+/** Secrets stand in the file as they are, and the directory may be one that others read. SQLite's journal takes over the file's mode. */
+function ownersAlone(file: string): void {
+  const descriptor = openSync(file, 'a', OWNER_ONLY)
+  try {
+    fchmodSync(descriptor, OWNER_ONLY)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 class SqliteJournal implements Journal {
   readonly #database: DatabaseSync
   readonly #put: StatementSync
@@ -47,6 +58,7 @@ class SqliteJournal implements Journal {
 
   constructor({ directory, durability = 'full', processId }: SqliteStoreOptions) {
     const file = join(directory, DATABASE)
+    ownersAlone(file)
     this.#database = new DatabaseSync(file)
     try {
       this.#lock(directory, processId)
