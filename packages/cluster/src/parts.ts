@@ -64,6 +64,8 @@ export interface PartsOptions {
   readonly configuration?: Partial<ControllersConfiguration>
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /** What answers for any node of the cluster, where these parts do not have them all. */
+  readonly kubeletOf?: (nodeName: string) => SimulatedKubelet | undefined
   /** Who shares a scripted load, where these nodes are not all. */
   readonly loads?: SharedLoads
   /** What is written on volumes, where nodes and storage driver are of several such parts. Default: of these parts alone. */
@@ -226,7 +228,7 @@ export class Parts {
   }
 
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
-    const { clock, random, logger, dial, loads } = this.#options
+    const { clock, random, logger, dial, loads, kubeletOf } = this.#options
     const client = this.client({ kind: 'administrator' }, 'kubelet')
     const informers = this.#informers(client, 'nodes', ownOf(nodes))
     const simulated = new SimulatedNodes({
@@ -239,6 +241,7 @@ export class Parts {
       recorderOf: (host) => this.events(client, host).recorder('kubelet'),
       ...(dial === undefined ? {} : { dial }),
       ...(loads === undefined ? {} : { loads }),
+      kubeletOf: kubeletOf ?? ((name) => this.kubeletOf(name)),
       volumeData: this.#volumeData,
     })
     this.#nodes.push(simulated)

@@ -42,6 +42,29 @@ test('drain under a budget: one pod after the other, and the budget says how man
   gyro.ok('delete', 'deploy/web', 'pdb/web')
 })
 
+test('a Service is found from within: by a pod that is run for it, by exec, and in the log of a pod that waited', () => {
+  const waiting = 'until wget -qO- http://shop/hello; do echo not yet; sleep 0.2; done'
+  gyro.ok('run', 'waits', '--image=busybox', '--restart=Never', '--', 'sh', '-c', waiting)
+  gyro.apply(deployment('shop', 'nginx:1', 2))
+  gyro.ok('rollout', 'status', 'deploy/shop')
+  gyro.ok('expose', 'deploy/shop', '--port=80')
+  gyro.ok('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/waits', '--timeout=30s')
+  const page = /simulated pod default\/shop-\S+ on node-\d: port 80, GET \/hello\n/
+  const log = gyro.ok('logs', 'waits')
+  assert.match(log, /^wget: bad address 'shop'\nnot yet\n/)
+  assert.match(log, page)
+  const asks = 'run asks --rm -i --image=busybox --restart=Never -- wget -qO- shop.default/hello'
+  const ran = gyro.kubectl(...asks.split(' '))
+  assert.match(ran.stdout, page)
+  assert.match(gyro.ok('exec', 'deploy/shop', '--', 'curl', '-s', 'shop/hello'), page)
+  const refused = gyro.kubectl('exec', 'deploy/shop', '--', 'nslookup', 'nosuch')
+  assert.deepEqual(
+    [refused.code, refused.stdout.split('\n').at(-3)],
+    [1, "** server can't find nosuch: NXDOMAIN"],
+  )
+  gyro.ok('delete', 'deploy/shop', 'svc/shop', 'pod/waits')
+})
+
 test('a ReplicationController is scaled and described', () => {
   const template = {
     metadata: { labels: { app: 'rc' } },

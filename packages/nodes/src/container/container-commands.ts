@@ -8,6 +8,8 @@ import { Turn } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
 import { cgroupMount } from './cgroup-files.ts'
 import { COMMANDS } from '../commands/commands.ts'
+import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
+import type { Network } from '../shell/network.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
 import { Keyboard } from './keyboard.ts'
@@ -32,6 +34,8 @@ export interface Place {
   readonly client: Client
   readonly clock: Clock
   readonly nodeName: string
+  /** Absent: nothing connects. */
+  readonly network?: ((signal: AbortSignal) => Network) | undefined
   /** What the container runs with now. */
   resources(): Container['resources']
 }
@@ -50,7 +54,8 @@ export async function runInContainer(
       Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
     return keyboard?.interruptible(streams.signal, wait) ?? wait(streams.signal)
   }
-  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const world = { turn, pause, nowMs: () => clock.nowMs(), signal: streams.signal }
+  const surroundings = await surroundingsOf(place, world)
   const environment = await environmentOf(place)
   if (request.tty) environment.set('TERM', 'xterm')
   const bytes = (text: string | Uint8Array): Uint8Array => {
@@ -81,7 +86,7 @@ export async function runInContainer(
     if (streams.signal.aborted) return { exitCode: 137 }
     if (error instanceof Interrupted) return { exitCode: INTERRUPTED_EXIT_CODE }
     if (!(error instanceof UnknownCommand)) throw error
-    const known = [...COMMANDS.keys()].filter((name) => /^\w/.test(name)).join(' ')
+    const known = [...surroundings.commands.keys()].filter((name) => /^\w/.test(name)).join(' ')
     return {
       error: `error executing command in container: exec: ${JSON.stringify(error.command)}: executable file not found in $PATH: this container is simulated and knows: ${known}`,
     }
@@ -114,7 +119,12 @@ export async function runProgram(
     return waitMs === 0 ? Promise.resolve() : sleep(clock, waitMs, signal)
   }
   const turn = new Turn(clock)
-  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const surroundings = await surroundingsOf(place, {
+    turn,
+    pause,
+    nowMs: () => clock.nowMs(),
+    signal,
+  })
   const out = async (text: string | Uint8Array): Promise<void> => {
     await console?.print(typeof text === 'string' ? Buffer.from(text) : text)
     await turn.yieldIfLong()
@@ -137,7 +147,12 @@ export async function runOwnCommand(
   const turn = new Turn(clock)
   const pause = (delayMs: number): Promise<void> =>
     Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
-  const surroundings = await surroundingsOf(place, turn, pause, () => clock.nowMs())
+  const surroundings = await surroundingsOf(place, {
+    turn,
+    pause,
+    nowMs: () => clock.nowMs(),
+    signal,
+  })
   const out = async (text: string | Uint8Array): Promise<void> => {
     print(typeof text === 'string' ? Buffer.from(text) : text)
     await turn.yieldIfLong()
@@ -184,8 +199,10 @@ export async function printedBy(
     await turn.yieldIfLong()
     printed.add(atMs, text)
   }
-  const untouched = { ...place, storage: new PodStorage() }
-  const surroundings = await surroundingsOf(untouched, turn, pause, () => startedAtMs + atMs)
+  // What it would meet now is not what it met.
+  const untouched = { ...place, storage: new PodStorage(), network: undefined }
+  const world = { turn, pause, nowMs: () => startedAtMs + atMs, signal: NEVER }
+  const surroundings = await surroundingsOf(untouched, world)
   try {
     const streams = { stdin: inputOf(new Uint8Array(0)), out, err: out }
     const exitCode = await exitCodeOf(words, streams, surroundings, place)
@@ -235,12 +252,20 @@ async function environmentOf(place: Place): Promise<Map<string, string>> {
   return new Map(made)
 }
 
-async function surroundingsOf(
-  place: Place,
-  turn: Turn,
-  pause: (delayMs: number) => Promise<void>,
-  nowMs: () => number,
-): Promise<Surroundings> {
+/** What a run has for itself. */
+interface World {
+  readonly turn: Turn
+  pause(delayMs: number): Promise<void>
+  nowMs(): number
+  readonly signal: AbortSignal
+}
+
+const NEVER = new AbortController().signal
+const ALL_COMMANDS = new Map([...COMMANDS, ...NETWORK_COMMANDS])
+
+async function surroundingsOf(place: Place, world: World): Promise<Surroundings> {
+  const { turn, pause, nowMs, signal } = world
+  const network = place.network?.(signal)
   const { pod, container, containerId, client, nodeName, storage } = place
   const root = storage.root(container.name, containerId, (store) => {
     fillRoot(store, pod, container, nodeName)
@@ -254,7 +279,7 @@ async function surroundingsOf(
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
   return {
-    commands: COMMANDS,
+    ...(network === undefined ? { commands: COMMANDS } : { commands: ALL_COMMANDS, network }),
     files: new FileTree(root, [cgroupMount(() => place.resources()), ...mounts]),
     hostname: hostnameOf(pod, nodeName),
     user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },

@@ -1,13 +1,13 @@
 /** What a container finds in its file system and its environment: from its image, its node and the pod's volumes. */
 import { fnv1a, resources } from '@gyropilot/api'
 import type { Container, Pod, Service, TokenRequest, Volume } from '@gyropilot/api'
-import { isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { BadEnvFile, valueInEnvFile } from './env-file.ts'
 import { absolute } from '../files/file-tree.ts'
 import { FileStore } from '../files/file-store.ts'
 import type { Mount } from '../files/file-tree.ts'
+import { orMissing } from './missing.ts'
 import { hostnameOf, hostsOf, resolverOf } from './pod-names.ts'
 import { resourceValue } from './resource-fields.ts'
 import type { ResourceField } from './resource-fields.ts'
@@ -294,15 +294,6 @@ function addKeys(
 
 function binary(data: Readonly<Record<string, string>> | undefined): [string, Uint8Array][] {
   return Object.entries(data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')])
-}
-
-async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
 }
 
 /** `$(NAME)` of a variable that is set; `$$(NAME)` stays `$(NAME)`. */

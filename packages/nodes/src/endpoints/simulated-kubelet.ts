@@ -88,7 +88,8 @@ export class SimulatedKubelet {
       }
     }
     const console = consoleOf(container, state.startedAtMs)
-    if (console === undefined) return (streams) => this.#follow(worker, container, request, streams)
+    if (console === undefined || container.spec.stdin !== true)
+      return (streams) => this.#follow(worker, container, request, streams)
     const attachment = {
       ...request,
       once: container.spec.stdinOnce === true,

@@ -14,6 +14,7 @@ import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
 import type { BehaviorDefaults } from '../behavior/behavior.ts'
 import { DeviceDriver } from '../devices/device-driver.ts'
 import type { Dial } from '../container/port-answers.ts'
+import { ClusterNetwork } from '../network/cluster-network.ts'
 import { SharedLoads } from '../endpoints/shared-loads.ts'
 import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
 import { DEFAULT_IMAGE_RULES } from '../behavior/image.ts'
@@ -49,6 +50,8 @@ export interface SimulatedNodesOptions {
   readonly imageRules?: ImageRules
   /** Connects ports of pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /** Who answers for a node; those of other processes too. Default: these nodes alone. */
+  readonly kubeletOf?: (nodeName: string) => SimulatedKubelet | undefined
   /** For nodes whose informers know their own pods alone: who shares a load, kept by who knows all pods. */
   readonly loads?: SharedLoads
   /** What is written on volumes. Default: known to these nodes alone. */
@@ -71,6 +74,7 @@ export class SimulatedNodes {
   readonly #ownLoads = new SharedLoads()
   readonly #volumeData: VolumeData
   readonly #driver: DeviceDriver
+  readonly #network: ClusterNetwork
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options
@@ -83,6 +87,14 @@ export class SimulatedNodes {
       onUpdate: (_, node) => this.#seen(node),
     })
     this.#driver = new DeviceDriver(options)
+    const { client, clock, kubeletOf = (name: string) => this.kubeletOf(name) } = options
+    this.#network = new ClusterNetwork({
+      client,
+      clock,
+      random: options.random.fork('network'),
+      forward: (pod, port, streams) =>
+        kubeletOf(pod.spec?.nodeName ?? '')?.forward(pod, port, streams),
+    })
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),
       onUpdate: (before, pod) => {
@@ -192,6 +204,7 @@ export class SimulatedNodes {
       recorder,
       imageRules: this.#options.imageRules ?? DEFAULT_IMAGE_RULES,
       references: new PodReferences(client, clock),
+      network: this.#network,
       volumes,
       room: new NodeRoom(workers, () => this.#nodes.lister.get(undefined, configuration.name)),
       lifetime: signal,

@@ -5,6 +5,7 @@ import type { EventRecorder } from '@gyropilot/runtime'
 import type { ImageRules } from '../behavior/image.ts'
 import type { NodeRoom } from '../capacity/node-room.ts'
 import type { PodAddresses } from '../capacity/pod-addresses.ts'
+import type { ClusterNetwork } from '../network/cluster-network.ts'
 import type { NodeVolumes } from '../storage/node-volumes.ts'
 import type { PodReferences } from './pod-references.ts'
 
@@ -22,6 +23,8 @@ export interface NodeServices {
   readonly imageRules: ImageRules
   readonly references: PodReferences
   readonly volumes: NodeVolumes
+  /** Absent: containers reach nobody, and do not know the commands for it. */
+  readonly network?: ClusterNetwork
   readonly room: NodeRoom
   /** Of the node's process. */
   readonly lifetime: AbortSignal

@@ -140,12 +140,13 @@ export class PodWorker {
 
   /** Where commands of a container run. */
   place(container: Container, containerId: string): Place {
-    const { client, clock, nodeName } = this.#node
+    const { client, clock, nodeName, network } = this.#node
     // What the node knows already may not be written yet.
     const own = podStatusOf(this.pod, this.#local, this.#node, clock.nowMs())
-    const status = { ...own, qosClass: this.pod.status?.qosClass }
+    const pod = { ...this.pod, status: { ...own, qosClass: this.pod.status?.qosClass } }
     return {
-      pod: { ...this.pod, status },
+      pod,
+      network: network && ((signal) => network.of(pod, nodeName, signal)),
       container,
       containerId,
       storage: this.#files(),

@@ -8,6 +8,7 @@ import { printedBy, runOwnCommand, runProgram } from '../container/container-com
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../files/gathered.ts'
 import { terminationPath } from '../container/pod-files.ts'
+import { connects } from '../network-commands/network-commands.ts'
 import { ProgramConsole } from '../container/program-console.ts'
 import { consoleOf } from './local-pod.ts'
 import type { LocalContainer } from './local-pod.ts'
@@ -50,10 +51,13 @@ export class PodPrograms {
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { spec } = container
-    if (spec.command === undefined && spec.args === undefined) return undefined
-    if (spec.stdin !== true) return this.#program(container, startedAtMs, undefined, signal)
+    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    if (words.length === 0) return undefined
+    if (spec.stdin !== true && !connects(words))
+      return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
     const console = new ProgramConsole(startedAtMs, () => clock.nowMs())
+    if (spec.stdin !== true) console.close()
     container.consoles = [console, ...container.consoles.slice(0, 1)]
     try {
       const exitCode = await this.#program(container, startedAtMs, console, signal)

@@ -1,11 +1,14 @@
 /** What commands are given, what they know of their place, and how they end other than by an exit code. */
 import type { FileTree } from '../files/file-tree.ts'
 import type { Input } from './input.ts'
+import type { Network } from './network.ts'
 import type { ShellOptions } from './options.ts'
 
 /** What a command knows of the place it runs in. */
 export interface Surroundings {
   readonly commands: ReadonlyMap<string, Command>
+  /** Absent: a command that would connect is not known. */
+  readonly network?: Network
   readonly files: FileTree
   readonly hostname: string
   readonly user: { readonly uid: number; readonly gid: number }
@@ -28,6 +31,8 @@ export interface Process {
   readonly variables: Map<string, string>
   readonly stdin: Input
   out(text: string | Uint8Array): Promise<void>
+  /** What goes out is read by another command, or becomes a word. */
+  readonly isRead?: boolean | undefined
   err(text: string): Promise<void>
   readonly place: Surroundings
   /** Of relative paths; `cd` changes it for the commands that follow. */
@@ -64,4 +69,4 @@ export class Exit extends Error {
   }
 }
 
-export type Streams = Pick<Process, 'stdin' | 'out' | 'err'>
+export type Streams = Pick<Process, 'stdin' | 'out' | 'err' | 'isRead'>

@@ -17,12 +17,15 @@ export async function redirected(
 ): Promise<number> {
   const { folder, place } = task
   const files: { path: string; taken: Gathering; append: boolean }[] = []
-  let { stdin, out, err } = task
+  let { stdin, out, err, isRead } = task
   for (const { from, mode, target } of redirections) {
     const path = absolute(await expanded(target, context), folder.path)
     if (mode === '&') {
       if (from === 2) err = out
-      else out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
+      else {
+        isRead = false
+        out = (text) => err(typeof text === 'string' ? text : Buffer.from(text).toString())
+      }
     } else if (mode === '<') {
       try {
         stdin = inputOf(path === '/dev/null' ? new Uint8Array(0) : await place.files.read(path))
@@ -38,10 +41,13 @@ export async function redirected(
       }
       if (isKept) files.push({ path, taken, append: mode === '>>' })
       if (from === 2) err = to
-      else out = to
+      else {
+        isRead = false
+        out = to
+      }
     }
   }
-  const exitCode = await act({ stdin, out, err })
+  const exitCode = await act({ stdin, out, err, isRead })
   for (const { path, taken, append } of files) {
     try {
       const before = append && place.files.exists(path) ? [await place.files.read(path)] : []

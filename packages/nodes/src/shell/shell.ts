@@ -72,7 +72,7 @@ async function runPipeline(
   let failed = 0
   for (const command of pipeline.slice(0, -1)) {
     const { printed, exitCode } = await taken((out) =>
-      runAny(command, { ...task, stdin, out }, lastExitCode),
+      runAny(command, { ...task, stdin, out, isRead: true }, lastExitCode),
     )
     if (task.options.failsInPipes && exitCode !== 0) failed = exitCode
     stdin = inputOf(printed)
@@ -241,7 +241,7 @@ function expanding(
     lastExitCode,
     async substitute(script) {
       const { printed, exitCode } = await taken((out) =>
-        runSubshell(script, { ...task, out }, lastExitCode),
+        runSubshell(script, { ...task, out, isRead: true }, lastExitCode),
       )
       onSubstituted(exitCode)
       return Buffer.from(printed).toString().replace(/\n+$/, '')

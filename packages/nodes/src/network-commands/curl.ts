@@ -1,0 +1,207 @@
+/** `curl` for http: one URL, what scripts ask of it, and its exit codes. */
+import { absolute } from '../files/file-tree.ts'
+import type { Command, Process } from '../shell/process.ts'
+import { headersFrom, lastOf, readArguments } from './arguments.ts'
+import { basic } from './http-exchange.ts'
+import type { HttpAnswer } from './http-exchange.ts'
+import { httpExchange, refuseGuess } from './http-client.ts'
+import type { HttpOutcome } from './http-client.ts'
+import { httpUrl } from './url.ts'
+import type { HttpUrl } from './url.ts'
+
+const OPTIONS = {
+  flags: 'sSfiILkvO',
+  valued: 'owXdHmuA',
+  words: {
+    silent: 's',
+    'show-error': 'S',
+    fail: 'f',
+    include: 'i',
+    head: 'I',
+    location: 'L',
+    insecure: 'k',
+    verbose: 'v',
+    'remote-name': 'O',
+  },
+  wordsWithValue: {
+    output: 'o',
+    'write-out': 'w',
+    request: 'X',
+    data: 'd',
+    'data-raw': 'd',
+    'data-binary': 'd',
+    header: 'H',
+    'max-time': 'm',
+    'connect-timeout': 'connect',
+    user: 'u',
+    'user-agent': 'A',
+  },
+} as const
+/** What its own default for connecting is. */
+const DEFAULT_TIMEOUT_SECONDS = 300
+
+/** curl.1, EXIT CODES. */
+const EXIT = {
+  usage: 2,
+  badUrl: 3,
+  resolve: 6,
+  connect: 7,
+  httpError: 22,
+  timeout: 28,
+  tls: 35,
+  circle: 47,
+  empty: 52,
+} as const
+
+type Options = ReadonlyMap<string, readonly string[]>
+
+export const curl: Command = async (task) => {
+  const read = readArguments(task.args, OPTIONS)
+  if (read.kind === 'unknown') {
+    task.place.onUnknown?.(`curl ${read.option}`)
+    await task.err(`curl: option ${read.option}: is unknown\n`)
+    return EXIT.usage
+  }
+  const { options, operands } = read
+  const [text, ...more] = operands
+  const say = sayer(task, options)
+  if (
+    text === undefined ||
+    more.length > 0 ||
+    options.get('d')?.some((data) => data.startsWith('@'))
+  ) {
+    task.place.onUnknown?.(`curl ${task.args.join(' ')}`)
+    return say(
+      EXIT.usage,
+      'one URL, and data that is written out, is what simulated containers know',
+    )
+  }
+  const url = httpUrl(text)
+  if (url === undefined) {
+    task.place.onUnknown?.(text)
+    return say(...foreign(text))
+  }
+  const seconds = Number(
+    lastOf(options, 'm') ?? lastOf(options, 'connect') ?? DEFAULT_TIMEOUT_SECONDS,
+  )
+  const outcome = await httpExchange(task, {
+    method: methodOf(options),
+    url,
+    headers: headersOf(options),
+    body: Buffer.from((options.get('d') ?? []).join('&')),
+    agent: lastOf(options, 'A') ?? 'curl',
+    mostMs: seconds * 1_000,
+    follows: options.has('L'),
+    async connected({ host, port, path }, address) {
+      if (!options.has('v')) return
+      await task.err(`* Connected to ${host} (${address}) port ${port}\n`)
+      await task.err(`> ${methodOf(options)} ${path} HTTP/1.1\n> Host: ${host}\n`)
+    },
+  })
+  if (outcome.kind !== 'answered') {
+    await writeOut(task, options, undefined)
+    return say(...problem(outcome, url, seconds))
+  }
+  const { answer } = outcome
+  if (options.has('v')) for (const line of answer.head.split('\r\n')) await task.err(`< ${line}\n`)
+  const fails = options.has('f') && answer.status >= 400
+  if (!fails) await print(task, options, outcome)
+  await writeOut(task, options, outcome)
+  return fails ? say(EXIT.httpError, `The requested URL returned error: ${answer.status}`) : 0
+}
+
+function methodOf(options: Options): string {
+  return lastOf(options, 'X') ?? (options.has('I') ? 'HEAD' : options.has('d') ? 'POST' : 'GET')
+}
+
+function headersOf(options: Options): ReadonlyMap<string, string> {
+  const user = lastOf(options, 'u')
+  return new Map([
+    ...(options.has('d') ? [['content-type', 'application/x-www-form-urlencoded'] as const] : []),
+    ...(user === undefined ? [] : [['authorization', basic(user)] as const]),
+    ...headersFrom(options.get('H')),
+  ])
+}
+
+type Answered = Extract<HttpOutcome, { kind: 'answered' }>
+
+async function print(task: Process, options: Options, outcome: Answered): Promise<void> {
+  const { answer, url, isReal } = outcome
+  const showsHead = options.has('i') || options.has('I')
+  const head = showsHead ? Buffer.from(`${answer.head}\r\n\r\n`, 'latin1') : Buffer.from('')
+  const bytes = Buffer.concat([head, options.has('I') ? Buffer.from('') : answer.body])
+  const name = options.has('O') ? (url.path.split('/').at(-1) ?? '') : lastOf(options, 'o')
+  if (name === undefined || name === '-') {
+    if (bytes.length > 0) refuseGuess(task, url, isReal)
+    await task.out(bytes)
+    return
+  }
+  const path = absolute(name, task.folder.path)
+  if (path !== '/dev/null') task.place.files.write(path, bytes)
+}
+
+/** `%{http_code}` and some of its siblings; others are empty. */
+async function writeOut(
+  { out }: Process,
+  options: Options,
+  outcome: Answered | undefined,
+): Promise<void> {
+  const format = lastOf(options, 'w')
+  if (format === undefined) return
+  const answer: HttpAnswer | undefined = outcome?.answer
+  const code = String(answer?.status ?? 0).padStart(3, '0')
+  const values: Readonly<Record<string, string | undefined>> = {
+    http_code: code,
+    response_code: code,
+    size_download: String(answer?.body.length ?? 0),
+    content_type: answer?.headers.get('content-type'),
+    remote_ip: outcome?.address,
+    url_effective: outcome?.url.text,
+  }
+  await out(
+    format
+      .replaceAll(/%\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+      .replaceAll('\\n', '\n')
+      .replaceAll('\\t', '\t'),
+  )
+}
+
+function problem(
+  outcome: Exclude<HttpOutcome, Answered>,
+  { host, port }: HttpUrl,
+  seconds: number,
+): readonly [number, string] {
+  switch (outcome.kind) {
+    case 'nameless':
+      return [EXIT.resolve, `Could not resolve host: ${host}`]
+    case 'refused':
+    case 'elsewhere':
+      return [
+        EXIT.connect,
+        `Failed to connect to ${host} port ${port}: Could not connect to server`,
+      ]
+    case 'lost':
+    case 'late':
+      return [EXIT.timeout, `Connection timed out after ${seconds * 1_000} milliseconds`]
+    case 'garbled':
+      return [EXIT.empty, 'Empty reply from server']
+    case 'circle':
+      return [EXIT.circle, 'Maximum (10) redirects followed']
+    case 'foreign':
+      return foreign(outcome.location)
+  }
+}
+
+function foreign(text: string): readonly [number, string] {
+  return text.startsWith('https:')
+    ? [EXIT.tls, 'TLS is not simulated']
+    : [EXIT.badUrl, 'URL rejected: only http is simulated']
+}
+
+function sayer({ err }: Process, options: Options) {
+  const isSilent = options.has('s') && !options.has('S')
+  return async (exitCode: number, why: string): Promise<number> => {
+    if (!isSilent) await err(`curl: (${exitCode}) ${why}\n`)
+    return exitCode
+  }
+}

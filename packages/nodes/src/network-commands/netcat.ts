@@ -1,0 +1,41 @@
+/** `nc HOST PORT` by TCP: whether somebody listens (`-z`), or what is answered to the input. */
+import { gathered } from '../files/gathered.ts'
+import type { Command } from '../shell/process.ts'
+import { lastOf, readArguments } from './arguments.ts'
+import { reach } from './reach.ts'
+
+const OPTIONS = { flags: 'zvn', valued: 'w', words: {}, wordsWithValue: {} } as const
+const DEFAULT_TIMEOUT_SECONDS = 120
+const MOST_SENT_BYTES = 8 * 2 ** 20
+
+export const netcat: Command = async (task) => {
+  const { args, place, err, out } = task
+  const read = readArguments(args, OPTIONS)
+  const [host, port] = read.kind === 'known' ? read.operands : []
+  if (read.kind === 'unknown' || host === undefined || !/^\d+$/.test(port ?? '')) {
+    place.onUnknown?.(`nc ${args.join(' ')}`)
+    await err('nc: simulated containers know -z, -v, -n, -w SECONDS, a host and a port\n')
+    return 1
+  }
+  const { options } = read
+  const onlyAsks = options.has('z')
+  const mostMs = Number(lastOf(options, 'w') ?? DEFAULT_TIMEOUT_SECONDS) * 1_000
+  const bytes = onlyAsks ? new Uint8Array(0) : await gathered(task.stdin, MOST_SENT_BYTES)
+  const reached = await reach(task, { host, port: Number(port), bytes, mostMs })
+  const isLoud = options.has('v') || !onlyAsks
+  if (reached.kind === 'nameless') {
+    if (isLoud) await err(`nc: bad address '${host}'\n`)
+    return 1
+  }
+  const at = `${host} (${reached.address}:${port})`
+  if (reached.kind !== 'answered') {
+    const why = reached.kind === 'refused' ? 'Connection refused' : 'Connection timed out'
+    if (isLoud) await err(`nc: ${at}: ${why}\n`)
+    return 1
+  }
+  if (options.has('v')) await err(`${at} open\n`)
+  if (reached.bytes.length > 0 && !reached.isReal && task.isRead)
+    place.onUnknown?.(`what ${at} says`)
+  await out(reached.bytes)
+  return 0
+}

@@ -1,0 +1,39 @@
+/** From a command to who answers it: the name first, then the address. */
+import type { Process } from '../shell/process.ts'
+
+export interface Wanted {
+  readonly host: string
+  readonly port: number
+  readonly bytes: Uint8Array
+  readonly mostMs: number
+}
+
+export type Reached =
+  | {
+      readonly kind: 'answered'
+      readonly address: string
+      readonly bytes: Uint8Array
+      readonly isReal: boolean
+    }
+  | { readonly kind: 'nameless' }
+  | { readonly kind: 'refused' | 'lost' | 'late' | 'elsewhere'; readonly address: string }
+
+/**
+ * Sends and waits for the answer. What nothing is known of here is told to the place first: what is elsewhere, and what the
+ * container's own programs answer, which of a simulated container are guesses.
+ */
+export async function reach({ place }: Process, wanted: Wanted): Promise<Reached> {
+  const { host, port, bytes, mostMs } = wanted
+  const network = place.network!
+  const found = await network.lookup(host)
+  if (found.kind !== 'found') {
+    if (found.kind === 'elsewhere') place.onUnknown?.(host)
+    return { kind: 'nameless' }
+  }
+  const address = found.addresses[0]!
+  if (network.isOwn(address)) place.onUnknown?.(`${host}:${port}`)
+  const exchange = await network.exchange(address, port, { bytes, mostMs })
+  if (exchange.kind === 'elsewhere') place.onUnknown?.(host)
+  if (exchange.kind === 'lost') await place.sleep(mostMs)
+  return { ...exchange, address }
+}

@@ -1,0 +1,219 @@
+/**
+ * The network of simulated pods: what kube-proxy, the cluster's DNS and a pod network would do with a name, an address and a
+ * port, worked out when a command asks. Nothing listens and nothing is kept. Contract: docs/behaviour/simulation/kubelet.md, Network.
+ */
+import { resources } from '@gyropilot/api'
+import type { EndpointSlice, Pod, Service } from '@gyropilot/api'
+import type { Client } from '@gyropilot/client'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock, RandomSource } from '@gyropilot/foundation'
+import { orMissing } from '../container/missing.ts'
+import { targetOf } from '../container/port-answers.ts'
+import type { PortStreams } from '../container/port-answers.ts'
+import { hostsOf, resolverOf } from '../container/pod-names.ts'
+import { Gathering } from '../files/gathered.ts'
+import type { Exchange, Lookup, Network, Sent } from '../shell/network.ts'
+import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
+import type { ClusterName } from './cluster-names.ts'
+import { headlessAddresses, routeOf } from './service-routes.ts'
+import type { Destination } from './service-routes.ts'
+
+const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+/** That one name may lead to another. */
+const MOST_ALIASES = 8
+const MOST_ANSWER_BYTES = 8 * 2 ** 20
+const LATE = Symbol('late')
+const LOOPBACK = /^(?:127\.|::1$)/
+
+/** Opens a port of a pod that runs on one of the nodes; a text says why not. */
+export type Forward = (
+  pod: Pod,
+  port: number,
+  streams: PortStreams,
+) => Promise<string | undefined> | undefined
+
+export interface ClusterNetworkOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: RandomSource
+  /** Undefined: no node that runs here has the pod. */
+  readonly forward: Forward
+}
+
+export class ClusterNetwork {
+  readonly #options: ClusterNetworkOptions
+
+  constructor(options: ClusterNetworkOptions) {
+    this.#options = options
+  }
+
+  /** As seen from that pod. `signal` ends what is under way. */
+  of(pod: Pod, nodeName: string, signal: AbortSignal): Network {
+    return new PodNetwork(this.#options, pod, nodeName, signal)
+  }
+}
+
+class PodNetwork implements Network {
+  readonly #options: ClusterNetworkOptions
+  readonly #pod: Pod
+  readonly #nodeName: string
+  readonly #signal: AbortSignal
+
+  constructor(options: ClusterNetworkOptions, pod: Pod, nodeName: string, signal: AbortSignal) {
+    this.#options = options
+    this.#pod = pod
+    this.#nodeName = nodeName
+    this.#signal = signal
+  }
+
+  get resolver(): string {
+    return resolverFrom(resolverOf(this.#pod)).servers[0] ?? ''
+  }
+
+  isOwn(address: string): boolean {
+    return LOOPBACK.test(address) || addressesOf(this.#pod).includes(address)
+  }
+
+  async lookup(name: string): Promise<Lookup> {
+    if (/^\d+\.\d+\.\d+\.\d+$|:/.test(name)) return { kind: 'found', name, addresses: [name] }
+    const own = hostsFrom(hostsOf(this.#pod, this.#nodeName)).get(name)
+    if (own !== undefined) return { kind: 'found', name, addresses: own }
+    let isOfCluster = false
+    for (const candidate of candidates(name, resolverFrom(resolverOf(this.#pod)))) {
+      const known = clusterName(candidate)
+      if (known === undefined) continue
+      const found = await this.#resolved(candidate, known, MOST_ALIASES)
+      if (found.kind !== 'unknown') return found
+      isOfCluster ||= await this.#couldBe(name, known)
+    }
+    return { kind: isOfCluster ? 'unknown' : 'elsewhere' }
+  }
+
+  /** Whether a name that nobody has is meant for the cluster: it says so, has one part, or names a Service or namespace that there is. */
+  async #couldBe(name: string, known: ClusterName): Promise<boolean> {
+    if (!name.includes('.') || clusterName(name.replace(/\.$/, '')) !== undefined) return true
+    if (known.kind !== 'service') return false
+    if (name.endsWith('.svc')) return true
+    const { client } = this.#options
+    const { namespace, service, host } = known
+    const named =
+      host === undefined
+        ? client.resource(resources.namespaces).get(namespace)
+        : client.resource(resources.services, namespace).get(service)
+    return (await orMissing<object>(named)) !== undefined
+  }
+
+  async #resolved(fullName: string, known: ClusterName, aliasesLeft: number): Promise<Lookup> {
+    if (known.kind === 'none') return { kind: 'unknown' }
+    if (known.kind === 'pod') return { kind: 'found', name: fullName, addresses: [known.address] }
+    const { namespace, service: serviceName, host } = known
+    const { client } = this.#options
+    const service = await orMissing(client.resource(resources.services, namespace).get(serviceName))
+    if (service === undefined) return { kind: 'unknown' }
+    const { type, clusterIP, clusterIPs, externalName = '' } = service.spec ?? {}
+    if (type === 'ExternalName') {
+      const alias = clusterName(externalName)
+      if (alias === undefined) return { kind: 'elsewhere' }
+      return aliasesLeft === 0
+        ? { kind: 'unknown' }
+        : this.#resolved(externalName, alias, aliasesLeft - 1)
+    }
+    const isHeadless = clusterIP === 'None'
+    const addresses =
+      isHeadless || host !== undefined
+        ? headlessAddresses(service, await this.#slicesOf(service), host)
+        : (clusterIPs ?? [clusterIP ?? '']).filter((address) => address !== '')
+    return addresses.length === 0
+      ? { kind: 'unknown' }
+      : { kind: 'found', name: fullName, addresses }
+  }
+
+  async exchange(address: string, port: number, sent: Sent): Promise<Exchange> {
+    if (this.isOwn(address)) return this.#exchangeWith(this.#pod, port, sent)
+    const service = await this.#serviceAt(address)
+    if (service === undefined) return this.#exchangeAt({ address, port }, sent)
+    const route = routeOf(
+      service,
+      service.spec?.ports?.find((each) => each.port === port && isTcp(each)),
+      await this.#slicesOf(service),
+      this.#nodeName,
+    )
+    if (route.kind !== 'to') return route
+    const { destinations } = route
+    const chosen = Math.floor(this.#options.random.next() * destinations.length)
+    return this.#exchangeAt(destinations[chosen]!, sent)
+  }
+
+  async #exchangeAt({ address, port, pod }: Destination, sent: Sent): Promise<Exchange> {
+    const { client } = this.#options
+    const found =
+      pod === undefined
+        ? await this.#podAt(address)
+        : await orMissing(client.resource(resources.pods, pod.namespace).get(pod.name))
+    if (found !== undefined) return this.#exchangeWith(found, port, sent)
+    return { kind: pod === undefined ? 'elsewhere' : 'lost' }
+  }
+
+  async #exchangeWith(pod: Pod, port: number, { bytes, mostMs }: Sent): Promise<Exchange> {
+    const received = new Gathering(MOST_ANSWER_BYTES)
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#signal, over.signal])
+    const answered = this.#options.forward(pod, port, {
+      input: untilOver(bytes, signal),
+      output: async (chunk) => received.add(chunk),
+      signal,
+    })
+    if (answered === undefined) return { kind: 'lost' }
+    try {
+      const late = sleep(this.#options.clock, mostMs, signal).then(() => LATE)
+      const end = await Promise.race([answered, late])
+      if (end === LATE) return { kind: 'late' }
+      if (end !== undefined) return { kind: 'refused' }
+    } finally {
+      over.abort()
+    }
+    const isReal = targetOf(pod, port) !== undefined
+    return { kind: 'answered', bytes: received.bytes(), isReal }
+  }
+
+  async #serviceAt(address: string): Promise<Service | undefined> {
+    const fieldSelector = `spec.clusterIP=${address}`
+    const { items } = await this.#options.client
+      .resource(resources.services)
+      .list({ fieldSelector })
+    return items[0]
+  }
+
+  /** One that lives: an address is somebody else's when its pod has ended. */
+  async #podAt(address: string): Promise<Pod | undefined> {
+    const fieldSelector = `status.podIP=${address}`
+    const { items } = await this.#options.client.resource(resources.pods).list({ fieldSelector })
+    return items.find(({ status, spec }) => status?.phase === 'Running' && !spec?.hostNetwork)
+  }
+
+  async #slicesOf({ metadata }: Service): Promise<readonly EndpointSlice[]> {
+    const labelSelector = `${SERVICE_NAME_LABEL}=${metadata?.name}`
+    const { items } = await this.#options.client
+      .resource(resources.endpointslices, metadata?.namespace)
+      .list({ labelSelector })
+    return items
+  }
+}
+
+function isTcp({ protocol = 'TCP' }: { readonly protocol?: string }): boolean {
+  return protocol === 'TCP'
+}
+
+function addressesOf({ status }: Pod): readonly string[] {
+  return status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : [])
+}
+
+/** What is sent, and then nothing for as long as the answer takes: servers may take the end of the input for a farewell. */
+async function* untilOver(sent: Uint8Array, over: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (sent.length === 0) return
+  yield sent
+  if (over.aborted) return
+  await new Promise<void>((resolve) =>
+    over.addEventListener('abort', () => resolve(), { once: true }),
+  )
+}

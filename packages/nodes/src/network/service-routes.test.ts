@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EndpointSlice, Service } from '@gyropilot/api'
+import { headlessAddresses, routeOf } from './service-routes.ts'
+
+type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
+
+const endpoint = (address: string, more: Partial<Endpoint> = {}): Endpoint => ({
+  addresses: [address],
+  nodeName: 'near',
+  ...more,
+})
+const slice = (endpoints: readonly Endpoint[], port = 8080): EndpointSlice => ({
+  addressType: 'IPv4',
+  endpoints,
+  ports: [{ name: 'http', port }],
+})
+const HTTP = { name: 'http', port: 80 }
+const service = (spec: Service['spec'] = {}): Service => ({ spec: { ports: [HTTP], ...spec } })
+const to = (...addresses: string[]) => ({
+  kind: 'to',
+  destinations: addresses.map((address) => ({ address, port: 8080 })),
+})
+const ending = { ready: false, serving: true, terminating: true }
+
+test('ready endpoints of all slices are behind a Service, in the order of their addresses', () => {
+  const slices = [
+    slice([endpoint('10.1.0.9'), endpoint('10.1.0.2', { conditions: { ready: false } })]),
+    slice([endpoint('10.1.0.3', { conditions: { ready: true } })]),
+  ]
+  assert.deepEqual(routeOf(service(), HTTP, slices, 'near'), to('10.1.0.3', '10.1.0.9'))
+})
+
+test('where none is ready, those that serve while they end are', () => {
+  const slices = [
+    slice([
+      endpoint('10.1.0.2', { conditions: ending }),
+      endpoint('10.1.0.3', { conditions: { ...ending, serving: false } }),
+      endpoint('10.1.0.4', { conditions: { ...ending, terminating: false } }),
+    ]),
+  ]
+  assert.deepEqual(routeOf(service(), HTTP, slices, 'near'), to('10.1.0.2'))
+  assert.deepEqual(
+    routeOf(service(), HTTP, [...slices, slice([endpoint('10.1.0.5')])], 'near'),
+    to('10.1.0.5'),
+  )
+})
+
+test('nobody there refuses, another port is lost', () => {
+  assert.deepEqual(routeOf(service(), HTTP, [], 'near'), { kind: 'refused' })
+  assert.deepEqual(routeOf(service(), undefined, [slice([endpoint('10.1.0.2')])], 'near'), {
+    kind: 'lost',
+  })
+  const unnamed = { ...slice([endpoint('10.1.0.2')]), ports: [{ port: 8080 }] }
+  assert.deepEqual(routeOf(service(), HTTP, [unnamed], 'near'), { kind: 'refused' })
+  assert.deepEqual(routeOf(service(), { port: 80 }, [unnamed], 'near'), to('10.1.0.2'))
+})
+
+test('internalTrafficPolicy Local keeps to the node', () => {
+  const slices = [slice([endpoint('10.1.0.2'), endpoint('10.2.0.2', { nodeName: 'far' })])]
+  const local = service({ internalTrafficPolicy: 'Local' })
+  assert.deepEqual(routeOf(local, HTTP, slices, 'far'), to('10.2.0.2'))
+  assert.deepEqual(routeOf(local, HTTP, slices, 'elsewhere'), { kind: 'lost' })
+})
+
+test('an endpoint knows the pod that it names, and nothing else', () => {
+  const refs = [
+    { kind: 'Pod', namespace: 'shop', name: 'web-0' },
+    { kind: 'Node', name: 'web-0' },
+  ]
+  const routed = refs.map((targetRef) =>
+    routeOf(service(), HTTP, [slice([endpoint('10.1.0.2', { targetRef })])], 'near'),
+  )
+  assert.deepEqual(routed, [
+    {
+      kind: 'to',
+      destinations: [
+        { address: '10.1.0.2', port: 8080, pod: { namespace: 'shop', name: 'web-0' } },
+      ],
+    },
+    to('10.1.0.2'),
+  ])
+})
+
+test('a headless Service stands for its ready addresses, or for all where it says so', () => {
+  const slices = [
+    slice([
+      endpoint('10.1.0.3', { hostname: 'db-1' }),
+      endpoint('10.1.0.2', { hostname: 'db-0', conditions: { ready: false } }),
+      endpoint('10.1.0.3'),
+    ]),
+  ]
+  const eager = service({ publishNotReadyAddresses: true })
+  assert.deepEqual(headlessAddresses(service(), slices, undefined), ['10.1.0.3'])
+  assert.deepEqual(headlessAddresses(eager, slices, undefined), ['10.1.0.2', '10.1.0.3'])
+  assert.deepEqual(headlessAddresses(eager, slices, 'db-0'), ['10.1.0.2'])
+  assert.deepEqual(headlessAddresses(service(), slices, 'db-0'), [])
+  assert.deepEqual(headlessAddresses(service(), slices, '10-1-0-3'), ['10.1.0.3'])
+})

@@ -1,0 +1,92 @@
+/**
+ * Which endpoints stand behind a Service, as kube-proxy and the cluster's DNS choose them.
+ * Contract: docs/behaviour/simulation/kubelet.md, Network. Pure.
+ */
+import type { EndpointSlice, Service } from '@gyropilot/api'
+import { compareStrings } from '@gyropilot/foundation'
+
+type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
+type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+
+export interface Destination {
+  readonly address: string
+  readonly port: number
+  /** The pod that has it, as far as the slice says so. */
+  readonly pod?: { readonly namespace: string; readonly name: string }
+}
+
+export type Route =
+  | { readonly kind: 'to'; readonly destinations: readonly Destination[] }
+  /** There is nobody: connections are turned away. */
+  | { readonly kind: 'refused' }
+  /** Nobody on this node, where the policy allows no other; or the Service has no such port: packets get lost. */
+  | { readonly kind: 'lost' }
+
+/** Where a connection to that port of the Service may go, ordered by address. */
+export function routeOf(
+  service: Service,
+  port: ServicePort | undefined,
+  slices: readonly EndpointSlice[],
+  nodeName: string,
+): Route {
+  if (port === undefined) return { kind: 'lost' }
+  const all = servingEndpoints(slices)
+  if (all.length === 0) return { kind: 'refused' }
+  const isLocal = service.spec?.internalTrafficPolicy === 'Local'
+  const near = isLocal ? all.filter(({ endpoint }) => endpoint.nodeName === nodeName) : all
+  const destinations = near.flatMap(({ endpoint, slice }) => {
+    const target = slice.ports?.find(({ name = '' }) => name === (port.name ?? ''))?.port
+    return target === undefined ? [] : [destinationOf(endpoint, target)]
+  })
+  if (destinations.length === 0) return { kind: isLocal ? 'lost' : 'refused' }
+  return { kind: 'to', destinations: destinations.toSorted(byAddress) }
+}
+
+/** The addresses that a headless Service stands for: of the ready ones, or of the one that is called so. */
+export function headlessAddresses(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  host: string | undefined,
+): readonly string[] {
+  const isPublished = (endpoint: Endpoint): boolean =>
+    isReady(endpoint) || service.spec?.publishNotReadyAddresses === true
+  const addresses = slices
+    .flatMap(({ endpoints = [] }) => endpoints)
+    .filter(isPublished)
+    .filter(
+      (endpoint) =>
+        host === undefined ||
+        endpoint.hostname === host ||
+        endpoint.addresses.some((address) => address.replaceAll(/[.:]/g, '-') === host),
+    )
+    .flatMap(({ addresses }) => addresses)
+  return [...new Set(addresses)].toSorted(compareStrings)
+}
+
+/** Those that are ready; where none is, those that serve while they end. */
+function servingEndpoints(slices: readonly EndpointSlice[]) {
+  const all = slices.flatMap((slice) =>
+    (slice.endpoints ?? []).map((endpoint) => ({ endpoint, slice })),
+  )
+  const ready = all.filter(({ endpoint }) => isReady(endpoint))
+  if (ready.length > 0) return ready
+  return all.filter(
+    ({ endpoint: { conditions } }) =>
+      conditions?.serving === true && conditions.terminating === true,
+  )
+}
+
+/** Unknown counts as ready. */
+function isReady({ conditions }: Endpoint): boolean {
+  return conditions?.ready !== false
+}
+
+function destinationOf({ addresses, targetRef }: Endpoint, port: number): Destination {
+  const [address = ''] = addresses
+  if (targetRef?.kind !== 'Pod' || !targetRef.name) return { address, port }
+  return { address, port, pod: { namespace: targetRef.namespace ?? '', name: targetRef.name } }
+}
+
+function byAddress(left: Destination, right: Destination): number {
+  return compareStrings(left.address, right.address) || left.port - right.port
+}

@@ -1,0 +1,43 @@
+/** What the commands of a container reach by names and addresses. Contract: docs/behaviour/simulation/kubelet.md, Network. */
+
+export type Lookup =
+  | {
+      readonly kind: 'found'
+      /** With all its parts, as a resolver answers it. */
+      readonly name: string
+      readonly addresses: readonly string[]
+    }
+  /** The cluster would know it, and nobody is called so. */
+  | { readonly kind: 'unknown' }
+  /** Not of the cluster: nothing is known of it here. */
+  | { readonly kind: 'elsewhere' }
+
+export type Exchange =
+  | {
+      readonly kind: 'answered'
+      readonly bytes: Uint8Array
+      /** By a program of the user's, not by the page of a simulated pod. */
+      readonly isReal: boolean
+    }
+  | { readonly kind: 'refused' }
+  /** No answer comes, ever: who asked waits for as long as it likes. */
+  | { readonly kind: 'lost' }
+  /** The answer was not whole in time. */
+  | { readonly kind: 'late' }
+  | { readonly kind: 'elsewhere' }
+
+export interface Sent {
+  /** None: only whether somebody listens. */
+  readonly bytes: Uint8Array
+  readonly mostMs: number
+}
+
+export interface Network {
+  /** The server that names are asked of. */
+  readonly resolver: string
+  lookup(name: string): Promise<Lookup>
+  /** Connects by TCP, sends, and takes what comes until the other side ends. */
+  exchange(address: string, port: number, sent: Sent): Promise<Exchange>
+  /** The container's own pod, by whatever address. */
+  isOwn(address: string): boolean
+}
