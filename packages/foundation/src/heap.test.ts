@@ -26,3 +26,18 @@ test('an empty heap gives nothing', () => {
   assert.equal(heap.pop(), undefined)
   assert.equal(heap.peek(), undefined)
 })
+
+test('what is not retained is gone, and the rest still comes in order', () => {
+  const random = new SeededRandom('retained')
+  for (let size = 0; size < 40; size++) {
+    const values = Array.from({ length: size }, () => integerBetween(random, 0, 100))
+    const heap = new Heap<number>((a, b) => a - b)
+    for (const value of values) heap.push(value)
+    heap.retain((value) => value % 3 !== 0)
+    const expected = values.filter((value) => value % 3 !== 0).sort((a, b) => a - b)
+    assert.deepEqual(
+      Array.from({ length: heap.size }, () => heap.pop()),
+      expected,
+    )
+  }
+})

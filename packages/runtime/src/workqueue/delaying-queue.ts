@@ -1,5 +1,5 @@
 import type { Timer } from '@gyropilot/foundation'
-import { Heap } from '@gyropilot/foundation'
+import { EntryHeap } from './entry-heap.ts'
 import { WorkQueue } from './queue.ts'
 import type { Reason } from './reasons.ts'
 
@@ -17,10 +17,10 @@ interface WaitingKey {
  */
 export class DelayingQueue extends WorkQueue {
   readonly #waiting = new Map<string, WaitingKey>()
-  /** Also holds entries that were replaced by an earlier one; only the entry in `#waiting` counts. */
-  readonly #byReadyTime = new Heap<WaitingKey>(
-    (a, b) => a.readyMs - b.readyMs || a.sequence - b.sequence,
-  )
+  readonly #byReadyTime = new EntryHeap<WaitingKey>({
+    current: this.#waiting,
+    compare: (a, b) => a.readyMs - b.readyMs || a.sequence - b.sequence,
+  })
   #sequence = 0
   #timer: Timer | undefined
   #timerDueMs = Infinity
@@ -58,10 +58,8 @@ export class DelayingQueue extends WorkQueue {
     const nowMs = this.clock.monotonicMs()
     for (let next = this.#byReadyTime.peek(); next !== undefined && next.readyMs <= nowMs;) {
       this.#byReadyTime.pop()
-      if (this.#waiting.get(next.key) === next) {
-        this.#waiting.delete(next.key)
-        this.add(next.key, next.reason)
-      }
+      this.#waiting.delete(next.key)
+      this.add(next.key, next.reason)
       next = this.#byReadyTime.peek()
     }
     this.#arm()
@@ -80,6 +78,6 @@ export class DelayingQueue extends WorkQueue {
     this.#timer = undefined
     this.#timerDueMs = Infinity
     this.#waiting.clear()
-    while (this.#byReadyTime.size > 0) this.#byReadyTime.pop()
+    this.#byReadyTime.clear()
   }
 }

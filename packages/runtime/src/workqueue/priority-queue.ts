@@ -1,5 +1,5 @@
 import type { Clock, MetricsRegistry, Timer } from '@gyropilot/foundation'
-import { Heap } from '@gyropilot/foundation'
+import { EntryHeap } from './entry-heap.ts'
 import { noQueueMetrics, queueMetrics } from './queue-metrics.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -31,7 +31,7 @@ export interface PrioritizedItem {
   readonly priority: number
 }
 
-/** Replaced, never changed: an entry that a heap still holds counts only while the map has the same one. */
+/** Replaced, never changed: see EntryHeap. */
 interface Entry {
   readonly key: string
   readonly priority: number
@@ -51,10 +51,14 @@ export class PriorityQueue {
   readonly #rateLimiter: RateLimiter
   readonly #metrics: QueueMetrics
   readonly #entries = new Map<string, Entry>()
-  readonly #ready = new Heap<Entry>((a, b) => b.priority - a.priority || a.sequence - b.sequence)
-  readonly #delayed = new Heap<Entry>(
-    (a, b) => (a.readyMs ?? 0) - (b.readyMs ?? 0) || a.sequence - b.sequence,
-  )
+  readonly #ready = new EntryHeap<Entry>({
+    current: this.#entries,
+    compare: (a, b) => b.priority - a.priority || a.sequence - b.sequence,
+  })
+  readonly #delayed = new EntryHeap<Entry>({
+    current: this.#entries,
+    compare: (a, b) => (a.readyMs ?? 0) - (b.readyMs ?? 0) || a.sequence - b.sequence,
+  })
   readonly #processing = new Set<string>()
   readonly #waiters: (() => void)[] = []
   #readyCount = 0
@@ -110,16 +114,14 @@ export class PriorityQueue {
 
   /** The next key, or undefined when none is ready now. */
   take(): PrioritizedItem | undefined {
-    for (let entry = this.#ready.pop(); entry !== undefined; entry = this.#ready.pop()) {
-      const { key, priority } = entry
-      if (this.#entries.get(key) !== entry) continue
-      this.#entries.delete(key)
-      this.#readyCount--
-      this.#processing.add(key)
-      this.#metrics.taken(key, priority)
-      return { key, priority }
-    }
-    return undefined
+    const entry = this.#ready.pop()
+    if (entry === undefined) return undefined
+    const { key, priority } = entry
+    this.#entries.delete(key)
+    this.#readyCount--
+    this.#processing.add(key)
+    this.#metrics.taken(key, priority)
+    return { key, priority }
   }
 
   done(key: string): void {
@@ -210,7 +212,7 @@ export class PriorityQueue {
     const nowMs = this.#clock.monotonicMs()
     for (let next = this.#delayed.peek(); next !== undefined && (next.readyMs ?? 0) <= nowMs;) {
       this.#delayed.pop()
-      if (this.#entries.get(next.key) === next) this.#put({ ...next, readyMs: undefined }, next)
+      this.#put({ ...next, readyMs: undefined }, next)
       next = this.#delayed.peek()
     }
     this.#arm()
