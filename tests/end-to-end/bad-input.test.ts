@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -128,6 +129,58 @@ test('gyro: a reader of its output that leaves does not end the cluster', async 
   watched.ok('rollout', 'status', 'deploy/told', '--timeout=20s')
   assert.equal(await watched.stop('SIGINT'), 0)
 })
+
+/** Output goes where a shell sends it. Answers the exit code and what was said on the other stream. */
+function redirected(command: string, redirection: string): { code: number; said: string } {
+  const script = `( ${command} ) ${redirection}`
+  const run = spawnSync('bash', ['-o', 'pipefail', '-c', script], { encoding: 'utf8' })
+  return { code: run.status ?? -1, said: run.stdout + run.stderr }
+}
+
+/** A pipe whose reader has gone before anything is written. */
+const GONE = '> >(exec true)'
+
+test('a reader that leaves is no failure of a command, and no reason for a stack trace', () => {
+  const manifests = file('refused.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n')
+  for (const [command, code] of [
+    [`${gyroBinary} --help`, 0],
+    [`${gyroBinary} version`, 0],
+    [`${gyroBinary} completion bash`, 0],
+    [`${gyroBinary} check ${manifests}`, 1],
+    [`${managerBinary} --help`, 0],
+  ] as const) {
+    const { code: ended, said } = redirected(`sleep 0.3; ${command}`, GONE)
+    assert.equal(ended, code, `${command}: ${said}`)
+    assert.doesNotMatch(said, /EPIPE|node:/, command)
+  }
+  assert.equal(redirected(`sleep 0.3; ${gyroBinary} check ${manifests}`, `${GONE} 2>&1`).code, 1)
+})
+
+test('a full disk is told in one line', { skip: !existsSync('/dev/full') }, () => {
+  for (const command of [`${gyroBinary} --help`, `${managerBinary} --help`]) {
+    const { code, said } = redirected(command, '> /dev/full')
+    assert.equal(code, 1, said)
+    assert.match(said, /^[a-z-]+: cannot write what was asked for: ENOSPC.*\n$/, command)
+  }
+})
+
+test(
+  'a log on a full disk does not end kube-controller-manager',
+  { skip: !existsSync('/dev/full') },
+  () => {
+    const kubeconfig = file(
+      'refuses.yaml',
+      JSON.stringify({
+        clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: '' } }],
+        'current-context': 'a',
+      }),
+    )
+    const manager = `exec timeout 3 ${managerBinary} --kubeconfig=${kubeconfig} --secure-port=0`
+    const { code } = redirected(manager, '2> /dev/full')
+    assert.equal(code, 124, 'it ran until it was ended')
+  },
+)
 
 test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
   refused(managerBinary, ['--nosuch'], 1, /^Error: unknown flag: --nosuch$/)

@@ -1,10 +1,11 @@
 /** Which subcommand is meant. Errors end with one line and their exit code. */
-import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestion, tolerateLostOutput } from '@gyropilot/foundation'
 import { commands, commandsHelp } from './commands.ts'
 import { gyroErrors } from './errors.ts'
 import { KUBERNETES_VERSION, VERSION } from './version.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
+  tolerateLostOutput('gyro')
   try {
     await run(args)
   } catch (error) {

@@ -13,6 +13,7 @@ import {
   exposeProcessMetrics,
   jsonLogger,
   klogLogger,
+  tolerateLostOutput,
 } from '@gyropilot/foundation'
 import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
@@ -42,6 +43,8 @@ const STAY_ALIVE_EVERY_MS = 3_600_000
 
 /** Runs the program to its end, which is that of the process. */
 export async function runProgram(program: Program, args: readonly string[]): Promise<void> {
+  tolerateLostOutput(program.name)
+  endWithoutLogReader()
   const options = parsed(program, args)
   if (options.flag('help')) {
     process.stdout.write(helpText(program, process.stdout.columns ?? 100))
@@ -114,6 +117,16 @@ function panic(error: unknown): never {
 function endOnPanic(): void {
   process.on('uncaughtException', panic)
   process.on('unhandledRejection', panic)
+}
+
+/**
+ * As the signal SIGPIPE ends a program in Go. A log that cannot be written for another reason, on a disk that is full, is lost and no more:
+ * the controllers go on.
+ */
+function endWithoutLogReader(): void {
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(2)
+  })
 }
 
 function loggerFrom(options: Options, verbosity: Verbosity): Logger {

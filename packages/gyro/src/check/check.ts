@@ -43,7 +43,6 @@ export async function checkCommand(args: readonly string[]): Promise<void> {
       a.column - b.column,
   )
   const summary = summaryOf(read.files, checked.objects, findings)
-  // A reader that has seen enough, such as head, is no failure.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') process.exitCode = 2
   })

@@ -92,11 +92,9 @@ async function runJoined(
 }
 
 function terminalFor(options: UpOptions, clock: Clock): Terminal {
-  // Who reads may leave (`gyro up | head`): the cluster goes on until it is told to end.
-  process.stdout.on('error', () => {})
   const common = {
     write: (text: string) => void process.stdout.write(text),
-    color: process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined,
+    color: process.stdout.isTTY === true && !process.env['NO_COLOR'],
     nowMs: () => clock.nowMs(),
   }
   return options.output === 'json' ? jsonTerminal(common) : textTerminal(common)
