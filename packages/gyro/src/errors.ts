@@ -51,6 +51,11 @@ export const gyroErrors = defineErrors({
     meaning: 'The node that gyro node was told of does not exist, or is not a simulated one.',
     remedy: 'Correct the name, or --context; see kubectl get nodes.',
   },
+  CLUSTER_NOT_NAMED: {
+    exitCode: 1,
+    meaning: 'No kubeconfig says which cluster gyro why or gyro node is to work on.',
+    remedy: 'Set KUBECONFIG, or use --kubeconfig; gyro up prints that of its cluster.',
+  },
   KIND_UNKNOWN: {
     exitCode: 2,
     meaning: 'The server has no kind of the name that was given to gyro why.',

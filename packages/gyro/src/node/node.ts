@@ -1,10 +1,12 @@
 /** `gyro node`: turns machines of simulated nodes off and on, by the annotation that they read. */
 import { resources } from '@gyropilot/api'
-import { ApiClient, TransportPool, isNotFound, loadClientConfig } from '@gyropilot/client'
+import { ApiClient, TransportPool, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { SystemClock, SystemHost, silentLogger } from '@gyropilot/foundation'
 import { NODE_ANNOTATION, isSimulated } from '@gyropilot/nodes'
 import { gyroErrors } from '../errors.ts'
+import { namedCluster } from '../named-cluster.ts'
+import { ClusterRegistry } from '../running/registry.ts'
 import { helpText } from './help.ts'
 import { nodeDocument, nodeOptions } from './node-options.ts'
 import type { NodeOptions } from './node-options.ts'
@@ -19,14 +21,8 @@ export async function nodeCommand(args: readonly string[]): Promise<void> {
   const host = new SystemHost()
   const clock = new SystemClock()
   const pool = new TransportPool({ host, clock, logger: silentLogger })
-  const { kubeconfig, context, names } = options
-  const config = await loadClientConfig(
-    {
-      ...(kubeconfig === '' ? {} : { kubeconfig }),
-      ...(context === '' ? {} : { overrides: { context } }),
-    },
-    host,
-  )
+  const { names } = options
+  const config = await namedCluster(options, host, () => ClusterRegistry.ofUser().in(process.cwd()))
   try {
     const client = new ApiClient({
       transport: pool.transport(config),

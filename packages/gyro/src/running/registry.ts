@@ -25,6 +25,11 @@ export class ClusterRegistry {
     return this.#known().filter(isRunning)
   }
 
+  /** Those that run and were started in this folder. */
+  in(folder: string): readonly RunningCluster[] {
+    return this.running().filter((cluster) => cluster.folder === folder)
+  }
+
   /** Those whose process ended without a word: killed, or the machine went down. */
   left(): readonly RunningCluster[] {
     return this.#known().filter((cluster) => !isRunning(cluster))

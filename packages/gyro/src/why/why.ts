@@ -1,7 +1,9 @@
 /** `gyro why`: reads a cluster and says what a deletion waits for. */
-import { ApiClient, TransportPool, discover, isNotFound, loadClientConfig } from '@gyropilot/client'
+import { ApiClient, TransportPool, discover, isNotFound } from '@gyropilot/client'
 import { SystemClock, SystemHost, silentLogger } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
+import { namedCluster } from '../named-cluster.ts'
+import { ClusterRegistry } from '../running/registry.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import type { Found } from './facts.ts'
 import { findKind } from './find-kind.ts'
@@ -23,14 +25,7 @@ export async function whyCommand(args: readonly string[]): Promise<void> {
   const host = new SystemHost()
   const clock = new SystemClock()
   const pool = new TransportPool({ host, clock, logger: silentLogger })
-  const { kubeconfig, context } = options
-  const config = await loadClientConfig(
-    {
-      ...(kubeconfig === '' ? {} : { kubeconfig }),
-      ...(context === '' ? {} : { overrides: { context } }),
-    },
-    host,
-  )
+  const config = await namedCluster(options, host, () => ClusterRegistry.ofUser().in(process.cwd()))
   try {
     const client = new ApiClient({
       transport: pool.transport(config),
