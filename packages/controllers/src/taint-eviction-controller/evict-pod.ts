@@ -13,21 +13,37 @@ import {
 import { ATTEMPT_PAUSE_MS, CONDITION_MESSAGE, CONDITION_REASON, DELETE_ATTEMPTS } from './config.ts'
 import { recordMarking } from './events.ts'
 
+export interface PodIdentity {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** The pod that was to go is gone, and another one has its name: that one stays. */
+class PodReplaced extends Error {
+  constructor({ namespace, name }: PodIdentity) {
+    super(`pod ${namespace}/${name} was replaced by another of its name`)
+    this.name = 'PodReplaced'
+  }
+}
+
 /** Answers the last attempt's error where all of them failed. A pod that is gone by now is an error as any other. */
-export function* evictPod(namespace: string, name: string): Reconcile<unknown> {
+export function* evictPod(pod: PodIdentity): Reconcile<unknown> {
   // 1.
-  yield* recordMarking(namespace, name)
+  yield* recordMarking(pod.namespace, pod.name)
   // 2.-3.
   for (let attempt = 1; ; attempt++) {
-    const error = yield* deletePod(namespace, name)
-    if (error === undefined || attempt === DELETE_ATTEMPTS) return error
+    const error = yield* deletePod(pod)
+    if (error === undefined || error instanceof PodReplaced) return error
+    if (attempt === DELETE_ATTEMPTS) return error
     yield* wait(ATTEMPT_PAUSE_MS)
   }
 }
 
-function* deletePod(namespace: string, name: string): Reconcile<unknown> {
-  const live = yield* getLive(resources.pods, namespace, name)
+function* deletePod(wanted: PodIdentity): Reconcile<unknown> {
+  const live = yield* getLive(resources.pods, wanted.namespace, wanted.name)
   if (!live.ok) return live.error
+  if (live.object.metadata?.uid !== wanted.uid) return new PodReplaced(wanted)
   const pod = live.object
   const nowMs = yield* currentTimeMs()
   const condition = disruptionTarget(pod, nowMs, CONDITION_REASON, CONDITION_MESSAGE)

@@ -1,13 +1,19 @@
 /**
- * What is to be done later, at most one thing for each key: it waits, then it runs, then the key is free again.
+ * Pods that are to go later, at most one of each name: it waits, then it goes, then the name is free again.
  * Contract: docs/behaviour/controllers/taint-eviction-controller.md, Evaluate, last paragraph.
  */
 import type { Clock, Timer } from '@gyropilot/foundation'
 
+/** `uid`: that of the one pod which is meant. */
+interface Entry {
+  readonly uid: string
+  /** Undefined: it goes now. */
+  timer: Timer | undefined
+}
+
 export class EvictionTimers {
   readonly #clock: Clock
-  /** Without a timer: running. */
-  readonly #entries = new Map<string, Timer | undefined>()
+  readonly #entries = new Map<string, Entry>()
   readonly #running = new Set<Promise<void>>()
   #stopped = false
 
@@ -15,26 +21,25 @@ export class EvictionTimers {
     this.#clock = clock
   }
 
-  /** Runs `work` after the delay, at once when there is none. Nothing happens while the key waits or runs already. */
-  start(key: string, delayMs: number, work: () => Promise<void>): void {
-    if (this.#stopped || this.#entries.has(key)) return
-    if (delayMs <= 0) {
-      this.#run(key, work)
-      return
-    }
-    this.#entries.set(
-      key,
-      this.#clock.after(delayMs, () => this.#run(key, work)),
-    )
+  /** Runs `work` after the delay, at once when there is none. Nothing happens while this pod waits or goes already. */
+  start(key: string, uid: string, delayMs: number, work: () => Promise<void>): void {
+    if (this.#stopped || this.#entries.get(key)?.uid === uid) return
+    this.cancel(key)
+    const entry: Entry = { uid, timer: undefined }
+    this.#entries.set(key, entry)
+    if (delayMs <= 0) this.#run(key, entry, work)
+    else entry.timer = this.#clock.after(delayMs, () => this.#run(key, entry, work))
   }
 
-  isPending(key: string): boolean {
-    return this.#entries.get(key) !== undefined
+  /** The pod of this name that waits; undefined: none does. */
+  pendingUid(key: string): string | undefined {
+    const entry = this.#entries.get(key)
+    return entry?.timer === undefined ? undefined : entry.uid
   }
 
   /** Whether something waited. What runs is not stopped. */
   cancel(key: string): boolean {
-    const timer = this.#entries.get(key)
+    const timer = this.#entries.get(key)?.timer
     if (timer === undefined) return false
     timer.cancel()
     this.#entries.delete(key)
@@ -44,15 +49,15 @@ export class EvictionTimers {
   /** Cancels what waits; resolves when what runs has ended. Nothing can be started afterwards. */
   async shutDown(): Promise<void> {
     this.#stopped = true
-    for (const timer of this.#entries.values()) timer?.cancel()
+    for (const { timer } of this.#entries.values()) timer?.cancel()
     await Promise.all(this.#running)
   }
 
   /** `work` tells of its own failures. */
-  #run(key: string, work: () => Promise<void>): void {
-    this.#entries.set(key, undefined)
+  #run(key: string, entry: Entry, work: () => Promise<void>): void {
+    entry.timer = undefined
     const running = work().finally(() => {
-      this.#entries.delete(key)
+      if (this.#entries.get(key) === entry) this.#entries.delete(key)
       this.#running.delete(running)
     })
     this.#running.add(running)

@@ -326,6 +326,40 @@ test('a pod made anew under its name on another node is not judged by the old no
   assert.deepEqual(world.deleted(), [])
 })
 
+test('a pod that is made anew before its deletion is looked at does not inherit its end', async (t) => {
+  const old = pod('p', { node: 'n', uid: '1', tolerations: [tolerating('a', 300)] })
+  const world = await evicting(t, [tainted, node('other')], [old])
+  const successor = pod('p', { node: '', uid: '2', tolerations: [tolerating('a', 300)] })
+  // In one turn, as after a gap of the watch, or when the worker is late.
+  world.client.put(resources.pods, successor)
+  world.informers.remove(resources.pods, old)
+  world.informers.apply(resources.pods, successor)
+  await world.clock.advance(0)
+  assert.deepEqual(world.events(), ['Cancelling deletion of Pod test/p'])
+  await world.setPod(pod('p', { node: 'other', uid: '2', tolerations: [tolerating('a', 300)] }))
+  await world.clock.advance(600_000)
+  assert.deepEqual(world.deleted(), [])
+})
+
+test('a pod that was replaced in a gap of the watch has the time of its own, on the same node too', async (t) => {
+  const old = pod('p', { uid: '1', tolerations: [tolerating('a', 300)] })
+  const world = await evicting(t, [tainted], [old])
+  await world.clock.advance(200_000)
+  await world.setPod(pod('p', { uid: '2', tolerations: [tolerating('a', 300)] }))
+  await world.clock.advance(299_000)
+  assert.deepEqual(world.deleted(), [])
+  await world.clock.advance(1_000)
+  assert.deepEqual(world.deleted(), ['p'])
+})
+
+test('when it is time and the live pod is another one of the name, that one stays', async (t) => {
+  const world = await evicting(t, [tainted], [pod('p', { tolerations: [tolerating('a', 5)] })])
+  world.client.put(resources.pods, pod('p', { node: 'other', uid: 'not-seen-yet' }))
+  await world.clock.advance(60_000)
+  assert.deepEqual(world.deleted(), [])
+  assert.equal(world.client.requested('get').length, 1, 'one look, no further attempts')
+})
+
 test('an update that changes neither tolerations nor node, or no NoExecute taint, is not looked at', async (t) => {
   const world = await evicting(t, [tainted], [pod('p', { tolerations: [tolerating('a')] })])
   const { name } = { name: keyOf(pod('p')) }

@@ -7,6 +7,7 @@ import { podsOnNode } from '../node-support/pods-on-node.ts'
 import { NODE_QUEUE, POD_QUEUE } from './config.ts'
 import { cancelling } from './events.ts'
 import { evictPod } from './evict-pod.ts'
+import type { PodIdentity } from './evict-pod.ts'
 import { EvictionTimers } from './eviction-timers.ts'
 import { evictionMetrics } from './metrics.ts'
 import type { EvictionMetrics } from './metrics.ts'
@@ -125,6 +126,7 @@ export class TaintEviction implements RunnableController {
       this.#cancel(namespace, name)
       return
     }
+    this.#cancelFormer(namespace, name, pod.metadata?.uid)
     // 2. The pod of another node has an item of its own.
     if (!pod.spec?.nodeName || pod.spec.nodeName !== nodeName) return
     // 3.
@@ -134,30 +136,31 @@ export class TaintEviction implements RunnableController {
   }
 
   #evaluate(pod: Pod, taints: readonly Taint[], signal: AbortSignal): void {
-    const { namespace = '', name = '' } = pod.metadata ?? {}
+    const { namespace = '', name = '', uid = '' } = pod.metadata ?? {}
+    this.#cancelFormer(namespace, name, uid)
     // 1., 3.
     const seconds = stayingTimeSeconds(taints, pod.spec?.tolerations, this.#options)
     // 2., 4.
     if (seconds === undefined || seconds === Infinity) this.#cancel(namespace, name)
     if (seconds === Infinity) return
     // 5.-6. A timer that waits is left as it is.
-    this.#startEviction(namespace, name, (seconds ?? 0) * 1000, signal)
+    this.#startEviction({ namespace, name, uid }, (seconds ?? 0) * 1000, signal)
   }
 
-  #startEviction(namespace: string, name: string, delayMs: number, signal: AbortSignal): void {
+  #startEviction(pod: PodIdentity, delayMs: number, signal: AbortSignal): void {
     const { clock } = this.#context
     const dueMs = clock.monotonicMs() + delayMs
-    this.#timers.start(`${namespace}/${name}`, delayMs, () =>
-      this.#evict(namespace, name, dueMs, signal),
+    this.#timers.start(`${pod.namespace}/${pod.name}`, pod.uid, delayMs, () =>
+      this.#evict(pod, dueMs, signal),
     )
   }
 
-  async #evict(namespace: string, name: string, dueMs: number, signal: AbortSignal): Promise<void> {
+  async #evict(identity: PodIdentity, dueMs: number, signal: AbortSignal): Promise<void> {
     const { client, clock, logger, trace, name: controller } = this.#context
-    const pod = `${namespace}/${name}`
+    const pod = `${identity.namespace}/${identity.name}`
     logger.info('Deleting the pod because of a taint', { pod })
     try {
-      const error = await interpret(evictPod(namespace, name), {
+      const error = await interpret(evictPod(identity), {
         client,
         clock,
         recordEvent: (event) => this.#recorder.record(event),
@@ -170,6 +173,12 @@ export class TaintEviction implements RunnableController {
       if (!(error instanceof InterruptedByShutdown))
         logger.error(error, 'The rules failed', { pod })
     }
+  }
+
+  /** What waits for a pod that had this name before: its end is over. */
+  #cancelFormer(namespace: string, name: string, uid: string | undefined): void {
+    const waiting = this.#timers.pendingUid(`${namespace}/${name}`)
+    if (waiting !== undefined && waiting !== uid) this.#cancel(namespace, name)
   }
 
   #cancel(namespace: string, name: string): void {

@@ -28,7 +28,13 @@ export function podHandler(enqueue: (key: string) => void): EventHandler<Pod> {
     onAdd: (pod) => enqueue(keyOfPod(pod)),
     onUpdate(previous, current) {
       const isMoved = previous.spec?.nodeName !== current.spec?.nodeName
-      if (isMoved || !semanticEqual(previous.spec?.tolerations, current.spec?.tolerations))
+      // Deleted and made anew while the watch had a gap.
+      const isOther = previous.metadata?.uid !== current.metadata?.uid
+      if (
+        isMoved ||
+        isOther ||
+        !semanticEqual(previous.spec?.tolerations, current.spec?.tolerations)
+      )
         enqueue(keyOfPod(current))
     },
     onDelete(deleted) {
