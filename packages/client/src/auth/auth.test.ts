@@ -210,6 +210,11 @@ const BAD: [string, CommandResult, RegExp][] = [
     /is configured to use API version .*v1, plugin returned version .*v1beta1/,
   ],
   ['no status', credential(null), /didn't return a status field/],
+  [
+    'an expiry that is no time, which must not count as none',
+    credential({ token: 'a', expirationTimestamp: 'tomorrow' }),
+    /decoding stdout: "tomorrow" is no time/,
+  ],
   ['nothing in it', credential({}), /didn't return a token or cert\/key pair/],
   [
     'a certificate alone',

@@ -1,3 +1,4 @@
+import { parseTime } from '@gyropilot/api'
 import { FileError, silentMetrics } from '@gyropilot/foundation'
 import type {
   Clock,
@@ -204,10 +205,14 @@ export class ExecCredentials implements Credentials {
       throw failed('exec plugin returned only certificate or key, not both')
     }
     const expires = text('expirationTimestamp')
+    const expiresMs = parseTime(expires)
+    // It would count as one that never expires.
+    if (expires !== undefined && expiresMs === undefined)
+      throw failed(`decoding stdout: ${JSON.stringify(expires)} is no time`)
     return {
       token,
       certificate: cert === undefined || key === undefined ? undefined : { cert, key },
-      expiresMs: expires === undefined ? undefined : Date.parse(expires),
+      expiresMs,
     }
   }
 
