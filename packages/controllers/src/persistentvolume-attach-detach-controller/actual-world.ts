@@ -97,6 +97,11 @@ export class ActualWorld {
     return true
   }
 
+  /** The node is gone: nothing was told to one that takes its name. What is still attached to it stays to be told. */
+  forgetReport(nodeName: string): void {
+    if (this.#reported.get(nodeName)?.size === 0) this.#reported.delete(nodeName)
+  }
+
   /** The status of the node is to be written, where there is anything that it was told. */
   statusNeeded(nodeName: string): void {
     if (this.#reported.has(nodeName)) this.#changed.add(nodeName)

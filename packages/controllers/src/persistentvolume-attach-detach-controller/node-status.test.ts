@@ -71,3 +71,19 @@ test('what could not be written is told, and waits before it is tried again', as
   assert.equal(await statuses.write('a'), false)
   assert.equal(state.writes, 2)
 })
+
+test('of a node that is gone nothing is kept once nothing is attached to it: nodes come and go under ever new names', async () => {
+  const { actual, statuses, state } = telling(node('a'))
+  await statuses.write('a')
+  const gone = state as { cached: Node | undefined }
+  gone.cached = undefined
+  actual.detached(uniqueName('v'), 'a')
+  await statuses.write('a')
+  actual.statusNeeded('a')
+  assert.equal(actual.isChanged('a'), true, 'w is attached to it still')
+  await statuses.write('a')
+  actual.detached(uniqueName('w'), 'a')
+  await statuses.write('a')
+  actual.statusNeeded('a')
+  assert.equal(actual.isChanged('a'), false)
+})

@@ -70,6 +70,7 @@ export class NodeStatuses {
   }
 
   #forget(nodeName: string): void {
+    this.#options.actual.forgetReport(nodeName)
     this.#written.delete(nodeName)
     this.#backoff.reset(nodeName)
   }
