@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../field-errors.ts'
-import { dnsSubdomain, labelValue, qualifiedName } from './names.ts'
+import { labelValue, qualifiedName } from './names.ts'
 
 /** Kubernetes walks maps in no fixed order; we report by key. */
 export function sortedKeys(map: object | null | undefined): string[] {
@@ -128,8 +128,4 @@ export function selectorMatches(
 /** Taint keys, resource names, condition types and the like. */
 export function validateQualifiedName(value: string, errors: FieldErrors, field: string): void {
   invalidAll(errors, field, value, qualifiedName(value))
-}
-
-export function validateSubdomain(value: string, errors: FieldErrors, field: string): void {
-  invalidAll(errors, field, value, dnsSubdomain(value))
 }

@@ -7,8 +7,6 @@ export interface Position {
   readonly column: number
 }
 
-export const WHOLE_FILE: Position = { line: 0, column: 0 }
-
 export class SourceFile {
   /** As it was given, or found below what was given; `stdin`. */
   readonly name: string
