@@ -2,7 +2,7 @@
  * horizontal-pod-autoscaler-controller: as many pods as the load asks for.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md.
  */
-import { resources } from '@gyropilot/api'
+import { keyOf, resources } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler } from '@gyropilot/api'
 import { RestMapper } from '@gyropilot/client'
 import { runKeyedController } from '@gyropilot/runtime'
@@ -44,7 +44,7 @@ export function horizontalPodAutoscalerLogic(
   const pods = informers.informer(resources.pods)
   addPodLabelIndex(pods)
   const memory = new AutoscalerMemory()
-  const metrics = autoscalerMetrics(context.metrics)
+  const metrics = autoscalerMetrics(context.metrics, () => memory.desired)
   const settingsOf = (): AutoscalerSettings =>
     settings(context, memory, metrics, (namespace, query) =>
       podsMatching(pods.lister, namespace, query),
@@ -101,9 +101,6 @@ function settings(
       metricMs = clock.monotonicMs()
     },
     onSynced: (action, failure) => metrics.synced(action, failure, secondsSince(startMs)),
-    onDesired({ metadata }, replicas) {
-      const { namespace = '', name = '' } = metadata ?? {}
-      metrics.desired.set(replicas, { namespace, hpa_name: name })
-    },
+    onDesired: (autoscaler, replicas) => memory.decided(keyOf(autoscaler), replicas),
   }
 }

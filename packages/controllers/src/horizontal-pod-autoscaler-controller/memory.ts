@@ -13,6 +13,7 @@ interface KnownVersion {
 export class AutoscalerMemory {
   readonly #selectors = new Map<string, LabelQuery | undefined>()
   readonly #histories = new Map<string, ScalingHistory>()
+  readonly #desired = new Map<string, number>()
   #customMetrics: KnownVersion | undefined
 
   /** Autoscalers that were seen and not deleted. */
@@ -27,6 +28,17 @@ export class AutoscalerMemory {
 
   unregister(key: string): void {
     this.#selectors.delete(key)
+    this.#desired.delete(key)
+  }
+
+  /** Of those that were seen and not deleted: a sync may end later than its autoscaler. */
+  decided(key: string, replicas: number): void {
+    if (this.#selectors.has(key)) this.#desired.set(key, replicas)
+  }
+
+  /** The last decision of each, by key. */
+  get desired(): ReadonlyMap<string, number> {
+    return this.#desired
   }
 
   select(key: string, query: LabelQuery): void {

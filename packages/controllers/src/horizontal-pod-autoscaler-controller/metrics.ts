@@ -1,4 +1,5 @@
 /** Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics. */
+import { splitKey } from '@gyropilot/api'
 import type { Gauge, MetricsRegistry } from '@gyropilot/foundation'
 import type { FailureKind, ScaleAction } from './reconcile.ts'
 
@@ -18,10 +19,13 @@ export interface AutoscalerMetrics {
   synced(action: ScaleAction, failure: FailureKind, seconds: number): void
   computed(type: string, action: ScaleAction, failure: FailureKind, seconds: number): void
   readonly autoscalers: Gauge
-  readonly desired: Gauge
 }
 
-export function autoscalerMetrics(metrics: MetricsRegistry): AutoscalerMetrics {
+/** `desired`: the last decisions, by key. An autoscaler that is gone has no series: names come and go without end. */
+export function autoscalerMetrics(
+  metrics: MetricsRegistry,
+  desired: () => ReadonlyMap<string, number>,
+): AutoscalerMetrics {
   const named = (name: string, help: string, labels: readonly string[]) => ({
     name: `${PREFIX}${name}`,
     help,
@@ -60,6 +64,18 @@ export function autoscalerMetrics(metrics: MetricsRegistry): AutoscalerMetrics {
     ),
     buckets: BUCKETS_SECONDS,
   })
+  const desiredReplicas = metrics.gauge({
+    name: `${PREFIX}desired_replicas`,
+    help: 'Current desired replica count for HPA objects.',
+    labels: ['namespace', 'hpa_name'],
+  })
+  metrics.onCollect(() => {
+    desiredReplicas.clear()
+    for (const [key, replicas] of desired()) {
+      const { namespace = '', name } = splitKey(key)
+      desiredReplicas.set(replicas, { namespace, hpa_name: name })
+    }
+  })
   return {
     synced(action, error, seconds) {
       syncs.increment({ action, error })
@@ -72,11 +88,6 @@ export function autoscalerMetrics(metrics: MetricsRegistry): AutoscalerMetrics {
     autoscalers: metrics.gauge({
       name: `${PREFIX}num_horizontal_pod_autoscalers`,
       help: 'Current number of controlled HPA objects.',
-    }),
-    desired: metrics.gauge({
-      name: `${PREFIX}desired_replicas`,
-      help: 'Current desired replica count for HPA objects.',
-      labels: ['namespace', 'hpa_name'],
     }),
   }
 }
