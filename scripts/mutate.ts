@@ -19,6 +19,9 @@ import { root, sourceFiles } from './source-files.ts'
 /** Texts are checked where they matter; a changed message that nobody notices says nothing. */
 const NOT_MADE = ['StringLiteral']
 const SURVIVED = ['Survived', 'NoCoverage']
+const LONG_MS = 3_000
+const NODE_ARGUMENTS =
+  '--test-reporter=tap -r ./scripts/mutate/end-loops.cjs -r {{hookFile}} {{testFile}}'
 
 interface Explained {
   readonly file: string
@@ -76,11 +79,24 @@ function filesOf(argument: string): readonly string[] {
 function tests(): readonly string[] {
   if (values.tests !== undefined) return values.tests.map((path) => relative(root, resolve(path)))
   const folders = new Set(files.map((file) => dirname(file)))
-  return [...folders].flatMap((folder) =>
+  const beside = [...folders].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => join(folder, name)),
   )
+  return soonestFirst(beside)
+}
+
+/** The first test file that fails ends the tries of a change: those of the same name first, those that take long last. */
+function soonestFirst(testFiles: readonly string[]): readonly string[] {
+  const names = new Set(files.map((file) => file.replace(/\.ts$/, '.test.ts')))
+  const timed = testFiles.map((file) => {
+    const startMs = performance.now()
+    spawnSync(process.execPath, [file], { cwd: root, stdio: 'ignore' })
+    const isLong = performance.now() - startMs > LONG_MS
+    return { file, rank: (isLong ? 2 : 0) + (names.has(file) ? 0 : 1) }
+  })
+  return timed.toSorted((a, b) => a.rank - b.rank).map(({ file }) => file)
 }
 
 /** What git knows or would know, with the packages of the copy under their names: Stryker changes files where they are. */
@@ -109,7 +125,7 @@ function stryker(): void {
     testRunner: 'tap',
     tap: {
       testFiles: tests(),
-      nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
+      nodeArgs: NODE_ARGUMENTS.split(' '),
     },
     mutate: files,
     mutator: { excludedMutations: NOT_MADE },
@@ -121,15 +137,18 @@ function stryker(): void {
     coverageAnalysis: 'perTest',
     inPlace: true,
     disableTypeChecks: false,
-    timeoutMS: 10_000,
+    // For what waits without working; what works without end is ended sooner, by end-loops.cjs.
+    timeoutMS: 60_000,
   }
+  mkdirSync(join(tree, 'usual-times'))
   writeFileSync(join(tree, 'stryker.conf.json'), JSON.stringify(configuration))
   const entry = join(tools, '@stryker-mutator/core/bin/stryker.js')
   const path = `${dirname(process.execPath)}:${process.env.PATH}`
   const run = spawnSync(process.execPath, [entry, 'run', '--logLevel', 'error'], {
     cwd: tree,
     stdio: 'inherit',
-    env: { ...process.env, PATH: path },
+    // Most of what a test file takes is its imports.
+    env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: join(tree, 'compile-cache') },
   })
   if (run.status !== 0) throw new Error('Stryker failed')
 }
