@@ -67,12 +67,16 @@ function errorsWith(
 ): readonly { readonly file: string; readonly line: number }[] {
   const sources = new Map<string, string>()
   for (const { file } of changes) sources.set(file, readFileSync(join(tree, file), 'utf8'))
+  // Of the whole project only these: errors elsewhere are nobody's, and the rest takes twenty times as long.
+  const project = join(tree, 'tsconfig.changed.json')
+  const files = [...sources.keys()]
+  writeFileSync(project, JSON.stringify({ extends: './tsconfig.json', include: [], files }))
   try {
     for (const [file, source] of sources) {
       const own = changes.filter((change) => change.file === file)
       writeFileSync(join(tree, file), changed(source, own))
     }
-    const args = ['--noEmit', '--pretty', 'false', '-p', 'tsconfig.json']
+    const args = ['--noEmit', '--pretty', 'false', '-p', project]
     const { stdout } = spawnSync(compiler, args, { cwd: tree, encoding: 'utf8' })
     const errors = stdout.matchAll(/^([^\s(]+)\((\d+),\d+\): error /gm)
     return [...errors].map(([, file, line]) => ({ file: file!, line: Number(line) }))
