@@ -1,7 +1,7 @@
 // Which changes the compiler refuses: nobody can make them, so no test need notice them. All are tried on a copy of the tree,
 // many at once, since the compiler takes seconds and names the place.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 interface Place {
@@ -82,6 +82,7 @@ function errorsWith(
     return [...errors].map(([, file, line]) => ({ file: file!, line: Number(line) }))
   } finally {
     for (const [file, source] of sources) writeFileSync(join(tree, file), source)
+    rmSync(project)
   }
 }
 

@@ -23,6 +23,8 @@ test('Given CLE, when the holder is me, then renewed; when it is another one wit
     leaseTransitions: 0,
     strategy: 'OldestEmulationVersion',
   })
+  const slow = me.metrics.value('leader_election_slowpath_total', { name: 'kcm' })
+  assert.equal(slow, 2, 'to acquire and to renew')
   me.stop.abort()
 
   for (const existing of [
@@ -33,6 +35,7 @@ test('Given CLE, when the holder is me, then renewed; when it is another one wit
     const standby = theirs.elector({ coordinated: true, lease: existing })
     await standby.run()
     await theirs.clock.advance(60_000)
+    assert.equal(standby.log.includes('started'), false)
     assert.ok(verbs(theirs.server).every((verb) => verb === 'get' || verb === 'watch'))
     standby.stop.abort()
   }

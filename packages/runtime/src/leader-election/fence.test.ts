@@ -71,6 +71,30 @@ test('before a write was answered the fence is closed, though the lease names us
   await clock.advance(0)
 })
 
+for (const [verb, endMs] of [
+  ['create', 0],
+  ['update', 15_000],
+] as const)
+  test(`an answer that comes after the end opens nothing: ${verb}`, async () => {
+    const { elector, server, clock } = world()
+    const me = elector()
+    const answer = Promise.withResolvers<void>()
+    let writes = 0
+    server.onRequest = async (request) => {
+      if (request.verb !== verb) return
+      writes++
+      await answer.promise
+    }
+    await me.run()
+    await clock.advance(2_000)
+    assert.equal(writes, 1)
+    me.stop.abort()
+    await me.ended()
+    answer.resolve()
+    await clock.advance(Math.max(0, endMs - clock.monotonicMs()))
+    assert.equal(me.elector.holdsLease, false)
+  })
+
 test('Given a leader whose machine was asleep for longer than the lease, when it wakes up, then the lease is not held, before any timer tells.', async () => {
   const { elector, clock } = world()
   const me = elector()

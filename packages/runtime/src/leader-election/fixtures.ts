@@ -2,6 +2,7 @@ import type { Lease } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, RecordingMetrics, testClock } from '../testing/index.ts'
 import { LeaderElector } from './leader-elector.ts'
@@ -18,6 +19,12 @@ export const lease = (spec: Lease['spec'], metadata: Lease['metadata'] = {}): Le
   metadata: { namespace: 'kube-system', name: 'kcm', ...metadata },
   spec,
 })
+
+/** Waits are as long as they can be. */
+export const lateRandom: RandomSource = { next: () => 0.999, fork: () => lateRandom }
+
+/** Waits are as short as they can be. */
+export const soonRandom: RandomSource = { next: () => 0, fork: () => soonRandom }
 
 interface Setup extends Partial<Omit<LeaderElectorOptions, 'lock'>> {
   readonly identity?: string

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import { statusError } from '../testing/index.ts'
 import { NOW, lease, verbs, world } from './fixtures.ts'
 import type { LeaderElectorOptions } from './elector-options.ts'
 import { checkLockType } from './lease-lock.ts'
@@ -177,6 +178,26 @@ test('Given leadership, when renewing, then request order is get, create, update
   await me.run()
   await clock.advance(2_000)
   assert.deepEqual(verbs(server), ['get', 'create', 'update', 'update'])
+  me.stop.abort()
+})
+
+test('a read that fails leads to no write', async () => {
+  const { elector, server } = world()
+  server.onRequest = ({ verb }) => {
+    if (verb === 'get') throw statusError(500, 'InternalError')
+  }
+  const me = elector()
+  await me.run()
+  assert.deepEqual(verbs(server), ['get'])
+  me.stop.abort()
+})
+
+test('a lease of another that is taken is no slow path', async () => {
+  const { elector } = world()
+  const me = elector({ lease: lease({ holderIdentity: '' }) })
+  await me.run()
+  assert.equal(me.elector.isLeader, true)
+  assert.equal(me.metrics.value('leader_election_slowpath_total', { name: 'kcm' }), undefined)
   me.stop.abort()
 })
 

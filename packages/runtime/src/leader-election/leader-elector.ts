@@ -97,15 +97,14 @@ export class LeaderElector {
     try {
       if (!(await this.#acquire(signal))) return
       const term = new AbortController()
-      const endTerm = (): void => term.abort(signal.reason)
-      signal.addEventListener('abort', endTerm, { once: true })
-      if (signal.aborted) endTerm()
       const work = Promise.resolve()
         .then(() => callbacks.onStartedLeading(term.signal))
         .catch((error: unknown) => logger.error(error, 'The work of the leader failed'))
-      await this.#renew(signal)
-      signal.removeEventListener('abort', endTerm)
-      term.abort()
+      try {
+        await this.#renew(signal)
+      } finally {
+        term.abort(signal.reason)
+      }
       if (signal.aborted && this.#options.releaseOnCancel) await this.#releaseAfter(work)
       lock.recordEvent('stopped leading')
     } finally {
@@ -166,7 +165,7 @@ export class LeaderElector {
     if (this.#options.coordinated || !isForeign || this.#expiryMs <= this.#lastTryMs) return pollMs
     const takeoverMs = this.#expiryMs + spreadMs
     // A poll shortly before would be a request more and tell nothing that this try does not.
-    return takeoverMs < pollMs + this.#options.retryPeriodMs ? takeoverMs : pollMs
+    return takeoverMs <= pollMs + this.#options.retryPeriodMs ? takeoverMs : pollMs
   }
 
   #call(): void {
@@ -188,7 +187,6 @@ export class LeaderElector {
   async #renew(signal: AbortSignal): Promise<void> {
     const { lock, logger, clock, retryPeriodMs } = this.#options
     while (!signal.aborted && (await this.#renewOnce(signal))) {
-      this.#reportLeader()
       logger.verbosity(5).info('Successfully renewed lease', { lock: lock.description })
       await sleep(clock, retryPeriodMs, signal).catch(() => {})
     }
@@ -225,7 +223,8 @@ export class LeaderElector {
         signal,
       )
     } catch (error) {
-      if (!signal.aborted)
+      // Where the server chooses, its controller makes the lease.
+      if (!signal.aborted && !(this.#options.coordinated && isNotFound(error)))
         this.#options.logger.error(error, 'Error acquiring or renewing the lease', {
           lock: this.#options.lock.description,
         })
@@ -237,10 +236,10 @@ export class LeaderElector {
     const { lock, logger } = this.#options
     if (this.isLeader && this.#isLeaseValid()) {
       try {
-        await this.#write(this.#renewed(this.#observed!), signal)
+        await this.#write('update', this.#renewed(this.#observed!), signal)
         return true
       } catch (error) {
-        if (signal.aborted) return false
+        signal.throwIfAborted()
         logger.info('Failed to update lease optimistically, falling back to slow path', {
           lock: lock.description,
           error,
@@ -253,11 +252,7 @@ export class LeaderElector {
       read = await lock.read(signal)
     } catch (error) {
       if (!isNotFound(error)) throw error
-      const fresh = this.#fresh(0)
-      const sent = momentOf(this.#options.clock)
-      await lock.create(fresh, signal)
-      this.#observe(fresh)
-      this.#sent = sent
+      await this.#write('create', this.#fresh(0), signal)
       return true
     }
 
@@ -270,33 +265,25 @@ export class LeaderElector {
     }
     const isOurs = this.isLeader
     if (isOurs) this.#slowPaths?.increment({ name: this.#options.name })
-    await this.#write(
-      isOurs ? this.#renewed(read) : this.#fresh(read.leaderTransitions + 1),
-      signal,
-    )
+    const record = isOurs ? this.#renewed(read) : this.#fresh(read.leaderTransitions + 1)
+    await this.#write('update', record, signal)
     return true
   }
 
   async #tryCoordinated(signal: AbortSignal): Promise<boolean> {
     const { lock } = this.#options
-    let read: LeaseRecord
-    try {
-      read = await lock.read(signal)
-    } catch (error) {
-      // The controller in the server makes the lease.
-      if (isNotFound(error)) return false
-      throw error
-    }
+    const read = await lock.read(signal)
     this.#observeRead(read)
     if (!this.#isLeaseValid() || !this.isLeader || read.preferredHolder !== '') return false
     this.#slowPaths?.increment({ name: this.#options.name })
-    await this.#write({ ...this.#renewed(read), strategy: read.strategy }, signal)
+    await this.#write('update', { ...this.#renewed(read), strategy: read.strategy }, signal)
     return true
   }
 
-  async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+  async #write(verb: 'create' | 'update', record: LeaseRecord, signal: AbortSignal): Promise<void> {
     const sent = momentOf(this.#options.clock)
-    await this.#options.lock.update(record, signal)
+    await this.#options.lock[verb](record, signal)
+    // Answered too late: nobody waits for it any more.
     if (signal.aborted) return
     this.#observe(record)
     this.#sent = sent
@@ -389,7 +376,7 @@ export class LeaderElector {
   }
 
   #reportLeader(): void {
-    if (this.#observed === undefined || this.leader === this.#reportedLeader) return
+    if (this.leader === this.#reportedLeader) return
     this.#reportedLeader = this.leader
     this.#options.callbacks.onNewLeader?.(this.leader)
   }

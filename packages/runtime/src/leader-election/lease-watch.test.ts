@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Lease } from '@gyropilot/api'
-import type { RandomSource } from '@gyropilot/foundation'
 import { statusError } from '../testing/index.ts'
-import { NOW, lease, world } from './fixtures.ts'
+import { NOW, lateRandom, lease, soonRandom, verbs, world } from './fixtures.ts'
 
 const held = (renewTime = NOW): Lease =>
   lease({ holderIdentity: 'other', leaseDurationSeconds: 15, leaseTransitions: 1, renewTime })
-
-/** Waits are as long as they can be. */
-const lateRandom: RandomSource = { next: () => 0.999, fork: () => lateRandom }
 
 test('a standby watches its lease and nothing else, from what it read', async () => {
   const { elector, server } = world()
@@ -20,6 +16,18 @@ test('a standby watches its lease and nothing else, from what it read', async ()
     fieldSelector: 'metadata.name=kcm',
     resourceVersion: server.resourceVersion,
   })
+  me.stop.abort()
+})
+
+test('a contender that has not read the lease does not watch it', async () => {
+  const { elector, clock, server } = world()
+  server.onRequest = ({ verb }) => {
+    if (verb === 'get') throw statusError(500, 'InternalError')
+  }
+  const me = elector({ lease: held() })
+  await me.run()
+  await clock.advance(10_000)
+  assert.ok(verbs(server).every((verb) => verb === 'get'))
   me.stop.abort()
 })
 
@@ -66,6 +74,37 @@ test('a lease is taken within a tenth of a retry period of its end, counted from
   me.stop.abort()
 })
 
+test('contenders spread over a tenth of a retry period when a lease is given back', async () => {
+  for (const [random, takenMs] of [
+    [soonRandom, 500],
+    [lateRandom, 700],
+  ] as const) {
+    const { elector, clock, server, lease: current } = world()
+    const me = elector({ lease: held(), random })
+    await me.run()
+    await clock.advance(500)
+    server.put(resources.leases, lease({ holderIdentity: '' }))
+    await clock.advance(takenMs - 1 - 500)
+    assert.equal(current()!.spec!.holderIdentity, takenMs === 500 ? 'me' : '')
+    await clock.advance(1)
+    assert.equal(current()!.spec!.holderIdentity, 'me')
+    me.stop.abort()
+  }
+})
+
+test('a change that lets the lease end sooner is not slept through', async () => {
+  const { elector, clock, server, lease: current } = world()
+  const me = elector({ lease: held(), random: lateRandom })
+  await me.run()
+  await clock.advance(100)
+  server.put(resources.leases, lease({ holderIdentity: 'third', leaseDurationSeconds: 1 }))
+  await clock.advance(1_000 + 199)
+  assert.equal(current()!.spec!.holderIdentity, 'third')
+  await clock.advance(1)
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  me.stop.abort()
+})
+
 test('a lease that is given back or deleted is taken within a tenth of a retry period', async () => {
   for (const free of [
     (w: ReturnType<typeof world>) => w.server.put(resources.leases, lease({ holderIdentity: '' })),
@@ -97,13 +136,15 @@ test('the other contenders do not even try for a lease that one of them has take
 })
 
 test('a lease that is free or has run out, and cannot be written, is left to the polls', async () => {
-  for (const existing of [
-    lease({ holderIdentity: '' }),
-    lease({ holderIdentity: '', leaseDurationSeconds: 1, renewTime: NOW }),
-    held(),
-  ]) {
+  for (const [existing, random] of [
+    [lease({ holderIdentity: '' })],
+    [lease({ holderIdentity: '', leaseDurationSeconds: 1, renewTime: NOW })],
+    [held()],
+    // Tried at the very moment at which it ends.
+    [held(), soonRandom],
+  ] as const) {
     const { elector, clock, server } = world()
-    const me = elector({ lease: existing })
+    const me = elector({ lease: existing, ...(random === undefined ? {} : { random }) })
     const triesMs: number[] = []
     server.onRequest = ({ verb }) => {
       if (verb !== 'update') return
@@ -136,6 +177,23 @@ test('a poll shortly before the end of the lease is left out', async () => {
   await clock.advance(10_200)
   assert.equal(me.elector.isLeader, true)
   assert.deepEqual(readsMs, [0, 4_398, 10_200], 'and none at 8,795')
+  me.stop.abort()
+})
+
+test('a poll a retry period before the end of the lease is left out, one sooner is not', async () => {
+  const { elector, clock, server } = world()
+  const me = elector({
+    lease: lease({ holderIdentity: 'other', leaseDurationSeconds: 10, renewTime: NOW }),
+    random: soonRandom,
+  })
+  const readsMs: number[] = []
+  server.onRequest = ({ verb }) => {
+    if (verb === 'get') readsMs.push(clock.monotonicMs())
+  }
+  await me.run()
+  await clock.advance(10_000)
+  assert.deepEqual(readsMs, [0, 2_000, 4_000, 6_000, 10_000])
+  assert.equal(me.elector.isLeader, true, 'a lease is over at its end')
   me.stop.abort()
 })
 

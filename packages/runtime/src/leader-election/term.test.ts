@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import { sleep } from '@gyropilot/foundation'
 import { statusError } from '../testing/index.ts'
-import { lease, world } from './fixtures.ts'
+import { lease, verbs, world } from './fixtures.ts'
 import { LeaderElectionHealthCheck } from './health-check.ts'
 
 test('a leader that cannot renew stops at the latest 12 s after its last success, and does not contend again', async () => {
@@ -52,6 +54,69 @@ test('a renew cycle tries every retry period until it succeeds', async () => {
   assert.deepEqual(atMs.slice(0, 4), [2_000, 4_000, 6_000, 8_000])
   assert.equal(me.elector.isLeader, true)
   me.stop.abort()
+})
+
+test('a try that overruns its tick is followed at once, and of the ticks it missed only one is kept', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  await clock.advance(1_999)
+  const atMs: number[] = []
+  server.onRequest = async ({ verb }) => {
+    if (verb === 'update') atMs.push(clock.monotonicMs())
+    if (atMs.length === 1 && verb === 'update') await sleep(clock, 5_000)
+    throw statusError(500, 'InternalError')
+  }
+  await clock.advance(10_000)
+  assert.deepEqual(atMs, [2_000, 7_000, 8_000, 10_000])
+  me.stop.abort()
+})
+
+test('Cancel of the outer context ends any phase at once: no request follows', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  server.requests.length = 0
+  server.onRequest = () => {
+    me.stop.abort()
+    throw statusError(409, 'Conflict')
+  }
+  await clock.advance(2_000)
+  await me.ended()
+  assert.deepEqual(verbs(server), ['update'])
+})
+
+test('the work ends with the term, whatever a callback throws', async () => {
+  const { elector, clock, server } = world()
+  const signals: AbortSignal[] = []
+  const me = elector({
+    callbacks: {
+      onStartedLeading: (signal) => void signals.push(signal),
+      onStoppedLeading() {},
+      onNewLeader(leader) {
+        if (leader === 'other') throw new Error('no such leader')
+      },
+    },
+  })
+  await me.run()
+  const ended = assert.rejects(me.ended(), /no such leader/)
+  server.put(resources.leases, lease({ holderIdentity: 'other', leaseDurationSeconds: 15 }))
+  await clock.advance(12_000)
+  await ended
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [true],
+  )
+})
+
+test('who leads instead is reported before the term ends', async () => {
+  const { elector, clock, server } = world()
+  const me = elector()
+  await me.run()
+  server.put(resources.leases, lease({ holderIdentity: 'other', leaseDurationSeconds: 15 }))
+  await clock.advance(12_000)
+  await me.ended()
+  assert.deepEqual(me.log, ['leader me', 'started', 'leader other', 'term ended', 'stopped'])
 })
 
 test('stopped-leading is called also when leadership was never held', async () => {
