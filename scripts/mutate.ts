@@ -138,7 +138,7 @@ function stryker(): void {
     inPlace: true,
     disableTypeChecks: false,
     // For what waits without working; what works without end is ended sooner, by end-loops.cjs.
-    timeoutMS: 60_000,
+    timeoutMS: 300_000,
   }
   mkdirSync(join(tree, 'usual-times'))
   writeFileSync(join(tree, 'stryker.conf.json'), JSON.stringify(configuration))

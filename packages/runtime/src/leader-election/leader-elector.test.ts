@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import type { Lease } from '@gyropilot/api'
 import { statusError } from '../testing/index.ts'
 import { NOW, lease, verbs, world } from './fixtures.ts'
+import { validate } from './elector-options.ts'
 import type { LeaderElectorOptions } from './elector-options.ts'
 import { checkLockType } from './lease-lock.ts'
 import { recordOf, specOf } from './lease-record.ts'
@@ -257,6 +259,21 @@ const bad: [string, Partial<LeaderElectorOptions>, string][] = [
     { leaseDurationMs: 0, renewDeadlineMs: -1, retryPeriodMs: -2 },
     'leaseDuration must be greater than zero',
   ],
+  [
+    'zero renew deadline',
+    { leaseDurationMs: 10, renewDeadlineMs: 0, retryPeriodMs: -1 },
+    'renewDeadline must be greater than zero',
+  ],
+  [
+    'less than a millisecond of renew deadline',
+    { leaseDurationMs: 1, renewDeadlineMs: 0.5, retryPeriodMs: 0.1 },
+    'renewDeadline must be greater than zero',
+  ],
+  [
+    'less than a millisecond of retry period',
+    { leaseDurationMs: 2, renewDeadlineMs: 1, retryPeriodMs: 0.5 },
+    'retryPeriod must be greater than zero',
+  ],
   ['zero retry period', { retryPeriodMs: 0 }, 'retryPeriod must be greater than zero'],
   [
     'no started callback',
@@ -277,6 +294,16 @@ for (const [title, options, message] of bad) {
 
 test('Given each bad timing, nil callback or empty identity, then construction fails: empty identity', () => {
   assert.throws(() => world().elector({ identity: '' }), { message: 'Lock identity is empty' })
+})
+
+test('Given each bad timing, nil callback or empty identity, then construction fails: nothing at all', () => {
+  const timing = { leaseDurationMs: 3, renewDeadlineMs: 2, retryPeriodMs: 1 }
+  const callbacks = { onStartedLeading() {}, onStoppedLeading() {} }
+  const refusedWith = (given: object, message: string) =>
+    assert.throws(() => validate({ ...timing, ...given } as LeaderElectorOptions), { message })
+  refusedWith({}, 'OnStartedLeading callback must not be nil')
+  for (const lock of [undefined, null]) refusedWith({ callbacks, lock }, 'Lock must not be nil.')
+  validate({ ...timing, callbacks, lock: { identity: 'me' } } as never)
 })
 
 test('Given spec ↔ record conversion with and without optional fields, then round trip is exact.', () => {
@@ -306,10 +333,12 @@ test('Given spec ↔ record conversion with and without optional fields, then ro
 })
 
 test('Given labels, then they are set on create and merged on update.', async () => {
-  const { elector, lease: current } = world()
+  const { elector, server, lease: current } = world()
   const first = elector({ labels: { a: '1' } })
   await first.run()
   assert.deepEqual(current()!.metadata!.labels, { a: '1' })
+  const [created] = server.requested('create')
+  assert.deepEqual((created!.body as Lease).metadata!.labels, { a: '1' })
   first.stop.abort()
   const other = world()
   const me = other.elector({

@@ -9,6 +9,8 @@ import { LeaseCandidate } from './lease-candidate.ts'
 
 const { leasecandidates } = resourcesOnRequest
 
+const leasecandidate = { apiVersion: 'coordination.k8s.io/v1beta1', kind: 'LeaseCandidate' }
+
 function announcing() {
   const server = new FakeServer()
   const clock = testClock()
@@ -65,6 +67,26 @@ test('it is renewed every five minutes after the last success, and failures are 
   assert.equal(server.requested('update').length, 0)
   await clock.advance(1)
   assert.equal(server.requested('update').length, 1)
+  server.onRequest = ({ verb }) => {
+    if (verb === 'update' && failures++ < 5) throw statusError(500, 'InternalError')
+  }
+  await clock.advance(5 * 60_000)
+  assert.equal(server.requested('update').length, 2)
+  await clock.advance(5)
+  assert.equal(server.requested('update').length, 3, 'a success forgets the failures before it')
+  stop.abort()
+  await running
+})
+
+test('a candidate that is there already is renewed', async () => {
+  const { server, clock, stop, candidate, stored } = announcing()
+  const spec = { leaseName: 'kube-controller-manager', binaryVersion: '1.35.0', strategy: 'x' }
+  const metadata = { namespace: 'kube-system', name: 'me' }
+  server.put(leasecandidates, { ...leasecandidate, metadata, spec })
+  const running = candidate.run(stop.signal)
+  await clock.advance(0)
+  assert.deepEqual(stored()!.spec, { ...spec, renewTime: '2026-01-01T00:00:00.000000Z' })
+  assert.equal(server.requested('create').length, 0)
   stop.abort()
   await running
 })

@@ -66,7 +66,6 @@ export class LeaseLock {
     })
     for await (const event of events) {
       if (event.type === 'ERROR') throw new StatusError(event.object)
-      if (event.type === 'BOOKMARK' || event.object.metadata?.name !== name) continue
       yield event.type === 'DELETED' ? undefined : recordOf(event.object.spec)
     }
   }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Lease } from '@gyropilot/api'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { statusError } from '../testing/index.ts'
 import { NOW, lateRandom, lease, soonRandom, verbs, world } from './fixtures.ts'
+import { LeaseWatch } from './lease-watch.ts'
 
 const held = (renewTime = NOW): Lease =>
   lease({ holderIdentity: 'other', leaseDurationSeconds: 15, leaseTransitions: 1, renewTime })
@@ -216,6 +218,46 @@ test('a watch that is refused is asked for once a minute, and polls find what ch
   await clock.advance(36_000)
   assert.equal(current()!.spec!.holderIdentity, 'me')
   me.stop.abort()
+})
+
+test('a refused watch is not asked for for 60 s, and then is', async () => {
+  const { elector, clock, server } = world()
+  const askedMs: number[] = []
+  server.onRequest = ({ verb }) => {
+    if (verb !== 'watch') return
+    askedMs.push(clock.monotonicMs())
+    throw statusError(403, 'Forbidden')
+  }
+  const existing = lease({ holderIdentity: 'other', leaseDurationSeconds: 100, renewTime: NOW })
+  const me = elector({ lease: existing, random: soonRandom })
+  await me.run()
+  await clock.advance(60_000)
+  assert.deepEqual(askedMs, [0, 60_000])
+  me.stop.abort()
+})
+
+test('a watch that was closed tells nothing any more', async () => {
+  const { elector, clock, server } = world()
+  const { lock } = elector({ lease: held() })
+  await lock.read()
+  const seen: (string | undefined)[] = []
+  const watch: LeaseWatch = new LeaseWatch({
+    lock,
+    clock,
+    logger: new RecordingLogger(),
+    retryPeriodMs: 2_000,
+    onChange(record) {
+      seen.push(record?.holderIdentity)
+      watch.close()
+    },
+    onEnd: () => void seen.push('end'),
+  })
+  watch.open()
+  await clock.advance(2_000)
+  server.put(resources.leases, lease({ holderIdentity: 'first' }))
+  server.put(resources.leases, lease({ holderIdentity: 'second' }))
+  await clock.advance(0)
+  assert.deepEqual(seen, ['first'])
 })
 
 test('while nobody may watch, a free lease is taken by polls', async () => {

@@ -60,13 +60,13 @@ export class LeaseWatch implements Disposable {
         onChange(record)
       }
     } catch (error) {
-      if (current.signal.aborted) return
       if (isRefusal(error)) this.#refusedUntilMs = clock.monotonicMs() + REFUSED_FOR_MS
-      logger.verbosity(4).info('The watch of the lease failed', {
-        lock: lock.description,
-        error,
-        refused: this.#isRefused,
-      })
+      if (!current.signal.aborted)
+        logger.verbosity(4).info('The watch of the lease failed', {
+          lock: lock.description,
+          error,
+          refused: this.#isRefused,
+        })
     }
     if (current.signal.aborted) return
     this.#current = undefined
