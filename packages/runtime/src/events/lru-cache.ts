@@ -1,6 +1,6 @@
 /** Keeps the most recently used `capacity` entries, and of these none that are over. */
-export class LruCache<V> {
-  readonly #entries = new Map<string, V>()
+export class LruCache<V, K = string> {
+  readonly #entries = new Map<K, V>()
   readonly #capacity: number
   readonly #isOver: (value: V) => boolean
 
@@ -14,7 +14,7 @@ export class LruCache<V> {
     return this.#entries.size
   }
 
-  get(key: string): V | undefined {
+  get(key: K): V | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined
     this.#entries.delete(key)
@@ -23,7 +23,7 @@ export class LruCache<V> {
   }
 
   /** Forgets the oldest while they are over: each call pays for what an earlier one brought. */
-  set(key: string, value: V): void {
+  set(key: K, value: V): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
     for (const [oldest, kept] of this.#entries) {
