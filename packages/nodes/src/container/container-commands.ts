@@ -247,7 +247,7 @@ class NotRunHere extends Error {}
 async function environmentOf(place: Place): Promise<Map<string, string>> {
   const { client, pod, container, containerId, nodeName, storage } = place
   const made = await storage.environment(container.name, containerId, () =>
-    new PodSources(client, pod, storage).environment(container, nodeName),
+    new PodSources(client, pod, () => storage).environment(container, nodeName),
   )
   return new Map(made)
 }
@@ -275,7 +275,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
       return Buffer.from(`${oomScoreOf(pod, container, bytes)}\n`)
     })
   })
-  const mounts = await new PodSources(client, pod, storage).mounts(container, nodeName)
+  const mounts = await new PodSources(client, pod, () => storage).mounts(container, nodeName)
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
   return {

@@ -93,10 +93,8 @@ const given: Pod = pod({
 })
 
 test('the environment has what the spec says, in its order', async () => {
-  const environment = await new PodSources(client, given, new PodStorage()).environment(
-    container,
-    'n1',
-  )
+  const untouched = (): never => assert.fail('nothing of it is in a file of the pod')
+  const environment = await new PodSources(client, given, untouched).environment(container, 'n1')
   const own = Object.fromEntries(
     [...environment].filter(([name]) => /^(P_|[A-Z]{1,3}$|GONE)/.test(name)),
   )
@@ -114,7 +112,7 @@ test('the environment has what the spec says, in its order', async () => {
 
 test('services are in the environment that were there when the container started', async () => {
   const named = async (of: Pod): Promise<readonly string[]> => {
-    const environment = await new PodSources(client, of, new PodStorage()).environment(
+    const environment = await new PodSources(client, of, () => new PodStorage()).environment(
       container,
       'n1',
     )
@@ -149,7 +147,7 @@ test('the environment of a run stays as it was made; the next run has one of its
 
 test('volumes are mounted: config maps, secrets, projections read-only, storage shared by the containers', async () => {
   const storage = new PodStorage()
-  const sources = new PodSources(client, given, new PodStorage())
+  const sources = new PodSources(client, given, () => storage)
   const root = storage.root('c', 'id', (store) => fillRoot(store, given, container, 'n1'))
   const files = new FileTree(root, await sources.mounts(container, 'n1'))
   const text = async (path: string): Promise<string> =>

@@ -55,9 +55,10 @@ export function terminationPath({ terminationMessagePath }: Container): string {
 export class PodSources {
   readonly #client: Client
   readonly #pod: Pod
-  readonly #storage: PodStorage
+  readonly #storage: () => PodStorage
 
-  constructor(client: Client, pod: Pod, storage: PodStorage) {
+  /** `storage` is asked for only where something of the pod's own is looked at. */
+  constructor(client: Client, pod: Pod, storage: () => PodStorage) {
     this.#client = client
     this.#pod = pod
     this.#storage = storage
@@ -73,7 +74,7 @@ export class PodSources {
       const given = await this.#contents(volume)
       return {
         path: absolute(mount.mountPath, ''),
-        store: given ?? this.#storage.volume(volume),
+        store: given ?? this.#storage().volume(volume),
         subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
         readOnly: mount.readOnly === true || given !== undefined,
       }
@@ -209,7 +210,7 @@ export class PodSources {
     readonly problem?: string
   }> {
     const volume = this.#pod.spec?.volumes?.find(({ name }) => name === volumeName)
-    const content = volume && this.#storage.volume(volume).get(`/${path}`)
+    const content = volume && this.#storage().volume(volume).get(`/${path}`)
     const isFile = content !== undefined && !(content instanceof Map)
     if (!isFile) return optional === true ? {} : { problem: BAD_ENV_FILE }
     const bytes = typeof content === 'function' ? await content() : content

@@ -15,7 +15,7 @@ import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
 import { PodMounts } from './pod-mounts.ts'
 import { PodResizer } from './pod-resizer.ts'
-import { grantedPod } from '../running/pod-resize.ts'
+import { grantedPod, resizesOf } from '../running/pod-resize.ts'
 import { PodPrograms } from '../running/pod-programs.ts'
 import type { NodeServices } from './node-services.ts'
 import { podStatusOf } from './pod-status.ts'
@@ -36,9 +36,8 @@ export class PodWorker {
   readonly #local: LocalPod
   readonly #writer: StatusWriter
   readonly #runner: ContainerRunner
-  readonly #resizer: PodResizer
+  #resizer: PodResizer | undefined
   #storage: PodStorage | undefined
-  readonly #mounts: PodMounts
   /** Ends everything at once: the pod object is gone, or the node stops. */
   readonly #life = new AbortController()
   /** Ends the containers' own courses, when termination takes over and with the life. */
@@ -70,19 +69,7 @@ export class PodWorker {
       status: (stored) => podStatusOf(stored, this.#local, node, node.clock.nowMs()),
       onGone: () => this.gone(),
     })
-    const { clock, recorder, references, volumes } = node
-    this.#mounts = new PodMounts({
-      clock,
-      recorder,
-      references,
-      volumes,
-      storage: () => this.#files(),
-      signal: this.#life.signal,
-      lifetime: node.lifetime,
-      pod: () => this.#writer.stored,
-      isEnding: () => this.#terminating || this.#done,
-      isDone: () => this.#done,
-    })
+    const { clock } = node
     this.#runner = new ContainerRunner(this.#local, behavior, {
       ...node,
       pod: () => this.#writer.stored,
@@ -98,17 +85,46 @@ export class PodWorker {
         this.#changed()
       },
     })
-    this.#resizer = new PodResizer(this.#local, {
+  }
+
+  /** For as long as it takes: who holds on to nothing afterwards weighs less, and there are many pods. */
+  #mounts(): PodMounts {
+    const { clock, recorder, references, volumes, lifetime } = this.#node
+    return new PodMounts({
+      clock,
+      recorder,
+      references,
+      volumes,
+      storage: () => this.#files(),
+      signal: this.#life.signal,
+      lifetime,
+      pod: () => this.#writer.stored,
+      isEnding: () => this.#terminating || this.#done,
+      isDone: () => this.#done,
+    })
+  }
+
+  /** Made for the first resize: few pods see one. */
+  #considerResize(): void {
+    if (this.#resizer === undefined && resizesOf(this.#writer.stored, this.#local).size === 0)
+      return
+    this.#resizer ??= this.#newResizer()
+    this.#resizer.consider()
+  }
+
+  #newResizer(): PodResizer {
+    const { clock, recorder, room } = this.#node
+    return new PodResizer(this.#local, {
       clock,
       recorder,
       signal: this.#course.signal,
       pod: () => this.#writer.stored,
-      noRoom: (wanted) => node.room.refusal(wanted),
+      noRoom: (wanted) => room.refusal(wanted),
       restart: (container) =>
         this.#runner.restart(container, `Container ${container.spec.name} resize requires restart`),
       granted: () => {
         this.#requests = podRequests(grantedPod(this.#writer.stored, this.#local))
-        node.room.changed()
+        room.changed()
       },
       changed: () => this.#changed(),
     })
@@ -207,7 +223,7 @@ export class PodWorker {
       if (pod.metadata?.generation !== this.#generation) {
         this.#generation = pod.metadata?.generation
         this.#runner.redefine(pod)
-        this.#resizer.consider()
+        this.#considerResize()
       }
     }
   }
@@ -222,7 +238,7 @@ export class PodWorker {
 
   /** There may be room now. */
   reconsider(): void {
-    if (!this.#terminating && !this.#done) this.#resizer.consider()
+    if (!this.#terminating && !this.#done) this.#considerResize()
   }
 
   /** Starts containers that were added for debugging, once the pod runs. */
@@ -275,7 +291,7 @@ export class PodWorker {
     const pod = this.#writer.stored
     const problem = await references.environmentProblem(pod, container)
     if (problem !== undefined) return problem
-    const sources = new PodSources(client, pod, this.#files())
+    const sources = new PodSources(client, pod, () => this.#files())
     const inFile = await sources.fileKeyProblem(container)
     if (inFile !== undefined) return inFile
     return containerProblem(pod, container, () => sources.environment(container, nodeName))
@@ -293,30 +309,36 @@ export class PodWorker {
   }
 
   async #live(): Promise<void> {
+    if (!(await this.#prepare())) return
+    const ended = await this.#runner.runAll()
+    if (!ended || this.#terminating) return
+    await this.#writer.flush()
+    this.#finish()
+  }
+
+  /** Until its containers may run. False: it is to end first. */
+  async #prepare(): Promise<boolean> {
     const { clock } = this.#node
     this.#watchDeadline()
     if (this.#local.ip === undefined) {
       if (this.#local.hasRun) this.#sandboxChanged()
       await this.#writer.flush()
-      await this.#mounts.mountAll()
-      if (this.#terminating) return
+      await this.#mounts().mountAll()
+      if (this.#terminating) return false
       await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
-      if (this.#terminating) return
-      if (!(await this.#takeAddress())) return
+      if (this.#terminating) return false
+      if (!(await this.#takeAddress())) return false
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
       this.#node.addresses.claim(this.#local.ip)
-      this.#begin(() => this.#mounts.remountAll())
+      this.#begin(() => this.#mounts().remountAll())
       for (const container of this.#local.ephemeral) {
         this.#begin(() => this.#runner.runEphemeral(container))
       }
     }
     this.#debug(this.#writer.stored)
-    this.#resizer.consider()
-    const ended = await this.#runner.runAll()
-    if (!ended || this.#terminating) return
-    await this.#writer.flush()
-    this.#finish()
+    this.#considerResize()
+    return true
   }
 
   #sandboxChanged(): void {

@@ -37,13 +37,28 @@ export class ContainerRunner {
 
   /** Resolves true when the pod has come to its end by itself. Rejects when its course is broken off. */
   async runAll(): Promise<boolean> {
+    if (!(await this.#runFirst())) return true
+    await this.#runMain()
+    this.#endSidecars()
+    return true
+  }
+
+  /** Settles when all have ended for good. There are many pods, and most have one container: nothing is gathered for it. */
+  #runMain(): Promise<unknown> {
+    const main = this.#local.containers.filter(({ role }) => role === 'main')
+    const courses = main.map((container) => this.#course(container))
+    return courses.length === 1 ? courses[0]! : Promise.all(courses)
+  }
+
+  /** What comes before the main containers. False: it failed for good. */
+  async #runFirst(): Promise<boolean> {
     for (const container of this.#local.containers) {
       if (container.role === 'main' || this.#local.hasRun) continue
       const course = this.#course(container)
       if (container.role === 'init') {
         if (await course) continue
         this.#endSidecars()
-        return true
+        return false
       } else {
         course.catch(() => {})
         await this.#untilStarted(container)
@@ -52,9 +67,6 @@ export class ContainerRunner {
     for (const sidecar of this.#local.containers) {
       if (sidecar.role === 'sidecar' && this.#local.hasRun) this.#course(sidecar).catch(() => {})
     }
-    const main = this.#local.containers.filter((container) => container.role === 'main')
-    await Promise.all(main.map((container) => this.#course(container)))
-    this.#endSidecars()
     return true
   }
 
