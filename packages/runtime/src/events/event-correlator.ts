@@ -157,7 +157,7 @@ function observationKeyOf(event: Event): number {
 
 /**
  * A number in the place of the texts, which are some 300 characters: a large cluster remembers nine of them for each pod. Two of 4,096
- * keys are the same by chance once in a thousand million processes. Joined without a separator, as upstream: what collides there
+ * keys are the same by chance once in a thousand million processes. The mixing is that of cyrb53 (in the public domain). Joined without a separator, as upstream: what collides there
  * collides here.
  */
 function keyOf(texts: readonly (string | undefined)[]): number {
