@@ -54,6 +54,11 @@ export const clientErrors = defineErrors({
     meaning: 'A token, certificate or key file named by the configuration cannot be read.',
     remedy: 'Check that the file exists and that this user may read it.',
   },
+  AUTHORITIES_UNUSABLE: {
+    exitCode: 1,
+    meaning: 'The certificate authority of the configuration holds no certificate.',
+    remedy: 'Put its PEM text into certificate-authority-data (in base64) or into the file named.',
+  },
   AUTH_PROVIDER_UNSUPPORTED: {
     exitCode: 1,
     meaning: 'The user of the kubeconfig has an auth-provider that is not available here.',

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { FileError, PrometheusRegistry } from '@gyropilot/foundation'
 import type { CommandResult } from '@gyropilot/foundation'
 import { FakeHost, RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
+import { authority, bobKey } from '../http-transport/test-certificates.ts'
 import { staticTls } from '../http-transport/tls-source.ts'
 import type { ExecConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
@@ -12,6 +13,7 @@ import { authenticatedTransport, basicCredentials, bearerToken } from './credent
 import { ExecCredentials } from './exec-credentials.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
+import { tlsFromFiles } from './tls-files.ts'
 import { TokenFile } from './token-file.ts'
 
 const get = { method: 'GET', path: '/', headers: {} } as const
@@ -112,7 +114,7 @@ const EXEC: ExecConfig = {
 }
 const CONFIG: RestConfig = {
   server: 'https://s',
-  tls: { caData: 'CA' },
+  tls: { caData: authority },
   exec: EXEC,
   execClusterConfig: { audience: 'x' },
 }
@@ -175,7 +177,7 @@ test('the plug-in is given its arguments, variables and the cluster', async () =
     spec: {
       cluster: {
         server: 'https://s',
-        'certificate-authority-data': Buffer.from('CA').toString('base64'),
+        'certificate-authority-data': Buffer.from(authority).toString('base64'),
         config: { audience: 'x' },
       },
       interactive: false,
@@ -356,3 +358,30 @@ test('clients with equal TLS settings share a transport; removed and unknown aut
   assert.throws(() => pool.transport(provider('gcp')), /The gcp auth plugin has been removed/)
   assert.throws(() => pool.transport(provider('x')), /no Auth Provider found for name "x"/)
 })
+
+const DAMAGED = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+const AUTHORITIES: readonly (readonly [string, string, RegExp | undefined])[] = [
+  ['a certificate', authority, undefined],
+  ['one between other text and keys', `# ours\n${bobKey}${authority}`, undefined],
+  ['one behind a damaged one', `${DAMAGED}${authority}`, undefined],
+  ['nothing at all: those of the machine count', '', undefined],
+  ['no PEM text', 'not a certificate', /: unable to parse bytes as PEM block$/],
+  ['a key', bobKey, /: no valid certificate authority data seen$/],
+  ['a damaged certificate', DAMAGED, /: failed to parse certificate: /],
+]
+for (const [title, pem, problem] of AUTHORITIES)
+  test(`certificate authority: ${title}`, async () => {
+    const pool = new TransportPool({ host: new FakeHost(), clock: virtualClock() })
+    const config = { server: 'https://s', tls: { caData: pem } }
+    const files = tlsFromFiles({ caFile: '/ca' }, new FakeHost({ '/ca': pem }))
+    if (problem === undefined) {
+      pool.transport(config)
+      assert.equal((await files.load()).ca, pem)
+      return
+    }
+    assert.throws(
+      () => pool.transport(config),
+      /^GyropilotError: unable to load root certificates: /,
+    )
+    await assert.rejects(files.load(), problem)
+  })

@@ -11,7 +11,7 @@ import type { Credentials } from './credentials.ts'
 import { ExecCredentials } from './exec-credentials.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
-import { tlsFromFiles } from './tls-files.ts'
+import { refuseUnusable, tlsFromFiles } from './tls-files.ts'
 import { TokenFile } from './token-file.ts'
 
 const DEFAULT_PING_AFTER_IDLE_SECONDS = 30
@@ -42,6 +42,7 @@ export class TransportPool {
 
   /** A transport with the identity of `config`. Throws GyropilotError for what cannot be used. */
   transport(config: RestConfig): Transport {
+    refuseUnusable(config.tls.caData)
     const exec = this.#execOf(config)
     let transport = exec === undefined ? this.#sharedFor(config) : this.#newFor(config, exec)
     if (exec !== undefined) this.#unshared.push(transport)
