@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -128,6 +128,26 @@ test('gyro: a reader of its output that leaves does not end the cluster', async 
   watched.ok('create', 'deployment', 'told', '--image=nginx')
   watched.ok('rollout', 'status', 'deploy/told', '--timeout=20s')
   assert.equal(await watched.stop('SIGINT'), 0)
+})
+
+test('gyro: credentials that the server does not know, and an authority that is none', () => {
+  const kubeconfig = (name: string, change: (text: string) => string): string =>
+    file(name, change(readFileSync(gyro.kubeconfig, 'utf8')))
+  const unknown = kubeconfig('unknown.yaml', (text) =>
+    text.replace(/( *)client-certificate-data: .*\n *client-key-data: .*/, '$1token: nobody'),
+  )
+  for (const args of [
+    ['why', 'pod/a', `--kubeconfig=${unknown}`],
+    ['node', 'stop', 'a', `--kubeconfig=${unknown}`],
+    ['up', '--components=scheduler', `--kubeconfig=${unknown}`],
+  ])
+    refused(gyroBinary, args, 1, /^gyro: Unauthorized: the server does not know the credentials/)
+  const noAuthority = kubeconfig('no-authority.yaml', (text) =>
+    text.replace(/(certificate-authority-data: ).*/, '$1bm90IGEgY2VydA=='),
+  )
+  const line = /unable to load root certificates: unable to parse bytes as PEM block/
+  refused(gyroBinary, ['why', 'pod/a', `--kubeconfig=${noAuthority}`], 1, line)
+  refused(managerBinary, [`--kubeconfig=${noAuthority}`, '--secure-port=0'], 1, line)
 })
 
 /** Output goes where a shell sends it. Answers the exit code and what was said on the other stream. */

@@ -9,9 +9,18 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     await run(args)
   } catch (error) {
-    process.stderr.write(`gyro: ${errorText(error)}\n`)
+    process.stderr.write(`gyro: ${told(error)}\n`)
     process.exit(error instanceof GyropilotError ? error.exitCode : 1)
   }
+}
+
+/** A server says one word to credentials that it does not know. Known by its name: the client is not loaded for every command. */
+function told(error: unknown): string {
+  const text = errorText(error)
+  const isRefused =
+    error instanceof Error && error.name === 'StatusError' && text === 'Unauthorized'
+  if (!isRefused) return text
+  return `${text}: the server does not know the credentials of the kubeconfig; its token or client certificate may have run out`
 }
 
 async function run([command, ...rest]: readonly string[]): Promise<void> {
