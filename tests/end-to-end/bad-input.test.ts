@@ -150,6 +150,21 @@ test('gyro: credentials that the server does not know, and an authority that is 
   refused(managerBinary, [`--kubeconfig=${noAuthority}`, '--secure-port=0'], 1, line)
 })
 
+test(
+  'a folder that cannot be made is told, where Node would try for ever',
+  { skip: !existsSync('/proc/self') },
+  () => {
+    const gone = /no such file or directory, mkdir '\/proc\/none'/
+    refused(gyroBinary, ['envtest', '--dir=/proc/none/assets'], 1, gone)
+    refused(
+      managerBinary,
+      [`--kubeconfig=${gyro.kubeconfig}`, '--cert-dir=/proc/none/pki'],
+      1,
+      gone,
+    )
+  },
+)
+
 /** Output goes where a shell sends it. Answers the exit code and what was said on the other stream. */
 function redirected(command: string, redirection: string): { code: number; said: string } {
   const script = `( ${command} ) ${redirection}`

@@ -1,7 +1,8 @@
 /** A store in a data directory. Contract: docs/behaviour/api-server/storage-and-watch.md, "Durability". */
-import { closeSync, fchmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, fchmodSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { makeDirectory } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import { RevisionLog, type InitialState, type Journal } from './revision-log.ts'
@@ -35,7 +36,7 @@ export class DataDirectoryError extends Error {
 /** Throws DataDirectoryError when the directory is in use or was written by a newer version. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { clock, directory } = options
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const journal = new SqliteJournal(options)
   return new RevisionLog(clock, journal, journal.load())
 }

@@ -1,6 +1,7 @@
 /** The folder of a test harness: three programs under the names that it looks for. */
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectory } from '@gyropilot/foundation'
 import { programOf } from './programs.ts'
 
 export interface Assets {
@@ -15,7 +16,7 @@ const EXECUTABLE = 0o755
 
 /** Each is replaced as a whole: a harness may be starting it. */
 export function writeAssets({ folder, kubectl, node }: Assets): void {
-  mkdirSync(folder, { recursive: true })
+  makeDirectory(folder, 0o755)
   const programs = {
     'kube-apiserver': started([node, QUIET, ...programOf('kube-apiserver')]),
     etcd: started([node, QUIET, ...programOf('etcd')]),

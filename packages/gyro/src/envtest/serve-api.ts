@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   createApiServer,
@@ -21,6 +21,7 @@ import {
   errorText,
   exposeProcessMetrics,
   klogLogger,
+  makeDirectory,
   settle,
   silentLogger,
 } from '@gyropilot/foundation'
@@ -97,7 +98,7 @@ function servingOf(
   const keyFile = tlsPrivateKeyFile || join(certDir, 'apiserver.key')
   if (tlsCertFile === '' && !(existsSync(certificateFile) && existsSync(keyFile))) {
     try {
-      mkdirSync(certDir, { recursive: true })
+      makeDirectory(certDir, 0o755)
       // With its authority, which clients may then take from here.
       writeFileSync(certificateFile, made.serving.certificatePem + made.authority.certificatePem)
       writeFileSync(keyFile, made.serving.privateKeyPem, { mode: 0o600 })

@@ -2,11 +2,11 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import { GyropilotError, errorText, sleep } from '@gyropilot/foundation'
+import { GyropilotError, errorText, makeDirectory, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
-import { makeDirectory, replacePrivateFile } from '../up/directories.ts'
+import { replacePrivateFile } from '../up/directories.ts'
 import type { Merged, MergedCluster } from './merged-text.ts'
 
 /** Who writes a kubeconfig is done within this. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CertificateFiles } from '@gyropilot/api-server'
-import { makeDirectory } from './directories.ts'
+import { makeDirectory } from '@gyropilot/foundation'
 
 /** Certificates and keys kept in a directory; private keys are for this user only. */
 export function directoryFiles(directory: string): CertificateFiles {

@@ -6,20 +6,21 @@ import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilo
 import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
-  exposeEventLoopMetrics,
-  exposeProcessMetrics,
   SystemClock,
   SystemHost,
   SystemRandom,
   errorText,
+  exposeEventLoopMetrics,
+  exposeProcessMetrics,
   klogLogger,
+  makeDirectory,
   settle,
   silentLogger,
 } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './certificate-files.ts'
-import { makeDirectory, replacePrivateFile } from './directories.ts'
+import { replacePrivateFile } from './directories.ts'
 import { cloudProviders } from './cloud-providers.ts'
 import { isDetached, placeOf } from './place.ts'
 import { dial } from './dial.ts'

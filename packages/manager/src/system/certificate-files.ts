@@ -1,6 +1,7 @@
 /** Writes what nobody but the manager knows: the pair of --cert-dir. */
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeDirectory } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
 /** The certificate may be read by all, the key by its owner only. Folders are made. */
@@ -9,7 +10,7 @@ export async function writeCertificateFiles(
   keyFile: string,
   { certificatePem, privateKeyPem }: CertificateAndKey,
 ): Promise<void> {
-  await mkdir(dirname(certFile), { recursive: true, mode: 0o755 })
+  makeDirectory(dirname(certFile), 0o755)
   await writeFile(keyFile, privateKeyPem, { mode: 0o600 })
   // The mode above counts for new files only.
   await chmod(keyFile, 0o600)
