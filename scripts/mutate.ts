@@ -21,7 +21,7 @@ const NOT_MADE = ['StringLiteral']
 const SURVIVED = ['Survived', 'NoCoverage']
 const LONG_MS = 3_000
 const NODE_ARGUMENTS =
-  '--test-reporter=tap -r ./scripts/mutate/end-loops.cjs -r {{hookFile}} {{testFile}}'
+  '--test-reporter=tap -r ./scripts/mutate/end-hangs.cjs -r {{hookFile}} {{testFile}}'
 
 interface Explained {
   readonly file: string
@@ -137,7 +137,7 @@ function stryker(): void {
     coverageAnalysis: 'perTest',
     inPlace: true,
     disableTypeChecks: false,
-    // For what waits without working; what works without end is ended sooner, by end-loops.cjs.
+    // For what end-hangs.cjs does not end sooner.
     timeoutMS: 300_000,
   }
   mkdirSync(join(tree, 'usual-times'))
