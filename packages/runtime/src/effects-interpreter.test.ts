@@ -8,6 +8,9 @@ import {
   beside,
   callOutside,
   create,
+  currentTimeMs,
+  discoverLive,
+  discoverRemembered,
   getLive,
   getLivePath,
   getLiveSubresource,
@@ -15,6 +18,7 @@ import {
   patch,
   remove,
   resourceOfKind,
+  stepAside,
   update,
   updateStatus,
   wait,
@@ -153,7 +157,7 @@ test('a live list answers the items of all pages', async () => {
   const listed = await interpret(listLive(resources.pods, 'default', { labelSelector: 'x=y' }), of)
   assert.ok(listed.ok)
   assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])
-  assert.deepEqual(server.requests[0]!.options.labelSelector, 'x=y')
+  assert.deepEqual(server.requests[0]!.options, { labelSelector: 'x=y', fieldSelector: undefined })
 })
 
 test('what may be shared is one request of all who wait, where reads are shared at all', async () => {
@@ -334,6 +338,130 @@ test('what was written and what came of each effect is reported', async () => {
   )
 })
 
+test('the time and rules beside each other are no effects to be told of, what those do is', async () => {
+  const told: string[] = []
+  const { of } = world({ onEffect: ({ effect }) => told.push(effect) })
+  await interpret(
+    (function* (): Reconcile {
+      yield* currentTimeMs()
+      yield* beside([write(create(resources.pods, pod('a')))], 1)
+    })(),
+    of,
+  )
+  assert.deepEqual(told, ['write'])
+})
+
+test('whatever reaches out is ended when the process stops', async () => {
+  const { of, server, stop } = world()
+  stop.abort()
+  const outward: readonly Reconcile<unknown>[] = [
+    getLive(resources.pods, 'default', 'a'),
+    listLive(resources.pods),
+    discoverLive(),
+    resourceOfKind('acme.test', 'Foo', 'v1'),
+    getLivePath('/version'),
+    writeAll([create(resources.pods, pod('a'))], 'parallel'),
+  ]
+  for (const rules of outward) await assert.rejects(interpret(rules, of), InterruptedByShutdown)
+  assert.equal(server.requests.length, 0)
+})
+
+test('rules that step aside go on when the others have begun', async () => {
+  const others = Promise.withResolvers<void>()
+  const { of, clock } = world({ stepAside: () => others.promise })
+  let goesOn = false
+  const running = interpret(stepAside(), of).then(() => (goesOn = true))
+  await clock.advance(0)
+  assert.equal(goesOn, false)
+  others.resolve()
+  await running
+})
+
+test('a subresource that names no object is created of its own', async () => {
+  const { of, server } = world()
+  const object = pod('a')
+  const { namespace } = object.metadata!
+  await interpret(
+    write({ verb: 'create', type: resources.pods, namespace, object, subresource: 'eviction' }),
+    of,
+  )
+  assert.equal(server.requests[0]!.path, '/api/v1/namespaces/default/pods/a')
+})
+
+test('a collection is deleted with its options, in portions where they are asked for', async () => {
+  const { of, server } = world()
+  const all = { verb: 'deleteCollection', type: resources.pods, namespace: 'default' } as const
+  const options = { propagationPolicy: 'Foreground' } as const
+  await interpret(write({ ...all, options, limit: 100, continue: 'next' }), of)
+  const { mentioning: _, ...asked } = server.requests[0]!.options
+  assert.deepEqual(asked, { ...options, limit: 100, continue: 'next', metadataOnly: true })
+})
+
+test('live reads ask for what the rules want of them', async () => {
+  const { of, server } = world()
+  server.put(resources.pods, pod('a'))
+  await interpret(getLive(resources.pods, 'default', 'a'), of)
+  const selected = { fieldSelector: 'metadata.name=a', metadataOnly: true }
+  await interpret(listLive(resources.pods, 'default', selected), of)
+  const portion = { limit: 2, continue: 'next' }
+  await interpret(listLive(resources.pods, 'default', portion), of)
+  const [got, listed, part] = server.requests
+  assert.equal(got!.decode, 'lean')
+  assert.deepEqual(listed!.options, { ...selected, labelSelector: undefined })
+  assert.deepEqual([part!.options.limit, part!.options.continue], [2, 'next'])
+})
+
+test('a live list of several pages has the items of all and the metadata of the last', async () => {
+  const pages = [
+    { items: [pod('a')], metadata: { resourceVersion: '7', continue: 'next' } },
+    { items: [pod('b')], metadata: { resourceVersion: '7' } },
+  ]
+  const signals: unknown[] = []
+  const client = {
+    resource: () => ({
+      async *pages({ signal }: { signal: AbortSignal }) {
+        signals.push(signal)
+        yield* pages
+      },
+    }),
+  }
+  const { of } = world({ client: client as never })
+  const listed = await interpret(listLive(resources.pods, 'default'), of)
+  assert.ok(listed.ok)
+  assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])
+  assert.deepEqual(listed.object.metadata, { resourceVersion: '7' })
+  assert.deepEqual(signals, [of.signal], 'a stop ends the request')
+})
+
+test('what the server has is read anew, or remembered by the mapper', async () => {
+  const { of, clock } = world()
+  const did: string[] = []
+  const mapper = new RestMapper({ client: of.client, clock })
+  mapper.reset = () => void did.push('reset')
+  mapper.discovered = async () => {
+    did.push('discovered')
+    return { resources: [], failed: [] } as never
+  }
+  await interpret(discoverLive(), { ...of, mapper })
+  assert.deepEqual(did.splice(0), ['reset', 'discovered'])
+  await interpret(discoverRemembered(), { ...of, mapper })
+  assert.deepEqual(did, ['discovered'])
+  const without = await interpret(discoverRemembered(), of)
+  assert.match(String(!without.ok && without.error), /has no mapper/)
+})
+
+test('when stopping, what a slow start never reached is not expected, whatever errors the rules accept', async () => {
+  const { of, server, stop, expectations } = world()
+  server.onRequest = () => stop.abort()
+  const writes = pods(3).map((object) => create(resources.pods, object))
+  const expected = { kind: 'creations', key: 'k', keepOnError: () => true } as const
+  await interpret(writeAll(writes, 'slow-start', expected), of)
+  assert.equal(server.requests.length, 1)
+  assert.equal(expectations.satisfied('k'), false)
+  expectations.creationObserved('k')
+  assert.equal(expectations.satisfied('k'), true)
+})
+
 test('a subresource is read under the name of its object', async () => {
   const { of, server } = world()
   server.onRequest = ({ verb, options }) => (verb === 'get' ? { options } : undefined)
@@ -371,8 +499,9 @@ test('the resource of a kind is asked of the mapper; without one it is a defect 
 
 test('a call outside is performed by the controller, and what it rejects with is an outcome', async () => {
   const calls: unknown[] = []
-  const { of, stop } = world({
+  const { of, stop }: ReturnType<typeof world> = world({
     outside: async (call, signal) => {
+      assert.equal(signal, of.signal)
       calls.push([call, signal.aborted])
       if (call.name === 'fail') throw new Error('unreachable')
       return 7

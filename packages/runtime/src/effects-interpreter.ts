@@ -95,23 +95,31 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
       return performBeside(effect, world)
     case 'aside':
       return world.stepAside?.()
-    case 'read':
+    default:
       if (world.signal.aborted) throw new InterruptedByShutdown()
+      return performRequest(effect, world)
+  }
+}
+
+type LocalEffect = 'now' | 'event' | 'wait' | 'beside' | 'aside'
+
+async function performRequest(
+  effect: Exclude<Effect, { effect: LocalEffect }>,
+  world: World,
+): Promise<unknown> {
+  const { client, signal } = world
+  switch (effect.effect) {
+    case 'read':
       return outcomeOf(performRead(effect.read, world))
     case 'kind':
-      if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(mapped(effect, world))
     case 'fetch':
-      if (world.signal.aborted) throw new InterruptedByShutdown()
-      return outcomeOf(world.client.raw({ method: 'GET', path: effect.path, signal: world.signal }))
+      return outcomeOf(client.raw({ method: 'GET', path: effect.path, signal }))
     case 'outside':
-      if (world.signal.aborted) throw new InterruptedByShutdown()
       return outcomeOf(performOutside(effect.call, world))
     case 'write':
-      if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrite(effect.write, world)
     case 'writes':
-      if (world.signal.aborted) throw new InterruptedByShutdown()
       return performWrites(effect, world)
   }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ConfigMap, Pod } from '@gyropilot/api'
+import type { ConfigMap, KubernetesObject, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
 import type { KeyedController, Reason } from './controller.ts'
 import { create, currentTimeMs, recordEvent, stepAside, write } from './effects.ts'
 import type { Reconcile } from './effects.ts'
 import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
+import type { Informer } from './informer.ts'
 import { runKeyedController } from './keyed-controller.ts'
 import { keysOf, testContext } from './testing/index.ts'
 import type { TestContext } from './testing/index.ts'
@@ -554,7 +555,7 @@ test('Given a terminal error, then no requeue.', async () => {
 })
 
 test('Given a cache that does not sync, then start fails after the timeout.', async () => {
-  const { context, run } = controllerOf(function* () {}, {
+  const { context, run, runnable } = controllerOf(function* () {}, {
     cacheSyncTimeoutMs: 120_000,
     alsoAwait: [
       {
@@ -570,6 +571,69 @@ test('Given a cache that does not sync, then start fails after the timeout.', as
   await context.clock.advance(1)
   await running
   assert.match(String(failure), /timed out waiting for caches to sync/)
+  runnable.enqueue('default/late')
+  const depth = context.metrics.value('workqueue_depth', { name: 'test' })
+  assert.equal(depth, 1, 'nothing more is taken: only what came before')
+})
+
+test('what was written for an object that is gone does not hold up the next one of its name', async () => {
+  const seen: string[] = []
+  const { context, start, stop } = controllerOf(
+    function* (object) {
+      seen.push(object.metadata!.uid!)
+      yield* write(create(resources.pods, pod('p')))
+    },
+    {
+      also: ({ informers }) => ({
+        staleGuard: {
+          informers: [informers.informer(resources.pods)],
+          ownerUid: (object) => object.metadata!.uid!,
+        },
+      }),
+    },
+  )
+  context.informers.informer(resources.pods).bookmark('5')
+  context.client.onRequest = () => ({ metadata: { name: 'p', resourceVersion: '10' } })
+  start()
+  await context.clock.advance(0)
+  context.informers.remove(resources.configmaps, configMap('a'))
+  await context.clock.advance(0)
+  const metadata = { namespace: 'default', name: 'a', uid: 'next' }
+  context.informers.apply(resources.configmaps, configMap('a', { metadata }))
+  await context.clock.advance(0)
+  assert.deepEqual(seen, ['uid-a', 'next'])
+  stop.abort()
+})
+
+test('watches of metadata are of the informers of metadata, and the period of a resync is the watch’s own', async () => {
+  const told: string[] = []
+  const asked: unknown[] = []
+  const { context, stop } = controllerOf(function* () {}, {
+    also: ({ informers }) => {
+      const pods: Informer<Pod> = informers.informer(resources.pods)
+      const { addHandler } = pods
+      pods.addHandler = (...args) => {
+        asked.push(args[1])
+        return addHandler.apply(pods, args)
+      }
+      const onAdd = (object: KubernetesObject) => {
+        told.push(keyOf(object))
+        return []
+      }
+      return {
+        watches: [
+          { type: resources.configmaps, metadataOnly: true, onAdd },
+          { type: resources.pods, resyncPeriodMs: 30_000, onAdd },
+          { type: resources.pods, onAdd },
+        ],
+      }
+    },
+  })
+  context.informers.apply(resources.configmaps, configMap('whole'))
+  context.metadataInformers.apply(resources.configmaps, configMap('metadata'))
+  assert.deepEqual(told, ['default/a', 'default/metadata'])
+  assert.deepEqual(asked, [{ resyncPeriodMs: 30_000 }, {}])
+  stop.abort()
 })
 
 test('a cache that fills in time is worked from, and one that a stop overtakes is no failure', async () => {

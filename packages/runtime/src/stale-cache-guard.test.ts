@@ -78,6 +78,32 @@ test('deletions are recorded on request, where the server answers with the objec
   assert.equal(of.check('k'), undefined)
 })
 
+test('what is answered to the deletion of a collection is no write, though it has a version', () => {
+  const { of, pods } = guard(true)
+  pods.bookmark('5')
+  const all = { verb: 'deleteCollection', type: resources.pods, namespace: 'default' } as const
+  of.written('k', 'u', all, { kind: 'PodList', metadata: { resourceVersion: '10' } })
+  assert.equal(of.check('k'), undefined)
+})
+
+test('a type of another group is another type', () => {
+  const { of, pods } = guard()
+  pods.bookmark('5')
+  const type = { ...resources.pods, group: 'metrics.k8s.io', version: 'v1beta1' }
+  of.written('k', 'u', create(type, pod()), pod('10'))
+  assert.equal(of.check('k'), undefined)
+})
+
+test('skipped syncs of a controller without a metric of its own are not counted', () => {
+  const metrics = new PrometheusRegistry()
+  const pods = fakeInformers().informer(resources.pods)
+  const of = new StaleCacheGuard({ informers: [pods], metrics })
+  pods.bookmark('5')
+  of.written('k', 'u', create(resources.pods, pod()), pod('10'))
+  assert.notEqual(of.check('k'), undefined)
+  assert.equal(metrics.expose(), new PrometheusRegistry().expose())
+})
+
 test('once seen, the record is gone, and so it is when the owner is', () => {
   const { of, pods } = guard()
   of.written('k', 'u', create(resources.pods, pod()), pod('10'))
