@@ -310,6 +310,60 @@ test("Given a normal watch close, then the next watch starts at the last event's
   await r.end()
 })
 
+test('an event that comes with the stop changes nothing', async () => {
+  const r = reflecting()
+  await r.start()
+  r.server.watches[0]!.send(event('ADDED', pod('a', '17')))
+  await r.end()
+  assert.deepEqual(r.seen, ['list@0'])
+})
+
+test('bookmarks are asked for, unless they are not wanted', async () => {
+  for (const watchBookmarks of [undefined, true, false]) {
+    const r = reflecting({ watchBookmarks })
+    await r.start()
+    const [watch] = r.server.requested('watch')
+    assert.equal(watch!.options.allowWatchBookmarks, watchBookmarks ?? true)
+    await r.end()
+  }
+})
+
+test('a resync ticks once a period, however many watches there have been', async () => {
+  let ticks = 0
+  const r = reflecting({ resync: { periodMs: 60_000, tick: () => ticks++ } })
+  await r.start()
+  for (let round = 0; round < 3; round++) {
+    r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+    await r.clock.advance(10_000)
+  }
+  assert.equal(r.server.requested('list').length, 4)
+  ticks = 0
+  await r.clock.advance(60_000)
+  assert.equal(ticks, 1)
+  await r.end()
+})
+
+test('pages of a list without a version say nothing of lists from the cache', async () => {
+  const r = reflecting()
+  r.server.put(resources.pods, pod('a'))
+  await r.start()
+  r.server.onRequest = ({ verb, options }) => {
+    if (verb !== 'list') return undefined
+    if (options.resourceVersion === '1') throw expired()
+    return options.continue ? page('7') : page('7', 'next', [pod('a')])
+  }
+  r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await r.clock.advance(2_000)
+  r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await r.clock.advance(4_000)
+  assert.deepEqual(pages(r.server).at(-2), {
+    resourceVersion: '7',
+    limit: undefined,
+    continue: undefined,
+  })
+  await r.end()
+})
+
 test('a connection that breaks inside the stream is a normal close', async () => {
   const r = reflecting()
   await r.start()
@@ -493,6 +547,7 @@ test('a version that was not available is left out until a list succeeds, and on
   assert.deepEqual(versions(), ['0', '1', undefined], 'the second try fails for another reason')
   await r.clock.advance(3_200)
   assert.deepEqual(versions().slice(3), [undefined], 'the next round begins without it')
+  assert.equal(pages(r.server).at(-1)!.limit, 500, 'in pages, as it does not come from the cache')
   r.server.put(resources.pods, pod('b'))
   await r.clock.advance(0)
   r.server.watches[0]!.error({ code: 410, reason: 'Expired' })

@@ -162,7 +162,6 @@ export class Reflector<T extends KubernetesObject> {
     if (firstVersion === '0' && listed.pages > 1) this.#serverPaginates = true
     this.#versionUnavailable = false
     await this.#options.sink.replaced(listed.items, listed.resourceVersion)
-    signal.throwIfAborted()
     this.#lastVersion = listed.resourceVersion
   }
 
@@ -304,7 +303,7 @@ export class Reflector<T extends KubernetesObject> {
       })
       return events[Symbol.asyncIterator]()
     } catch (error) {
-      if (signal.aborted || !isWorthWaiting(error)) throw error
+      if (!isWorthWaiting(error)) throw error
       this.#logger.verbosity(2).info('Watch was refused, will try again', { error })
       await this.#pause(signal)
       return undefined
@@ -316,16 +315,13 @@ export class Reflector<T extends KubernetesObject> {
     const mayRetry =
       isInternalError(error) && this.#internalErrors.allows(this.#options.clock.monotonicMs())
     if (mayRetry) return true
-    if (isExpired(error)) {
-      this.#logger.verbosity(4).info('Watch closed', { error })
-      return false
-    }
     if (isTooManyRequests(error)) {
       this.#logger.verbosity(2).info('Watch was refused, will try again', { error })
       await this.#pause(signal)
       return true
     }
-    this.#logger.info('Watch ended with an error', { error })
+    if (isExpired(error)) this.#logger.verbosity(4).info('Watch closed', { error })
+    else this.#logger.info('Watch ended with an error', { error })
     return false
   }
 

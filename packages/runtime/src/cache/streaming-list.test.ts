@@ -379,6 +379,40 @@ for (const [title, listed, message] of DIFFERENCES) {
   })
 }
 
+test('a streamed list that cannot be taken in lets go of its stream', async () => {
+  const { server, clock, run, stop, streams, closed, answer } = streaming({
+    onInconsistentList() {
+      throw new Error('not the same')
+    },
+  })
+  server.onRequest = (request) =>
+    request.verb === 'list'
+      ? { metadata: { resourceVersion: '9' }, items: [pod('a', '1')] }
+      : answer(request)
+  await run()
+  streams[0]!.bookmark('9', END)
+  await clock.advance(0)
+  assert.deepEqual(closed, [streams[0]])
+  stop.abort()
+})
+
+test('a streamed list that is being compared when the stop comes is not taken in', async () => {
+  const { server, clock, run, stop, streams, answer, keys, informer } = streaming({
+    onInconsistentList: (error) => assert.fail(error),
+  })
+  const listed = Promise.withResolvers<never>()
+  server.onRequest = (request) => (request.verb === 'list' ? listed.promise : answer(request))
+  await run()
+  streams[0]!.send({ type: 'ADDED', object: pod('a', '1') })
+  streams[0]!.bookmark('9', END)
+  await clock.advance(0)
+  stop.abort()
+  listed.reject(new Error('aborted'))
+  await clock.advance(0)
+  assert.deepEqual(keys(), [])
+  assert.equal(informer.lastSyncResourceVersion(), '')
+})
+
 test('the inconsistency detector gives way when the server has forgotten the version', async () => {
   const { server, run, stop, streams, answer, keys } = streaming({
     onInconsistentList: (error) => assert.fail(error),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InternalErrorBudget } from './watch-errors.ts'
+import { statusError } from '../testing/index.ts'
+import { InternalErrorBudget, isVersionUnavailable, isWorthWaiting } from './watch-errors.ts'
 
 test('internal errors are allowed for the budget after the first of them', () => {
   const budget = new InternalErrorBudget(10_000)
@@ -29,6 +30,18 @@ test('after a minute without errors the next one starts the budget anew', () => 
     [0, 40_000, 100_000].map((ms) => busy.allows(ms)),
     [true, true, false],
   )
+})
+
+test('too many requests are told by the code, whatever the reason', () => {
+  assert.equal(isWorthWaiting(statusError(429, 'SlowDown')), true)
+  assert.equal(isWorthWaiting(statusError(500, 'InternalError')), false)
+})
+
+test('a version is too large where a time-out says so, and nowhere else', () => {
+  const text = 'Too large resource version: 10, current: 5'
+  assert.equal(isVersionUnavailable(statusError(504, 'Timeout', text)), true)
+  assert.equal(isVersionUnavailable(statusError(504, 'Timeout', 'Timed out')), false)
+  assert.equal(isVersionUnavailable(statusError(400, 'BadRequest', text)), false)
 })
 
 test('without a budget none is allowed', () => {

@@ -22,11 +22,7 @@ function isVersionTooLarge(error: unknown): boolean {
 
 /** Worth the same request again after a while: nothing listens, or the server has too much to do. */
 export function isWorthWaiting(error: unknown): boolean {
-  return (
-    isConnectionRefused(error) ||
-    isTooManyRequests(error) ||
-    (error instanceof StatusError && error.code === 429)
-  )
+  return isConnectionRefused(error) || isTooManyRequests(error)
 }
 
 export function isInternalError(error: unknown): boolean {

@@ -121,7 +121,7 @@ function apply<T extends KubernetesObject>(
 }
 
 function isExpected(object: KubernetesObject, { kind, apiVersion }: ObjectShape): boolean {
-  if (typeof object !== 'object' || object === null || object.metadata === undefined) return false
+  if ((object as KubernetesObject | null)?.metadata === undefined) return false
   return (object.kind ?? kind) === kind && (object.apiVersion ?? apiVersion) === apiVersion
 }
 
