@@ -43,17 +43,16 @@ export class DelayingQueue extends WorkQueue {
   }
 
   override shutDown(): void {
-    this.#dropWaiting()
+    this.#timer?.cancel()
     super.shutDown()
   }
 
   override shutDownWithDrain(): Promise<void> {
-    this.#dropWaiting()
+    this.#timer?.cancel()
     return super.shutDownWithDrain()
   }
 
   #addDue(): void {
-    this.#timer = undefined
     this.#timerDueMs = Infinity
     const nowMs = this.clock.monotonicMs()
     for (let next = this.#byReadyTime.peek(); next !== undefined && next.readyMs <= nowMs;) {
@@ -71,13 +70,5 @@ export class DelayingQueue extends WorkQueue {
     this.#timer?.cancel()
     this.#timerDueMs = next.readyMs
     this.#timer = this.clock.after(next.readyMs - this.clock.monotonicMs(), () => this.#addDue())
-  }
-
-  #dropWaiting(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    this.#timerDueMs = Infinity
-    this.#waiting.clear()
-    this.#byReadyTime.clear()
   }
 }

@@ -46,11 +46,3 @@ test('a key that is due in a day, and at once again and again, leaves no heap of
   put('a', 86_400)
   assert.deepEqual([take(), take(), take()], ['other@500', 'a@86400', undefined])
 })
-
-test('cleared, it has nothing', () => {
-  const { heap, put, take } = heapOf()
-  put('a', 1)
-  heap.clear()
-  assert.equal(heap.size, 0)
-  assert.equal(take(), undefined)
-})

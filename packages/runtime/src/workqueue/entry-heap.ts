@@ -6,7 +6,6 @@ const FEW_ENTRIES = 64
 /** Whose entries are in the heap: what is not in `current` under its key any more was replaced. */
 export interface EntryHeapOptions<Entry> {
   readonly current: ReadonlyMap<string, Entry>
-  /** As of Heap: a total order. */
   readonly compare: (a: Entry, b: Entry) => number
 }
 
@@ -45,10 +44,6 @@ export class EntryHeap<Entry extends { readonly key: string }> {
 
   pop(): Entry | undefined {
     return this.peek() && this.#heap.pop()
-  }
-
-  clear(): void {
-    this.#heap.retain(() => false)
   }
 
   #isCurrent(entry: Entry): boolean {

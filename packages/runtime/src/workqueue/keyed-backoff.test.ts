@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
 import { testClock } from '../testing/index.ts'
 import { KeyedBackoff } from './keyed-backoff.ts'
 
@@ -59,4 +60,14 @@ test('jitter adds up to factor times the wait', () => {
   })
   assert.ok(waits.every((ms) => ms >= 1_000 && ms < 1_500))
   assert.ok(new Set(waits).size > 40)
+})
+
+test('jitter is a share of each wait, of the doubled ones too', () => {
+  const random: RandomSource = { next: () => 0.5, fork: () => random }
+  const backoff = new KeyedBackoff(testClock(), 1_000, 50_000, { random, factor: 0.2 })
+  const waits = [1, 2].map(() => {
+    backoff.next('x')
+    return backoff.currentMs('x')
+  })
+  assert.deepEqual(waits, [1_100, 2_420])
 })

@@ -51,8 +51,7 @@ export class KeyedBackoff {
   /** True while less than the current wait has passed since the last failure. */
   isInBackoff(id: string, atMs = this.#clock.monotonicMs()): boolean {
     const entry = this.#entries.get(id)
-    if (entry === undefined || this.#isOver(entry, atMs)) return false
-    return atMs - entry.updatedMs < entry.backoffMs
+    return entry !== undefined && atMs - entry.updatedMs < entry.backoffMs
   }
 
   /** Forgets one id. */

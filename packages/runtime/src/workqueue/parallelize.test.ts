@@ -48,3 +48,26 @@ test('a failing piece does not keep the others from running', async () => {
   await assert.rejects(all, /piece 2/)
   assert.equal(runs, 10)
 })
+
+test('when the signal aborts the rest of a chunk is left too', async () => {
+  const stop = new AbortController()
+  let started = 0
+  const run = async () => {
+    if (++started === 2) stop.abort()
+  }
+  await parallelize(1, 10, run, { chunkSize: 5, signal: stop.signal })
+  assert.equal(started, 2)
+})
+
+test('a chunk has a piece at least', async () => {
+  let runs = 0
+  await parallelize(2, 3, async () => void runs++, { chunkSize: 0 })
+  assert.equal(runs, 3)
+})
+
+test('of several failures the first is told', async () => {
+  const all = parallelize(1, 3, async (piece) => {
+    throw new Error(`piece ${piece}`)
+  })
+  await assert.rejects(all, /piece 0/)
+})

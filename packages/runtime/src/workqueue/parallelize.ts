@@ -17,7 +17,7 @@ export async function parallelize(
   let nextChunk = 0
   const failures: unknown[] = []
   const worker = async (): Promise<void> => {
-    while (nextChunk < chunks && !options.signal?.aborted) {
+    while (nextChunk < chunks) {
       const first = nextChunk++ * chunkSize
       for (let piece = first; piece < Math.min(first + chunkSize, pieces); piece++) {
         if (options.signal?.aborted) return
@@ -25,6 +25,6 @@ export async function parallelize(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(workers, chunks) }, worker))
+  await Promise.all(Array.from({ length: workers }, worker))
   if (failures.length > 0) throw failures[0]
 }

@@ -256,3 +256,35 @@ test('on thousands of random operations it does what a plain list would', async 
     assert.equal(queue.length, readyCount, `length at operation ${i}`)
   }
 })
+
+test('by default a key waits 5 ms doubling to 1000 s, without a bucket over all', async () => {
+  const { queue, clock } = queueOf()
+  for (let failures = 0; failures < 20; failures++) {
+    queue.addRateLimited('x')
+    await clock.advance(1_000_000)
+    queue.done(queue.take()!.key)
+  }
+  queue.addRateLimited('x')
+  await clock.advance(999_999)
+  assert.equal(queue.length, 0)
+  await clock.advance(1)
+  assert.equal(queue.length, 1)
+})
+
+test('a delayed key that is raised changes no depth, and after the end nothing is measured', async () => {
+  const metrics = new RecordingMetrics()
+  const { queue, clock } = queueOf({ name: 'p', metrics })
+  const depth = (priority: string) =>
+    metrics.value('workqueue_depth', { name: 'p', controller: 'p', priority })
+  queue.addAfter('x', 10)
+  queue.addWithOptions({ afterMs: 20, priority: 5 }, 'x')
+  assert.deepEqual([depth('0') ?? 0, depth('5') ?? 0], [0, 0])
+  await clock.advance(10)
+  assert.deepEqual([depth('0') ?? 0, depth('5')], [0, 1])
+  queue.take()
+  await clock.advance(1_000)
+  queue.shutDown()
+  await clock.advance(1_000)
+  const labels = { name: 'p', controller: 'p' }
+  assert.equal(metrics.value('workqueue_unfinished_work_seconds', labels), 1)
+})

@@ -55,9 +55,10 @@ export class PriorityQueue {
     current: this.#entries,
     compare: (a, b) => b.priority - a.priority || a.sequence - b.sequence,
   })
+  /** Those of one moment are released together, and then stand in the order of `#ready`. */
   readonly #delayed = new EntryHeap<Entry>({
     current: this.#entries,
-    compare: (a, b) => (a.readyMs ?? 0) - (b.readyMs ?? 0) || a.sequence - b.sequence,
+    compare: (a, b) => (a.readyMs ?? 0) - (b.readyMs ?? 0),
   })
   readonly #processing = new Set<string>()
   readonly #waiters: (() => void)[] = []

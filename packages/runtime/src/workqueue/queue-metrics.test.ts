@@ -57,6 +57,8 @@ test('Given a shut down queue, then the gauges are no longer updated.', async ()
   assert.equal(value('longest_running_processor_seconds'), 1)
   of.add('y')
   assert.equal(value('adds_total'), 1)
+  of.addAfter('z', 10)
+  assert.equal(value('retries_total'), 0)
 })
 
 test('series exist with 0 when the queue is made, all BETA with the label name', () => {

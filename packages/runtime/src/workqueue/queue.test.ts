@@ -305,3 +305,29 @@ test('the order is replaceable: push only for keys that are not queued, touch fo
   assert.deepEqual(calls.slice(3), ['push b'])
   assert.deepEqual([queue.take()?.key, queue.take()?.key, queue.take()?.key], ['b', 'a', undefined])
 })
+
+test('a waiter whose key was taken before its turn waits for the next', async () => {
+  const of = queue()
+  const waiting = of.get()
+  await turn()
+  of.add('x')
+  assert.equal(of.take()?.key, 'x')
+  await turn()
+  of.add('y')
+  assert.equal((await waiting)?.key, 'y')
+})
+
+test('keys that are due at one moment are added in the order in which they were delayed, a second delay of the same end changes nothing', async () => {
+  const clock = testClock()
+  const of = new DelayingQueue({ clock })
+  const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
+  for (const key of keys) of.addAfter(key, 10, { cause: 'retry' })
+  of.addAfter('key-0', 10, { cause: 'add' })
+  await clock.advance(10)
+  const taken = keys.map(() => of.take()!)
+  assert.deepEqual(
+    taken.map(({ key }) => key),
+    keys,
+  )
+  assert.deepEqual(taken[0]!.reasons, [{ cause: 'retry' }])
+})

@@ -121,7 +121,6 @@ export class WorkQueue {
   }
 
   #beginShutdown(): void {
-    if (this.#shuttingDown) return
     this.#shuttingDown = true
     this.queueMetrics.stop()
     for (const wake of this.#waiters.splice(0)) wake()

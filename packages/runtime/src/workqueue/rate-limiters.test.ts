@@ -8,6 +8,7 @@ import {
   MaxOfRateLimiter,
   WithMaxWaitRateLimiter,
   defaultControllerRateLimiter,
+  defaultItemRateLimiter,
   fixedRateLimiter,
 } from './rate-limiters.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -105,4 +106,16 @@ test('Given AddRateLimited three times, then NumRequeues 3, Forget gives 0.', as
   assert.equal(queue.requeues('x'), 0)
   await clock.advance(5)
   assert.equal(queue.length, 1, 'forgetting takes nothing out')
+})
+
+test('over all keys controllers have 10 a second with a burst of 100', () => {
+  const limiter = defaultControllerRateLimiter(testClock())
+  const waits = Array.from({ length: 102 }, (_, i) => limiter.whenMs(`key-${i}`))
+  assert.ok(waits.slice(0, 100).every((ms) => ms === 5))
+  assert.deepEqual(waits.slice(100), [100, 200])
+})
+
+test('the default of a single item is 1 ms doubling to 1000 s', () => {
+  const waits = times(defaultItemRateLimiter(), 21)
+  assert.deepEqual([...waits.slice(0, 3), waits.at(-1)], [1, 2, 4, 1000_000])
 })
