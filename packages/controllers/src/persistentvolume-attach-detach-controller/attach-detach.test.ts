@@ -276,6 +276,18 @@ test('Given a timed-out attach, then the entry is uncertain and unreported; pod 
   assert.deepEqual(world.reported('b'), [uniqueName('data')])
 })
 
+test('Given a volume that cannot be attached to the first of two nodes that want it, then both take turns, and the second gets it', async (t) => {
+  const attachError = { time: '2026-01-01T00:00:00Z', message: 'broken' }
+  const world = await attaching(t, {
+    objects: [node('a'), node('b'), ...DATA, pod('p'), pod('q', { node: 'b' })],
+    driver: ({ spec }) => (spec.nodeName === 'b' ? ATTACHED : { attached: false, attachError }),
+  })
+  await world.advance(10_000)
+  assert.deepEqual(world.attachments().toSorted(), ['data@a?', 'data@b'])
+  assert.deepEqual(world.reported('b'), [uniqueName('data')])
+  assert.match(world.told().at(-1)!, /^p: Multi-Attach error .* used by pod\(s\) q$/)
+})
+
 test('Given a failing detach, then the entry is uncertain and not reported; a new pod on that node attaches it again and it is reported; a pod on another node then stays blocked', async (t) => {
   let isRefusing = true
   const world = await attaching(t, {

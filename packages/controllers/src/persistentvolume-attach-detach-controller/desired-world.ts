@@ -2,7 +2,7 @@
  * Which volume should be attached to which node, and for whose sake.
  * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Watches and keys. State only: no effects.
  */
-import { byString, compareStrings } from '@gyropilot/foundation'
+import { compareStrings } from '@gyropilot/foundation'
 import type { Pod } from '@gyropilot/api'
 import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 
@@ -14,12 +14,15 @@ export interface DesiredAttachment {
   readonly pods: ReadonlyMap<string, Pod>
   /** That another node has the volume was told. */
   readonly isRefusalTold: boolean
+  /** When it could not be attached for the last time, in elapsed milliseconds; 0: it has not been tried in vain. */
+  readonly failedMs: number
 }
 
 interface Entry extends DesiredAttachment {
   spec: VolumeSpec
   readonly pods: Map<string, Pod>
   isRefusalTold: boolean
+  failedMs: number
 }
 
 export class DesiredWorld {
@@ -58,7 +61,8 @@ export class DesiredWorld {
     this.#volumes.set(spec.uniqueName, nodes)
     const known = nodes.get(nodeName)
     if (known === undefined) {
-      nodes.set(nodeName, { nodeName, spec, pods: new Map([[uid, pod]]), isRefusalTold: false })
+      const pods = new Map([[uid, pod]])
+      nodes.set(nodeName, { nodeName, spec, pods, isRefusalTold: false, failedMs: 0 })
       this.#volumesOfNode.set(nodeName, (this.#volumesOfNode.get(nodeName) ?? 0) + 1)
       this.#touch(spec.uniqueName)
     } else {
@@ -91,14 +95,24 @@ export class DesiredWorld {
     if (entry !== undefined) entry.isRefusalTold = true
   }
 
+  attachFailed(volumeName: string, nodeName: string, nowMs: number): void {
+    const entry = this.#volumes.get(volumeName)?.get(nodeName)
+    if (entry !== undefined) entry.failedMs = nowMs
+  }
+
   get(volumeName: string, nodeName: string): DesiredAttachment | undefined {
     return this.#volumes.get(volumeName)?.get(nodeName)
   }
 
-  /** Sorted by node. */
+  /**
+   * Sorted: where it failed last goes last, else by node. Nodes that want what one alone can have thereby take turns, and one that
+   * cannot attach it does not keep it from the others for ever.
+   */
   attachmentsOf(volumeName: string): readonly DesiredAttachment[] {
     const nodes = this.#volumes.get(volumeName)?.values() ?? []
-    return [...nodes].toSorted(byString(({ nodeName }) => nodeName))
+    return [...nodes].toSorted(
+      (a, b) => a.failedMs - b.failedMs || compareStrings(a.nodeName, b.nodeName),
+    )
   }
 
   /** Sorted. */

@@ -227,6 +227,7 @@ export class Reconciler {
         return
       }
       this.actual.uncertain(volumeName, nodeName, spec)
+      this.desired.attachFailed(volumeName, nodeName, this.#options.clock.monotonicMs())
       this.#tell(attachFailedEvents(told, reason))
     })
   }

@@ -73,7 +73,13 @@ for (const [what, isMounted, nowMs, found, isTimeoutForced, expected] of DETACH)
   })
 }
 
-const wanted = { nodeName: 'a', spec: spec('data'), pods: new Map(), isRefusalTold: false }
+const wanted = {
+  nodeName: 'a',
+  spec: spec('data'),
+  pods: new Map(),
+  isRefusalTold: false,
+  failedMs: 0,
+}
 const unsure = { isConfirmed: false }
 
 const ATTACH: readonly (readonly [string, readonly Attachment[], boolean, string])[] = [
