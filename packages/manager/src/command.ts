@@ -80,7 +80,7 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
   process.exit(0)
 }
 
-/** Ends the process here when the command line cannot be read: nothing is logged before the logger is known. */
+/** Ends the process here when the command line cannot be read. */
 function parsed(program: Program, args: readonly string[]): Options {
   try {
     const options = new Options(parseFlags(definitionsOf(program), args, program.name))
@@ -89,8 +89,10 @@ function parsed(program: Program, args: readonly string[]): Options {
     versionAnswer(options.isGiven('version') ? options.text('version') : '', VERSION, COMMIT)
     return options
   } catch (error) {
-    const isFlag = error instanceof GyropilotError && error.code === 'FLAG_INVALID'
-    if (isFlag)
+    const code = error instanceof GyropilotError ? error.code : ''
+    // As cobra: only what is wrong with the command line itself is not logged.
+    if (code !== 'FLAG_INVALID' && code !== 'ARGUMENT_UNEXPECTED') end(error, firstLogger())
+    if (code === 'FLAG_INVALID')
       process.stderr.write(
         `${usageOf(program.name)}\nRun '${program.name} --help' for all flags.\n\n`,
       )
@@ -130,14 +132,22 @@ function endWithoutLogReader(): void {
 }
 
 function loggerFrom(options: Options, verbosity: Verbosity): Logger {
-  const common = {
+  const isJson = options.text('logging-format') === 'json'
+  return verbosity.limit(isJson ? jsonLogger(toStderr()) : klogLogger(toStderr()))
+}
+
+/** Until the flags are known. */
+function firstLogger(): Logger {
+  return klogLogger(toStderr())
+}
+
+function toStderr() {
+  return {
     clock: new SystemClock(),
     write: (line: string) => void process.stderr.write(line),
     verbosity: Infinity,
     processId: process.pid,
   }
-  const isJson = options.text('logging-format') === 'json'
-  return verbosity.limit(isJson ? jsonLogger(common) : klogLogger(common))
 }
 
 function logFlags(program: Program, options: Options, logger: Logger): void {

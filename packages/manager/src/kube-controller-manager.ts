@@ -16,6 +16,8 @@ import { recyclerTemplates } from './options/recycler-templates.ts'
 const INTRODUCTION = `kube-controller-manager runs the control loops of Kubernetes: each watches the shared state of the cluster through the
 API server and makes changes that move it towards the desired state. This one is Gyropilot, the same loops in TypeScript.`
 
+const WITHOUT_RECYCLER = 'failed to probe volume plugins when starting persistentvolume controller'
+
 export const kubeControllerManager: Program = {
   name: 'kube-controller-manager',
   introduction: INTRODUCTION,
@@ -28,7 +30,14 @@ export const kubeControllerManager: Program = {
   problemsOf: kubeControllerManagerProblems,
   componentConfiguration,
   async prepare(options, { host, localTimeZone, hostFolders }) {
-    const templates = await recyclerTemplates((flag) => textOfFile(options, host, flag))
+    const templates = await recyclerTemplates((flag) =>
+      textOfFile(
+        options,
+        host,
+        flag,
+        (file) => `${WITHOUT_RECYCLER}: failed to read file path ${file}`,
+      ),
+    )
     return {
       configuration: async (config) =>
         controllersConfiguration(options, {
@@ -41,6 +50,7 @@ export const kubeControllerManager: Program = {
             options,
             host,
             'service-account-private-key-file',
+            () => 'error reading key for service account token controller',
           ),
         }),
     }
@@ -53,21 +63,29 @@ async function rootCa(
   host: HostEnvironment,
   { tls: { caData, caFile } }: RestConfig,
 ): Promise<string> {
-  const text = await textOfFile(options, host, 'root-ca-file')
+  const problem = (file: string): string => `error parsing root-ca-file at ${file}`
+  const text = await textOfFile(options, host, 'root-ca-file', problem)
+  const file = options.text('root-ca-file')
+  if (file !== '' && !text.includes('-----BEGIN CERTIFICATE-----')) {
+    const message = `${problem(file)}: data does not contain any valid RSA or ECDSA certificates`
+    throw managerErrors.make('OPTIONS_INVALID', message)
+  }
   if (text !== '') return text
   return caData ?? (caFile === undefined ? '' : host.readTextFile(caFile))
 }
 
-/** Of the file that a flag names; empty without one. */
-async function textOfFile(options: Options, host: HostEnvironment, flag: string): Promise<string> {
+/** Of the file that a flag names; empty without one. `problem` is upstream's word for a file that cannot be read. */
+async function textOfFile(
+  options: Options,
+  host: HostEnvironment,
+  flag: string,
+  problem: (file: string) => string,
+): Promise<string> {
   const file = options.text(flag)
   if (file === '') return ''
   try {
     return await host.readTextFile(file)
   } catch (error) {
-    throw managerErrors.make(
-      'OPTIONS_INVALID',
-      `error reading ${flag} at ${file}: ${errorText(error)}`,
-    )
+    throw managerErrors.make('OPTIONS_INVALID', `${problem(file)}: ${errorText(error)}`)
   }
 }

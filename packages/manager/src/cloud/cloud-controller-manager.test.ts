@@ -220,9 +220,9 @@ const refusals: readonly (readonly [string, RegExp])[] = [
     '--webhook-secure-port=10258',
     /--webhook-secure-port cannot be the same value as --secure-port/,
   ],
-  ['--webhook-secure-port=70000', /webhook-secure-port: must be between/],
+  ['--webhook-secure-port=70000', /--webhook-secure-port 70000 must be between/],
   ['--webhook-tls-min-version=TLS9', /unknown tls version "TLS9"/],
-  ['--webhook-tls-cert-file=/a', /must be given together/],
+  ['--webhook-tls-cert-file=/a', /missing filename for serving cert/],
   ['--leader-elect-resource-lock=endpoints', /resourceLock value must be "leases"/],
 ]
 

@@ -1,13 +1,12 @@
 /** What is wrong with flags of cloud-controller-manager together. Contract: docs/behaviour/controllers/cloud-controller-manager.md. Pure. */
 import { knownCloudControllers } from './cloud-controller-names.ts'
 import { unknownItems } from '../controller-names.ts'
-import { commonProblems, rangeProblems } from '../options/options.ts'
+import { commonProblems, portProblems } from '../options/options.ts'
 import type { Options } from '../options/options.ts'
 import { tlsProblems } from '../serving/tls-settings.ts'
 
 /** Off by default. */
 const WEBHOOK_GATE = 'CloudControllerManagerWebhook'
-const HIGHEST_PORT = 65_535
 
 /** Without, no certificate is made for it either. */
 export function servesWebhooks(options: Options): boolean {
@@ -23,7 +22,7 @@ export function* cloudProblems(options: Options): Generator<string> {
   if (updates < 0)
     yield `concurrent-node-status-updates must be greater than or equal to 0, but got ${updates}`
   if (options.text('cidr-allocator-type') === '') yield '--cidr-allocator-type cannot be empty'
-  yield* rangeProblems(options, 'secure-port', 0, HIGHEST_PORT)
+  yield* portProblems(options, 'secure-port')
   yield* webhookProblems(options)
   yield* commonProblems(options)
 }
@@ -32,7 +31,7 @@ function* webhookProblems(options: Options): Generator<string> {
   for (const item of options.list('webhooks')) {
     if (item !== '*') yield `${JSON.stringify(item)} is not in the list of known webhooks`
   }
-  yield* rangeProblems(options, 'webhook-secure-port', 0, HIGHEST_PORT)
+  yield* portProblems(options, 'webhook-secure-port')
   const port = options.number('webhook-secure-port')
   if (port !== 0 && port === options.number('secure-port'))
     yield '--webhook-secure-port cannot be the same value as --secure-port'
@@ -41,6 +40,5 @@ function* webhookProblems(options: Options): Generator<string> {
     options.text('webhook-tls-cert-file'),
     options.text('webhook-tls-private-key-file'),
   ]
-  if (files.filter(Boolean).length === 1)
-    yield '--webhook-tls-cert-file and --webhook-tls-private-key-file must be given together'
+  if (files.filter(Boolean).length === 1) yield 'missing filename for serving cert'
 }

@@ -112,7 +112,7 @@ const webhooks = group('Webhook', [
 ])
 
 const webhookServing = group('Webhook serving', [
-  ['webhook-bind-address', 'string', '0.0.0.0', 'Address to listen on for webhooks.'],
+  ['webhook-bind-address', 'ip', '0.0.0.0', 'Address to listen on for webhooks.'],
   [
     'webhook-cert-dir',
     'string',
@@ -122,7 +122,7 @@ const webhookServing = group('Webhook serving', [
   ['webhook-disable-http2-serving', 'bool', 'false', 'Serve webhooks by HTTP/1.1 only.'],
   [
     'webhook-secure-port',
-    'int',
+    'int64',
     '10260',
     'HTTPS port of webhooks, other than --secure-port; 0 serves none and makes no certificate.',
   ],

@@ -198,13 +198,13 @@ export const generalFlags: readonly FlagGroup[] = [
     ['logging-format', 'string', 'text', 'text or json.'],
     [
       'v',
-      'int',
+      'uint',
       '0',
       'Log verbosity: 0 what an operator needs, 2 changes of state, 4 debugging, 6 and more every request. PUT /debug/flags/v changes it at run time.',
     ],
     [
       'vmodule',
-      'strings',
+      'modules',
       '',
       "Verbosity by logger, pairs of pattern and level: 'deployment*=5'. Text format only.",
     ],

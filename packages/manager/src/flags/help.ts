@@ -24,11 +24,17 @@ export function helpText({ name, introduction, flagGroups }: HelpOptions, column
 
 function flagText(flag: FlagDefinition, columns: number): string {
   const short = flag.shorthand ? `-${flag.shorthand}, ` : '    '
-  const value = flag.type === 'bool' || flag.type === 'optionalString' ? '' : ` ${flag.type}`
+  const value = flag.type === 'bool' || flag.type === 'optionalString' ? '' : ` ${shownType(flag)}`
   const preset =
     flag.default === '' || flag.default === 'false' ? '' : `     Default: ${shownDefault(flag)}`
   const note = flag.unused === undefined ? '' : ` (Accepted without effect: ${flag.unused}.)`
   return `  ${short}--${flag.name}${value}${preset}\n${wrap(flag.help + note, 16, Math.max(columns, 60))}`
+}
+
+/** As upstream's --help has it. */
+function shownType({ type }: FlagDefinition): string {
+  if (type === 'modules') return 'pattern=N,...'
+  return type === 'uint' ? 'Level' : type.replace('int64', 'int')
 }
 
 function shownDefault(flag: FlagDefinition): string {

@@ -115,8 +115,48 @@ const refused: readonly (readonly [readonly string[], string])[] = [
     'invalid argument "a,b:" for "--tls-sni-cert-key" flag: empty names list is not allowed',
   ],
   [
-    ['--feature-gates=A'],
-    'invalid argument "A" for "--feature-gates" flag: missing bool value for A',
+    ['--v=abc'],
+    'invalid argument "abc" for "-v, --v" flag: strconv.ParseUint: parsing "abc": invalid syntax',
+  ],
+  [
+    ['-v', '-1'],
+    'invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax',
+  ],
+  ...['99999999999', '2147483648', '-0x80000001'].map(
+    (use) =>
+      [
+        [`--concurrent-gc-syncs=${use}`],
+        `invalid argument "${use}" for "--concurrent-gc-syncs" flag: strconv.ParseInt: parsing "${use}": value out of range`,
+      ] as const,
+  ),
+  ...['', '1.5', '0x', '08', '_1', '1_'].map(
+    (use) =>
+      [
+        [`--kube-api-burst=${use}`],
+        `invalid argument "${use}" for "--kube-api-burst" flag: strconv.ParseInt: parsing "${use}": invalid syntax`,
+      ] as const,
+  ),
+  [
+    ['--node-eviction-rate=1e500'],
+    'invalid argument "1e500" for "--node-eviction-rate" flag: strconv.ParseFloat: parsing "1e500": value out of range',
+  ],
+  ...['x', '300.1.1.1'].map(
+    (use) =>
+      [
+        [`--bind-address=${use}`],
+        `invalid argument "${use}" for "--bind-address" flag: failed to parse IP: "${use}"`,
+      ] as const,
+  ),
+  ...['job', '=2', 'a=1=2'].map(
+    (use) =>
+      [
+        [`--vmodule=${use}`],
+        `invalid argument "${use}" for "--vmodule" flag: "${use}" does not have the pattern=N format`,
+      ] as const,
+  ),
+  [
+    ['--vmodule=a=b'],
+    'invalid argument "a=b" for "--vmodule" flag: parsing verbosity in "a=b": strconv.ParseUint: parsing "b": invalid syntax',
   ],
 ]
 
@@ -125,6 +165,44 @@ for (const [args, message] of refused) {
     assert.throws(() => parse(...args), { code: 'FLAG_INVALID', message })
   })
 }
+
+test('integers tell their base, and ports have 64 bits', () => {
+  const cases: readonly (readonly [string, number])[] = [
+    ['0x10', 16],
+    ['-0b11', -3],
+    ['017', 15],
+    ['0o17', 15],
+    ['1_000', 1000],
+    ['+7', 7],
+    ['2147483647', 2_147_483_647],
+  ]
+  for (const [text, value] of cases)
+    assert.equal(
+      valueOf('terminated-pod-gc-threshold', `--terminated-pod-gc-threshold=${text}`),
+      value,
+    )
+  assert.equal(valueOf('secure-port', '--secure-port=99999999999'), 99_999_999_999)
+})
+
+test('what is wrong with a gate is no mistake of the command line', () => {
+  const refusedGates = {
+    A: 'missing bool value for A',
+    'A=maybe': 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
+    'foo:A=true': 'component not registered: foo',
+  }
+  for (const [use, message] of Object.entries(refusedGates))
+    assert.throws(() => parse(`--feature-gates=${use}`), { code: 'FEATURE_GATE_INVALID', message })
+})
+
+test('arguments that are no flags are refused together, after the flags', () => {
+  const message =
+    '"kube-controller-manager" does not take any arguments, got ["extra" "args" "--v"]'
+  assert.throws(() => parse('extra', '--v=2', 'args', '--', '--v'), {
+    code: 'ARGUMENT_UNEXPECTED',
+    message,
+  })
+  assert.throws(() => parse('extra', '--nope'), { code: 'FLAG_INVALID' })
+})
 
 test('every flag that kubeadm passes is known', () => {
   const flags = [

@@ -3,18 +3,26 @@
  * Contract: docs/behaviour/runtime/manager.md, Startup sequence. Pure.
  */
 import { compareStrings, formatGoDuration, goFloat, parseGoDuration } from '@gyropilot/foundation'
+import { parseIp } from '@gyropilot/api'
 import { managerErrors } from '../errors.ts'
 
 export type FlagType =
   | 'string'
   | 'bool'
   | 'int'
+  /** Of 64 bits; the others have 32. */
+  | 'int64'
+  | 'uint'
   | 'float'
   | 'duration'
   /** Comma-separated and repeatable; the first use replaces the default. */
   | 'strings'
   /** `a=true,b=false`, repeatable. */
   | 'mapStringBool'
+  /** An IP address. */
+  | 'ip'
+  /** `pattern=N,pattern=N`, repeatable. */
+  | 'modules'
   /** `a=x`, repeatable; several pairs in one use are separated by commas, and quoted where a value has one. */
   | 'stringToString'
   /** `cert,key` or `cert,key:name,name`, repeatable. */
@@ -60,12 +68,15 @@ export function parseFlags(
   const values = new Map(definitions.map((flag) => [flag.name, presetOf(flag)]))
   const given = new Set<string>()
   const queue = [...args]
+  const stray: string[] = []
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
-    if (arg === '--' || !arg.startsWith('-') || arg === '-') {
-      const stray = arg === '--' ? queue.shift() : arg
-      if (stray === undefined) break
-      const where = `${JSON.stringify(command)} does not take any arguments`
-      throw managerErrors.make('ARGUMENT_UNEXPECTED', `${where}, got ${JSON.stringify([stray])}`)
+    if (arg === '--') {
+      stray.push(...queue.splice(0))
+      break
+    }
+    if (!arg.startsWith('-') || arg === '-') {
+      stray.push(arg)
+      continue
     }
     const { flag, text } = arg.startsWith('--')
       ? longFlag(arg, byName)
@@ -77,6 +88,11 @@ export function parseFlags(
       merged(flag, given.has(flag.name) ? values.get(flag.name) : undefined, value),
     )
     given.add(flag.name)
+  }
+  if (stray.length > 0) {
+    const listed = stray.map((arg) => JSON.stringify(arg)).join(' ')
+    const message = `${JSON.stringify(command)} does not take any arguments, got [${listed}]`
+    throw managerErrors.make('ARGUMENT_UNEXPECTED', message)
   }
   return { values, given }
 }
@@ -136,15 +152,16 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
       return text
     case 'bool':
       return parseBool(text, problem)
-    case 'int': {
-      if (!/^[+-]?\d+$/.test(text))
-        throw problem(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-      return Number(text)
-    }
+    case 'int':
+    case 'int64':
+    case 'uint':
+      return goInteger(text, flag.type, problem)
     case 'float': {
       if (text.trim() === '' || Number.isNaN(Number(text))) {
         throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
       }
+      if (!Number.isFinite(Number(text)))
+        throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`)
       return Number(text)
     }
     case 'duration': {
@@ -154,12 +171,16 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
     }
     case 'strings':
       return text === '' ? [] : text.split(',')
+    case 'ip':
+      return checkedAddress(text.trim(), problem)
+    case 'modules':
+      return text === '' ? [] : text.split(',').map((item) => checkedModule(item, problem))
     case 'stringToString':
       return parseStringToString(text, problem)
     case 'namedCertKey':
       return [checkedCertKey(text, problem)]
     case 'mapStringBool':
-      return new Map(text === '' ? [] : text.split(',').map((pair) => parsePair(pair, problem)))
+      return new Map(text === '' ? [] : text.split(',').map(parsePair))
   }
 }
 
@@ -186,6 +207,45 @@ function csvFields(line: string): readonly string[] {
   return [...fields].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '')
 }
 
+/** What Go reads when the digits tell their base. */
+const OF_ANY_BASE = /^[+-]?(0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/
+const BITS = { int: 31, int64: 63, uint: 32 }
+
+/** As strconv.ParseInt and ParseUint with base 0. Of `uint` as klog's levels: decimal. */
+function goInteger(
+  text: string,
+  type: 'int' | 'int64' | 'uint',
+  problem: (detail: string) => Error,
+): number {
+  const parse = `strconv.${type === 'uint' ? 'ParseUint' : 'ParseInt'}: parsing ${JSON.stringify(text)}`
+  const digits = /\d_\d/.test(text) ? text.replaceAll(/(?<=[\da-fA-F])_(?=[\da-fA-F])/g, '') : text
+  const isInteger = type === 'uint' ? /^\d+$/.test(text) : OF_ANY_BASE.test(digits)
+  if (!isInteger) throw problem(`${parse}: invalid syntax`)
+  const isNegative = digits.startsWith('-')
+  const size = digits.replace(/^[+-]/, '')
+  const isOctal = type !== 'uint' && /^0\d/.test(size)
+  const value = BigInt(isOctal ? `0o${size.slice(1)}` : size)
+  const most = 2n ** BigInt(BITS[type])
+  if (isNegative ? value > most : value >= most) throw problem(`${parse}: value out of range`)
+  return Number(isNegative ? -value : value)
+}
+
+/** Empty: all addresses, as pflag has it. */
+function checkedAddress(text: string, problem: (detail: string) => Error): string {
+  if (text === '' || parseIp(text) !== undefined) return text
+  throw problem(`failed to parse IP: ${JSON.stringify(text)}`)
+}
+
+function checkedModule(item: string, problem: (detail: string) => Error): string {
+  const [pattern = '', level, ...more] = item.split('=')
+  if (pattern === '' || level === undefined || more.length > 0)
+    throw problem(`${JSON.stringify(item)} does not have the pattern=N format`)
+  goInteger(level, 'uint', (detail) =>
+    problem(`parsing verbosity in ${JSON.stringify(item)}: ${detail}`),
+  )
+  return item
+}
+
 function checkedCertKey(text: string, problem: (detail: string) => Error): string {
   const [files = '', ...names] = text.split(':')
   if (names.length > 0 && names.join(':').trim() === '')
@@ -201,19 +261,19 @@ function parseBool(text: string, problem: (detail: string) => Error): boolean {
   throw problem(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
 }
 
-function parsePair(pair: string, problem: (detail: string) => Error): readonly [string, boolean] {
+/** Upstream looks at gates after all flags are read, so that what is wrong with one is no mistake of the command line. */
+function parsePair(pair: string): readonly [string, boolean] {
+  const problem = (message: string): Error => managerErrors.make('FEATURE_GATE_INVALID', message)
   const equals = pair.indexOf('=')
   const [component, key] = componentAndName(pair.slice(0, Math.max(equals, 0)).trim())
   if (component !== '' && component !== 'kube')
     throw problem(`component not registered: ${component}`)
   if (equals < 0) throw problem(`missing bool value for ${pair.trim()}`)
-  try {
-    return [key, parseBool(pair.slice(equals + 1).trim(), problem)]
-  } catch {
-    const value = pair.slice(equals + 1).trim()
-    const detail = `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
-    throw problem(detail)
-  }
+  const value = pair.slice(equals + 1).trim()
+  return [
+    key,
+    parseBool(value, (detail) => problem(`invalid value of ${key}=${value}, err: ${detail}`)),
+  ]
 }
 
 /** `kube:Gate` and `Gate` are the same here: there is one component. */
@@ -235,6 +295,7 @@ export function flagValueText(flag: FlagDefinition, value: FlagValue): string {
     const pairs = [...(value as ReadonlyMap<string, boolean>)].map(([name, on]) => `:${name}=${on}`)
     return pairs.sort(compareStrings).join(',')
   }
+  if (flag.type === 'modules') return (value as readonly string[]).join(',')
   if (Array.isArray(value)) return `[${value.join(flag.type === 'namedCertKey' ? ';' : ',')}]`
   if (flag.type === 'duration') return formatGoDuration(value as number)
   if (flag.type === 'optionalString') return value === '' ? 'false' : String(value)

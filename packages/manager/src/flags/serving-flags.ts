@@ -4,7 +4,7 @@ import type { FlagGroup } from './flag-group.ts'
 
 export const servingFlags: readonly FlagGroup[] = [
   group('Secure serving', [
-    ['bind-address', 'string', '0.0.0.0', 'Address to listen on.'],
+    ['bind-address', 'ip', '0.0.0.0', 'Address to listen on.'],
     [
       'cert-dir',
       'string',
@@ -12,7 +12,12 @@ export const servingFlags: readonly FlagGroup[] = [
       'Folder of kube-controller-manager.crt and .key, written when absent; empty: made in memory. Unused with --tls-cert-file.',
     ],
     ['disable-http2-serving', 'bool', 'false', 'Serve HTTP/1.1 only.'],
-    ['http2-max-streams-per-connection', 'int', '0', 'Streams per HTTP/2 connection; 0 means 100.'],
+    [
+      'http2-max-streams-per-connection',
+      'int64',
+      '0',
+      'Streams per HTTP/2 connection; 0 means 100.',
+    ],
     [
       'permit-address-sharing',
       'bool',
@@ -27,7 +32,7 @@ export const servingFlags: readonly FlagGroup[] = [
       'SO_REUSEPORT on the port.',
       'not offered by the runtime',
     ],
-    ['secure-port', 'int', '10257', 'HTTPS port; 0 serves nothing.'],
+    ['secure-port', 'int64', '10257', 'HTTPS port; 0 serves nothing.'],
     ['tls-cert-file', 'string', '', 'PEM certificate of the HTTPS server.'],
     [
       'tls-cipher-suites',

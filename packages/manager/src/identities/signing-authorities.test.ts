@@ -39,3 +39,22 @@ test('a general pair signs for all, a specific one for its signer only', async (
   }
   assert.deepEqual(signingAuthorities(optionsOf({}), readTextFile), {})
 })
+
+test('a file that cannot be read is told as upstream does: by the file of the certificate', async () => {
+  const readTextFile = async (path: string): Promise<string> => {
+    if (path === '/ca.crt') return 'content'
+    throw new Error(`open ${path}: no such file or directory`)
+  }
+  for (const [cert, key, missing] of [
+    ['/ca.crt', '/y', '/y'],
+    ['/x', '/y', '/x'],
+  ] as const) {
+    const found = signingAuthorities(
+      optionsOf({ 'cluster-signing-cert-file': cert, 'cluster-signing-key-file': key }),
+      readTextFile,
+    )
+    await assert.rejects(async () => found['kubernetes.io/kubelet-serving']!.read(), {
+      message: `error reading CA cert file "${cert}": open ${missing}: no such file or directory`,
+    })
+  }
+})

@@ -1,6 +1,7 @@
 /** Who signs for whom, from --cluster-signing-*. Contract: docs/behaviour/controllers/certificatesigningrequest-controllers.md, Flags and configuration. */
 import { SIGNER_NAMES } from '@gyropilot/controllers'
 import type { AuthoritySource, SignerName } from '@gyropilot/controllers'
+import { errorText } from '@gyropilot/foundation'
 import type { Options } from '../options/options.ts'
 
 /** In the middle of the signer's flags. */
@@ -27,6 +28,20 @@ export function signingAuthorities(
   return found
 }
 
+/** As upstream: it names the certificate's file when the key's is the one that cannot be read. */
+async function readFor(
+  certFile: string,
+  file: string,
+  readTextFile: (path: string) => Promise<string>,
+): Promise<string> {
+  try {
+    return await readTextFile(file)
+  } catch (error) {
+    const message = `error reading CA cert file ${JSON.stringify(certFile)}: ${errorText(error)}`
+    throw new Error(message, { cause: error })
+  }
+}
+
 function sourceOf(
   options: Pick<Options, 'text'>,
   middle: string,
@@ -37,8 +52,8 @@ function sourceOf(
   if (certFile === '' || keyFile === '') return undefined
   return {
     read: async () => ({
-      certificatePem: await readTextFile(certFile),
-      privateKeyPem: await readTextFile(keyFile),
+      certificatePem: await readFor(certFile, certFile, readTextFile),
+      privateKeyPem: await readFor(certFile, keyFile, readTextFile),
     }),
     rereadEveryMs: REREAD_EVERY_MS,
   }

@@ -28,7 +28,8 @@ export function allowedLabels(mapping: ReadonlyMap<string, string>): MetricFilte
 /** What is wrong with the keys. */
 export function allowedLabelsProblem(mapping: ReadonlyMap<string, string>): string | undefined {
   if ([...mapping.keys()].every((key) => KEY.test(key))) return undefined
-  return '--allow-metric-labels must have a list of kv pair with format `metricName,labelName=labelValue, labelValue,...`'
+  const given = JSON.stringify(Object.fromEntries(mapping))
+  return `metrics.allowListMapping: Invalid value: ${given}: must have keys with format \`metricName,labelName\` where metricName matches "[a-zA-Z_:][a-zA-Z0-9_:]*" and labelName matches "[a-zA-Z_][a-zA-Z0-9_]*"`
 }
 
 /** The content of --allow-metric-labels-manifest, already parsed: the mapping, or an object that holds it. */

@@ -24,7 +24,10 @@ test('Given `--leader-elect-resource-lock=endpoints`, when started, then exit 1'
 })
 
 test('Given cloud-provider=aws, or cidr-allocator-type=CloudAllocator, when validated, then error; external and RangeAllocator pass', () => {
-  assert.throws(() => check('--cloud-provider=aws'), /--cloud-provider must be empty or external/)
+  assert.throws(() => check('--cloud-provider=aws'), {
+    message:
+      'cloud provider "aws" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider',
+  })
   for (const type of ['CloudAllocator', 'IPAMFromCluster', 'IPAMFromCloud', 'Nonsense'])
     assert.throws(() => check(`--cidr-allocator-type=${type}`, '--allocate-node-cidrs=false'), {
       exitCode: 1,
@@ -43,10 +46,45 @@ test('Given both a general and a specific signing file, when validated, then err
   ]
   assert.throws(
     () => check(...general, ...specific),
-    /cannot specify --cluster-signing-kubelet-client/,
+    /: cannot specify --cluster-signing-\{cert,key\}-file and other --cluster-signing-\*-file flags at the same time$/,
   )
   assert.doesNotThrow(() => check(...general))
   assert.doesNotThrow(() => check(...specific))
+})
+
+test('of a pair of signing files half is refused, in the words that upstream has for the signer', () => {
+  const refused = {
+    'kubelet-serving-cert': '"cluster-signing-kubelet-serving": cannot specify cert without key',
+    'kubelet-client-key':
+      '"cluster-signing-kube-apiserver-client": cannot specify key without cert',
+    'kube-apiserver-client-cert':
+      '"cluster-signing-kube-apiserver": cannot specify cert without key',
+    'legacy-unknown-key': '"cluster-signing-legacy-unknown": cannot specify key without cert',
+  }
+  for (const [flag, message] of Object.entries(refused))
+    assert.throws(() => check(`--cluster-signing-${flag}-file=/a`), { message })
+  for (const half of ['cert', 'key'])
+    assert.doesNotThrow(() => check(`--cluster-signing-${half}-file=/a`), 'nothing is signed then')
+})
+
+test('too few workers and ports out of range are told in upstream’s words, in its order', () => {
+  const given = [
+    '--controllers=nope',
+    '--cloud-provider=aws',
+    '--concurrent-job-syncs=0',
+    '--concurrent-resourceclaim-syncs=0',
+    '--concurrent-device-taint-eviction-syncs=-1',
+    '--secure-port=-1',
+  ]
+  const told = [
+    '"nope" is not in the list of known controllers',
+    'concurrent-job-syncs must be greater than 0, but got 0',
+    'concurrent-resourceclaim-syncs must be larger than 0, got 0',
+    'concurrent-device-taint-eviction-syncs must be greater than zero, got -1',
+    '--secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port',
+    'cloud provider "aws" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider',
+  ]
+  assert.throws(() => check(...given), { message: `[${told.join(', ')}]` })
 })
 
 test('Given `--controllers=-*` or `nosuch`, when started, then exit 1 naming the item', () => {
@@ -90,7 +128,7 @@ test("kubeadm's arguments are valid as they are", () => {
 test('all problems are told at once', () => {
   assert.throws(() => check('--concurrent-job-syncs=0', '--max-endpoints-per-slice=1001'), {
     message:
-      '[concurrent-job-syncs must be greater than 0, but got 0, max-endpoints-per-slice: must be between 1 and 1000, inclusive, but got 1001]',
+      '[concurrent-job-syncs must be greater than 0, but got 0, max-endpoints-per-slice must not be more than 1000, but got 1001]',
   })
 })
 
@@ -205,29 +243,40 @@ for (const args of valid)
   test(`valid: ${args.join(' ')}`, () => assert.doesNotThrow(() => check(...args)))
 
 const invalid: readonly (readonly [readonly string[], RegExp])[] = [
-  [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36\]/],
+  [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36.0\]/],
   [
     ['--emulated-version=1.34', '--min-compatibility-version=1.35'],
     /minCompatibilityVersion version 1.35 is not between \[1.33, 1.34\]/,
   ],
   [
     ['--show-hidden-metrics-for-version=1.34'],
-    /--show-hidden-metrics-for-version must be omitted or have the value '1.35'/,
+    /^metrics.showHiddenMetricsForVersion: Invalid value: "1.34": must be omitted or have the value '1.35'; only the previous minor version is allowed$/,
   ],
-  [['--allow-metric-labels=a_total=200'], /--allow-metric-labels must have a list of kv pair/],
+  [
+    ['--allow-metric-labels=a_total=200'],
+    /^metrics.allowListMapping: Invalid value: \{"a_total":"200"\}: must have keys with format `metricName,labelName` where /,
+  ],
   [['--tls-min-version=TLS13'], /unknown tls version "TLS13"/],
   [['--tls-cipher-suites=AES'], /Cipher suite AES not supported or doesn't exist/],
   [['--tls-curve-preferences=7'], /curve preference "7" is not supported/],
-  [['--vmodule=job'], /syntax error: expect comma-separated list of filename=N/],
-  [['--vmodule=job=1', '--logging-format=json'], /only supported for text log format/],
-  [['--attach-detach-reconcile-sync-period=999ms'], /greater than one second/],
+  [
+    ['--vmodule=job=1', '--logging-format=json'],
+    /^vmodule: Forbidden: Only supported for text log format$/,
+  ],
+  [
+    ['--attach-detach-reconcile-sync-period=999ms'],
+    /greater than one second as set via command line option reconcile-sync-loop-period$/,
+  ],
   [['--authorization-always-allow-paths=/a*b'], /only at the end of a path/],
   [['--service-cluster-ip-range=10.0.0.0/8,fd00::/8,11.0.0.0/8'], /more than two entries/],
-  [['--tls-cert-file=/a'], /must be given together/],
-  [['--logging-format=xml'], /unsupported log format/],
-  [['--secure-port=70000'], /secure-port: must be between 0 and 65535/],
-  [['--concurrent-service-endpoint-syncs=51'], /must be between 1 and 50/],
-  [['--mirroring-max-endpoints-per-subset=0'], /must be between 1 and 1000/],
+  [['--tls-cert-file=/a'], /^missing filename for serving cert$/],
+  [['--logging-format=xml'], /^format: Invalid value: "xml": Unsupported log format$/],
+  [
+    ['--secure-port=70000'],
+    /--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0$/,
+  ],
+  [['--concurrent-service-endpoint-syncs=51'], /must not be more than 50, but got 51/],
+  [['--mirroring-max-endpoints-per-subset=0'], /must not be less than 1, but got 0/],
 ]
 
 for (const [args, message] of invalid) {

@@ -7,7 +7,6 @@ import { unknownItems } from '../controller-names.ts'
 import { dependencyProblems, gateProblems, gateValues } from './feature-gates.ts'
 import { allowedLabelsProblem } from '../metrics/metric-filters.ts'
 import { tlsProblems } from '../serving/tls-settings.ts'
-import { moduleProblems } from './verbosity.ts'
 
 /** Reads a flag's value by type; the flag table is the only place that knows names and defaults. */
 export class Options {
@@ -65,16 +64,16 @@ export class Options {
   }
 }
 
-/** Workers that must be at least one; the others accept anything. */
-const AT_LEAST_ONE = [
-  'concurrent-daemonset-syncs',
-  'concurrent-statefulset-syncs',
-  'concurrent-job-syncs',
-  'concurrent-cron-job-syncs',
-  'concurrent-horizontal-pod-autoscaler-syncs',
-  'concurrent-ephemeralvolume-syncs',
-  'concurrent-resourceclaim-syncs',
-  'concurrent-device-taint-eviction-syncs',
+/** Workers that must be at least one, the others accept anything; and what is said of too few, where it is said otherwise. */
+const AT_LEAST_ONE: readonly (readonly [string, wording?: string])[] = [
+  ['concurrent-daemonset-syncs'],
+  ['concurrent-statefulset-syncs'],
+  ['concurrent-job-syncs'],
+  ['concurrent-cron-job-syncs'],
+  ['concurrent-horizontal-pod-autoscaler-syncs'],
+  ['concurrent-ephemeralvolume-syncs'],
+  ['concurrent-resourceclaim-syncs', 'larger than 0,'],
+  ['concurrent-device-taint-eviction-syncs', 'greater than zero,'],
 ]
 
 const RANGES: readonly (readonly [string, number, number])[] = [
@@ -82,8 +81,9 @@ const RANGES: readonly (readonly [string, number, number])[] = [
   ['max-endpoints-per-slice', 1, 1000],
   ['mirroring-concurrent-service-endpoint-syncs', 1, 50],
   ['mirroring-max-endpoints-per-subset', 1, 1000],
-  ['secure-port', 0, 65535],
 ]
+
+const HIGHEST_PORT = 65_535
 
 /** Throws for versions that cannot be read, and one error that names every gate that cannot be set so. */
 export function validateGates(options: Options): void {
@@ -105,14 +105,14 @@ export function validate(
 
 export function* kubeControllerManagerProblems(options: Options): Generator<string> {
   yield* unknownItems(options.list('controllers'))
-  for (const name of AT_LEAST_ONE) {
-    if (options.number(name) < 1)
-      yield `${name} must be greater than 0, but got ${options.number(name)}`
+  for (const [name, wording = 'greater than 0, but'] of AT_LEAST_ONE) {
+    if (options.number(name) < 1) yield `${name} must be ${wording} got ${options.number(name)}`
   }
   for (const [name, least, most] of RANGES) yield* rangeProblems(options, name, least, most)
+  yield* portProblems(options, 'secure-port')
   const cloudProvider = options.text('cloud-provider')
   if (cloudProvider !== '' && cloudProvider !== 'external') {
-    yield `--cloud-provider must be empty or external, but got ${JSON.stringify(cloudProvider)}: cloud providers run in cloud-controller-manager`
+    yield `cloud provider ${JSON.stringify(cloudProvider)} was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider`
   }
   const allocator = options.text('cidr-allocator-type')
   if (allocator !== 'RangeAllocator')
@@ -121,21 +121,30 @@ export function* kubeControllerManagerProblems(options: Options): Generator<stri
     yield '--service-cluster-ip-range can not contain more than two entries'
   }
   if (options.number('attach-detach-reconcile-sync-period') < 1000) {
-    yield 'duration time must be greater than one second as set via command line option reconcile-sync-period'
+    yield 'duration time must be greater than one second as set via command line option reconcile-sync-loop-period'
   }
   yield* commonProblems(options)
   yield* signingProblems(options)
 }
 
-export function* rangeProblems(
+function* rangeProblems(
   options: Options,
   name: string,
   least: number,
   most: number,
 ): Generator<string> {
   const value = options.number(name)
-  if (value >= least && value <= most) return
-  yield `${name}: must be between ${least} and ${most}, inclusive, but got ${value}`
+  if (value < least) yield `${name} must not be less than ${least}, but got ${value}`
+  if (value > most) yield `${name} must not be more than ${most}, but got ${value}`
+}
+
+/** Upstream says 0 of ports that are too low and 1 of those that are too high; 0 turns the port off all the same. */
+export function* portProblems(options: Options, name: string): Generator<string> {
+  const port = options.number(name)
+  if (port < 0)
+    yield `--${name} ${port} must be between 0 and ${HIGHEST_PORT}, inclusive. 0 for turning off secure port`
+  if (port > HIGHEST_PORT)
+    yield `--${name} ${port} must be between 1 and ${HIGHEST_PORT}, inclusive. It cannot be turned off with 0`
 }
 
 /** Of flags that all managers have. */
@@ -144,7 +153,7 @@ export function* commonProblems(options: Options): Generator<string> {
     yield 'resourceLock value must be "leases"'
   }
   if (!/^(text|json)$/.test(options.text('logging-format'))) {
-    yield `--logging-format: unsupported log format ${JSON.stringify(options.text('logging-format'))}, use text or json`
+    yield `format: Invalid value: ${JSON.stringify(options.text('logging-format'))}: Unsupported log format`
   }
   for (const path of options.list('authorization-always-allow-paths')) {
     if (path.slice(0, -1).includes('*'))
@@ -154,16 +163,15 @@ export function* commonProblems(options: Options): Generator<string> {
   if (labels !== undefined) yield labels
   const hidden = options.text('show-hidden-metrics-for-version')
   if (hidden !== '' && hidden !== `1.${NEWEST_MINOR - 1}`) {
-    yield `--show-hidden-metrics-for-version must be omitted or have the value '1.${NEWEST_MINOR - 1}'. Only the previous minor version is allowed`
+    yield `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(hidden)}: must be omitted or have the value '1.${NEWEST_MINOR - 1}'; only the previous minor version is allowed`
   }
   yield* tlsProblems(options)
   yield* versionProblems(options)
-  yield* moduleProblems(options.list('vmodule'))
   if (options.list('vmodule').length > 0 && options.text('logging-format') !== 'text') {
-    yield '--vmodule: only supported for text log format'
+    yield 'vmodule: Forbidden: Only supported for text log format'
   }
   if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
-    yield '--tls-cert-file and --tls-private-key-file must be given together'
+    yield 'missing filename for serving cert'
   }
 }
 
@@ -206,25 +214,31 @@ function* versionProblems(options: Options): Generator<string> {
   const emulated = versionsOf(options, 'emulated-version').minor ?? NEWEST_MINOR
   const compatible = versionsOf(options, 'min-compatibility-version').minor ?? OLDEST_MINOR
   if (emulated < OLDEST_MINOR || emulated > NEWEST_MINOR)
-    yield `emulation version 1.${emulated} is not between [1.${OLDEST_MINOR}, 1.${NEWEST_MINOR}]`
+    yield `emulation version 1.${emulated} is not between [1.${OLDEST_MINOR}, 1.${NEWEST_MINOR}.0]`
   if (compatible < OLDEST_MINOR || compatible > emulated)
     yield `minCompatibilityVersion version 1.${compatible} is not between [1.${OLDEST_MINOR}, 1.${emulated}]`
 }
 
-const SIGNERS = ['kubelet-serving', 'kubelet-client', 'kube-apiserver-client', 'legacy-unknown']
+/** In the middle of a signer's flags, and what upstream calls the pair. */
+const SIGNERS = [
+  ['kubelet-serving', 'kubelet-serving'],
+  ['kubelet-client', 'kube-apiserver-client'],
+  ['kube-apiserver-client', 'kube-apiserver'],
+  ['legacy-unknown', 'legacy-unknown'],
+] as const
 
+/** Half of the general pair alone is no mistake: nothing is signed then. */
 function* signingProblems(options: Options): Generator<string> {
-  const file = (middle: string, kind: 'cert' | 'key'): string =>
-    options.text(`cluster-signing-${middle}${kind}-file`)
-  const general = file('', 'cert') !== '' || file('', 'key') !== ''
-  for (const middle of ['', ...SIGNERS.map((signer) => `${signer}-`)]) {
-    const cert = file(middle, 'cert')
-    const key = file(middle, 'key')
-    if (middle !== '' && general && (cert !== '' || key !== '')) {
-      yield `cannot specify --cluster-signing-${middle}cert-file or -key-file together with --cluster-signing-cert-file or -key-file`
-    }
-    if ((cert === '') !== (key === '')) {
-      yield `--cluster-signing-${middle}cert-file and --cluster-signing-${middle}key-file must be given together`
-    }
+  const isGiven = (middle: string, kind: 'cert' | 'key'): boolean =>
+    options.text(`cluster-signing-${middle}${kind}-file`) !== ''
+  let hasOwn = false
+  for (const [signer, shown] of SIGNERS) {
+    const cert = isGiven(`${signer}-`, 'cert')
+    const key = isGiven(`${signer}-`, 'key')
+    hasOwn ||= cert || key
+    if (cert && !key) yield `"cluster-signing-${shown}": cannot specify cert without key`
+    if (key && !cert) yield `"cluster-signing-${shown}": cannot specify key without cert`
   }
+  if (hasOwn && (isGiven('', 'cert') || isGiven('', 'key')))
+    yield 'cannot specify --cluster-signing-{cert,key}-file and other --cluster-signing-*-file flags at the same time'
 }

@@ -29,13 +29,6 @@ export class Verbosity {
   }
 }
 
-/** What is wrong with the items of --vmodule, in klog's words. */
-export function moduleProblems(modules: readonly string[]): readonly string[] {
-  return modules
-    .filter((item) => !MODULE.test(item))
-    .map(() => 'syntax error: expect comma-separated list of filename=N')
-}
-
 const MODULE = /^([^=]+)=(\d+)$/
 
 function parseModule(item: string): readonly [RegExp, number] {

@@ -122,3 +122,18 @@ test('it is tolerated when that is asked for, and not tried when it is skipped',
 test('without a client for authentication the cluster is not asked', async () => {
   assert.deepEqual((await world().without()).current, { clientAuthorities: [] })
 })
+
+test('a file of authorities that cannot be read ends the start, and is told by its purpose', async () => {
+  const refused = {
+    '--client-ca-file': 'unable to load client CA provider',
+    '--requestheader-client-ca-file': 'unable to create request header authentication config',
+  }
+  for (const [flag, purpose] of Object.entries(refused)) {
+    const { load, server } = world(`${flag}=/nope`)
+    server.put(resources.configmaps, configMap(inCluster))
+    await assert.rejects(load(), {
+      code: 'OPTIONS_INVALID',
+      message: `${purpose}: open /nope: no such file or directory`,
+    })
+  }
+})

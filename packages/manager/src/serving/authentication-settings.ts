@@ -86,10 +86,10 @@ export class FollowedAuthenticationSettings {
     const clientFile = options.text('client-ca-file')
     const proxyFile = options.text('requestheader-client-ca-file')
     const clientPem = clientFile
-      ? await host.readTextFile(clientFile)
+      ? await textOf(host, clientFile, 'load client CA provider')
       : (cluster['client-ca-file'] ?? '')
     const proxyPem = proxyFile
-      ? await host.readTextFile(proxyFile)
+      ? await textOf(host, proxyFile, 'create request header authentication config')
       : (cluster['requestheader-client-ca-file'] ?? '')
     const frontProxy = this.#frontProxy(proxyFile, proxyPem)
     this.#settings = {
@@ -145,6 +145,19 @@ export class FollowedAuthenticationSettings {
       uidHeaders: lower('requestheader-uid-headers'),
       extraHeaderPrefixes: lower('requestheader-extra-headers-prefix'),
     }
+  }
+}
+
+async function textOf(
+  host: Pick<HostEnvironment, 'readTextFile'>,
+  file: string,
+  purpose: string,
+): Promise<string> {
+  try {
+    return await host.readTextFile(file)
+  } catch (error) {
+    const message = `unable to ${purpose}: ${errorText(error)}`
+    throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
   }
 }
 

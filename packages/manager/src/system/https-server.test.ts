@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect as connectHttp2, constants } from 'node:http2'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
+import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { generateKeyPair, issueCertificate, privateKeyPem } from '@gyropilot/foundation/x509'
@@ -136,4 +137,13 @@ test('a port that is taken is told', async (t) => {
     code: 'SERVING_FAILED',
     message: /failed to create listener: failed to listen on 127.0.0.1:\d+/,
   })
+})
+
+test('0.0.0.0 and no address at all are those of both families', async (t) => {
+  for (const host of ['0.0.0.0', '']) {
+    const { server } = await serve(t, { host })
+    await handshake(server.port)
+    if (networkInterfaces().lo?.some(({ family }) => family === 'IPv6'))
+      await handshake(server.port, { host: '::1' })
+  }
 })

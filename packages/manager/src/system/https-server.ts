@@ -148,11 +148,14 @@ function listening(
     socket.once('close', () => connections.delete(socket))
   })
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
+    const addresses = addressesOf(host)
+    const listen = (): void => void server.listen(port, addresses.shift())
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (addresses.length > 0 && WITHOUT_FAMILY.test(error.code ?? '')) return listen()
       const message = `failed to create listener: failed to listen on ${host}:${port}: ${errorText(error)}`
       reject(managerErrors.make('SERVING_FAILED', message, { cause: error }))
     })
-    server.listen(port, host, () =>
+    server.once('listening', () =>
       resolve({
         port: (server.address() as AddressInfo).port,
         replace(material) {
@@ -166,7 +169,16 @@ function listening(
         },
       }),
     )
+    listen()
   })
+}
+
+/** What a machine without IPv6 answers. */
+const WITHOUT_FAMILY = /^(EAFNOSUPPORT|EADDRNOTAVAIL)$/
+
+/** To try one after the other. As Go, no address and 0.0.0.0 are those of both families, where the machine has both. */
+function addressesOf(host: string): string[] {
+  return host === '' || host === '0.0.0.0' ? ['::', '0.0.0.0'] : [host]
 }
 
 async function respond(

@@ -4,7 +4,8 @@
  */
 import { resources } from '@gyropilot/api'
 import type { CertificateSigningRequest } from '@gyropilot/api'
-import { integerBetween } from '@gyropilot/foundation'
+import { errorText, integerBetween } from '@gyropilot/foundation'
+import type { Logger } from '@gyropilot/foundation'
 import { exponentialAndBucket, runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import { CLIENT_IDENTITY, QUEUE_NAME, RETRY_BASE_MS, RETRY_MAX_MS, WORKERS } from '../config.ts'
@@ -12,7 +13,7 @@ import { requestWatch } from '../watches.ts'
 import type { ControllersConfiguration } from '../../configuration.ts'
 import { FollowedAuthority } from './authority.ts'
 import { SIGNER_NAMES } from './config.ts'
-import type { SignerName } from './config.ts'
+import type { AuthoritySource, SignerName } from './config.ts'
 import { reconcile } from './reconcile.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
@@ -32,9 +33,10 @@ export const certificateSigningController: ControllerDescriptor<ControllersConfi
     // One of several signers is read and followed once.
     const followed = new Map(
       await Promise.all(
-        [...new Set(signers.map((name) => authorities[name]!))].map(
-          async (source) => [source, await FollowedAuthority.of(source, logger)] as const,
-        ),
+        [...new Set(signers.map((name) => authorities[name]!))].map(async (source) => {
+          const name = signers.find((signer) => authorities[signer] === source)!
+          return [source, await authorityOf(name, source, logger)] as const
+        }),
       ),
     )
     const loops = signers.map((name) =>
@@ -50,6 +52,20 @@ export const certificateSigningController: ControllerDescriptor<ControllersConfi
       },
     }
   },
+}
+
+/** Rejects, in upstream's words, with the first signer that has the source. */
+async function authorityOf(
+  name: SignerName,
+  source: AuthoritySource,
+  logger: Logger,
+): Promise<FollowedAuthority> {
+  try {
+    return await FollowedAuthority.of(source, logger)
+  } catch (error) {
+    const message = `failed to init ${name} certificate controller: ${errorText(error)}`
+    throw new Error(message, { cause: error })
+  }
 }
 
 /** A signer with a queue of its own: each sees all requests. */

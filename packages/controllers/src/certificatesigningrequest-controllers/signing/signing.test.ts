@@ -248,7 +248,7 @@ test('a pair that cannot sign ends the start', async () => {
   const context = testContext({ configuration: slice({ [LEGACY]: bad }) })
   await assert.rejects(
     async () => certificateSigningController.build(context),
-    /the certificate authority cannot sign: expected exactly one certificate, found 0/,
+    /^Error: failed to init kubernetes.io\/legacy-unknown certificate controller: the certificate authority cannot sign: expected exactly one certificate, found 0$/,
   )
 })
 
