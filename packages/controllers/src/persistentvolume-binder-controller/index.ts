@@ -4,6 +4,7 @@
  */
 import { keyOf, resources } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { isConflict } from '@gyropilot/client'
 import { uuid } from '@gyropilot/foundation'
 import { KeyedBackoff, runKeyedController, runPeriodicController } from '@gyropilot/runtime'
 import type {
@@ -11,6 +12,7 @@ import type {
   ControllerDescriptor,
   KeyedController,
   PeriodicController,
+  Reconcile,
   RunnableController,
 } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
@@ -138,7 +140,7 @@ export function claimLogic(
     workers: WORKERS,
     watches: claimWatches,
     observe: (key) => binder.claims.current(key),
-    reconcile: (claim) => reconcileClaim(binder, claim),
+    reconcile: (claim) => quietOnConflict(reconcileClaim(binder, claim)),
     forget(key) {
       binder.claims.forget(key)
       binder.times.dropped(key, 'provision')
@@ -155,6 +157,12 @@ export function claimLogic(
   }
 }
 
+/** Claims and volumes have other writers at the same moments: that one of them was first is the usual course, and not told by upstream. */
+function* quietOnConflict(sync: Reconcile): Reconcile {
+  const verdict = yield* sync
+  return isConflict(verdict?.error) ? { ...verdict, expected: true } : verdict
+}
+
 export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
   return {
     queueName: VOLUME_QUEUE,
@@ -162,7 +170,7 @@ export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
     workers: WORKERS,
     watches: volumeWatches,
     observe: (key) => binder.volumes.current(key),
-    reconcile: (volume) => reconcileVolume(binder, volume),
+    reconcile: (volume) => quietOnConflict(reconcileVolume(binder, volume)),
     forget(key) {
       binder.volumes.forget(key)
       binder.forgetVolume(key)

@@ -68,8 +68,16 @@ function sync(given: StorageVersionMigration, world: World = {}) {
     (sum, effect) => sum + (effect.effect === 'wait' ? effect.waitMs : 0),
     0,
   )
-  const error = (result as { error?: Error } | undefined)?.error?.message
-  return { applied, names: applied.map(({ name }) => name), written, waitedMs, suggested, error }
+  const verdict = result as { error?: Error; expected?: true } | undefined
+  return {
+    applied,
+    names: applied.map(({ name }) => name),
+    written,
+    waitedMs,
+    suggested,
+    error: verdict?.error?.message,
+    isQuiet: verdict?.expected,
+  }
 }
 
 const ready = migration(['running'], { resourceVersion: '10' })
@@ -246,4 +254,11 @@ test('Given encryption key rotation and an SVM for secrets, then all secrets are
     ],
   )
   assert.deepEqual(written, [says(secrets, RUNNING, SUCCEEDED)])
+})
+
+test('a cache that is behind, or not filled yet, is waited for without a word at default verbosity', () => {
+  assert.equal(sync(ready, { seen: '9' }).isQuiet, true)
+  assert.equal(sync(ready, { isSynced: false }).isQuiet, true)
+  assert.equal(sync(ready, { resources: [] }).isQuiet, true)
+  assert.equal(sync(old, { isMonitored: false }).isQuiet, undefined)
 })

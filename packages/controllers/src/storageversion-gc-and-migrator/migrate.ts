@@ -27,7 +27,7 @@ import {
 import type { Reconcile, Verdict, Write } from '@gyropilot/runtime'
 import { MIGRATION_FIELD_MANAGER, MONITOR_POLL_MS, MONITOR_WAIT_MS } from './config.ts'
 import { findResource } from './find-resource.ts'
-import { isTerminal, isYoung, markFailed, markSucceeded } from './migration.ts'
+import { awaited, isTerminal, isYoung, markFailed, markSucceeded } from './migration.ts'
 import type { StorageVersionMigration } from './migration.ts'
 
 /** What the garbage collector's cache knows of a resource. */
@@ -66,7 +66,7 @@ export function* migrate(migration: StorageVersionMigration, world: MigrationWor
   if (!isResourceVersion(seen)) return yield* fail(migration, incomparable(seen))
   if (!isResourceVersion(checkpoint)) return yield* fail(migration, incomparable(checkpoint))
   if (compareResourceVersions(seen, checkpoint) < 0)
-    return { error: new Error(`the cache is at ${seen}, which is before ${checkpoint}`) }
+    return awaited(`the cache is at ${seen}, which is before ${checkpoint}`)
   // 5.
   for (const object of monitor.objects()) {
     const version = object.metadata?.resourceVersion
@@ -108,7 +108,7 @@ function* retryWhileYoung(
   migration: StorageVersionMigration,
   problem: string,
 ): Reconcile<Verdict | void> {
-  if (isYoung(migration, yield* currentTimeMs())) return { error: new Error(problem) }
+  if (isYoung(migration, yield* currentTimeMs())) return awaited(problem)
   return yield* fail(migration, problem)
 }
 

@@ -6,7 +6,7 @@ import { findCondition, isConditionTrue, parseTime } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType, StatusCondition } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
-import type { Reconcile } from '@gyropilot/runtime'
+import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { NEW_RESOURCE_GRACE_MS } from './config.ts'
 
 export interface StorageVersionMigration extends KubernetesObject {
@@ -52,6 +52,11 @@ export const isTerminal = (migration: StorageVersionMigration): boolean =>
 /** The clause of a new resource: what it lacks may still come. */
 export function isYoung({ metadata }: StorageVersionMigration, nowMs: number): boolean {
   return nowMs - (parseTime(metadata?.creationTimestamp) ?? 0) < NEW_RESOURCE_GRACE_MS
+}
+
+/** Not there yet: tried again, and told only to who wants to know, as upstream does. */
+export function awaited(problem: string): Verdict {
+  return { error: new Error(problem), expected: true }
 }
 
 type ConditionType = 'Running' | 'Succeeded' | 'Failed'

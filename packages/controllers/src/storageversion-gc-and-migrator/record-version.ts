@@ -8,7 +8,7 @@ import { currentTimeMs, isResourceVersion, listLive } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { IMPOSSIBLE_NAMESPACE } from './config.ts'
 import { findResource } from './find-resource.ts'
-import { isRunning, isTerminal, isYoung, markFailed, writeStatus } from './migration.ts'
+import { awaited, isRunning, isTerminal, isYoung, markFailed, writeStatus } from './migration.ts'
 import type { StorageVersionMigration } from './migration.ts'
 
 const NEEDED_VERBS = ['update', 'patch', 'list'] as const
@@ -27,7 +27,7 @@ export function* recordVersion(migration: StorageVersionMigration): Reconcile {
   const resource = found.object
   if (resource === undefined) {
     const problem = 'resource does not exist in discovery'
-    if (isYoung(migration, yield* currentTimeMs())) return { error: new Error(problem) }
+    if (isYoung(migration, yield* currentTimeMs())) return awaited(problem)
     return yield* markFailed(migration, problem)
   }
   // 3.
