@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import { ApiClient } from '@gyropilot/client'
+import { ApiClient, StatusError } from '@gyropilot/client'
 import type { Transport, TransportRequest } from '@gyropilot/client'
 import { silentLogger } from '@gyropilot/foundation'
 import { FakeServer, testClock } from '@gyropilot/runtime/testing'
@@ -19,6 +19,14 @@ function world() {
     if (verb !== 'create token') return undefined
     asked.push(`${verb} ${path}`)
     if (state.failures-- > 0) throw new Error('connection refused')
+    const account = /serviceaccounts\/([^/]+)/.exec(path)?.[1] ?? ''
+    if (server.get(resources.serviceaccounts, 'kube-system', account) === undefined)
+      throw new StatusError({
+        kind: 'Status',
+        code: 404,
+        reason: 'NotFound',
+        message: `${account} not found`,
+      })
     const expirationTimestamp = new Date(clock.nowMs() + state.lifetimeMs).toISOString()
     return { kind: 'TokenRequest', status: { token: `token-${asked.length}`, expirationTimestamp } }
   }
@@ -36,24 +44,37 @@ function world() {
     clock,
     logger: silentLogger,
   })
+  const hasAccount = (name: string) =>
+    server.put(resources.serviceaccounts, { metadata: { name, namespace: 'kube-system' } })
   const client = (account: string) =>
     new ApiClient({ transport: transports.transport(account), clock, qps: -1 })
   const ask = (account = 'ttl-controller') =>
     client(account).raw({ method: 'GET', path: '/healthz' })
-  return { server, clock, asked, sent, state, ask, transports }
+  return { server, clock, asked, sent, state, ask, transports, hasAccount }
 }
 
 test('an account that does not exist is made, with its namespace, and its token is sent', async () => {
-  const { server, asked, sent, ask } = world()
+  const { server, sent, ask } = world()
   await ask()
   assert.ok(server.get(resources.serviceaccounts, 'kube-system', 'ttl-controller'))
   assert.ok(server.get(resources.namespaces, undefined, 'kube-system'))
-  assert.equal(asked.length, 1)
+  assert.deepEqual(sent, ['Bearer token-2'])
+})
+
+test('an account that exists costs one request: that for its token', async () => {
+  const { server, sent, ask, hasAccount } = world()
+  hasAccount('ttl-controller')
+  await ask()
+  assert.deepEqual(
+    server.requests.map(({ verb }) => verb),
+    ['create token'],
+  )
   assert.deepEqual(sent, ['Bearer token-1'])
 })
 
 test('a token is shared by the clients of its account, and renewed when a fifth of its life is left', async () => {
-  const { clock, asked, ask, transports } = world()
+  const { clock, asked, ask, transports, hasAccount } = world()
+  for (const account of ['ttl-controller', 'job-controller']) hasAccount(account)
   assert.equal(transports.transport('a'), transports.transport('a'))
   await Promise.all([ask(), ask()])
   assert.equal(asked.length, 1)
@@ -68,7 +89,8 @@ test('a token is shared by the clients of its account, and renewed when a fifth 
 })
 
 test('a token that is said to live for a minute is kept for eight', async () => {
-  const { clock, asked, ask, state } = world()
+  const { clock, asked, ask, state, hasAccount } = world()
+  hasAccount('ttl-controller')
   state.lifetimeMs = 60_000
   await ask()
   await clock.advance(8 * 60_000 - 1)
@@ -80,7 +102,8 @@ test('a token that is said to live for a minute is kept for eight', async () => 
 })
 
 test('asking is tried four times, after half a second, one and two', async () => {
-  const { clock, asked, ask, state } = world()
+  const { clock, asked, ask, state, hasAccount } = world()
+  hasAccount('ttl-controller')
   state.failures = 3
   const asking = ask()
   const counts: number[] = []

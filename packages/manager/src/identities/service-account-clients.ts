@@ -96,16 +96,17 @@ class ServiceAccountToken implements Credentials {
     }
   }
 
+  /** Accounts are there but for once in a cluster's life: looking for them first would be a request more at every start. */
   async #askOnce(): Promise<Token> {
     const { clock } = this.#options
-    await this.#ensureAccount()
-    const request: TokenRequest = {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { expirationSeconds: LIFETIME_SECONDS },
+    let answer: TokenRequest
+    try {
+      answer = await this.#request()
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      await this.#makeAccount()
+      answer = await this.#request()
     }
-    const accounts = this.#options.root.resource(resources.serviceaccounts, NAMESPACE)
-    const answer = await accounts.createSubresource<TokenRequest>(this.#account, 'token', request)
     const { token = '', expirationTimestamp = '' } = answer.status ?? {}
     const givenMs = Date.parse(expirationTimestamp) - clock.nowMs()
     const lifetimeMs = Math.max(LEAST_LIFETIME_MS, givenMs || 0)
@@ -113,21 +114,24 @@ class ServiceAccountToken implements Credentials {
     return { authorization: `Bearer ${token}`, renewAtMs }
   }
 
-  async #ensureAccount(): Promise<void> {
+  #request(): Promise<TokenRequest> {
+    return this.#options.root
+      .resource(resources.serviceaccounts, NAMESPACE)
+      .createSubresource<TokenRequest>(this.#account, 'token', {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: LIFETIME_SECONDS },
+      })
+  }
+
+  async #makeAccount(): Promise<void> {
     const { root } = this.#options
-    const accounts = root.resource(resources.serviceaccounts, NAMESPACE)
-    try {
-      await accounts.get(this.#account)
-      return
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-    }
     await root
       .resource(resources.namespaces)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
       .catch(() => {})
     try {
-      await accounts.create({
+      await root.resource(resources.serviceaccounts, NAMESPACE).create({
         apiVersion: 'v1',
         kind: 'ServiceAccount',
         metadata: { name: this.#account, namespace: NAMESPACE },
