@@ -8,6 +8,7 @@ import { statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { node, noExecute, pod, tolerating } from './fixtures.ts'
 import { taintEvictionController } from './index.ts'
+import { podHandler } from './watches.ts'
 
 /** A controller at work on these objects. */
 async function evicting(t: Test, nodes: readonly Node[], pods: readonly Pod[]) {
@@ -371,6 +372,19 @@ test('an update that changes neither tolerations nor node, or no NoExecute taint
   assert.deepEqual(world.deleted(), [], name)
   await world.setNode(node('n', { ...noExecute('a'), timeAdded: '2026-01-01T00:00:00Z' }))
   assert.deepEqual(world.deleted(), ['p'])
+})
+
+test('a pod on no node is not looked at before it is bound, nor when it changes; its deletion is', () => {
+  const keys: string[] = []
+  const { onAdd, onUpdate, onDelete } = podHandler((key) => keys.push(key))
+  const unbound = pod('a', { node: '' })
+  onAdd?.(unbound, true)
+  onUpdate?.(unbound, pod('a', { node: '', tolerations: [tolerating('t')] }))
+  onUpdate?.(pod('a', { node: 'm' }), unbound)
+  assert.deepEqual(keys, [])
+  onUpdate?.(unbound, pod('a'))
+  onDelete?.(unbound)
+  assert.deepEqual(keys, ['test/a/n', 'test/a/'])
 })
 
 test('deletions are counted, and timed from when they were due', async (t) => {

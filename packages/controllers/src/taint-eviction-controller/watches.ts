@@ -23,19 +23,22 @@ export function itemOfKey(key: string): PodItem {
   return { namespace, name, nodeName }
 }
 
+/**
+ * A pod on no node has nothing to fear from taints, and most pods are new on no node: they are not judged at all. Their deletion is
+ * told nevertheless: under the same name there may have been one that was bound.
+ */
 export function podHandler(enqueue: (key: string) => void): EventHandler<Pod> {
   return {
-    onAdd: (pod) => enqueue(keyOfPod(pod)),
+    onAdd(pod) {
+      if (pod.spec?.nodeName) enqueue(keyOfPod(pod))
+    },
     onUpdate(previous, current) {
-      const isMoved = previous.spec?.nodeName !== current.spec?.nodeName
       // Deleted and made anew while the watch had a gap.
       const isOther = previous.metadata?.uid !== current.metadata?.uid
-      if (
-        isMoved ||
-        isOther ||
-        !semanticEqual(previous.spec?.tolerations, current.spec?.tolerations)
-      )
-        enqueue(keyOfPod(current))
+      if (!isOther && !current.spec?.nodeName) return
+      const isMoved = previous.spec?.nodeName !== current.spec?.nodeName
+      const toleratesOther = !semanticEqual(previous.spec?.tolerations, current.spec?.tolerations)
+      if (isOther || isMoved || toleratesOther) enqueue(keyOfPod(current))
     },
     onDelete(deleted) {
       const pod = lastKnown(deleted)
