@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom, integerBetween } from '@gyropilot/foundation'
-import { WatchDecodingError, decodeWatch } from './watch-decoder.ts'
+import { decodeWatch } from './decoded-events.ts'
+import { WatchDecodingError } from './watch-decoder.ts'
 
 async function* chunks(pieces: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece

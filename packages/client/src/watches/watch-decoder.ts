@@ -175,32 +175,6 @@ export class WatchDecoder {
   }
 }
 
-/** Decodes a whole body. Breaking off the loop breaks off the body. */
-export async function* decodeWatch(
-  chunks: AsyncIterable<Uint8Array>,
-  decoding: Decoding = 'whole',
-): AsyncGenerator<WatchEvent<KubernetesObject>> {
-  let events: WatchEvent<KubernetesObject>[] = []
-  const decoder = new WatchDecoder((event) => events.push(event), decoding)
-  for await (const chunk of chunks) {
-    let fault: unknown
-    try {
-      decoder.push(chunk)
-    } catch (error) {
-      fault = error
-    }
-    // What came before a fault is good and is delivered.
-    if (events.length > 0) {
-      const batch = events
-      events = []
-      for (const event of batch) yield event
-    }
-    if (fault !== undefined) throw fault
-  }
-  decoder.end()
-  for (const event of events) yield event
-}
-
 function parsed(text: string, decoding: Decoding): unknown {
   try {
     return decodeObject(text, decoding, 2)

@@ -5,7 +5,8 @@ import type { Decoding } from '../answers/decode-object.ts'
 import { markDecoded } from '../answers/decoded-values.ts'
 import { TransportError } from '../transport.ts'
 import type { TransportResponse } from '../transport.ts'
-import { WatchDecodingError, decodeWatch } from './watch-decoder.ts'
+import { DecodedEvents } from './decoded-events.ts'
+import { WatchDecodingError } from './watch-decoder.ts'
 
 type Events = AsyncIterable<WatchEvent<KubernetesObject>>
 
@@ -32,16 +33,14 @@ export function watchStream(
 /** A watch that closes at once: what is left when its start was tried to no avail. */
 export async function* emptyWatch(): AsyncGenerator<never> {}
 
-async function* decoded(
+function decoded(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
   logger: Logger,
   decoding: Decoding,
-): AsyncGenerator<WatchEvent<KubernetesObject>> {
-  try {
-    yield* decodeWatch(chunks, decoding)
-  } catch (error) {
-    if (signal?.aborted) return
+): Events {
+  return new DecodedEvents(chunks, decoding, (error) => {
+    if (signal?.aborted) return undefined
     if (error instanceof WatchDecodingError && error.fault === 'truncated') {
       logger
         .verbosity(1)
@@ -51,9 +50,10 @@ async function* decoded(
         .verbosity(5)
         .info('Unable to decode an event from the watch stream', { err: error.message })
     } else {
-      yield { type: 'ERROR', object: decodingStatus(error) }
+      return { type: 'ERROR', object: decodingStatus(error) }
     }
-  }
+    return undefined
+  })
 }
 
 async function* failing(error: Error): AsyncGenerator<WatchEvent<KubernetesObject>> {

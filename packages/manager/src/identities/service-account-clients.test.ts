@@ -23,6 +23,7 @@ function world() {
     if (server.get(resources.serviceaccounts, 'kube-system', account) === undefined)
       throw new StatusError({
         kind: 'Status',
+        apiVersion: 'v1',
         code: 404,
         reason: 'NotFound',
         message: `${account} not found`,

@@ -115,13 +115,14 @@ class ServiceAccountToken implements Credentials {
   }
 
   #request(): Promise<TokenRequest> {
+    const request: TokenRequest = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: LIFETIME_SECONDS },
+    }
     return this.#options.root
       .resource(resources.serviceaccounts, NAMESPACE)
-      .createSubresource<TokenRequest>(this.#account, 'token', {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { expirationSeconds: LIFETIME_SECONDS },
-      })
+      .createSubresource<TokenRequest>(this.#account, 'token', request)
   }
 
   async #makeAccount(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
-import { StatusError, TransportError } from '@gyropilot/client'
+import { StatusError, TransportError, takeDecoded } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
 import { Turn } from '../turn.ts'
@@ -55,7 +55,7 @@ export async function followStream<T extends KubernetesObject>(
     : undefined
   try {
     for (;;) {
-      const next = await nextEvent(stream)
+      const next = takeDecoded(stream) ?? (await nextEvent(stream))
       if (signal.aborted || next === undefined) break
       silent = false
       if (next.type === 'ERROR') return { ended: 'error', error: new StatusError(next.object) }
