@@ -90,6 +90,14 @@ test('a hundred thousand different parts, and the tables forget instead of mixin
   }
 })
 
+test('what was met once is remembered while the tables grow', () => {
+  const subtrees = new SharedSubtrees()
+  take(subtrees, podText('a'))
+  for (let i = 0; i < 3_000; i++) take(subtrees, `{"data":{"part":{"number":${i}}}}`)
+  const second = take(subtrees, podText('b'))
+  assert.equal(take(subtrees, podText('c')).spec.containers, second.spec.containers)
+})
+
 test('an object as deep as a parser allows is left alone below a depth', () => {
   const text = `{"data":${'['.repeat(3_000)}${']'.repeat(3_000)}}`
   const subtrees = new SharedSubtrees()

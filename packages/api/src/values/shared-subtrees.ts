@@ -31,7 +31,7 @@ export class SharedSubtrees {
   readonly #strings = new SlotTable<string>()
   readonly #containers = new SlotTable<Container>()
   /** Hashes of containers that were met once: only what is met again enters the table. */
-  readonly #metOnce = new Int32Array(MOST_SLOTS)
+  readonly #metOnce = new HashSlots()
   /** Second result of #shareContainer. */
   #hash = 0
 
@@ -93,9 +93,7 @@ export class SharedSubtrees {
       if (known !== undefined) return value
     } else if (isList) this.#shareItemStrings(value)
     else this.#shareMemberStrings(value)
-    const place = hash & (MOST_SLOTS - 1)
-    if (this.#metOnce[place] === hash) this.#containers.put(hash, value)
-    else this.#metOnce[place] = hash
+    if (this.#metOnce.meets(hash)) this.#containers.put(hash, value)
     return value
   }
 
@@ -144,6 +142,31 @@ export class SharedSubtrees {
       if (typeof member === 'string' && member.length > LONGEST_SINGLE_STRING)
         members[key] = this.#shareString(member)
     }
+  }
+}
+
+/**
+ * Hashes alone. Most caches of a process have few parts, and a table for the most is a quarter of a megabyte; sparse, because what is
+ * forgotten is met for the first time once more.
+ */
+class HashSlots {
+  #hashes = new Int32Array(MOST_SLOTS / 8)
+  #met = 0
+
+  /** Whether it was met before; it has been met from now on. */
+  meets(hash: number): boolean {
+    if (this.#met * 8 > this.#hashes.length && this.#hashes.length < MOST_SLOTS) this.#grow()
+    const place = hash & (this.#hashes.length - 1)
+    if (this.#hashes[place] === hash) return true
+    this.#hashes[place] = hash
+    this.#met++
+    return false
+  }
+
+  #grow(): void {
+    const hashes = this.#hashes
+    this.#hashes = new Int32Array(MOST_SLOTS)
+    for (const hash of hashes) if (hash !== 0) this.#hashes[hash & (MOST_SLOTS - 1)] = hash
   }
 }
 
