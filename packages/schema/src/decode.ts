@@ -221,15 +221,10 @@ function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder
   const goType = goTypeOf(struct, name, field)
   return (value, walk) => {
     if (!Array.isArray(value)) throw mismatchOf(walk, goType, false)(value)
-    const items: unknown[] = []
-    for (let index = 0; index < value.length; index++) {
-      if (value[index] === null) {
-        items.push(zero())
-        continue
-      }
-      items.push(decodeMember(decode, value[index], index, walk))
-    }
-    return items
+    // Of the length that it has: one that grows from nothing keeps room for sixteen more as long as it is stored.
+    return value.map((item: unknown, index) =>
+      item === null ? zero() : decodeMember(decode, item, index, walk),
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Stored } from '@gyropilot/schema/objects'
 import type { StoreEvent, StoredEntry } from './store.ts'
 
 /** Watches can start this far back at least. */
@@ -10,15 +11,43 @@ const MOST_EVENTS = 102_400
 /** Dropped slots at the front are given back in strides of this size. */
 const STRIDE = 1024
 
-export interface LoggedEvent extends StoreEvent {
+/** Hundreds of thousands are kept: what the entries tell is not kept beside them. */
+export class LoggedEvent implements StoreEvent {
+  readonly collection: string
+  readonly revision: number
+  readonly object: Stored
+  readonly entry: StoredEntry | undefined
   /** The entry before the event. */
   readonly before: StoredEntry | undefined
-  readonly atMs: number
+
+  /** At least one of the entries is there; `object` is that of `entry`, or the last state. */
+  constructor(of: Pick<LoggedEvent, 'collection' | 'revision' | 'object' | 'entry' | 'before'>) {
+    this.collection = of.collection
+    this.revision = of.revision
+    this.object = of.object
+    this.entry = of.entry
+    this.before = of.before
+  }
+
+  get type(): StoreEvent['type'] {
+    if (this.entry === undefined) return 'deleted'
+    return this.before === undefined ? 'created' : 'updated'
+  }
+
+  get key(): string {
+    return (this.entry ?? this.before)!.key
+  }
+
+  get previous(): Stored | undefined {
+    return this.before?.object
+  }
 }
 
 /** The recent events of one collection, in revision order. */
 export class History {
   #events: LoggedEvent[] = []
+  /** When each of them was. */
+  #timesMs: number[] = []
   #first = 0
   #floor: number
 
@@ -32,9 +61,10 @@ export class History {
     return this.#floor
   }
 
-  append(event: LoggedEvent): void {
+  append(event: LoggedEvent, nowMs: number): void {
     this.#events.push(event)
-    this.#trim(event.atMs)
+    this.#timesMs.push(nowMs)
+    this.#trim(nowMs)
   }
 
   /** Events with a revision above the given one, oldest first. */
@@ -61,7 +91,7 @@ export class History {
     for (;;) {
       const count = this.#events.length - this.#first
       if (count <= FEWEST_EVENTS) break
-      const ageMs = nowMs - this.#events[this.#first]!.atMs
+      const ageMs = nowMs - this.#timesMs[this.#first]!
       if (ageMs <= WATCH_WINDOW_MS) break
       if (ageMs <= SNAPSHOT_WINDOW_MS && count <= MOST_EVENTS) break
       this.#dropFirst()
@@ -77,6 +107,7 @@ export class History {
   #giveBack(): void {
     if (this.#first === 0) return
     this.#events = this.#events.slice(this.#first)
+    this.#timesMs = this.#timesMs.slice(this.#first)
     this.#first = 0
   }
 }

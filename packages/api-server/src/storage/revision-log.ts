@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import { SharedSubtrees } from '@gyropilot/api'
 import { deepFreeze, type Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
-import { History, type LoggedEvent } from './history.ts'
+import { History, LoggedEvent } from './history.ts'
 import { PastStates } from './past-states.ts'
 import { SortedEntries } from './sorted-entries.ts'
 import type {
@@ -119,18 +119,8 @@ export class RevisionLog implements Store {
       built === undefined ? undefined : { key, object, revision, writtenAtMs }
     if (entry === undefined) collection.entries.delete(key)
     else collection.entries.set(entry)
-    const event: LoggedEvent = {
-      type: entry === undefined ? 'deleted' : before === undefined ? 'created' : 'updated',
-      collection: name,
-      key,
-      revision,
-      object,
-      previous: before?.object,
-      entry,
-      before,
-      atMs: this.#clock.monotonicMs(),
-    }
-    collection.history.append(event)
+    const event = new LoggedEvent({ collection: name, revision, object, entry, before })
+    collection.history.append(event, this.#clock.monotonicMs())
     this.#deliver(event)
     return event
   }
