@@ -91,6 +91,16 @@ test('verbs send their request and give back the decoded answer', async () => {
   assert.deepEqual(transport.requests[2]!.body, { json: withKind }, 'custom resources need it')
 })
 
+test('the transport is told of a creation that it is due', async () => {
+  const { client, transport } = setup([jsonAnswer(pod, 201)], { repeatLast: true })
+  await client.resource(pods, 'a').create(pod)
+  await client.resource(pods, 'a').create(pod, { due: true })
+  assert.deepEqual(
+    transport.requests.map(({ due }) => due),
+    [undefined, true],
+  )
+})
+
 test('pages follow the continue token without the resourceVersion', async () => {
   const { client, transport } = setup([
     jsonAnswer({ metadata: { continue: 't1', resourceVersion: '9' }, items: [1] }),

@@ -109,6 +109,8 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   readonly dryRun?: boolean
+  /** Its time has come, and it is late for as long as it waits: a process may let its other writes wait for it. Creations only. */
+  readonly due?: boolean
   /** Nobody reads the answer: one of success is not decoded, and stands for an object without fields. */
   readonly unread?: boolean
 }

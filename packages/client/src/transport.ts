@@ -22,6 +22,8 @@ export interface TransportRequest {
   readonly body?: RequestBody
   /** True for watches and logs: no bound on the duration, and not counted against a request timeout. */
   readonly longRunning?: boolean
+  /** It is late for as long as it waits. Says nothing to the server. */
+  readonly due?: boolean
   readonly signal?: AbortSignal
 }
 

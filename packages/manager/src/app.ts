@@ -18,6 +18,7 @@ import { EventBroadcaster, LeaseCandidate, informerSwitches } from '@gyropilot/r
 import type { InformerSwitches } from '@gyropilot/runtime'
 import { registerBinaryMetrics } from './metrics/binary-metrics.ts'
 import { clientBuilder } from './identities/client-builder.ts'
+import { DueFirst } from './identities/due-first.ts'
 import type { ClientBuilder, ClientRate } from './identities/client-builder.ts'
 import { TOKEN_CONTROLLER } from './controller-names.ts'
 import type { HostFolders } from './options/controllers-configuration.ts'
@@ -143,6 +144,7 @@ class App {
   readonly #config: RestConfig
   readonly #migration: LeaderMigration | undefined
   readonly #pool: TransportPool
+  readonly #order: DueFirst
   readonly #metrics: MetricsRegistry
   readonly #slis: MetricsRegistry
   readonly #health: HealthChecks
@@ -161,6 +163,7 @@ class App {
     this.#slis = filteredMetrics(new PrometheusRegistry(), filters, silentMetrics)
     this.#health = new HealthChecks(this.#slis)
     this.#pool = new TransportPool({ host, clock, logger, metrics: this.#metrics })
+    this.#order = new DueFirst(clock)
     world.exposeProcess?.(this.#metrics)
     registerBinaryMetrics(this.#metrics, world, options.gates(), compatibilityVersions(options))
   }
@@ -311,7 +314,7 @@ class App {
   ): Promise<void> {
     const options = this.#options
     const { clock, random, logger } = this.#world
-    const rootClients = this.#rootClients(holdsLease)
+    const rootClients = this.#controllerClients(holdsLease)
     await runControllers(
       {
         rootClients,
@@ -351,8 +354,17 @@ class App {
     return { onAltered, onInconsistentList }
   }
 
-  #rootClients(holdsLease?: () => boolean): ClientBuilder {
-    return this.#builder(() => fenced(this.#pool.transport(this.#config), holdsLease), '')
+  /** Without an order: who leads is more urgent than anything. */
+  #rootClients(): ClientBuilder {
+    return this.#builder(() => this.#pool.transport(this.#config), '')
+  }
+
+  #controllerClients(holdsLease: (() => boolean) | undefined): ClientBuilder {
+    return this.#builder(() => this.#controllerTransport(this.#config, holdsLease), '')
+  }
+
+  #controllerTransport(config: RestConfig, holdsLease: (() => boolean) | undefined): Transport {
+    return this.#order.transport(fenced(this.#pool.transport(config), holdsLease))
   }
 
   #serviceAccountClients(
@@ -362,7 +374,7 @@ class App {
     const { clock, logger } = this.#world
     const accounts = new ServiceAccountTransports({
       root: rootClients.client('service-accounts'),
-      anonymous: fenced(this.#pool.transport(anonymousConfig(this.#config)), holdsLease),
+      anonymous: this.#controllerTransport(anonymousConfig(this.#config), holdsLease),
       clock,
       logger,
     })

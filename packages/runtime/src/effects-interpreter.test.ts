@@ -67,6 +67,7 @@ test('each verb is one request', async () => {
         namespace: 'default',
         object: pod('b'),
         metadataOnly: true,
+        due: true,
       })
       yield* write(update(resources.pods, made.object))
       yield* write(updateStatus(resources.pods, pod('a')))
@@ -96,7 +97,7 @@ test('each verb is one request', async () => {
     })),
     [
       { verb: 'create', path: `${path}/a`, options: { decode: 'lean' } },
-      { verb: 'create', path: `${path}/b`, options: { decode: 'metadata' } },
+      { verb: 'create', path: `${path}/b`, options: { decode: 'metadata', due: true } },
       { verb: 'update', path: `${path}/a`, options: { decode: 'lean' } },
       { verb: 'update', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },
       { verb: 'patch', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },

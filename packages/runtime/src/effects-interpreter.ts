@@ -226,7 +226,10 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
   switch (write.verb) {
     case 'create':
       return write.subresource === undefined
-        ? resource.create(write.object, write.metadataOnly === true ? METADATA : LEAN)
+        ? resource.create(write.object, {
+            ...(write.metadataOnly === true ? METADATA : LEAN),
+            ...(write.due === true ? { due: true } : {}),
+          })
         : resource.createSubresource(
             write.name ?? write.object.metadata?.name ?? '',
             write.subresource,

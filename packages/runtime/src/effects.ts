@@ -23,6 +23,8 @@ export type Write =
       readonly object: KubernetesObject
       /** Of the answer the rules read the metadata alone: the outcome's object need not have more. */
       readonly metadataOnly?: boolean
+      /** See WriteOptions. */
+      readonly due?: boolean
       /** `binding`, `eviction`, `token` of the object named `name`. */
       readonly subresource?: string
       readonly name?: string
@@ -335,8 +337,12 @@ export function* wait(waitMs: number): Reconcile<void> {
 export type WriteOf<T extends KubernetesObject> = Write & { readonly answers?: T }
 
 /** A write that creates the object, in its own namespace. */
-export function create<T extends KubernetesObject>(type: ResourceType<T>, object: T): WriteOf<T> {
-  return { verb: 'create', type, namespace: object.metadata?.namespace, object }
+export function create<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  object: T,
+  options: { readonly due?: boolean } = {},
+): WriteOf<T> {
+  return { verb: 'create', type, namespace: object.metadata?.namespace, object, ...options }
 }
 
 /** A write of the whole object; conflicts when it has changed since it was read. */

@@ -156,6 +156,7 @@ export class RequestSender {
       headers: { 'user-agent': userAgent, ...request.headers },
       ...(request.json === undefined ? {} : { body: { json: request.json } }),
       ...(request.watch ? { longRunning: true } : {}),
+      ...(request.due ? { due: true } : {}),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     }
     let response: TransportResponse

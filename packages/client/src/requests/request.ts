@@ -31,6 +31,8 @@ export interface ApiRequest {
   readonly mentioning?: readonly string[]
   /** Of a write: see WriteOptions. */
   readonly unread?: boolean
+  /** Of a creation: see WriteOptions. */
+  readonly due?: boolean
   /** See RequestOptions. */
   readonly decode?: Decoding
   /** For the Status made up for an answer that is none. */
@@ -206,6 +208,7 @@ export function createRequest(
     json: withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
+    ...(options.due === true ? { due: true } : {}),
     ...readingOf(options),
   }
 }

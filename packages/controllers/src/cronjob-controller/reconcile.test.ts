@@ -117,6 +117,8 @@ test('of many that are due at once every Job comes before what is told of any', 
     effect.effect === 'write' ? effect.write.verb : effect.effect,
   )
   assert.deepEqual(order, ['create', 'aside', 'event', 'update'])
+  const due = effects.map((effect) => effect.effect === 'write' && 'due' in effect.write)
+  assert.deepEqual(due, [true, false, false, false])
 })
 
 test('nothing is due yet: back at the next time', () => {

@@ -77,7 +77,8 @@ function* createJob(
   { onJobCreated }: StartSettings,
 ): Reconcile<Verdict> {
   const { cronJob } = draft
-  const created = yield* write(create(resources.jobs, jobFor(cronJob, scheduledMs)))
+  const job = jobFor(cronJob, scheduledMs)
+  const created = yield* write(create(resources.jobs, job, { due: true }))
   if (created.ok) {
     const madeMs = parseTime(created.object.metadata?.creationTimestamp)
     if (madeMs !== undefined) onJobCreated((madeMs - scheduledMs) / 1_000)
