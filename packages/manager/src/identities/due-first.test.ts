@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryTransport } from '@gyropilot/client'
-import type { TransportRequest } from '@gyropilot/client'
+import type { TransportRequest, TransportResponse } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import { virtualClock } from '@gyropilot/foundation/testing'
 import { DueFirst } from './due-first.ts'
 
 const TAKES_MS = 5
+const ANSWER: TransportResponse = { status: 200, headers: {}, body: { kind: 'value', value: {} } }
 
 /** A server that takes 5 ms for each request and notes when it gets it. */
 function ordered() {
@@ -16,7 +17,7 @@ function ordered() {
     signal?.throwIfAborted()
     got.push(`${clock.monotonicMs()} ${path}`)
     await sleep(clock, TAKES_MS)
-    return { status: 200, headers: {}, body: { kind: 'value', value: {} } }
+    return ANSWER
   })
   const order = new DueFirst(clock)
   const [cronJobs, jobs] = [order.transport(inner), order.transport(inner)]
@@ -106,6 +107,24 @@ test('a write that fails holds nobody up, due or not', async () => {
   for (const path of ['a', 'b', 'c', 'd', 'e']) void send(path)
   await clock.advance(100)
   assert.deepEqual(sent, ['0 due', '0 a', '5 b', '10 c', '15 d', '15 e'])
+})
+
+test('a write that the server does not answer keeps the others for a tenth of a second and no longer', async () => {
+  const clock = virtualClock()
+  const sent: string[] = []
+  const transport = new DueFirst(clock).transport({
+    send: ({ path }) => {
+      sent.push(`${clock.monotonicMs()} ${path}`)
+      return path === 'quick' ? sleep(clock, 5).then(() => ANSWER) : new Promise(() => {})
+    },
+    close: () => Promise.resolve(),
+  })
+  const send = (path: string, due?: true) =>
+    void transport.send({ method: 'POST', path, headers: {}, ...(due && { due }) })
+  send('due', true)
+  for (const path of ['hangs', 'hangs too', 'quick', 'quick']) send(path)
+  await clock.advance(1_000)
+  assert.deepEqual(sent, ['0 due', '0 hangs', '100 hangs too', '200 quick', '205 quick'])
 })
 
 test('who gives up does not wait for its turn, and keeps nobody from it', async () => {

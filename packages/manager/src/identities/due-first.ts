@@ -6,11 +6,13 @@ import type { Transport, TransportRequest, TransportResponse } from '@gyropilot/
 const BETWEEN_MS = 10
 /** Other writes that are under way while due ones come. */
 const BESIDE = 1
+/** One that takes longer (a slow webhook, a server that does not answer) keeps the next no more. */
+const MOST_TURN_MS = 100
 
 /**
  * Writes that are due (a Job whose minute has come) are late for as long as they wait, and a server that takes the others of the same
  * process beside them takes longer for them. So while due ones come, the others of all controllers go one after the other, in their
- * order: slower, and never not at all. Reads always pass. With nothing due nothing waits.
+ * order: slower, and never not at all, whatever one of them waits for. Reads always pass. With nothing due nothing waits.
  */
 export class DueFirst {
   readonly #clock: Clock
@@ -61,13 +63,25 @@ export class DueFirst {
   async #sendBeside(inner: Transport, request: TransportRequest): Promise<TransportResponse> {
     if (this.#beside < BESIDE) this.#beside++
     else await this.#turn(request.signal)
+    let hasTurn = true
+    const endTurn = (): void => {
+      if (!hasTurn) return
+      hasTurn = false
+      this.#endTurn()
+    }
+    const late = this.#clock.after(MOST_TURN_MS, endTurn)
     try {
       return await inner.send(request)
     } finally {
-      this.#beside--
-      const [first] = this.#waiting
-      if (first !== undefined && this.#beside < BESIDE) this.#letGo(first)
+      late.cancel()
+      endTurn()
     }
+  }
+
+  #endTurn(): void {
+    this.#beside--
+    const [first] = this.#waiting
+    if (first !== undefined && this.#beside < BESIDE) this.#letGo(first)
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
