@@ -6,7 +6,7 @@ import { GyropilotError, errorText, makeDirectory, sleep } from '@gyropilot/foun
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
-import { replacePrivateFile } from '../up/directories.ts'
+import { replacePrivateFile } from '../up/files/private-file.ts'
 import type { Merged, MergedCluster } from './merged-text.ts'
 
 /** Who writes a kubeconfig is done within this. */

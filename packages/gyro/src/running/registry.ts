@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { replacePrivateFile } from '../up/directories.ts'
+import { replacePrivateFile } from '../up/files/private-file.ts'
 import { processIdentity } from './process-identity.ts'
 import { parseRunningCluster } from './running-cluster.ts'
 import type { RunningCluster } from './running-cluster.ts'

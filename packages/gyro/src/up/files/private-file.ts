@@ -1,4 +1,4 @@
-/** Files that `gyro up` leaves on the disk. */
+/** A file that is replaced as a whole. */
 import { chmodSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectory } from '@gyropilot/foundation'

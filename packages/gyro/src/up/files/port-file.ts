@@ -1,7 +1,7 @@
 /** The port that a folder or a data directory was served on last: kubeconfigs of its cluster name it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replacePrivateFile } from './directories.ts'
+import { replacePrivateFile } from './private-file.ts'
 
 const NAME = 'port'
 const USUAL_PORT = 6443
