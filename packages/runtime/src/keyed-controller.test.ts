@@ -216,6 +216,24 @@ test('Given RequeueAfter, then Forget and delayed add.', async () => {
   stop.abort()
 })
 
+test('a wait that is not a number is a defect of the rules: it is told, and tried again with back-off', async () => {
+  const runsAtMs: number[] = []
+  const { context, start, stop } = controllerOf(function* () {
+    runsAtMs.push(yield* currentTimeMs())
+    return { requeueAfterMs: NaN }
+  })
+  start()
+  const startMs = context.clock.nowMs()
+  await context.clock.advance(40)
+  assert.deepEqual(
+    runsAtMs.map((ms) => ms - startMs),
+    [0, 5, 15, 35],
+  )
+  const told = context.logger.lines.filter(({ severity }) => severity === 'error')
+  assert.equal(told.length, 4)
+  stop.abort()
+})
+
 test('a key is dropped after its retries, with a line in the log, and a new event starts over', async () => {
   let runs = 0
   const { context, start, stop } = controllerOf(

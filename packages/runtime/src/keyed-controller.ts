@@ -169,8 +169,9 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     return verdict ?? {}
   }
 
-  #conclude(key: string, verdict: Verdict): void {
+  #conclude(key: string, given: Verdict): void {
     const { maxRetries } = this.#logic
+    const verdict = withoutNaN(given)
     if (verdict.error !== undefined) {
       if (verdict.terminal) {
         this.#logger.error(verdict.error, 'Sync failed, a retry cannot help', { key })
@@ -243,6 +244,12 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     }
     return handler
   }
+}
+
+/** A wait of NaN, of a time that an object does not have, would be none: the rules would run without a pause. */
+function withoutNaN(verdict: Verdict): Verdict {
+  if (verdict.error !== undefined || !Number.isNaN(verdict.requeueAfterMs)) return verdict
+  return { error: new Error('the rules ask for a wait that is not a number') }
 }
 
 async function allSynced(

@@ -29,7 +29,8 @@ export class DelayingQueue extends WorkQueue {
   addAfter(key: string, delayMs: number, reason?: Reason): void {
     if (this.shuttingDown) return
     this.queueMetrics.retried()
-    if (delayMs <= 0) {
+    // NaN too: among the waiting keys it would stand before all others for ever.
+    if (!(delayMs > 0)) {
       this.add(key, reason)
       return
     }

@@ -265,6 +265,15 @@ test('a delay of zero or less is an add at once', () => {
   assert.equal(of.length, 2)
 })
 
+test('a delay that is no number is an add at once, and holds up nobody', async () => {
+  const { clock, of } = delaying()
+  of.addAfter('x', 50)
+  of.addAfter('y', NaN)
+  assert.equal(of.take()?.key, 'y')
+  await clock.advance(50)
+  assert.equal(of.take()?.key, 'x')
+})
+
 test('delayed items are lost at shutdown, also with a drain', async () => {
   for (const how of ['shutDown', 'shutDownWithDrain'] as const) {
     const { clock, of } = delaying()
