@@ -143,6 +143,23 @@ test('below one second the next look is soon, and not before the deadline', () =
   assert.equal(untilDeadlineMs(web, stuck, NOW_MS - 400), 405)
 })
 
+test('a condition that somebody wrote without its times is past its deadline, and stalls nothing', () => {
+  for (const lastUpdateTime of [undefined, null as unknown as undefined, 'yesterday']) {
+    const condition = { ...progressing('ReplicaSetUpdated', 'True', 1), lastUpdateTime }
+    const { progress } = evaluated(
+      { ...stuck, conditions: [available, condition] },
+      { replicas: 3, available: 0 },
+      { progressDeadlineSeconds: 60 },
+    )
+    assert.equal(progress?.reason, 'ProgressDeadlineExceeded')
+    const web = deployment({
+      status: { ...stuck, conditions: [condition] },
+      spec: { progressDeadlineSeconds: 60 },
+    })
+    assert.equal(untilDeadlineMs(web, stuck, NOW_MS), 5)
+  }
+})
+
 test('no look is planned for a complete or timed out rollout, or without a condition or a deadline', () => {
   const of = (conditions: readonly DeploymentCondition[], spec = {}) =>
     deployment({ replicas: 3, status: { conditions }, spec })

@@ -4,7 +4,7 @@
  * Contract: docs/behaviour/controllers/deployment-controller.md, Rollout status evaluation,
  * Concurrency.
  */
-import { findCondition, withoutCondition } from '@gyropilot/api'
+import { findCondition, parseTime, withoutCondition } from '@gyropilot/api'
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@gyropilot/api'
 import { currentTimeMs } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
@@ -122,7 +122,7 @@ export function isTimedOut(
   if (deadlineMs === undefined || condition === undefined) return false
   if (condition.reason === NEW_REPLICA_SET_AVAILABLE) return false
   if (condition.reason === PROGRESS_DEADLINE_EXCEEDED) return true
-  return Date.parse(condition.lastUpdateTime ?? '') + deadlineMs < nowMs
+  return updatedMs(condition) + deadlineMs < nowMs
 }
 
 /** When to look again though nothing happens; undefined when no deadline is running. */
@@ -136,10 +136,15 @@ export function untilDeadlineMs(
   if (deadlineMs === undefined || condition === undefined) return undefined
   if (isComplete(deployment, status) || condition.reason === PROGRESS_DEADLINE_EXCEEDED)
     return undefined
-  const remainingMs = Date.parse(condition.lastUpdateTime ?? '') + deadlineMs - nowMs
+  const remainingMs = updatedMs(condition) + deadlineMs - nowMs
   return remainingMs < DEADLINE_SLACK_MS
     ? Math.max(0, remainingMs) + SHORTEST_WAIT_MS
     : remainingMs + DEADLINE_SLACK_MS
+}
+
+/** Nobody makes sure that a condition has its times: without one the deadline is long past, as with Go's zero time. */
+function updatedMs({ lastUpdateTime }: DeploymentCondition): number {
+  return parseTime(lastUpdateTime) ?? 0
 }
 
 /** The first step of the queue's back-off, for a deadline that is due within a second. */
