@@ -9,7 +9,9 @@ import type { Command, Process } from '../shell/process.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from '../files/gathered.ts'
 import { expr, test } from './condition-commands.ts'
+import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
+import { dd } from './dd-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { mount } from './mount-command.ts'
@@ -311,8 +313,10 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['bash', sh],
   ['cat', cat],
   ['cd', cd],
+  ['cp', copy],
   ['cut', cut],
   ['date', date],
+  ['dd', dd],
   ['echo', echo],
   ['env', environmentCommand],
   [
@@ -332,6 +336,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['ls', ls],
   ['mkdir', makeFolders],
   ['mount', mount],
+  ['mv', move],
   ['printenv', printenv],
   ['printf', printf],
   ['ps', ps],
