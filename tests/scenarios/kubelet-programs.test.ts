@@ -281,6 +281,29 @@ scenario(
   one,
 )
 
+scenario(
+  'a web server whose index was taken away fails the probe that asks for it, until it is back',
+  async (world) => {
+    const folder = '/usr/share/nginx/html'
+    const away = exec(['sh', '-c', `mv ${folder}/index.html /tmp/`])
+    const back = ['sh', '-c', `mv /tmp/index.html ${folder}/ || true`]
+    const readinessProbe = { httpGet: { port: 80 }, periodSeconds: 5, failureThreshold: 1 }
+    const spec = { image: 'nginx', readinessProbe }
+    const livenessProbe = exec(back, { initialDelaySeconds: 30 })
+    await create(world, podOf({ ...spec, livenessProbe, lifecycle: { postStart: away } }))
+    await world.advance(20_000)
+    const early = await seen(world)
+    assert.deepEqual([early.started, early.ready], [true, false])
+    assert.deepEqual(await messages(world, 'Unhealthy'), [
+      'Readiness probe failed: HTTP probe failed with statuscode: 403',
+    ])
+    await world.advance(20_000)
+    const late = await seen(world)
+    assert.deepEqual([late.ready, late.restarts], [true, 0])
+  },
+  one,
+)
+
 for (const command of [
   ['sh', '-c', 'mysql -h 127.0.0.1 -e "SELECT 1"'],
   ['bash', '-c', 'echo asking; until redis-cli ping; do sleep 1; done'],

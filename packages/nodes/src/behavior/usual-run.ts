@@ -56,7 +56,7 @@ function isOfJob({ metadata }: Pod): boolean {
 }
 
 /** `busybox` of `docker.io/library/busybox:1.36@sha256:...`. */
-function repositoryName(image: string): string {
+export function repositoryName(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1)
   return last.split(/[:@]/)[0]!
 }

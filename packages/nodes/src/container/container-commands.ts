@@ -265,7 +265,23 @@ const ALL_COMMANDS = new Map([...COMMANDS, ...NETWORK_COMMANDS])
 
 async function surroundingsOf(place: Place, world: World): Promise<Surroundings> {
   const { turn, pause, nowMs, signal } = world
+  const { pod, container, nodeName } = place
   const network = place.network?.(signal)
+  const security = { ...pod.spec?.securityContext, ...container.securityContext }
+  const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
+  return {
+    ...(network === undefined ? { commands: COMMANDS } : { commands: ALL_COMMANDS, network }),
+    files: await filesOf(place),
+    hostname: hostnameOf(pod, nodeName),
+    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },
+    program: program || (container.image ?? ''),
+    nowMs,
+    sleep: pause,
+    yieldIfLong: () => turn.yieldIfLong(),
+  }
+}
+
+export async function filesOf(place: Place): Promise<FileTree> {
   const { pod, container, containerId, client, nodeName, storage } = place
   const root = storage.root(container.name, containerId, (store) => {
     fillRoot(store, pod, container, nodeName)
@@ -276,18 +292,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     })
   })
   const mounts = await new PodSources(client, pod, () => storage).mounts(container, nodeName)
-  const security = { ...pod.spec?.securityContext, ...container.securityContext }
-  const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
-  return {
-    ...(network === undefined ? { commands: COMMANDS } : { commands: ALL_COMMANDS, network }),
-    files: new FileTree(root, [cgroupMount(() => place.resources()), ...mounts]),
-    hostname: hostnameOf(pod, nodeName),
-    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },
-    program: program || (container.image ?? ''),
-    nowMs,
-    sleep: pause,
-    yieldIfLong: () => turn.yieldIfLong(),
-  }
+  return new FileTree(root, [cgroupMount(() => place.resources()), ...mounts])
 }
 
 async function* withTurns(

@@ -13,6 +13,7 @@ import { resourceValue } from './resource-fields.ts'
 import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 import { serviceVariables } from './service-environment.ts'
+import { addDocuments } from './web-documents.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
 const IMAGE_FOLDERS = ['/bin', '/dev', '/etc', '/home', '/proc', '/root', '/tmp', '/usr', '/var']
@@ -30,6 +31,7 @@ export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeN
   }
   for (const path of IMAGE_FOLDERS) store.makeFolder(path)
   for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))
+  addDocuments(store, container)
   const message = terminationPath(container)
   store.makeFolder(message.slice(0, message.lastIndexOf('/')))
   store.set(message, new Uint8Array(0))

@@ -1,4 +1,5 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
+import { STATUS_CODES } from 'node:http'
 import type { Container, Pod } from '@gyropilot/api'
 
 export const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
@@ -26,6 +27,17 @@ export interface Target {
   readonly port: number
 }
 
+export interface Page {
+  readonly status: number
+  readonly type: string
+  readonly body: Uint8Array
+}
+
+export const PLAIN_TEXT = 'text/plain; charset=utf-8'
+
+/** What a program of the pod answers there; undefined: the usual page. */
+export type Answer = (port: number, path: string) => Promise<Page | undefined>
+
 const MOST_REQUEST_BYTES = 65_536
 
 /** `8080=127.0.0.1:3000,9090=[::1]:9`; a part that cannot be read leads nowhere. */
@@ -44,9 +56,14 @@ export function targetOf(pod: Pod, port: number): Target | undefined {
  * information, and `kubectl create deployment web --image=nginx` declares none.
  */
 export function listens(pod: Pod, port: number): boolean {
-  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
-  const declared = containers.flatMap(({ ports = [] }) => ports)
-  return declared.length === 0 || declared.some(({ containerPort }) => containerPort === port)
+  return listener(pod, port) !== undefined
+}
+
+/** The one that says so, else the first. */
+export function listener({ spec }: Pod, port: number): Container | undefined {
+  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+  if (containers.every(({ ports = [] }) => ports.length === 0)) return containers[0]
+  return containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port))
 }
 
 type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcpSocket' | 'grpc'>
@@ -80,6 +97,7 @@ export async function servePort(
   port: number,
   streams: PortStreams,
   dial: Dial | undefined,
+  answer: Answer = async () => undefined,
 ): Promise<string | undefined> {
   const { name, namespace, uid } = pod.metadata ?? {}
   const failed = (why: string): string =>
@@ -94,7 +112,7 @@ export async function servePort(
     }
   }
   if (listens(pod, port)) {
-    await answerRequests(pod, port, streams)
+    await answerRequests(pod, port, streams, answer)
     return undefined
   }
   return failed(
@@ -119,8 +137,13 @@ async function relay({ input, output, signal }: PortStreams, dialed: Dialed): Pr
   }
 }
 
-/** HTTP/1.1, as little of it as a browser and curl need: every request gets the same short page. */
-async function answerRequests(pod: Pod, port: number, streams: PortStreams): Promise<void> {
+/** HTTP/1.1, as little of it as a browser and curl need: what no program answers gets a short page. */
+async function answerRequests(
+  pod: Pod,
+  port: number,
+  streams: PortStreams,
+  answer: Answer,
+): Promise<void> {
   let text = ''
   for await (const chunk of streams.input) {
     text += Buffer.from(chunk).toString('latin1')
@@ -130,15 +153,23 @@ async function answerRequests(pod: Pod, port: number, streams: PortStreams): Pro
     const [line = ''] = text.split('\r\n', 1)
     const [method = 'GET', path = '/'] = line.split(' ')
     const { name, namespace } = pod.metadata ?? {}
-    const page = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
+    const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
+    const { status, type, body } = (await answer(port, path)) ?? {
+      status: 200,
+      type: PLAIN_TEXT,
+      body: Buffer.from(usual),
+    }
     const head = [
-      'HTTP/1.1 200 OK',
-      'Content-Type: text/plain; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(page)}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${type}`,
+      `Content-Length: ${body.length}`,
       'Connection: close',
     ]
     await streams.output(
-      Buffer.from(`${head.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : page}`),
+      Buffer.concat([
+        Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
+        ...(method === 'HEAD' ? [] : [body]),
+      ]),
     )
     return
   }

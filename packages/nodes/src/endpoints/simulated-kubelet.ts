@@ -12,7 +12,7 @@ import type { LocalContainer } from '../running/local-pod.ts'
 import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
 import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
-import { printedBy, runInContainer } from '../container/container-commands.ts'
+import { filesOf, printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {
   CommandEnd,
@@ -24,6 +24,7 @@ import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
+import { servedPage } from '../container/web-documents.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
@@ -126,8 +127,14 @@ export class SimulatedKubelet {
     if (worker === undefined || running !== true) {
       return `error forwarding port ${port} to pod ${pod.metadata?.name}: pod is not running`
     }
-    const { servePort } = await import('../container/port-answers.ts')
-    return servePort(worker.pod, port, streams, this.#dial)
+    const { listener, servePort } = await import('../container/port-answers.ts')
+    return servePort(worker.pod, port, streams, this.#dial, async (at, path) => {
+      const spec = listener(worker.pod, at)
+      const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
+      if (container?.state.state !== 'running') return undefined
+      const place = worker.place(container.spec, container.containerId ?? '')
+      return servedPage(container.spec, path, () => filesOf(place))
+    })
   }
 
   usage(): {

@@ -4,6 +4,7 @@ import { sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
 import { portProblem } from '../container/port-answers.ts'
+import { isOfDocuments } from '../container/web-documents.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
@@ -17,7 +18,7 @@ export interface ProbeServices {
   /** Aborts when the run ends. */
   readonly signal: AbortSignal
   pod(): Pod
-  readonly programs: Pick<PodPrograms, 'exec'>
+  readonly programs: Pick<PodPrograms, 'exec' | 'webProblem'>
   /** Something of the container's status has changed. */
   changed(): void
   unhealthy(kind: ProbeKind, message: string): void
@@ -87,7 +88,7 @@ export class ContainerProbes {
     const elapsedMs = this.#elapsedMs()
     const probe = this.#container.spec.readinessProbe
     if (readyAfterMs !== undefined) return Math.max(readyAfterMs, delay) > elapsedMs
-    return probe !== undefined && (delay > elapsedMs || !this.#neverFails('readiness', probe))
+    return probe !== undefined && (delay > elapsedMs || !this.#passesAtFirst('readiness', probe))
   }
 
   async #readiness(): Promise<void> {
@@ -149,6 +150,11 @@ export class ContainerProbes {
 
   /** Probes that cannot fail are not asked: of many pods, that is most of the work. */
   #neverFails(kind: ProbeKind, probe: Probe): boolean {
+    if (probe.httpGet && isOfDocuments(this.#container.spec, probe.httpGet.path)) return false
+    return this.#passesAtFirst(kind, probe)
+  }
+
+  #passesAtFirst(kind: ProbeKind, probe: Probe): boolean {
     if (this.#behavior.probes[kind].some(({ success }) => !success)) return false
     return (
       probe.exec === undefined &&
@@ -163,8 +169,13 @@ export class ContainerProbes {
       const result = scripted.findLast(({ atMs }) => atMs <= elapsedMs)
       return (result?.success ?? true) ? undefined : 'scripted failure'
     }
-    if (probe.exec === undefined)
-      return portProblem(this.#services.pod(), this.#container.spec, probe)
+    if (probe.exec === undefined) {
+      const { pod, programs } = this.#services
+      return (
+        portProblem(pod(), this.#container.spec, probe) ??
+        programs.webProblem(this.#container, probe)
+      )
+    }
     return this.#execProblem(probe.exec.command ?? [], (probe.timeoutSeconds ?? 1) * 1000)
   }
 

@@ -8,6 +8,7 @@ import { printedBy, runOwnCommand, runProgram } from '../container/container-com
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../files/gathered.ts'
 import { terminationPath } from '../container/pod-files.ts'
+import { isOfDocuments, missingDocument } from '../container/web-documents.ts'
 import { connects } from '../network-commands/network-commands.ts'
 import { ProgramConsole } from '../container/program-console.ts'
 import { consoleOf } from './local-pod.ts'
@@ -108,6 +109,18 @@ export class PodPrograms {
     const exitCode = await runOwnCommand(command, place(spec, containerId), print, signal)
     if (exitCode === undefined) return undefined
     return { exitCode, output: Buffer.from(printed.bytes()).toString() }
+  }
+
+  /** What a probe is told of a document that somebody took away from a web server, in a kubelet's words. */
+  webProblem(
+    { spec, containerId = '' }: LocalContainer,
+    { httpGet }: Pick<NonNullable<Container['livenessProbe']>, 'httpGet'>,
+  ): string | undefined {
+    if (httpGet === undefined || httpGet.host) return undefined
+    if (!isOfDocuments(spec, httpGet.path)) return undefined
+    const { storage } = this.#options.place(spec, containerId)
+    const status = missingDocument(spec, httpGet.path, storage.rootOf(spec.name, containerId))
+    return status === undefined ? undefined : `HTTP probe failed with statuscode: ${status}`
   }
 
   /**
