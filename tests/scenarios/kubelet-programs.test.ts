@@ -304,6 +304,27 @@ scenario(
   one,
 )
 
+scenario(
+  'the liveness server of the tutorial is restarted once it answers 500, and a redirect to it is followed',
+  async (world) => {
+    const image = 'registry.k8s.io/e2e-test-images/agnhost:2.40'
+    const livenessProbe = {
+      httpGet: { path: '/redirect?loc=/healthz', port: 8080 },
+      initialDelaySeconds: 3,
+      periodSeconds: 3,
+      failureThreshold: 1,
+    }
+    await create(world, podOf({ image, args: ['liveness'], livenessProbe }))
+    await world.advance(10_000)
+    assert.equal((await seen(world)).restarts, 0)
+    await world.advance(6_000)
+    assert.equal((await seen(world)).restarts, 1)
+    const [unhealthy] = await messages(world, 'Unhealthy')
+    assert.equal(unhealthy, 'Liveness probe failed: HTTP probe failed with statuscode: 500')
+  },
+  one,
+)
+
 for (const command of [
   ['sh', '-c', 'mysql -h 127.0.0.1 -e "SELECT 1"'],
   ['bash', '-c', 'echo asking; until redis-cli ping; do sleep 1; done'],

@@ -6,7 +6,9 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { Turn } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
+import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { cgroupMount } from './cgroup-files.ts'
+import { AGNHOST_COMMANDS } from '../commands/agnhost-command.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
 import type { Network } from '../shell/network.ts'
@@ -244,7 +246,7 @@ async function knownExitCode(
 class NotRunHere extends Error {}
 
 /** Made once for each run: what it is made of may change, it does not. */
-async function environmentOf(place: Place): Promise<Map<string, string>> {
+export async function environmentOf(place: Place): Promise<Map<string, string>> {
   const { client, pod, container, containerId, nodeName, storage } = place
   const made = await storage.environment(container.name, containerId, () =>
     new PodSources(client, pod, () => storage).environment(container, nodeName),
@@ -261,16 +263,25 @@ interface World {
 }
 
 const NEVER = new AbortController().signal
-const ALL_COMMANDS = new Map([...COMMANDS, ...NETWORK_COMMANDS])
+const CONNECTED_COMMANDS = new Map([...COMMANDS, ...NETWORK_COMMANDS])
+const COMMANDS_OF_AGNHOST = new Map([...COMMANDS, ...AGNHOST_COMMANDS])
+const CONNECTED_COMMANDS_OF_AGNHOST = new Map([...CONNECTED_COMMANDS, ...AGNHOST_COMMANDS])
+
+function commandsOf(container: Container, isConnected: boolean): Surroundings['commands'] {
+  if (isAgnhost(container))
+    return isConnected ? CONNECTED_COMMANDS_OF_AGNHOST : COMMANDS_OF_AGNHOST
+  return isConnected ? CONNECTED_COMMANDS : COMMANDS
+}
 
 async function surroundingsOf(place: Place, world: World): Promise<Surroundings> {
   const { turn, pause, nowMs, signal } = world
   const { pod, container, nodeName } = place
   const network = place.network?.(signal)
   const security = { ...pod.spec?.securityContext, ...container.securityContext }
-  const program = [...(container.command ?? []), ...(container.args ?? [])].join(' ')
+  const program = programOf(container).join(' ')
   return {
-    ...(network === undefined ? { commands: COMMANDS } : { commands: ALL_COMMANDS, network }),
+    commands: commandsOf(container, network !== undefined),
+    ...(network === undefined ? {} : { network }),
     files: await filesOf(place),
     hostname: hostnameOf(pod, nodeName),
     user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },

@@ -31,12 +31,21 @@ export interface Page {
   readonly status: number
   readonly type: string
   readonly body: Uint8Array
+  /** Of what is asked for. */
+  readonly location?: string
+}
+
+export interface Request {
+  readonly port: number
+  readonly method: string
+  /** With its query. */
+  readonly path: string
 }
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 
 /** What a program of the pod answers there; undefined: the usual page. */
-export type Answer = (port: number, path: string) => Promise<Page | undefined>
+export type Answer = (request: Request) => Promise<Page | undefined>
 
 const MOST_REQUEST_BYTES = 65_536
 
@@ -154,7 +163,8 @@ async function answerRequests(
     const [method = 'GET', path = '/'] = line.split(' ')
     const { name, namespace } = pod.metadata ?? {}
     const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
-    const { status, type, body } = (await answer(port, path)) ?? {
+    const { status, type, body, location } = (await answer({ port, method, path })) ?? {
+      location: undefined,
       status: 200,
       type: PLAIN_TEXT,
       body: Buffer.from(usual),
@@ -163,6 +173,7 @@ async function answerRequests(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${type}`,
       `Content-Length: ${body.length}`,
+      ...(location === undefined ? [] : [`Location: ${location}`]),
       'Connection: close',
     ]
     await streams.output(

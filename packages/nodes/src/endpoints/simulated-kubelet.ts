@@ -7,12 +7,13 @@ import type { Container, Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { ScriptedAnswer } from '../behavior/behavior.ts'
+import { programOf } from '../behavior/image-program.ts'
 import { consoleOf, isInteractive } from '../running/local-pod.ts'
 import type { LocalContainer } from '../running/local-pod.ts'
 import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
 import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
-import { filesOf, printedBy, runInContainer } from '../container/container-commands.ts'
+import { printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {
   CommandEnd,
@@ -24,7 +25,7 @@ import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
-import { servedPage } from '../container/web-documents.ts'
+import { answerOf } from '../container/web-answers.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
@@ -128,12 +129,12 @@ export class SimulatedKubelet {
       return `error forwarding port ${port} to pod ${pod.metadata?.name}: pod is not running`
     }
     const { listener, servePort } = await import('../container/port-answers.ts')
-    return servePort(worker.pod, port, streams, this.#dial, async (at, path) => {
-      const spec = listener(worker.pod, at)
+    return servePort(worker.pod, port, streams, this.#dial, async (request) => {
+      const spec = listener(worker.pod, request.port)
       const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
       if (container?.state.state !== 'running') return undefined
       const place = worker.place(container.spec, container.containerId ?? '')
-      return servedPage(container.spec, path, () => filesOf(place))
+      return answerOf(place, container.state.startedAtMs, request)
     })
   }
 
@@ -251,7 +252,7 @@ export class SimulatedKubelet {
     startedAtMs: number,
     untilMs: number,
   ): Promise<Printed | undefined> {
-    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    const words = programOf(spec)
     if (words.length === 0) return undefined
     return printedBy(words, worker.place(spec, ''), startedAtMs, untilMs)
   }

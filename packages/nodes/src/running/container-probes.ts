@@ -4,7 +4,7 @@ import { sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
 import { portProblem } from '../container/port-answers.ts'
-import { isOfDocuments } from '../container/web-documents.ts'
+import { mayAnswerBadly } from '../container/web-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
@@ -150,7 +150,7 @@ export class ContainerProbes {
 
   /** Probes that cannot fail are not asked: of many pods, that is most of the work. */
   #neverFails(kind: ProbeKind, probe: Probe): boolean {
-    if (probe.httpGet && isOfDocuments(this.#container.spec, probe.httpGet.path)) return false
+    if (probe.httpGet && mayAnswerBadly(this.#container.spec, probe.httpGet)) return false
     return this.#passesAtFirst(kind, probe)
   }
 

@@ -4,11 +4,12 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { PodBehavior } from '../behavior/behavior.ts'
+import { programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../files/gathered.ts'
 import { terminationPath } from '../container/pod-files.ts'
-import { isOfDocuments, missingDocument } from '../container/web-documents.ts'
+import { answerProblem, mayAnswerBadly } from '../container/web-answers.ts'
 import { connects } from '../network-commands/network-commands.ts'
 import { ProgramConsole } from '../container/program-console.ts'
 import { consoleOf } from './local-pod.ts'
@@ -52,7 +53,7 @@ export class PodPrograms {
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { spec } = container
-    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    const words = programOf(spec)
     if (words.length === 0) return undefined
     if (spec.stdin !== true && !connects(words))
       return this.#program(container, startedAtMs, undefined, signal)
@@ -76,8 +77,7 @@ export class PodPrograms {
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, logger, place } = this.#options
-    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
-    if (words.length === 0) return undefined
+    const words = programOf(spec)
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)
@@ -111,16 +111,14 @@ export class PodPrograms {
     return { exitCode, output: Buffer.from(printed.bytes()).toString() }
   }
 
-  /** What a probe is told of a document that somebody took away from a web server, in a kubelet's words. */
+  /** What a probe of a port is answered badly, in a kubelet's words. */
   webProblem(
-    { spec, containerId = '' }: LocalContainer,
+    { spec, state, containerId = '' }: LocalContainer,
     { httpGet }: Pick<NonNullable<Container['livenessProbe']>, 'httpGet'>,
   ): string | undefined {
-    if (httpGet === undefined || httpGet.host) return undefined
-    if (!isOfDocuments(spec, httpGet.path)) return undefined
-    const { storage } = this.#options.place(spec, containerId)
-    const status = missingDocument(spec, httpGet.path, storage.rootOf(spec.name, containerId))
-    return status === undefined ? undefined : `HTTP probe failed with statuscode: ${status}`
+    if (httpGet === undefined || !mayAnswerBadly(spec, httpGet)) return undefined
+    if (state.state !== 'running') return undefined
+    return answerProblem(this.#options.place(spec, containerId), state.startedAtMs, httpGet)
   }
 
   /**
@@ -140,7 +138,7 @@ export class PodPrograms {
       return Buffer.from(file.subarray(-MOST_MESSAGE_BYTES)).toString()
     if (spec.terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0)
       return undefined
-    const words = [...(spec.command ?? []), ...(spec.args ?? [])]
+    const words = programOf(spec)
     const { logs } = behavior.container(spec, role)
     const startedAtMs = clock.nowMs() - ranForMs
     const printed =

@@ -1,0 +1,104 @@
+/**
+ * `agnhost`, the program of the image of that name in Kubernetes' tutorials: what it prints. Its servers wait for their end; what
+ * they answer is in container/agnhost-server.ts.
+ */
+import { durationMs } from '../behavior/duration.ts'
+import type { Command, Process } from '../shell/process.ts'
+
+const AGNHOST = /^\/?agnhost(?:-2)?$/
+const SERVERS =
+  /^(?:audit-proxy|crd-conversion-webhook|fake-gitserver|grpc-health-checking|guestbook|inclusterclient|liveness|net|netexec|nettest|no-snat-test|no-snat-test-proxy|pause|port-forward-tester|porter|resource-consumer|serve-hostname|test-webserver|webhook)$/
+
+export interface AgnhostCall {
+  readonly subcommand: string
+  readonly flags: ReadonlyMap<string, string>
+}
+
+/** Undefined: the words call something else. */
+export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly string[]):
+  | AgnhostCall
+  | undefined {
+  if (!AGNHOST.test(name)) return undefined
+  const flags = new Map<string, string>()
+  for (let at = 0; at < args.length; at++) {
+    const [, flag, , value] = /^--?([a-z][\w-]*)(=(.*))?$/s.exec(args[at]!) ?? []
+    if (flag === undefined) continue
+    const next = args[at + 1]
+    if (value !== undefined) flags.set(flag, value)
+    else if (next === undefined || next.startsWith('-')) flags.set(flag, 'true')
+    else flags.set(flag, args[++at]!)
+  }
+  return { subcommand, flags }
+}
+
+export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
+  ['agnhost', '/agnhost', '/agnhost-2'].map((name) => [name, (task) => run(name, task)]),
+)
+
+async function run(name: string, task: Process): Promise<number> {
+  const { subcommand, flags } = agnhostCall(['agnhost', ...task.args])!
+  if (SERVERS.test(subcommand)) {
+    await task.place.sleep(Infinity)
+    return 0
+  }
+  const act = PRINTING[subcommand]
+  if (act !== undefined) return act(name, task, flags)
+  task.place.onUnknown?.(`agnhost ${subcommand}`)
+  await task.err(`agnhost ${subcommand} is not known to simulated containers\n`)
+  return 1
+}
+
+type Act = (name: string, task: Process, flags: ReadonlyMap<string, string>) => Promise<number>
+
+const PRINTING: Readonly<Record<string, Act>> = {
+  'dns-server-list': async (_, task) => print(task, await named(task, 'nameserver')),
+  'dns-suffix': async (_, task) => print(task, await named(task, 'search')),
+  'entrypoint-tester': async (name, task) => print(task, `[${[name, ...task.args].join(' ')}]`),
+  'etc-hosts': async (_, task) => {
+    await task.out(await task.place.files.read('/etc/hosts'))
+    return 0
+  },
+  'logs-generator': generateLogs,
+}
+
+/** Of /etc/resolv.conf. */
+async function named({ place }: Process, word: string): Promise<string> {
+  const lines = Buffer.from(await place.files.read('/etc/resolv.conf'))
+    .toString()
+    .split('\n')
+  const values = lines.map((line) => line.split(/\s+/)).filter(([first]) => first === word)
+  return values.flatMap(([, ...rest]) => rest).join(',')
+}
+
+async function print(task: Process, text: string): Promise<number> {
+  await task.out(`${text}\n`)
+  return 0
+}
+
+const METHODS = ['GET', 'POST', 'PUT']
+const NAMESPACES = ['kube-system', 'default', 'ns']
+
+/** Made up, and the same every time. */
+async function generateLogs(
+  _: string,
+  task: Process,
+  flags: ReadonlyMap<string, string>,
+): Promise<number> {
+  const { err, place } = task
+  const total = Number(flags.get('log-lines-total') ?? flags.get('t'))
+  const totalMs = durationMs(flags.get('run-duration') ?? flags.get('d'), Number.NaN)
+  if (!(total > 0) || !(totalMs > 0)) {
+    await err('agnhost: logs-generator needs --log-lines-total and --run-duration\n')
+    return 255
+  }
+  for (let line = 0; line < total; line++) {
+    const pod = (line * 7919 + 1009).toString(36)
+    const path = `/api/v1/namespaces/${NAMESPACES[(line % 5) % 3]}/pods/${pod}`
+    const text = `${line} ${METHODS[(line % 7) % 3]} ${path} ${200 + ((line * 37) % 400)}`
+    const time = new Date(place.nowMs()).toISOString()
+    const stamp = `I${time.slice(5, 7)}${time.slice(8, 10)} ${time.slice(11, 23)}000`
+    await err(`${stamp}       1 logs_generator.go:76] ${text}\n`)
+    await place.sleep(totalMs / total)
+  }
+  return 0
+}

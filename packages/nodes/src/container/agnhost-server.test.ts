@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
+
+const run = {
+  hostname: 'web-0',
+  ranForMs: 10_000,
+  nowMs: Date.UTC(2026, 0, 2),
+  environment: new Map([
+    ['SERVE_PORT_80', 'foo'],
+    ['SERVE_TCP_PORT_81', 'bar'],
+  ]),
+}
+
+function answer(line: string, port: number, path: string, ranForMs = 0): string {
+  const request = { method: 'PUT', port, path }
+  const page = agnhostPage(line.split(' '), { ...run, ranForMs }, request)
+  if (page === undefined) return ''
+  return `${page.status} ${page.location ?? Buffer.from(page.body)}`
+}
+
+for (const [line, port, path, expected] of [
+  ['/agnhost serve-hostname', 9376, '/any', '200 web-0'],
+  ['/agnhost serve-hostname', 80, '/', ''],
+  ['/agnhost serve-hostname --port=80', 80, '/', '200 web-0'],
+  ['/agnhost netexec', 8080, '/', '200 NOW: 2026-01-02T00:00:00.000Z'],
+  ['agnhost netexec --http-port=90', 90, '/hostName', '200 web-0'],
+  ['agnhost netexec --http-port 90 --udp-port 91', 90, '/hostname', '200 web-0'],
+  ['/agnhost netexec --http-port=90', 8080, '/hostname', ''],
+  ['/agnhost netexec', 8080, '/healthz', '200 '],
+  ['/agnhost netexec', 8080, '/serverport', '200 8080'],
+  ['/agnhost netexec', 8080, '/echo?msg=a%20b', '200 a b'],
+  ['/agnhost netexec', 8080, '/echo?msg=a&code=503', '503 a'],
+  ['/agnhost netexec', 8080, '/redirect?location=/echo&code=307', '307 /echo'],
+  ['/agnhost netexec', 8080, '/dial?host=x', ''],
+  ['/agnhost porter', 80, '/', '200 foo'],
+  ['/agnhost porter', 81, '/x', '200 bar'],
+  ['/agnhost porter', 82, '/', ''],
+  ['/agnhost porter --json-response', 80, '/', '200 {"Method":"PUT","Body":"foo"}'],
+  ['/agnhost liveness', 8080, '/healthz', '200 ok'],
+  ['/agnhost liveness', 8080, '/started', '200 0s'],
+  ['/agnhost liveness', 8080, '/other', '404 404 page not found\n'],
+  ['/agnhost liveness', 8080, '/redirect?loc=%2Fhealthz', '302 /healthz'],
+  ['/agnhost pause', 80, '/', ''],
+  ['sh netexec', 8080, '/', ''],
+] as const)
+  test(`${line} at ${port}${path}`, () => assert.equal(answer(line, port, path), expected))
+
+test('liveness is well for ten seconds', () => {
+  assert.equal(answer('/agnhost liveness', 8080, '/healthz', 10_000), '200 ok')
+  assert.equal(answer('/agnhost liveness', 8080, '/healthz', 10_500), '500 error: 10.5')
+  assert.equal(agnhostMayFail(['/agnhost', 'liveness']), true)
+  assert.equal(agnhostMayFail(['/agnhost', 'netexec']), false)
+  assert.equal(agnhostMayFail([]), false)
+})

@@ -1,0 +1,76 @@
+/** What the servers of the program `agnhost` answer, as far as it concerns one pod alone. */
+import { agnhostCall } from '../commands/agnhost-command.ts'
+import type { AgnhostCall } from '../commands/agnhost-command.ts'
+import { PLAIN_TEXT } from './port-answers.ts'
+import type { Page, Request } from './port-answers.ts'
+
+/** The run that is asked. */
+export interface AskedRun {
+  readonly hostname: string
+  readonly ranForMs: number
+  readonly nowMs: number
+  readonly environment: ReadonlyMap<string, string>
+}
+
+/** Undefined: nothing is known of what it answers. */
+export function agnhostPage(
+  words: readonly string[],
+  run: AskedRun,
+  request: Request,
+): Page | undefined {
+  const call = agnhostCall(words)
+  return call && SERVERS[call.subcommand]?.(call, run, request)
+}
+
+/** Whether what it answers there changes while it runs. */
+export function agnhostMayFail(words: readonly string[]): boolean {
+  return agnhostCall(words)?.subcommand === 'liveness'
+}
+
+type Server = (call: AgnhostCall, run: AskedRun, request: Request) => Page | undefined
+
+const SERVERS: Readonly<Record<string, Server>> = {
+  liveness(_, { ranForMs }, { port, path }) {
+    if (port !== 8080) return undefined
+    const { pathname, searchParams } = urlOf(path)
+    if (pathname === '/started') return page(200, `${ranForMs / 1000}s`)
+    if (pathname === '/redirect') return redirect(302, searchParams.get('loc') ?? '')
+    if (pathname !== '/healthz') return page(404, '404 page not found\n')
+    return ranForMs > ALIVE_MS ? page(500, `error: ${ranForMs / 1000}`) : page(200, 'ok')
+  },
+  netexec({ flags }, { hostname, nowMs }, { port, path }) {
+    if (port !== Number(flags.get('http-port') ?? 8080)) return undefined
+    const { pathname, searchParams } = urlOf(path)
+    const code = Number(searchParams.get('code') ?? 0)
+    if (pathname === '/') return page(200, `NOW: ${new Date(nowMs).toISOString()}`)
+    if (/^\/host[nN]ame$/.test(pathname)) return page(200, hostname)
+    if (pathname === '/healthz') return page(200, '')
+    if (pathname === '/serverport') return page(200, String(port))
+    if (pathname === '/echo') return page(code || 200, searchParams.get('msg') ?? '')
+    if (pathname === '/redirect') return redirect(code || 302, searchParams.get('location') ?? '')
+    return undefined
+  },
+  porter({ flags }, { environment }, { port, method }) {
+    const value = environment.get(`SERVE_PORT_${port}`) ?? environment.get(`SERVE_TCP_PORT_${port}`)
+    if (value === undefined) return undefined
+    if (flags.get('json-response') !== 'true') return page(200, value)
+    const body = Buffer.from(JSON.stringify({ Method: method, Body: value }))
+    return { status: 200, type: 'application/json', body }
+  },
+  'serve-hostname': ({ flags }, { hostname }, { port }) =>
+    port === Number(flags.get('port') ?? 9376) ? page(200, hostname) : undefined,
+}
+
+const ALIVE_MS = 10_000
+
+function page(status: number, text: string): Page {
+  return { status, type: PLAIN_TEXT, body: Buffer.from(text) }
+}
+
+function redirect(status: number, location: string): Page {
+  return { ...page(status, ''), location }
+}
+
+function urlOf(path: string): URL {
+  return new URL(path.replace(/^\/*/, '/'), 'http://pod')
+}

@@ -1,0 +1,64 @@
+/** What the program of a container answers over HTTP, to whoever asks and to the probes of its node. */
+import type { Container } from '@gyropilot/api'
+import { programOf } from '../behavior/image-program.ts'
+import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
+import { environmentOf, filesOf } from './container-commands.ts'
+import type { Place } from './container-commands.ts'
+import { hostnameOf } from './pod-names.ts'
+import type { Page, Request } from './port-answers.ts'
+import { isOfDocuments, missingDocument, servedPage } from './web-documents.ts'
+
+type HttpGet = NonNullable<NonNullable<Container['livenessProbe']>['httpGet']>
+
+/** Undefined: the usual page. */
+export async function answerOf(
+  place: Place,
+  startedAtMs: number,
+  request: Request,
+): Promise<Page | undefined> {
+  const words = programOf(place.container)
+  const run = runOf(place, startedAtMs, await environmentOf(place))
+  return (
+    agnhostPage(words, run, request) ??
+    servedPage(place.container, request.path, () => filesOf(place))
+  )
+}
+
+/** Whether a probe may ever be answered badly: of most containers nothing is known that could go wrong. */
+export function mayAnswerBadly(container: Container, { host, path }: HttpGet): boolean {
+  if (host) return false
+  return isOfDocuments(container, path) || agnhostMayFail(programOf(container))
+}
+
+/** What is wrong with what a probe is answered, in a kubelet's words. */
+export function answerProblem(
+  place: Place,
+  startedAtMs: number,
+  { path = '/', port }: HttpGet,
+): string | undefined {
+  const { container, containerId, storage } = place
+  const run = runOf(place, startedAtMs, new Map())
+  const request = { method: 'GET', port: portNumber(container, port), path }
+  let page = agnhostPage(programOf(container), run, request)
+  // One that leads to another host is not followed, and is taken to be well.
+  for (let hops = 0; page?.location?.startsWith('/') && hops < MOST_REDIRECTS; hops++)
+    page = agnhostPage(programOf(container), run, { ...request, path: page.location })
+  const root = storage.rootOf(container.name, containerId)
+  const status = page?.status ?? missingDocument(container, path, root) ?? 200
+  return status < 400 ? undefined : `HTTP probe failed with statuscode: ${status}`
+}
+
+const MOST_REDIRECTS = 10
+
+function portNumber({ ports = [] }: Container, port: string | number): number {
+  return ports.find(({ name }) => name === port)?.containerPort ?? Number(port)
+}
+
+function runOf(
+  { clock, nodeName, pod }: Place,
+  startedAtMs: number,
+  environment: ReadonlyMap<string, string>,
+) {
+  const nowMs = clock.nowMs()
+  return { hostname: hostnameOf(pod, nodeName), ranForMs: nowMs - startedAtMs, nowMs, environment }
+}
