@@ -1,6 +1,6 @@
 /**
  * Whether a simulated registry has an image. No registry is asked: references that are no references are refused as the
- * kubelet refuses them, and tags that stand for a mistake in tutorials and tests cannot be pulled.
+ * kubelet refuses them, and tags and names that stand for a mistake in tutorials and tests cannot be pulled.
  */
 const REFERENCE =
   /^(?:(?=[^:/]{1,253}(?::\d+)?\/)[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d+)?\/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[a-fA-F0-9]{32,})?$/
@@ -8,11 +8,17 @@ const REFERENCE =
 export interface ImageRules {
   /** Tags that no simulated registry has. */
   readonly missingTags: readonly RegExp[]
+  /** Of repositories and registries. */
+  readonly missingNames: readonly RegExp[]
 }
 
 export const DEFAULT_IMAGE_RULES: ImageRules = {
   missingTags: [
     /(?:^|[-_.])(?:does-?not-?exist|non-?existent|no-?such(?:-?tag)?|missing|broken|bad|bogus|invalid|wrong|nope)(?:$|[-_.])/i,
+    /^404$/,
+  ],
+  missingNames: [
+    /(?:^|[-_./])(?:does-?not-?exist|non-?existent|no-?such-?(?:image|registry|repo)|invalid)(?:$|[-_./])/i,
   ],
 }
 
@@ -28,8 +34,13 @@ export function imageProblem(image: string, rules: ImageRules): ImageProblem | u
       message: `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`,
     }
   }
-  const tag = /:([\w.-]+)(?:@|$)/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1]
-  if (tag !== undefined && rules.missingTags.some((pattern) => pattern.test(tag))) {
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  const name = image.slice(0, image.length - last.length) + last.replace(/[:@].*$/, '')
+  const tag = /:([\w.-]+)(?:@|$)/.exec(last)?.[1]
+  const isMissing =
+    rules.missingNames.some((pattern) => pattern.test(name)) ||
+    (tag !== undefined && rules.missingTags.some((pattern) => pattern.test(tag)))
+  if (isMissing) {
     const reference = resolvedImage(image)
     return {
       reason: 'ErrImagePull',
