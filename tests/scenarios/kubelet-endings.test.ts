@@ -162,3 +162,24 @@ scenario(
   },
   one,
 )
+
+for (const [script, seconds, exitCode] of [
+  ['term() { sleep 4; exit 7; }; trap term TERM; while true; do sleep 1; done', 4, 7],
+  ['trap "echo noted" TERM; while true; do sleep 1; done', 10, 137],
+  ["trap '' TERM; sleep 600", 10, 137],
+  ['trap "exit 7" TERM; trap - TERM; sleep 600', 0, 0],
+] as const)
+  scenario(
+    `a program that is asked to end does what its script says: ${script}`,
+    async (world) => {
+      const pod = podOf({ command: ['sh', '-c', script] }, { terminationGracePeriodSeconds: 10 })
+      await create(world, { ...pod, metadata: { ...pod.metadata, finalizers: ['x.example/y'] } })
+      await world.advance(5_000)
+      await world.of(resources.pods).delete('p')
+      if (seconds > 0) await world.advance(seconds * 1000 - 500)
+      if (seconds > 0) assert.ok((await statusOf(world))?.state?.running)
+      await world.advance(1_500)
+      assert.equal((await statusOf(world))?.state?.terminated?.exitCode, exitCode)
+    },
+    one,
+  )

@@ -51,6 +51,8 @@ export interface ContainerBehavior {
   readonly probes: Readonly<Record<ProbeKind, readonly ProbeResult[]>>
   readonly terminateMs: number
   readonly terminateExitCode: number
+  /** False: a program that does something of its own then does it. */
+  readonly terminationIsScripted: boolean
   /** Runs into SIGKILL. */
   readonly ignoresTermination: boolean
   readonly logs: readonly ScriptedLine[]
@@ -145,6 +147,7 @@ export function behaviorOf(
           defaults.terminateMs,
         ),
         terminateExitCode: Number(own.terminate?.exitCode ?? 0),
+        terminationIsScripted: (own.terminate ?? annotated(pod, 'terminate')) !== undefined,
         ignoresTermination: own.terminate?.ignore === true,
         logs: (own.logs ?? []).map((line: Document) => ({
           atMs: scaled(line.at, 0),

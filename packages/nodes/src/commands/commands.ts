@@ -4,7 +4,7 @@ import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { Exit } from '../shell/process.ts'
 import { runCommand } from '../shell/run-command.ts'
-import { runScript } from '../shell/shell.ts'
+import { runWholeScript } from '../shell/shell.ts'
 import type { Command, Process } from '../shell/process.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from '../files/gathered.ts'
@@ -195,12 +195,8 @@ const sh: Command = async (given) => {
   const script = isGiven
     ? (first ?? '')
     : Buffer.from(await task.place.files.read(pathOf(task, first!))).toString()
-  try {
-    return await runScript(script, task)
-  } catch (error) {
-    if (error instanceof Exit) return error.exitCode
-    throw error
-  }
+  // The first word behind a script that is given is its name.
+  return runWholeScript(script, task, rest.slice(isGiven ? 2 : 1))
 }
 
 const set: Command = (task) => {

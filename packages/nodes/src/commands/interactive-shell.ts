@@ -1,5 +1,6 @@
 /** `sh` without a script: lines from its input. With a terminal it echoes what is typed, as a terminal's other end must. */
 import { Exit, INTERRUPTED_EXIT_CODE, Interrupted } from '../shell/process.ts'
+import { Definitions } from '../shell/definitions.ts'
 import { runScript } from '../shell/shell.ts'
 import { inputOf } from '../shell/input.ts'
 import type { Process } from '../shell/process.ts'
@@ -18,11 +19,13 @@ export async function interactiveShell(task: Process): Promise<number> {
   const inner: Process = terminal ? { ...task, out, err: (text) => out(text) } : task
   const prompt = (): string =>
     `${task.folder.path || '/'} ${task.place.user.uid === 0 ? '#' : '$'} `
+  const defined = new Definitions()
   let exitCode = 0
   let line = ''
   const run = async (script: string): Promise<boolean> => {
     try {
-      exitCode = await runScript(script, { ...inner, stdin: inputOf(new Uint8Array(0)) }, exitCode)
+      const own = { ...inner, stdin: inputOf(new Uint8Array(0)) }
+      exitCode = await runScript(script, own, exitCode, defined)
       return true
     } catch (error) {
       if (error instanceof Interrupted) {

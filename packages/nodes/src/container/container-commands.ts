@@ -111,6 +111,7 @@ export async function runProgram(
   elapsedMs: number,
   console: ProgramConsole | undefined,
   signal: AbortSignal,
+  onTrap: Surroundings['onTrap'] = undefined,
 ): Promise<number | undefined> {
   const { clock } = place
   let aheadMs = elapsedMs
@@ -132,7 +133,7 @@ export async function runProgram(
     await turn.yieldIfLong()
   }
   const stdin = console?.input ?? inputOf(new Uint8Array(0))
-  return exitCodeOf(words, { stdin, out, err: out }, surroundings, place)
+  return exitCodeOf(words, { stdin, out, err: out }, { ...surroundings, onTrap }, place)
 }
 
 /**

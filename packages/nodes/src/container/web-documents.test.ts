@@ -57,6 +57,10 @@ for (const [container, path, status] of [
   [mounted, '/index.html', undefined],
   [{ ...nginx, command: ['sleep', '9'] }, '/index.html', undefined],
   [{ ...nginx, image: 'nginx-like' }, '/index.html', undefined],
+  [{ name: 'c', image: 'agnhost', args: ['test-webserver'] }, '/localhost.crt', 404],
+  [{ name: 'c', image: 'agnhost', command: ['/agnhost', 'test-webserver'] }, '/localhost.crt', 404],
+  [{ name: 'c', image: 'agnhost', args: ['test-webserver'] }, '/', undefined],
+  [{ name: 'c', image: 'agnhost', args: ['netexec'] }, '/localhost.crt', undefined],
 ] as const)
   test(`without its index ${JSON.stringify(container)} answers ${path} with ${status}`, async () => {
     const empty = new FileStore()

@@ -1,7 +1,9 @@
 /** What the servers of well-known images serve: files below a folder of theirs. Contract: docs/behaviour/simulation/kubelet.md, Ports. */
 import { STATUS_CODES } from 'node:http'
 import type { Container } from '@gyropilot/api'
+import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { repositoryName } from '../behavior/usual-run.ts'
+import { agnhostCall } from '../commands/agnhost-command.ts'
 import type { FileStore } from '../files/file-store.ts'
 import { absolute } from '../files/file-tree.ts'
 import type { FileTree } from '../files/file-tree.ts'
@@ -10,27 +12,36 @@ import type { Page } from './port-answers.ts'
 
 interface WebServer {
   readonly folder: string
+  /** That its image has there. */
+  readonly own: string
   /** Of a folder without an index; undefined: what is in it is shown. */
   readonly bareFolder?: 403
 }
 
-const WEB_SERVERS: ReadonlyMap<string, WebServer> = new Map([
-  ['httpd', { folder: '/usr/local/apache2/htdocs' }],
-  ['nginx', { folder: '/usr/share/nginx/html', bareFolder: 403 }],
-])
 const INDEX = 'index.html'
+const WEB_SERVERS: ReadonlyMap<string, WebServer> = new Map([
+  ['httpd', { folder: '/usr/local/apache2/htdocs', own: INDEX }],
+  ['nginx', { folder: '/usr/share/nginx/html', own: INDEX, bareFolder: 403 }],
+])
+/** Serves all files of its container, of which a certificate is one. */
+const AGNHOST_SERVER: WebServer = { folder: '', own: 'localhost.crt' }
 /** As the image has it: where it is untouched, the page that says which pod answers is worth more. */
-const IMAGE_INDEX: Uint8Array = Buffer.from('<html><body><h1>It works!</h1></body></html>\n')
+const IMAGE_FILE: Uint8Array = Buffer.from('<html><body><h1>It works!</h1></body></html>\n')
 
 /** Undefined: nothing is known of its image, or it was told to run something else. */
-function webServerOf({ image = '', command }: Container): WebServer | undefined {
+function webServerOf(container: Container): WebServer | undefined {
+  const { image = '', command } = container
+  if (isAgnhost(container)) {
+    const call = agnhostCall(programOf(container))
+    return call?.subcommand === 'test-webserver' ? AGNHOST_SERVER : undefined
+  }
   return command === undefined ? WEB_SERVERS.get(repositoryName(image)) : undefined
 }
 
 /** The image's own. */
 export function addDocuments(store: FileStore, container: Container): void {
   const server = webServerOf(container)
-  if (server !== undefined) store.set(`${server.folder}/${INDEX}`, IMAGE_INDEX)
+  if (server !== undefined) store.set(`${server.folder}/${server.own}`, IMAGE_FILE)
 }
 
 /** What is served of the container's files; undefined: the usual page. */
@@ -46,7 +57,7 @@ export async function servedPage(
   const file = tree.isFolder(name) ? `${name}/${INDEX}` : name
   if (tree.exists(file) && !tree.isFolder(file)) {
     const body = await tree.read(file)
-    return body === IMAGE_INDEX ? undefined : { status: 200, type: typeOf(file), body }
+    return body === IMAGE_FILE ? undefined : { status: 200, type: typeOf(file), body }
   }
   const status = missing(server, container, path)
   if (status === undefined) return undefined
@@ -80,13 +91,13 @@ export function missingDocument(
 ): 403 | 404 | undefined {
   const server = webServerOf(container)
   if (server === undefined || root === undefined) return undefined
-  if (root.get(`${server.folder}/${INDEX}`) !== undefined) return undefined
+  if (root.get(`${server.folder}/${server.own}`) !== undefined) return undefined
   return missing(server, container, path)
 }
 
-/** Without the image's index. Below a volume and elsewhere nothing is known of what a real image has. */
+/** Without what the image has. Below a volume and elsewhere nothing is known of what a real image has. */
 function missing(
-  { folder, bareFolder }: WebServer,
+  { folder, own, bareFolder }: WebServer,
   { volumeMounts = [] }: Container,
   path: string | undefined,
 ): 403 | 404 | undefined {
@@ -94,7 +105,7 @@ function missing(
     return undefined
   const asked = pathOf(path)
   if (asked === '') return bareFolder
-  return asked === `/${INDEX}` ? 404 : undefined
+  return asked === `/${own}` ? 404 : undefined
 }
 
 /** Without what is asked of it. */

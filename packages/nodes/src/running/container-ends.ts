@@ -1,4 +1,5 @@
 /** How containers of one pod come to their end: hooks, signals, and what is said of it. */
+import { sleep } from '@gyropilot/foundation'
 import type { PodBehavior, Run } from '../behavior/behavior.ts'
 import { recordOn } from './container-news.ts'
 import type { GraceTime } from './grace-time.ts'
@@ -35,14 +36,23 @@ export class ContainerEnds {
   }
 
   async exitCodeOfStop(
-    { spec, role }: LocalContainer,
+    { spec, role, trap }: LocalContainer,
     grace: GraceTime,
     signal: AbortSignal,
   ): Promise<number> {
-    const { terminateMs, terminateExitCode, ignoresTermination } = this.#behavior.container(
-      spec,
-      role,
-    )
+    const { terminateMs, terminateExitCode, terminationIsScripted, ignoresTermination } =
+      this.#behavior.container(spec, role)
+    if (trap !== undefined && !terminationIsScripted) {
+      const { clock } = this.#services
+      let exitCode: number | undefined
+      await grace.allows(async (within) => {
+        exitCode = await trap((delayMs) => sleep(clock, delayMs, within))
+      }, signal)
+      if (exitCode !== undefined) return exitCode
+      // It goes on.
+      await grace.passes(Infinity, signal)
+      return KILLED_EXIT_CODE
+    }
     const ended = await grace.passes(ignoresTermination ? Infinity : terminateMs, signal)
     return ended ? terminateExitCode : KILLED_EXIT_CODE
   }

@@ -2,6 +2,7 @@
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
+import type { TrapHandler } from '../shell/process.ts'
 import type { ContainerResources, ResizeState } from './pod-resize.ts'
 
 export interface Terminated {
@@ -35,6 +36,8 @@ export interface LocalContainer {
   finish: ((exitCode: number) => void) | undefined
   /** Of programs that somebody may type into: of the run that goes on, and of the one before. */
   consoles: readonly ProgramConsole[]
+  /** What its program does when it is asked to end; undefined: the usual. */
+  trap: TrapHandler | undefined
   /** Ends a wait after a failure: the container was defined anew. */
   wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
@@ -99,6 +102,7 @@ export function localContainer(
     imageId: '',
     finish: undefined,
     consoles: [],
+    trap: undefined,
     wake: undefined,
     restartsAtOnce: false,
   }

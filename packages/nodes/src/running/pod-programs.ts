@@ -12,6 +12,7 @@ import { terminationPath } from '../container/pod-files.ts'
 import { answerProblem, mayAnswerBadly } from '../container/web-answers.ts'
 import { connects } from '../network-commands/network-commands.ts'
 import { ProgramConsole } from '../container/program-console.ts'
+import type { TrapHandler } from '../shell/process.ts'
 import { consoleOf } from './local-pod.ts'
 import type { LocalContainer } from './local-pod.ts'
 
@@ -71,18 +72,23 @@ export class PodPrograms {
   }
 
   async #program(
-    { spec, containerId = '' }: LocalContainer,
+    container: LocalContainer,
     startedAtMs: number,
     console: ProgramConsole | undefined,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { clock, logger, place } = this.#options
+    const { spec, containerId = '' } = container
     const words = programOf(spec)
+    const onTrap = (handler: TrapHandler | undefined): void => void (container.trap = handler)
+    onTrap(undefined)
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)
       try {
-        return await runProgram(words, at, elapsedMs, console, signal)
+        const exitCode = await runProgram(words, at, elapsedMs, console, signal, onTrap)
+        onTrap(undefined)
+        return exitCode
       } catch (error) {
         if (signal.aborted) throw error
         // The server did not answer what the environment or a volume refers to.

@@ -12,6 +12,7 @@ export interface Expanding {
   readonly folder: { readonly path: string }
   readonly place: { readonly files: FileTree }
   readonly lastExitCode: number
+  readonly parameters: readonly string[]
   /** What a script prints. */
   substitute(script: readonly Step[]): Promise<string>
   /** Ends the script around it. */
@@ -63,6 +64,17 @@ async function piecesOf(word: Word, context: Expanding): Promise<readonly Expand
       add(part.text, part.quoted === true)
       continue
     }
+    if ('variable' in part && part.variable === '@' && part.quoted) {
+      const [first, ...more] = context.parameters
+      if (first === undefined && isBare(word)) return []
+      add(first ?? '', true)
+      for (const piece of more) {
+        words.push({ text, pattern })
+        text = pattern = ''
+        add(piece, true)
+      }
+      continue
+    }
     const value = await valueOf(part, context)
     if (part.quoted || !/\s/.test(value)) {
       add(value, part.quoted)
@@ -84,6 +96,11 @@ async function piecesOf(word: Word, context: Expanding): Promise<readonly Expand
   return words
 }
 
+/** `"$@"` and nothing else: without parameters it is no word. */
+function isBare(word: Word): boolean {
+  return word.every((part) => !('text' in part) || part.text === '')
+}
+
 async function valueOf(
   part: Exclude<Part, { readonly text: string }>,
   context: Expanding,
@@ -94,7 +111,7 @@ async function valueOf(
   const { variable, asked } = part
   if (variable === '?') return String(context.lastExitCode)
   if (variable === '$') return '1'
-  const found = environment.get(variable)
+  const found = parameter(variable, context.parameters) ?? environment.get(variable)
   const value = found === '' && asked?.emptyIsNone === true ? undefined : found
   if (asked?.operator === '+') return value === undefined ? '' : asked.text
   if (value !== undefined) return value
@@ -102,4 +119,12 @@ async function valueOf(
   if (asked === undefined && !options.needsValues) return ''
   const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
   return context.fail(`sh: ${variable}: ${asked?.text || why}\n`)
+}
+
+/** Undefined: it has none, or is a variable. */
+function parameter(name: string, parameters: readonly string[]): string | undefined {
+  if (name === '#') return String(parameters.length)
+  if (name === '@' || name === '*') return parameters.join(' ')
+  if (name === '0') return 'sh'
+  return /^\d+$/.test(name) ? parameters[Number(name) - 1] : undefined
 }

@@ -19,9 +19,14 @@ export interface Surroundings {
   sleep(delayMs: number): Promise<void>
   /** Between pieces of work: gives others a turn when this one has taken long. */
   readonly yieldIfLong: () => Promise<void> | undefined
+  /** Told of what is to be done when the program is asked to end; undefined: the usual. Absent: it is never asked. */
+  readonly onTrap?: ((handler: TrapHandler | undefined) => void) | undefined
   /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
   readonly onUnknown?: (what: string) => void
 }
+
+/** Answers the exit code; undefined: the program goes on. It waits by `sleep`. */
+export type TrapHandler = (sleep: (delayMs: number) => Promise<void>) => Promise<number | undefined>
 
 export interface Process {
   /** Without the name. */

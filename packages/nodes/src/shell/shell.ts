@@ -1,13 +1,14 @@
 /** Runs command lines in a simulated container. */
 import { Gathering } from '../files/gathered.ts'
 import { matchesGlob } from '../files/glob.ts'
+import { Definitions, Return, signalName } from './definitions.ts'
 import { expanded, expandedAll, patternIn } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
 import type { Round } from './loops.ts'
 import { Exit, UnknownCommand } from './process.ts'
-import type { Process } from './process.ts'
+import type { Process, TrapHandler } from './process.ts'
 import { redirected } from './redirection.ts'
 import { run } from './run-command.ts'
 import { parseScript } from './syntax.ts'
@@ -24,14 +25,40 @@ import { SyntaxProblem } from './words.ts'
 /** What one command of a pipeline may hand to the next: they run one after the other. */
 const MOST_PIPED_BYTES = 32 * 2 ** 20
 
+/** A script of its own, with what it does at its end. */
+export async function runWholeScript(
+  script: string,
+  task: Omit<Process, 'args'>,
+  parameters: readonly string[],
+): Promise<number> {
+  const defined = new Definitions(parameters)
+  const exitCode = await exitCodeOf(() => runScript(script, task, 0, defined))
+  const last = defined.traps.get('EXIT')
+  if (last === undefined) return exitCode
+  return exitCodeOf(async () => {
+    await runScript(last, task, exitCode, defined.copy())
+    return exitCode
+  })
+}
+
+async function exitCodeOf(act: () => Promise<number>): Promise<number> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof Exit || error instanceof Return) return error.exitCode
+    throw error
+  }
+}
+
 /** A script; the streams and the folder are shared by its commands. */
 export async function runScript(
   script: string,
   task: Omit<Process, 'args'>,
   lastExitCode = 0,
+  defined = new Definitions(),
 ): Promise<number> {
   try {
-    return await runSteps(parseScript(script), { ...task, loops: 0 }, lastExitCode)
+    return await runSteps(parseScript(script), { ...task, loops: 0, defined }, lastExitCode)
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
     task.place.onUnknown?.(error.message)
@@ -41,6 +68,7 @@ export async function runScript(
 }
 
 interface Shell extends Omit<Process, 'args'> {
+  readonly defined: Definitions
   /** What is asked whether it fails does not end the script by failing. */
   readonly isAsked?: boolean
   /** How many are around, in this script and shell. */
@@ -106,6 +134,10 @@ async function runAny(command: ShellCommand, task: Shell, lastExitCode: number):
   if ('variable' in command) return runLoop(command, task, lastExitCode)
   if ('endsWhen' in command) return runRepetition(command, task, lastExitCode)
   if ('choices' in command) return runSelection(command, task, lastExitCode)
+  if ('defines' in command) {
+    task.defined.functions.set(command.defines, command.body)
+    return 0
+  }
   const { group, isSubshell } = command
   return isSubshell ? runSubshell(group, task, lastExitCode) : runSteps(group, task, lastExitCode)
 }
@@ -185,6 +217,8 @@ async function runSubshell(
     variables,
     folder: { ...folder },
     options: { ...task.options },
+    place: { ...task.place, onTrap: undefined },
+    defined: task.defined.copy(),
     loops: 0,
   }
   try {
@@ -220,6 +254,13 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   // Without a number it is the exit code before it.
   if (words[0] === 'exit' && words.length === 1) throw new Exit(lastExitCode)
   if (words[0] === 'break' || words[0] === 'continue') return jump(words, task.loops ?? 0)
+  // What is of the script changes its own variables.
+  const own = { ...task, environment: task.variables }
+  const [name = '', ...args] = words
+  const body = task.defined.functions.get(name)
+  if (body !== undefined) return call(body, name, args, own, lastExitCode)
+  const builtIn = BUILT_IN.get(name)
+  if (builtIn !== undefined) return builtIn(args, own, lastExitCode)
   try {
     return await run(words, task)
   } catch (error) {
@@ -228,6 +269,78 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
     await task.err(`sh: ${error.command}: not found\n`)
     return 127
   }
+}
+
+type BuiltIn = (args: readonly string[], task: Shell, lastExitCode: number) => number
+
+/** What is of the script that runs, and of no program. */
+const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
+  ['local', local],
+  ['return', leave],
+  ['shift', shift],
+  ['trap', trap],
+])
+
+/** Variables are those of the whole script: most scripts do not mind. */
+function local(args: readonly string[], { environment }: Shell): number {
+  for (const arg of args) {
+    const [name = '', ...value] = arg.split('=')
+    environment.set(name, value.join('='))
+  }
+  return 0
+}
+
+function leave([code]: readonly string[], _: Shell, lastExitCode: number): never {
+  throw new Return(code === undefined ? lastExitCode : Number(code) & 255)
+}
+
+function shift([count = '1']: readonly string[], { defined }: Shell): number {
+  if (Number(count) > defined.parameters.length) return 1
+  defined.parameters = defined.parameters.slice(Number(count))
+  return 0
+}
+
+/** `trap SCRIPT SIGNAL...`; `-` in the place of the script: as if there was none. */
+function trap([script = '', ...signals]: readonly string[], task: Shell): number {
+  const { defined, place } = task
+  for (const name of signals.map(signalName)) {
+    if (script === '-') defined.traps.delete(name)
+    else defined.traps.set(name, script)
+    if (name === 'TERM') place.onTrap?.(script === '-' ? undefined : handlerOf(script, task))
+  }
+  return 0
+}
+
+function handlerOf(script: string, task: Shell): TrapHandler {
+  return async (sleep) => {
+    let isOver = true
+    const exitCode = await exitCodeOf(async () => {
+      const code = await runScript(
+        script,
+        { ...task, place: { ...task.place, sleep } },
+        0,
+        task.defined,
+      )
+      isOver = false
+      return code
+    })
+    return isOver ? exitCode : undefined
+  }
+}
+
+async function call(
+  body: ShellCommand,
+  name: string,
+  parameters: readonly string[],
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
+  const exitCode = await task.defined.call(parameters, () =>
+    runAny(body, { ...task, loops: 0 }, lastExitCode),
+  )
+  if (exitCode !== undefined) return exitCode
+  await task.err(`sh: ${name}: too many functions within one another\n`)
+  throw new Exit(2)
 }
 
 /** `onSubstituted`: told of the exit code of each `$( )`. */
@@ -239,6 +352,7 @@ function expanding(
   return {
     ...task,
     lastExitCode,
+    parameters: task.defined.parameters,
     async substitute(script) {
       const { printed, exitCode } = await taken((out) =>
         runSubshell(script, { ...task, out, isRead: true }, lastExitCode),

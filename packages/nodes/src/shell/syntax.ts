@@ -1,6 +1,6 @@
 /**
  * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
- * `for`, `while`, `until`, `case`, groups. No functions.
+ * `for`, `while`, `until`, `case`, groups, functions.
  */
 import { SyntaxProblem, tokensOf } from './words.ts'
 import type { Token, Word } from './words.ts'
@@ -55,6 +55,12 @@ export interface Selection {
   }[]
 }
 
+/** `name() { }`: what a command of that name does from then on. */
+export interface Definition {
+  readonly defines: string
+  readonly body: Command
+}
+
 /** What a loop or a group reads and writes as a whole. */
 export interface Redirected {
   readonly redirected: Exclude<Command, SimpleCommand>
@@ -69,6 +75,7 @@ export type Command =
   | Repetition
   | Selection
   | Group
+  | Definition
 
 /** Commands joined by pipes, and when they run: always, or by the exit code before them. */
 export interface Step {
@@ -80,7 +87,7 @@ export interface Step {
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
 const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'])
-const UNKNOWN = new Set(['function'])
+const FUNCTION_NAME = /^[A-Za-z_][\w-]*$/
 
 export function parseScript(script: string): readonly Step[] {
   const parser = new Parser(tokensOf(script, parseScript))
@@ -153,8 +160,24 @@ class Parser {
     if (keyword === 'case') return this.#selection()
     if (keyword === 'while') return this.#repetition('fails')
     if (keyword === 'until') return this.#repetition('holds')
-    if (keyword !== undefined && UNKNOWN.has(keyword)) throw unknown(keyword)
-    return undefined
+    return this.#definition(keyword)
+  }
+
+  /** `name() BODY`, or bash's `function name BODY`. */
+  #definition(keyword: string | undefined): Definition | undefined {
+    const isNamed = keyword === 'function'
+    const hasParentheses = this.#operator(1) === '(' && this.#operator(2) === ')'
+    if (keyword === undefined || (!isNamed && !hasParentheses)) return undefined
+    if (isNamed) this.#at++
+    const name = this.#keyword() ?? ''
+    if (!FUNCTION_NAME.test(name)) throw new SyntaxProblem('syntax error: bad function name')
+    this.#at++
+    if (this.#operator() === '(') {
+      this.#at++
+      this.#expect(')')
+    }
+    this.#skipBreaks()
+    return { defines: name, body: this.#command() }
   }
 
   #redirector(): string | undefined {
@@ -284,8 +307,8 @@ class Parser {
     return this.#tokens[this.#at]
   }
 
-  #operator(): string | undefined {
-    const token = this.#token()
+  #operator(ahead = 0): string | undefined {
+    const token = this.#tokens[this.#at + ahead]
     return token?.kind === 'operator' ? token.text : undefined
   }
 

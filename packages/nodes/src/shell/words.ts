@@ -4,7 +4,7 @@ import type { Step } from './syntax.ts'
 /** Text, or what stands in its place when the script runs; quoted values are not split into words. */
 export type Part =
   | { readonly text: string; readonly quoted?: boolean }
-  /** `?` is the last exit code. */
+  /** `?` is the last exit code, digits are parameters. */
   | { readonly variable: string; readonly quoted: boolean; readonly asked?: Asked }
   /** `$( )`: what the script prints. */
   | { readonly script: readonly Step[]; readonly quoted: boolean }
@@ -26,8 +26,6 @@ export class SyntaxProblem extends Error {}
 export type Token =
   | { readonly kind: 'word'; readonly word: Word }
   | { readonly kind: 'operator'; readonly text: string }
-
-const BACKTICK = 'syntax error: "`" is not known to simulated containers: use $( )'
 
 const OPERATORS = [
   '2>&1',
@@ -76,10 +74,20 @@ export function tokensOf(
     at = found.end
     return true
   }
+  /** The older form of `$( )`. */
+  const backtick = (quoted: boolean): void => {
+    const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`/s.exec(script.slice(at)) ?? []
+    if (whole === undefined) throw new SyntaxProblem('syntax error: unterminated "`"')
+    append({ script: parse(inner.replaceAll(/\\([`$\\])/g, '$1')), quoted })
+    at += whole.length
+  }
   while (at < script.length) {
     const char = script[at]!
     if (char === '$' && dollar(false)) continue
-    if (char === '`') throw new SyntaxProblem(BACKTICK)
+    if (char === '`') {
+      backtick(false)
+      continue
+    }
     if (char === "'") {
       const end = script.indexOf("'", at + 1)
       if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
@@ -90,7 +98,10 @@ export function tokensOf(
       for (at++; script[at] !== '"';) {
         if (at >= script.length) throw new SyntaxProblem('syntax error: unterminated quoted string')
         if (script[at] === '$' && dollar(true)) continue
-        if (script[at] === '`') throw new SyntaxProblem(BACKTICK)
+        if (script[at] === '`') {
+          backtick(true)
+          continue
+        }
         const escaped = script[at] === '\\' && '"\\$`'.includes(script[at + 1] ?? ' ')
         append({ text: script[at + (escaped ? 1 : 0)]!, quoted: true })
         at += escaped ? 2 : 1
@@ -128,7 +139,8 @@ function operatorAt(script: string, at: number, atWordStart: boolean): string | 
   )
 }
 
-const VARIABLE = /^\$(?:\{([A-Za-z_]\w*)(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[?$#]))/
+const VARIABLE =
+  /^\$(?:\{([A-Za-z_]\w*|\d+|[@*#])(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[\d@*?$#]))/
 
 /** What a dollar sign begins, and where that ends; undefined: it is a dollar sign. */
 function substitutionAt(

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { COMMANDS } from '../commands/commands.ts'
+import { FileStore } from '../files/file-store.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { inputOf } from './input.ts'
+import type { TrapHandler } from './process.ts'
+import { runCommand } from './run-command.ts'
+
+interface Result {
+  readonly said: string
+  /** What the program does when it is asked to end. */
+  readonly trap: TrapHandler | undefined
+}
+
+async function run(words: readonly string[]): Promise<Result> {
+  let said = ''
+  let trap: TrapHandler | undefined
+  const add = async (text: string | Uint8Array): Promise<void> =>
+    void (said += typeof text === 'string' ? text : Buffer.from(text).toString())
+  const place = {
+    commands: COMMANDS,
+    files: new FileTree(new FileStore(), []),
+    hostname: 'p',
+    user: { uid: 0, gid: 0 },
+    program: '',
+    nowMs: () => 0,
+    sleep: async () => {},
+    yieldIfLong: () => undefined,
+    onTrap: (handler: TrapHandler | undefined) => void (trap = handler),
+  }
+  const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
+  const exitCode = await runCommand(words, streams, place, new Map())
+  return { said: exitCode === 0 ? said : `${said}(${exitCode})`, trap }
+}
+
+for (const [script, expected] of [
+  ['f() { echo in $1; }; f a; f b', 'in a\nin b\n'],
+  ['f(){\n echo "$#: $2"\n}\nf a "b c"', '2: b c\n'],
+  ['function f { echo f; }; f', 'f\n'],
+  ['function f() { echo f; }; f | cat', 'f\n'],
+  ['f() ( cd /; A=1 ); f; echo "[$A]"', '[]\n'],
+  ['f() { A=1; local B=2; }; f; echo "$A$B"', '12\n'],
+  ['f() { return 3; echo no; }; f; echo $?', '3\n'],
+  ['f() { false; return; }; f || echo failed', 'failed\n'],
+  ['f() { for a in 1 2; do return 4; done; }; f; echo $?', '4\n'],
+  ['for a in 1 2; do f() { break; echo no; }; f; done; echo $a', 'no\nno\n2\n'],
+  ['f() { exit 5; }; f; echo no', '(5)'],
+  ['f() { echo outer; }; (f() { echo inner; }; f); f', 'inner\nouter\n'],
+  ['echo() { printf "own %s" "$1"; }; echo x', 'own x'],
+  ['f() { shift; echo "$1" $#; shift 2 || echo short; }; f a b', 'b 1\nshort\n'],
+  ['f() { g "$@"; }; g() { echo $#; }; f "a b" c; f', '2\n0\n'],
+  ['f() { for a in "$@"; do echo "<$a>"; done; }; f "a b" ""', '<a b>\n<>\n'],
+  ['f() { echo "$*" ${1:-none} ${2-none} $0; }; f a', 'a a none sh\n'],
+  ['f() { f; }; f', 'sh: f: too many functions within one another\n(2)'],
+  ['1() { :; }', 'sh: syntax error: bad function name\n(2)'],
+  ['return 6; echo no', '(6)'],
+  ['echo `echo a b`-"`echo "c  d"`"', 'a b-c  d\n'],
+  ['echo `echo \\`echo x\\``', 'x\n'],
+  ["trap 'echo bye' EXIT; echo hi", 'hi\nbye\n'],
+  ["trap 'echo bye' 0; exit 3", 'bye\n(3)'],
+  ["trap 'exit 4' EXIT; exit 3", '(4)'],
+  ["trap 'echo bye' EXIT; trap - EXIT; echo hi", 'hi\n'],
+  ["(trap 'echo never' EXIT); trap 'echo $A' EXIT; A=late", 'late\n'],
+] as const)
+  test(script, async () => {
+    const { said } = await run(['sh', '-c', script])
+    assert.equal(said, expected)
+  })
+
+test('parameters of a script', async () => {
+  assert.equal((await run(['sh', '-c', 'echo $1 $#', 'name', 'a', 'b'])).said, 'a 2\n')
+  const script = "echo 'echo $1 $#' > /s; sh /s x; sh /s"
+  assert.equal((await run(['sh', '-c', script])).said, 'x 1\n0\n')
+})
+
+test('what a program does when it is asked to end', async () => {
+  const slept: number[] = []
+  const ended = async (script: string): Promise<number | undefined> => {
+    const { trap } = await run(['sh', '-c', script])
+    return trap?.(async (delayMs) => void slept.push(delayMs))
+  }
+  assert.equal(await ended('term() { sleep 5; exit 143; }; trap term SIGTERM; sleep 1'), 143)
+  assert.deepEqual(slept, [5_000])
+  assert.equal(await ended('trap "exit 2" TERM INT'), 2)
+  assert.equal(await ended('trap "exit 2" 15'), 2)
+  assert.equal(await ended('trap "echo noted" TERM'), undefined)
+  assert.equal(await ended("A=7; trap 'exit $A' TERM; A=8"), 8)
+  for (const script of ['trap "exit 2" INT', 'trap x TERM; trap - TERM', '(trap "exit 2" TERM)'])
+    assert.equal((await run(['sh', '-c', script])).trap, undefined)
+})

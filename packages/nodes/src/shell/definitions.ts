@@ -1,0 +1,70 @@
+/** What a script has said it will need: functions, what it does upon signals, and the parameters that it was given. */
+import type { Command } from './syntax.ts'
+
+/** Deeper than any script that comes to an end here. */
+const MOST_CALLS = 100
+
+export class Definitions {
+  readonly functions: Map<string, Command>
+  /** Scripts, by the name of the signal; EXIT: at the end of the script. */
+  readonly traps = new Map<string, string>()
+  /** `$1` and so on, of the script or of the function that is called. */
+  parameters: readonly string[]
+  #calls = 0
+
+  constructor(
+    parameters: readonly string[] = [],
+    functions: ReadonlyMap<string, Command> = new Map(),
+  ) {
+    this.parameters = parameters
+    this.functions = new Map(functions)
+  }
+
+  /** For a shell within this one, which is not told of its signals. */
+  copy(): Definitions {
+    return new Definitions(this.parameters, this.functions)
+  }
+
+  /** `undefined`: too many are within one another. */
+  async call(
+    parameters: readonly string[],
+    act: () => Promise<number>,
+  ): Promise<number | undefined> {
+    if (this.#calls >= MOST_CALLS) return undefined
+    const outer = this.parameters
+    this.parameters = parameters
+    this.#calls++
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof Return)) throw error
+      return error.exitCode
+    } finally {
+      this.#calls--
+      this.parameters = outer
+    }
+  }
+}
+
+/** `return` ends the function around it. */
+export class Return extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`return ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+const NUMBERS: Readonly<Record<string, string>> = {
+  0: 'EXIT',
+  1: 'HUP',
+  2: 'INT',
+  3: 'QUIT',
+  15: 'TERM',
+}
+
+/** `SIGTERM`, `TERM` and `15` are one. */
+export function signalName(text: string): string {
+  return NUMBERS[text] ?? text.toUpperCase().replace(/^SIG/, '')
+}
