@@ -135,8 +135,10 @@ test('the port may be a name, or the first of the containers; answers keep their
 
 test('without a path the client is sent to the root, and redirects stay behind the proxy', async () => {
   const { request } = await proxyServer()
-  const root = await request('GET', `${NS}/pods/p/proxy?x=1`)
-  assert.deepEqual([root.status, root.headers['location']], [301, `${NS}/pods/p/proxy/?x=1`])
+  for (const method of ['GET', 'HEAD']) {
+    const root = await request(method, `${NS}/pods/p/proxy?x=1`)
+    assert.deepEqual([root.status, root.headers['location']], [301, `${NS}/pods/p/proxy/?x=1`])
+  }
   const moved = await request('GET', `${NS}/pods/p/proxy/moved`)
   assert.deepEqual([moved.status, moved.headers['location']], [302, `${NS}/pods/p/proxy/elsewhere`])
 })

@@ -61,7 +61,7 @@ function proxy(resource: string, find: (call: SubresourceCall) => Pass): Subreso
       const pass = find(call)
       // A page at the root could not have relative links otherwise.
       const { path, query, ownPath } = call.passed!
-      if (path === '' && call.method === 'GET')
+      if (path === '' && (call.method === 'GET' || call.method === 'HEAD'))
         return {
           code: 301,
           body: '',
