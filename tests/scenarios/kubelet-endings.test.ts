@@ -183,3 +183,27 @@ for (const [script, seconds, exitCode] of [
     },
     one,
   )
+
+scenario(
+  'a pod of a Job that is deleted while it runs has failed, and gets a successor',
+  async (world) => {
+    const { spec } = podOf({ command: ['sleep', '600'] }, { restartPolicy: 'Never' })
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'j', namespace: 'default' },
+    }
+    await world.of(resources.jobs).create({ ...job, spec: { template: { spec } } } as never)
+    await world.advance(5_000)
+    const [first] = await world.list(resources.pods)
+    await world.of(resources.pods).delete(first!.metadata!.name!)
+    await world.advance(30_000)
+    const {
+      failed = 0,
+      succeeded = 0,
+      active = 0,
+    } = (await world.find(resources.jobs, 'j'))?.status ?? {}
+    assert.deepEqual([failed, succeeded, active], [1, 0, 1])
+  },
+  one,
+)

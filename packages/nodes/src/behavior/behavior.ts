@@ -10,7 +10,7 @@ import type { Document } from './behavior-document.ts'
 import { durationMs } from './duration.ts'
 import { loadOf } from './load.ts'
 import type { Load } from './load.ts'
-import { isEndless } from './usual-run.ts'
+import { isEndless, stoppedExitCode } from './usual-run.ts'
 import type { ContainerRole } from './usual-run.ts'
 
 /** One start of a container: the n-th start uses the n-th run, the last one repeats. */
@@ -146,7 +146,7 @@ export function behaviorOf(
           own.terminate?.duration ?? annotated(pod, 'terminate'),
           defaults.terminateMs,
         ),
-        terminateExitCode: Number(own.terminate?.exitCode ?? 0),
+        terminateExitCode: Number(own.terminate?.exitCode ?? stoppedExitCode(pod, spec, role)),
         terminationIsScripted: (own.terminate ?? annotated(pod, 'terminate')) !== undefined,
         ignoresTermination: own.terminate?.ignore === true,
         logs: (own.logs ?? []).map((line: Document) => ({

@@ -43,6 +43,16 @@ export function isEndless(pod: Pod, container: Container, role: ContainerRole): 
   return WAITING_IMAGES.test(image) || !(isOfJob(pod) || ENDING_IMAGES.test(image))
 }
 
+/** 128 and the number of SIGTERM. */
+const TERMINATED_EXIT_CODE = 143
+
+/** Of one that is stopped: servers end well, what was meant to come to an end by itself has not. */
+export function stoppedExitCode(pod: Pod, container: Container, role: ContainerRole): number {
+  if (role === 'sidecar' || role === 'ephemeral') return 0
+  const policy = container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
+  return policy === 'Always' && role === 'main' ? 0 : TERMINATED_EXIT_CODE
+}
+
 /** Of a command line that cannot be run here. */
 export function waitsForever(words: readonly string[]): boolean {
   return ENDLESS_SCRIPT.test(words.join(' '))
