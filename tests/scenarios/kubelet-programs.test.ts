@@ -325,6 +325,39 @@ scenario(
   one,
 )
 
+scenario(
+  'a container that runs only commands known here and declares no port refuses connections, one that runs something else may listen',
+  async (world) => {
+    const readinessProbe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 5 }
+    const livenessProbe = {
+      tcpSocket: { port: 8080 },
+      initialDelaySeconds: 20,
+      failureThreshold: 1,
+    }
+    await create(world, podOf({ ...shell('sleep 1000'), readinessProbe, livenessProbe }))
+    await world.advance(15_000)
+    assert.deepEqual((await seen(world)).ready, false)
+    const { status } = (await found(world))!
+    assert.deepEqual(await messages(world, 'Unhealthy'), [
+      `Readiness probe failed: Get "http://${status?.podIP}:8080/healthz": dial tcp ${status?.podIP}:8080: connect: connection refused`,
+    ])
+    await world.advance(10_000)
+    assert.equal((await seen(world)).restarts, 1)
+    for (const [name, given] of [
+      ['server', { command: ['own-server'] }],
+      ['late', shell('sleep 3; exec own-server')],
+      ['declared', { ...shell('sleep 1000'), ports: [{ containerPort: 8080 }] }],
+    ] as const) {
+      const pod = podOf({ ...given, readinessProbe })
+      await create(world, { ...pod, metadata: { ...pod.metadata, name } })
+      await world.advance(15_000)
+      const [of] = (await world.find(resources.pods, name))?.status?.containerStatuses ?? []
+      assert.equal(of?.ready, true, name)
+    }
+  },
+  one,
+)
+
 for (const command of [
   ['sh', '-c', 'mysql -h 127.0.0.1 -e "SELECT 1"'],
   ['bash', '-c', 'echo asking; until redis-cli ping; do sleep 1; done'],

@@ -100,6 +100,11 @@ function isShell(command: readonly string[]): boolean {
   return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
 }
 
+export interface ProgramWatch extends Pick<Surroundings, 'onTrap'> {
+  /** All that came before could be run here. */
+  readonly onWait?: () => void
+}
+
 /**
  * The container's own command line, from its start to its end; answers its exit code. Undefined when any part of it cannot be
  * run here: what it does is then a guess. `elapsedMs` of its time have passed already, in a simulation before this one.
@@ -111,11 +116,12 @@ export async function runProgram(
   elapsedMs: number,
   console: ProgramConsole | undefined,
   signal: AbortSignal,
-  onTrap: Surroundings['onTrap'] = undefined,
+  { onTrap, onWait }: ProgramWatch = {},
 ): Promise<number | undefined> {
   const { clock } = place
   let aheadMs = elapsedMs
   const pause = (delayMs: number): Promise<void> => {
+    onWait?.()
     if (!Number.isFinite(delayMs)) return ended(signal)
     const waitMs = Math.max(0, delayMs - aheadMs)
     aheadMs = Math.max(0, aheadMs - delayMs)

@@ -79,15 +79,17 @@ type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcp
 
 /**
  * Why the pod's node cannot reach a container at a port, in a kubelet's words: what answers it is what answers a port-forward. A
- * container that declares no ports at all may listen anywhere: declaring them is only information.
+ * container that declares no ports at all may listen anywhere: declaring them is only information. `opensNone`: unless it is known
+ * to run nothing that would.
  */
 export function portProblem(
   pod: Pod,
   { ports = [] }: Container,
   { httpGet, tcpSocket, grpc }: Connection,
+  opensNone = false,
 ): string | undefined {
   const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port
-  if (port === undefined || ports.length === 0) return undefined
+  if (port === undefined || (ports.length === 0 && !opensNone)) return undefined
   if (httpGet?.host || tcpSocket?.host) return undefined
   if (targetOf(pod, Number(port)) !== undefined) return undefined
   if (ports.some(({ containerPort, name }) => port === containerPort || port === name))

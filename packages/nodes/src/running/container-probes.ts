@@ -3,6 +3,7 @@ import type { Container, Pod } from '@gyropilot/api'
 import { sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
+import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { portProblem } from '../container/port-answers.ts'
 import { mayAnswerBadly } from '../container/web-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
@@ -18,7 +19,7 @@ export interface ProbeServices {
   /** Aborts when the run ends. */
   readonly signal: AbortSignal
   pod(): Pod
-  readonly programs: Pick<PodPrograms, 'exec' | 'webProblem'>
+  readonly programs: Pick<PodPrograms, 'exec' | 'portProblem' | 'webProblem'>
   /** Something of the container's status has changed. */
   changed(): void
   unhealthy(kind: ProbeKind, message: string): void
@@ -154,8 +155,15 @@ export class ContainerProbes {
     return this.#passesAtFirst(kind, probe)
   }
 
+  /** What is run here opens no port; a container that declares one is taken at its word. */
+  #mayOpenNone(): boolean {
+    const { spec } = this.#container
+    return (spec.ports ?? []).length === 0 && programOf(spec).length > 0 && !isAgnhost(spec)
+  }
+
   #passesAtFirst(kind: ProbeKind, probe: Probe): boolean {
     if (this.#behavior.probes[kind].some(({ success }) => !success)) return false
+    if (probe.exec === undefined && this.#mayOpenNone()) return false
     return (
       probe.exec === undefined &&
       portProblem(this.#services.pod(), this.#container.spec, probe) === undefined
@@ -171,10 +179,10 @@ export class ContainerProbes {
     }
     if (probe.exec === undefined) {
       const { pod, programs } = this.#services
-      return (
-        portProblem(pod(), this.#container.spec, probe) ??
-        programs.webProblem(this.#container, probe)
-      )
+      const opensNone = this.#mayOpenNone() && (await this.#container.runsHere) === true
+      if (portProblem(pod(), this.#container.spec, probe, opensNone) !== undefined)
+        return programs.portProblem(this.#container, probe, opensNone)
+      return programs.webProblem(this.#container, probe)
     }
     return this.#execProblem(probe.exec.command ?? [], (probe.timeoutSeconds ?? 1) * 1000)
   }

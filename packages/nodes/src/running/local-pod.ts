@@ -36,6 +36,11 @@ export interface LocalContainer {
   finish: ((exitCode: number) => void) | undefined
   /** Of programs that somebody may type into: of the run that goes on, and of the one before. */
   consoles: readonly ProgramConsole[]
+  /**
+   * Whether what it runs are commands known here, none of which opens a port; resolves once its program waits or it is known that it
+   * cannot be run. Undefined: it has none of its own.
+   */
+  runsHere: Promise<boolean> | undefined
   /** What its program does when it is asked to end; undefined: the usual. */
   trap: TrapHandler | undefined
   /** Ends a wait after a failure: the container was defined anew. */
@@ -102,6 +107,7 @@ export function localContainer(
     imageId: '',
     finish: undefined,
     consoles: [],
+    runsHere: undefined,
     trap: undefined,
     wake: undefined,
     restartsAtOnce: false,

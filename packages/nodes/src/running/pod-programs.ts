@@ -4,10 +4,11 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { PodBehavior } from '../behavior/behavior.ts'
-import { programOf } from '../behavior/image-program.ts'
+import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../files/gathered.ts'
+import { portProblem } from '../container/port-answers.ts'
 import { terminationPath } from '../container/pod-files.ts'
 import { answerProblem, mayAnswerBadly } from '../container/web-answers.ts'
 import { connects } from '../network-commands/network-commands.ts'
@@ -31,6 +32,8 @@ export interface PodProgramsOptions {
   /** Where commands of a container run. */
   place(container: Container, containerId: string): Place
 }
+
+type Probe = NonNullable<Container['livenessProbe']>
 
 export interface CommandResult {
   readonly exitCode: number
@@ -82,12 +85,17 @@ export class PodPrograms {
     const words = programOf(spec)
     const onTrap = (handler: TrapHandler | undefined): void => void (container.trap = handler)
     onTrap(undefined)
+    const found = Promise.withResolvers<boolean>()
+    container.runsHere = found.promise
+    const watch = { onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)
       try {
-        const exitCode = await runProgram(words, at, elapsedMs, console, signal, onTrap)
+        const exitCode = await runProgram(words, at, elapsedMs, console, signal, watch)
         onTrap(undefined)
+        found.resolve(false)
+        if (exitCode === undefined) container.runsHere = undefined
         return exitCode
       } catch (error) {
         if (signal.aborted) throw error
@@ -117,10 +125,19 @@ export class PodPrograms {
     return { exitCode, output: Buffer.from(printed.bytes()).toString() }
   }
 
+  /** Why a probe cannot reach its port, with the address that the node knows before the server does. */
+  portProblem(
+    { spec, containerId = '' }: LocalContainer,
+    probe: Probe,
+    opensNone: boolean,
+  ): string | undefined {
+    return portProblem(this.#options.place(spec, containerId).pod, spec, probe, opensNone)
+  }
+
   /** What a probe of a port is answered badly, in a kubelet's words. */
   webProblem(
     { spec, state, containerId = '' }: LocalContainer,
-    { httpGet }: Pick<NonNullable<Container['livenessProbe']>, 'httpGet'>,
+    { httpGet }: Probe,
   ): string | undefined {
     if (httpGet === undefined || !mayAnswerBadly(spec, httpGet)) return undefined
     if (state.state !== 'running') return undefined
