@@ -167,6 +167,7 @@ for (const [script, seconds, exitCode] of [
   ['term() { sleep 4; exit 7; }; trap term TERM; while true; do sleep 1; done', 4, 7],
   ['trap "echo noted" TERM; while true; do sleep 1; done', 10, 137],
   ["trap '' TERM; sleep 600", 10, 137],
+  ['trap "exit 6" TERM; sleep infinity & wait', 0, 6],
   ['trap "exit 7" TERM; trap - TERM; sleep 600', 0, 0],
 ] as const)
   scenario(

@@ -50,6 +50,8 @@ for (const [script, phase, exitCode] of [
   ['exit 3', 'Failed', 3],
   ['sleep 5; false', 'Failed', 1],
   ['echo done', 'Succeeded', 0],
+  ['sleep 2 & wait $!; exit 3', 'Failed', 3],
+  ['own-server & wait; exit 3', 'Succeeded', 0],
   ['test -n "$POD_IP" && grep -q "$POD_IP" /etc/hosts', 'Succeeded', 0],
   ['i=0; while [ $i -lt 3 ]; do sleep 1; i=$((i+1)); done; exit $i', 'Failed', 3],
   ['until [ -f /tmp/x ]; do sleep 2; touch /tmp/x; done', 'Succeeded', 0],

@@ -211,7 +211,12 @@ export async function printedBy(
   // What it would meet now is not what it met.
   const untouched = { ...place, storage: new PodStorage(), network: undefined }
   const world = { turn, pause, nowMs: () => startedAtMs + atMs, signal: NEVER }
-  const surroundings = await surroundingsOf(untouched, world)
+  const own = await surroundingsOf(untouched, world)
+  // Times add up while one thing is done after the other.
+  const onBackground = (): never => {
+    throw new NotRunHere('&')
+  }
+  const surroundings = { ...own, onBackground }
   try {
     const streams = { stdin: inputOf(new Uint8Array(0)), out, err: out }
     const exitCode = await exitCodeOf(words, streams, surroundings, place)

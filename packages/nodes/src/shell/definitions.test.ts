@@ -68,6 +68,19 @@ for (const [script, expected] of [
     assert.equal(said, expected)
   })
 
+for (const [script, expected] of [
+  ['sleep 3 & echo now; wait; echo later', 'now\nlater\n'],
+  ['false & echo $?; wait; echo $?', '0\n0\n'],
+  ['echo a & wait $!; echo b', 'a\nb\n'],
+  ['A=1; A=2 & wait; echo $A; exit 4 & wait; echo on', '1\non\n'],
+  ['echo "[$!]"; sleep 1 & echo $!', '[]\n8\n'],
+  ['true && sleep 1 & exit 3', '(3)'],
+  ['f() { sleep 1 & }; f; wait; echo done', 'done\n'],
+  ['& echo', 'sh: syntax error: unexpected "&"\n(2)'],
+  ['nosuch & wait; echo on', 'sh: nosuch: not found\non\n'],
+] as const)
+  test(script, async () => assert.equal((await run(['sh', '-c', script])).said, expected))
+
 test('parameters of a script', async () => {
   assert.equal((await run(['sh', '-c', 'echo $1 $#', 'name', 'a', 'b'])).said, 'a 2\n')
   const script = "echo 'echo $1 $#' > /s; sh /s x; sh /s"

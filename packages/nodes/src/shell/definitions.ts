@@ -11,6 +11,9 @@ export class Definitions {
   /** `$1` and so on, of the script or of the function that is called. */
   parameters: readonly string[]
   #calls = 0
+  /** What goes on in the background. */
+  readonly #jobs: Promise<unknown>[] = []
+  #failure: Error | undefined
 
   constructor(
     parameters: readonly string[] = [],
@@ -23,6 +26,28 @@ export class Definitions {
   /** For a shell within this one, which is not told of its signals. */
   copy(): Definitions {
     return new Definitions(this.parameters, this.functions)
+  }
+
+  /** Runs beside the script. What a command of it throws, other than an exit code, the script throws at its next step. */
+  begin(job: Promise<number>): void {
+    this.#jobs.push(
+      job.catch((error: unknown) => {
+        this.#failure = error as Error
+      }),
+    )
+  }
+
+  get jobs(): number {
+    return this.#jobs.length
+  }
+
+  async allJobs(): Promise<void> {
+    await Promise.all(this.#jobs)
+    this.check()
+  }
+
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure
   }
 
   /** `undefined`: too many are within one another. */

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly yieldIfLong: () => Promise<void> | undefined
   /** Told of what is to be done when the program is asked to end; undefined: the usual. Absent: it is never asked. */
   readonly onTrap?: ((handler: TrapHandler | undefined) => void) | undefined
+  /** Told when something is to run beside the script; may throw. */
+  readonly onBackground?: () => void
   /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
   readonly onUnknown?: (what: string) => void
 }

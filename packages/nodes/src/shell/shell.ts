@@ -81,12 +81,20 @@ async function runSteps(
   lastExitCode: number,
 ): Promise<number> {
   let exitCode = lastExitCode
-  for (const [index, { when, isInverted, pipeline }] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
+    const { when, isInverted, pipeline, inBackground = false } = step
     if ((when === '&&' && exitCode !== 0) || (when === '||' && exitCode === 0)) continue
+    if (inBackground) {
+      task.place.onBackground?.()
+      task.defined.begin(runSubshell([{ ...step, inBackground: false }], task, exitCode))
+      exitCode = 0
+      continue
+    }
     const isAsked = task.isAsked === true || isInverted || (steps[index + 1]?.when ?? ';') !== ';'
     exitCode = await runPipeline(pipeline, { ...task, isAsked }, exitCode)
     if (exitCode !== 0 && task.options.stopsOnFailure && !isAsked) throw new Exit(exitCode)
     if (isInverted) exitCode = exitCode === 0 ? 1 : 0
+    task.defined.check()
   }
   return exitCode
 }
@@ -271,7 +279,11 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   }
 }
 
-type BuiltIn = (args: readonly string[], task: Shell, lastExitCode: number) => number
+type BuiltIn = (
+  args: readonly string[],
+  task: Shell,
+  lastExitCode: number,
+) => number | Promise<number>
 
 /** What is of the script that runs, and of no program. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
@@ -279,7 +291,14 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['return', leave],
   ['shift', shift],
   ['trap', trap],
+  ['wait', wait],
 ])
+
+/** For all that goes on in the background, whichever is named. */
+async function wait(_: readonly string[], { defined }: Shell): Promise<number> {
+  await defined.allJobs()
+  return 0
+}
 
 /** Variables are those of the whole script: most scripts do not mind. */
 function local(args: readonly string[], { environment }: Shell): number {
@@ -353,6 +372,7 @@ function expanding(
     ...task,
     lastExitCode,
     parameters: task.defined.parameters,
+    jobs: task.defined.jobs,
     async substitute(script) {
       const { printed, exitCode } = await taken((out) =>
         runSubshell(script, { ...task, out, isRead: true }, lastExitCode),

@@ -83,6 +83,8 @@ export interface Step {
   /** `!`: failing is success. */
   readonly isInverted: boolean
   readonly pipeline: readonly Command[]
+  /** `&`: nobody waits for it. */
+  readonly inBackground?: boolean
 }
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
@@ -118,7 +120,11 @@ class Parser {
       } else if (operator === '|') {
         throw new SyntaxProblem('syntax error: unexpected "|"')
       } else if (operator === '&') {
-        throw unknown('&')
+        const last = steps.pop()
+        if (last === undefined) throw new SyntaxProblem('syntax error: unexpected "&"')
+        steps.push({ ...last, inBackground: true })
+        when = ';'
+        this.#at++
       } else {
         steps.push({ when, ...this.#pipeline() })
       }
@@ -323,10 +329,6 @@ class Parser {
   #isEnd(): boolean {
     return this.#token() === undefined || ENDS.has(this.#keyword() ?? '')
   }
-}
-
-function unknown(text: string): SyntaxProblem {
-  return new SyntaxProblem(`syntax error: "${text}" is not known to simulated containers`)
 }
 
 function isRedirection(text: string): boolean {

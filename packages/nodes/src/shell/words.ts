@@ -140,7 +140,7 @@ function operatorAt(script: string, at: number, atWordStart: boolean): string | 
 }
 
 const VARIABLE =
-  /^\$(?:\{([A-Za-z_]\w*|\d+|[@*#])(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[\d@*?$#]))/
+  /^\$(?:\{([A-Za-z_]\w*|\d+|[@*#])(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[\d@*?$#!]))/
 
 /** What a dollar sign begins, and where that ends; undefined: it is a dollar sign. */
 function substitutionAt(
