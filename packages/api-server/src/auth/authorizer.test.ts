@@ -208,6 +208,7 @@ describe('the node authorizer', () => {
       spec: { nodeName: 'n1', volumes: [{ name: 'v', secret: { secretName: 's' } }] },
     })
     assert.ok(may(secret))
+    assert.ok(may({ ...secret, verb: 'watch' }), 'that one alone')
     assert.ok(!may({ ...secret, verb: 'list', name: '' }), 'not all of them')
     assert.ok(!may({ ...secret, user: { ...node, name: 'system:node:n2' } }))
     assert.ok(!may({ ...secret, user: { ...node, groups: [] } }), 'the name alone is no node')
@@ -230,7 +231,12 @@ describe('the node authorizer', () => {
     assert.ok(may({ ...lease, namespace: 'kube-node-lease', name: 'n1' }))
     assert.ok(!may({ ...lease, namespace: 'a', name: 'n1' }))
     put('pods', { metadata: { namespace: 'a', name: 'p' }, spec: { nodeName: 'n2' } })
-    assert.ok(!may({ user: node, verb: 'delete', name: 'p' }))
+    const pod = { user: node, name: 'p', namespace: 'a' }
+    for (const verb of ['get', 'list', 'watch']) {
+      assert.ok(!may({ ...pod, verb }), verb)
+      assert.ok(may({ ...pod, verb, user: { ...node, name: 'system:node:n2' } }), verb)
+    }
+    assert.ok(may({ ...pod, verb: 'delete' }), 'whose pod it is, admission asks (NodeRestriction)')
     assert.ok(may({ user: node, verb: 'list', fieldSelector: 'spec.nodeName=n1', namespace: '' }))
     assert.ok(!may({ user: node, verb: 'list', namespace: '' }))
   })

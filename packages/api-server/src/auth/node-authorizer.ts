@@ -21,7 +21,11 @@ const NODE_RULES: readonly PolicyRule[] = [
     resources: ['subjectaccessreviews', 'localsubjectaccessreviews'],
   },
   { verbs: READ, apiGroups: [''], resources: ['services'] },
-  { verbs: ['create'], apiGroups: [''], resources: ['nodes', 'pods'] },
+  { verbs: ['get'], apiGroups: [''], resources: ['endpoints'] },
+  { verbs: ['create', 'update', 'patch'], apiGroups: [''], resources: ['nodes'] },
+  { verbs: ['update', 'patch'], apiGroups: [''], resources: ['nodes/status', 'pods/status'] },
+  { verbs: ['create', 'delete'], apiGroups: [''], resources: ['pods'] },
+  { verbs: ['create'], apiGroups: [''], resources: ['pods/eviction'] },
   { verbs: ['create', 'patch', 'update'], apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
   {
     verbs: ['create', 'get', 'list', 'watch'],
@@ -30,12 +34,18 @@ const NODE_RULES: readonly PolicyRule[] = [
   },
   { verbs: READ, apiGroups: ['storage.k8s.io'], resources: ['csidrivers'] },
   { verbs: READ, apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'] },
-  { verbs: READ, apiGroups: ['certificates.k8s.io'], resources: ['clustertrustbundles'] },
 ]
 
 type Verdict = { readonly allowed: boolean; readonly reason: string }
-const NO_OPINION: Verdict = { allowed: false, reason: '' }
 const ALLOWED: Verdict = { allowed: true, reason: '' }
+const NO_OPINION = refused('')
+const NO_NAME = refused('No Object name found')
+const NOT_NAMESPACED = refused('can only read namespaced object of this type')
+const NOT_INDIVIDUAL = refused('can only get individual resources of this type')
+const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete']
+
+/** Whether a pod of the node has to do with the object that is named. */
+type Refers = (pod: Stored, name: string) => boolean
 
 export class NodeAuthorizer {
   readonly #store: Store
@@ -53,22 +63,29 @@ export class NodeAuthorizer {
       case 'configmaps.':
         return this.#readOnly(request, node, (pod, name) => configMapNames(pod).includes(name))
       case 'persistentvolumeclaims.':
-        if (request.subresource === 'status') return this.#claimStatus(request, node)
-        return this.#readOnly(request, node, (pod, name) => claimNames(pod).includes(name))
+        return this.#claim(request, node)
       case 'persistentvolumes.':
-        return this.#persistentVolume(request, node)
+        return getOnly(request, node, () => this.#isOfVolume(request.name, node))
       case 'resourceclaims.resource.k8s.io':
-        return this.#readOnly(request, node, (pod, name) => resourceClaimNames(pod).includes(name))
+        return getOnly(request, node, () =>
+          this.#isReferred(request, node, (pod, name) => resourceClaimNames(pod).includes(name)),
+        )
       case 'serviceaccounts.':
         return this.#serviceAccount(request, node)
       case 'volumeattachments.storage.k8s.io':
-        return this.#volumeAttachment(request, node)
+        return getOnly(
+          request,
+          node,
+          () =>
+            this.#find(`${request.resource}.${request.group}`, request.name)?.['spec'].nodeName ===
+            node,
+        )
       case 'leases.coordination.k8s.io':
-        return this.#ownLease(request, node)
+        return ownLease(request, node)
       case 'csinodes.storage.k8s.io':
-        return this.#own(request, node, ['get', 'create', 'update', 'patch', 'delete'])
+        return ownStorageNode(request, node)
       case 'nodes.':
-        return this.#node(request, node)
+        return ownNode(request, node)
       case 'pods.':
         return this.#pod(request, node)
       case 'resourceslices.resource.k8s.io':
@@ -79,111 +96,75 @@ export class NodeAuthorizer {
   }
 
   /** get by name, and list and watch of that one name. */
-  #readOnly(
-    request: RequestAttributes,
-    node: string,
-    refers: (pod: Stored, name: string) => boolean,
-  ): Verdict {
-    if (!READ.includes(request.verb) || request.subresource !== '') return noRelation(node)
-    if (request.name === '' || request.namespace === '') return noRelation(node)
-    const found = this.#podsOf(node, request.namespace).some((pod) => refers(pod, request.name))
-    return found ? ALLOWED : noRelation(node)
+  #readOnly(request: RequestAttributes, node: string, refers: Refers): Verdict {
+    if (!READ.includes(request.verb)) return refused('can only read resources of this type')
+    if (request.subresource !== '') return refused('cannot read subresource')
+    if (request.namespace === '') return NOT_NAMESPACED
+    return related(request, node, () => this.#isReferred(request, node, refers))
   }
 
-  #claimStatus(request: RequestAttributes, node: string): Verdict {
-    if (!['get', 'update', 'patch'].includes(request.verb)) return noRelation(node)
-    const found = this.#podsOf(node, request.namespace).some((pod) =>
-      claimNames(pod).includes(request.name),
-    )
-    return found ? ALLOWED : noRelation(node)
+  #claim(request: RequestAttributes, node: string): Verdict {
+    const isReferred = (): boolean =>
+      this.#isReferred(request, node, (pod, name) => claimNames(pod).includes(name))
+    if (request.subresource !== 'status') return getOnly(request, node, isReferred)
+    if (!['update', 'patch'].includes(request.verb))
+      return refused('can only get/update/patch this type')
+    return related(request, node, isReferred)
   }
 
-  #persistentVolume(request: RequestAttributes, node: string): Verdict {
-    if (request.verb !== 'get' || request.subresource !== '') return noRelation(node)
-    const claim = this.#store.get({ collection: 'persistentvolumes', key: request.name })?.object[
-      'spec'
-    ]?.claimRef
-    if (claim === undefined) return noRelation(node)
-    const found = this.#podsOf(node, claim.namespace).some((pod) =>
-      claimNames(pod).includes(claim.name),
-    )
-    return found ? ALLOWED : noRelation(node)
+  #isOfVolume(name: string, node: string): boolean {
+    const claim = this.#find('persistentvolumes', name)?.['spec'].claimRef
+    if (claim === undefined) return false
+    return this.#podsOf(node, claim.namespace).some((pod) => claimNames(pod).includes(claim.name))
   }
 
   #serviceAccount(request: RequestAttributes, node: string): Verdict {
-    const isTokenRequest = request.subresource === 'token' && request.verb === 'create'
-    const isRead = request.subresource === '' && request.verb === 'get'
-    if (!isTokenRequest && !isRead) return noRelation(node)
-    const found = this.#podsOf(node, request.namespace).some(
-      (pod) => pod['spec'].serviceAccountName === request.name,
-    )
-    return found ? ALLOWED : noRelation(node)
-  }
-
-  #volumeAttachment(request: RequestAttributes, node: string): Verdict {
-    if (request.verb !== 'get' || request.subresource !== '') return noRelation(node)
-    const stored = this.#store.get({
-      collection: 'volumeattachments.storage.k8s.io',
-      key: request.name,
-    })?.object
-    return stored?.['spec']?.nodeName === node ? ALLOWED : noRelation(node)
-  }
-
-  #ownLease(request: RequestAttributes, node: string): Verdict {
-    if (request.namespace !== 'kube-node-lease') return noRelation(node)
-    return this.#own(request, node, ['get', 'create', 'update', 'patch', 'delete'])
-  }
-
-  /** Names are unknown at creation: admission (NodeRestriction) checks those. */
-  #own(request: RequestAttributes, node: string, verbs: readonly string[]): Verdict {
-    if (!verbs.includes(request.verb) || request.subresource !== '') return noRelation(node)
-    return request.verb === 'create' || request.name === node ? ALLOWED : noRelation(node)
-  }
-
-  #node(request: RequestAttributes, node: string): Verdict {
-    if (request.verb === 'create' && request.subresource === '') return ALLOWED
-    if (request.name !== node) return noRelation(node)
-    if (request.subresource === '')
-      return [...READ, 'update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
-    if (request.subresource === 'status')
-      return ['update', 'patch'].includes(request.verb) ? ALLOWED : noRelation(node)
-    return noRelation(node)
+    const { verb, subresource, namespace, name } = request
+    const isReferred = (): boolean =>
+      this.#isReferred(request, node, (pod, own) => pod['spec'].serviceAccountName === own)
+    if (verb === 'get' && subresource === '') {
+      if (namespace === '') return NOT_NAMESPACED
+      return related(request, node, isReferred)
+    }
+    if (verb !== 'create' || name === '')
+      return refused('can only create tokens for individual service accounts')
+    if (subresource !== 'token')
+      return refused('can only create token subresource of serviceaccount')
+    return related(request, node, isReferred)
   }
 
   #pod(request: RequestAttributes, node: string): Verdict {
-    if (request.verb === 'create' && request.subresource === '') return ALLOWED
-    if ((request.verb === 'list' || request.verb === 'watch') && request.subresource === '') {
-      const fields = (request.fieldSelector ?? '').split(',')
-      return fields.some(
-        (field) => field === `spec.nodeName=${node}` || field === `spec.nodeName==${node}`,
-      )
-        ? ALLOWED
-        : noRelation(node)
-    }
-    const isAllowedVerb =
-      (request.subresource === '' && ['get', 'delete'].includes(request.verb)) ||
-      (request.subresource === 'status' && ['update', 'patch'].includes(request.verb)) ||
-      (request.subresource === 'eviction' && request.verb === 'create')
-    if (!isAllowedVerb) return noRelation(node)
-    const pod = this.#store.get({
-      collection: 'pods',
-      key: `${request.namespace}/${request.name}`,
-    })?.object
-    return pod === undefined || pod['spec'].nodeName === node ? ALLOWED : noRelation(node)
+    const { verb, subresource, namespace, name } = request
+    if (subresource !== '' || !READ.includes(verb)) return fixedRules(request)
+    if (verb !== 'get' && selects(request, node)) return ALLOWED
+    if (verb !== 'get' && name === '')
+      return refused('can only list/watch pods with spec.nodeName field selector')
+    return related(request, node, () => {
+      return this.#find('pods', `${namespace}/${name}`)?.['spec'].nodeName === node
+    })
   }
 
   #resourceSlice(request: RequestAttributes, node: string): Verdict {
-    if (request.verb === 'create') return ALLOWED
-    if (['list', 'watch', 'deletecollection'].includes(request.verb)) {
-      return (request.fieldSelector ?? '').split(',').includes(`spec.nodeName=${node}`)
-        ? ALLOWED
-        : noRelation(node)
+    const { verb, subresource, name } = request
+    if (subresource !== '') return refused('cannot authorize ResourceSlice subresources')
+    if (verb === 'create') return ALLOWED
+    if (['list', 'watch', 'deletecollection'].includes(verb)) {
+      if (selects(request, node)) return ALLOWED
+      return refused(
+        'can only list/watch/deletecollection resourceslices with nodeName field selector',
+      )
     }
-    const slice = this.#store.get({
-      collection: 'resourceslices.resource.k8s.io',
-      key: request.name,
-    })?.object
-    return slice?.['spec']?.nodeName === node ? ALLOWED : noRelation(node)
+    return related(request, node, () => {
+      return this.#find('resourceslices.resource.k8s.io', name)?.['spec'].nodeName === node
+    })
+  }
+
+  #isReferred({ namespace, name }: RequestAttributes, node: string, refers: Refers): boolean {
+    return this.#podsOf(node, namespace).some((pod) => refers(pod, name))
+  }
+
+  #find(collection: string, key: string): Stored | undefined {
+    return this.#store.get({ collection, key })?.object
   }
 
   #podsOf(node: string, namespace: string): Stored[] {
@@ -195,12 +176,56 @@ export class NodeAuthorizer {
   }
 }
 
+function related({ name }: RequestAttributes, node: string, isRelated: () => boolean): Verdict {
+  if (name === '') return NO_NAME
+  if (isRelated()) return ALLOWED
+  return refused(`no relationship found between node '${node}' and this object`)
+}
+
+function getOnly(request: RequestAttributes, node: string, isRelated: () => boolean): Verdict {
+  if (request.verb !== 'get') return NOT_INDIVIDUAL
+  if (request.subresource !== '') return refused('cannot get subresource')
+  return related(request, node, isRelated)
+}
+
+/** Names are unknown at creation: admission (NodeRestriction) checks those. */
+function ownLease({ verb, namespace, name }: RequestAttributes, node: string): Verdict {
+  if (!OWN_VERBS.includes(verb))
+    return refused('can only get, create, update, patch, or delete a node lease')
+  if (namespace !== 'kube-node-lease')
+    return refused('can only access leases in the "kube-node-lease" system namespace')
+  if (verb === 'create' || name === node) return ALLOWED
+  return refused('can only access node lease with the same name as the requesting node')
+}
+
+function ownStorageNode({ verb, subresource, name }: RequestAttributes, node: string): Verdict {
+  if (!OWN_VERBS.includes(verb))
+    return refused('can only get, create, update, patch, or delete a CSINode')
+  if (subresource !== '') return refused('cannot authorize CSINode subresources')
+  if (verb === 'create' || name === node) return ALLOWED
+  return refused('can only access CSINode with the same name as the requesting node')
+}
+
+/** Of others, admission (NodeRestriction) keeps a node from writing them. */
+function ownNode(request: RequestAttributes, node: string): Verdict {
+  const { verb, subresource, name } = request
+  if (subresource !== '' || !READ.includes(verb)) return fixedRules(request)
+  if (name === node) return ALLOWED
+  const asked = name === '' ? 'all nodes' : `'${name}'`
+  return refused(`node '${node}' cannot read ${asked}, only its own Node object`)
+}
+
+function selects({ fieldSelector = '' }: RequestAttributes, node: string): boolean {
+  const fields = fieldSelector.split(',')
+  return fields.includes(`spec.nodeName=${node}`) || fields.includes(`spec.nodeName==${node}`)
+}
+
 function fixedRules(request: RequestAttributes): Verdict {
   return NODE_RULES.some((rule) => ruleAllows(rule, request)) ? ALLOWED : NO_OPINION
 }
 
-function noRelation(node: string): Verdict {
-  return { allowed: false, reason: `no relationship found between node '${node}' and this object` }
+function refused(reason: string): Verdict {
+  return { allowed: false, reason }
 }
 
 function containersOf(pod: Stored): Stored[] {
