@@ -177,3 +177,13 @@ test('a container that starts anew has the files of its image; what it wrote cou
   assert.ok(second.get('/given') instanceof Uint8Array)
   assert.equal(second.freeBytes, free)
 })
+
+test('the folders that programs take for granted are there to be written to', () => {
+  const given = pod({ name: 'p' })
+  const store = new FileStore()
+  fillRoot(store, given, given.spec!.containers[0]!, 'n1')
+  const files = new FileTree(store, [])
+  for (const folder of ['/tmp', '/var/tmp', '/var/log', '/var/run', '/run', '/opt', '/srv', '/mnt'])
+    files.write(`${folder}/x`, Buffer.from('1'))
+  assert.deepEqual(files.list('/var/tmp'), ['x'])
+})
