@@ -1,28 +1,71 @@
 /**
- * What /configz shows: the flags as KubeControllerManagerConfiguration, with the field names and order that upstream prints.
- * Contract: docs/behaviour/runtime/manager.md, Serving. Pure.
+ * What /configz shows: the flags as KubeControllerManagerConfiguration v1alpha1, with the field names and order that upstream
+ * prints. Contract: docs/behaviour/runtime/manager.md, Serving. Pure.
  */
 import { formatGoDuration } from '@gyropilot/foundation'
+import { canonicalItems } from '../controller-names.ts'
 import type { LeaderMigration } from '../election/leader-migration.ts'
 import type { Options } from './options.ts'
 
+/** As upstream orders them. */
+const SECTIONS = `
+  AttachDetachController CSRSigningController DaemonSetController DeploymentController StatefulSetController
+  DeprecatedController EndpointController EndpointSliceController EndpointSliceMirroringController EphemeralVolumeController
+  GarbageCollectorController HPAController JobController CronJobController LegacySATokenCleaner NamespaceController
+  NodeIPAMController NodeLifecycleController PersistentVolumeBinderController PodGCController ReplicaSetController
+  ReplicationController ResourceQuotaController SAController ServiceController TTLAfterFinishedController
+  ValidatingAdmissionPolicyStatusController DeviceTaintEvictionController ResourceClaimController
+`
+  .trim()
+  .split(/\s+/)
+
 export function componentConfiguration(options: Options, migration?: LeaderMigration): unknown {
-  return {
-    Generic: generic(options, migration),
-    KubeCloudShared: kubeCloudShared(options),
+  const sections: Record<string, unknown> = {
     ...storage(options),
     ...workloads(options),
     ...services(options),
     ...nodes(options),
     ...others(options),
   }
+  return {
+    kind: 'KubeControllerManagerConfiguration',
+    apiVersion: 'kubecontrollermanager.config.k8s.io/v1alpha1',
+    Generic: versionedGeneric(options, migration),
+    KubeCloudShared: kubeCloudShared(options),
+    ...Object.fromEntries(SECTIONS.map((name) => [name, sections[name] ?? {}])),
+  }
+}
+
+/** Of the version, which lacks the shutdown timeout and names what it shares with other components as JSON does. */
+function versionedGeneric(options: Options, migration: LeaderMigration | undefined): unknown {
+  const { ControllerShutdownTimeout: _, ...shown } = generic(options, migration)
+  return {
+    ...shown,
+    ClientConnection: asJson(shown.ClientConnection),
+    LeaderElection: asJson(shown.LeaderElection),
+    Controllers: canonicalItems(shown.Controllers),
+    Debugging: asJson(shown.Debugging),
+    LeaderMigration: asJson(shown.LeaderMigration),
+  }
+}
+
+/** `LeaderName` as `leaderName` and `QPS` as `qps`, also inside of lists. */
+function asJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asJson)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replace(/^[A-Z]+$|^[A-Z]/, (capitals) => capitals.toLowerCase()),
+      asJson(inner),
+    ]),
+  )
 }
 
 export function duration(options: Options, name: string): string {
   return formatGoDuration(options.number(name))
 }
 
-export function generic(options: Options, migration: LeaderMigration | undefined): unknown {
+export function generic(options: Options, migration: LeaderMigration | undefined) {
   return {
     Port: 0,
     Address: '0.0.0.0',
@@ -88,7 +131,7 @@ function storage(options: Options): Record<string, unknown> {
     AttachDetachController: {
       DisableAttachDetachReconcilerSync: options.flag('disable-attach-detach-reconcile-sync'),
       ReconcilerSyncLoopPeriod: duration(options, 'attach-detach-reconcile-sync-period'),
-      DisableForceDetachOnTimeout: options.flag('disable-force-detach-on-timeout'),
+      disableForceDetachOnTimeout: options.flag('disable-force-detach-on-timeout'),
     },
     EphemeralVolumeController: {
       ConcurrentEphemeralVolumeSyncs: options.number('concurrent-ephemeralvolume-syncs'),
@@ -193,6 +236,7 @@ function nodes(options: Options): Record<string, unknown> {
       SecondaryNodeEvictionRate: options.number('secondary-node-eviction-rate'),
       NodeStartupGracePeriod: duration(options, 'node-startup-grace-period'),
       NodeMonitorGracePeriod: duration(options, 'node-monitor-grace-period'),
+      PodEvictionTimeout: '0s',
       LargeClusterSizeThreshold: options.number('large-cluster-size-threshold'),
       UnhealthyZoneThreshold: options.number('unhealthy-zone-threshold'),
     },
@@ -245,10 +289,10 @@ function csrSigning(options: Options): unknown {
   return {
     ClusterSigningCertFile: options.text('cluster-signing-cert-file'),
     ClusterSigningKeyFile: options.text('cluster-signing-key-file'),
-    ClusterSigningDuration: duration(options, 'cluster-signing-duration'),
     KubeletServingSignerConfiguration: files('kubelet-serving'),
     KubeletClientSignerConfiguration: files('kubelet-client'),
     KubeAPIServerClientSignerConfiguration: files('kube-apiserver-client'),
     LegacyUnknownSignerConfiguration: files('legacy-unknown'),
+    ClusterSigningDuration: duration(options, 'cluster-signing-duration'),
   }
 }

@@ -5,7 +5,7 @@
 import { errorText } from '@gyropilot/foundation'
 import type { Authentication } from './authentication.ts'
 import type { Authorization } from './authorization.ts'
-import type { IncomingRequest, PlainAnswer } from './request.ts'
+import type { Answer, IncomingRequest } from './request.ts'
 
 /** What HTTP methods are called in authorization. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -25,9 +25,9 @@ export class DelegatedAuth {
   }
 
   /** Undefined: go on. Else the refusal. */
-  async refusal(request: IncomingRequest): Promise<PlainAnswer | undefined> {
+  async refusal(request: IncomingRequest): Promise<Answer | undefined> {
     const who = await this.#authentication.authenticate(request)
-    if ('refused' in who) return { status: 401, body: 'Unauthorized\n' }
+    if ('refused' in who) return refused(401, 'Unauthorized', 'Unauthorized')
     const { user } = who
     const path = request.path
     const verb = VERBS[request.method] ?? request.method.toLowerCase()
@@ -35,9 +35,25 @@ export class DelegatedAuth {
       if (await this.#authorization.allows(user, verb, path)) return undefined
     } catch (error) {
       const body = `Internal Server Error: ${JSON.stringify(path)}: ${errorText(error)}\n`
-      return { status: 500, body }
+      return { status: 500, contentType: 'text/plain; charset=utf-8', body }
     }
-    const body = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}\n`
-    return { status: 403, body }
+    const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`
+    return refused(403, 'Forbidden', message, { details: {} })
   }
+}
+
+/** As an API server refuses. */
+function refused(code: number, reason: string, message: string, more: object = {}): Answer {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...more,
+    code,
+  }
+  const body = JSON.stringify(status, null, 2)
+  return { status: code, contentType: 'application/json', body }
 }

@@ -68,7 +68,17 @@ test('Given no auth kubeconfigs, when /healthz and /metrics are fetched anonymou
   })
   const refused = await get('/metrics')
   assert.equal(refused.status, 403)
-  assert.equal(refused.body, 'forbidden: User "system:anonymous" cannot get path "/metrics"\n')
+  assert.equal(refused.contentType, 'application/json')
+  assert.deepEqual(JSON.parse(refused.body), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'forbidden: User "system:anonymous" cannot get path "/metrics"',
+    reason: 'Forbidden',
+    details: {},
+    code: 403,
+  })
 })
 
 test('Given a broken authorization kubeconfig, when /metrics is fetched, then 500; with it in always-allow-paths, 200', async () => {
@@ -141,7 +151,9 @@ test('a bearer token is reviewed once in ten seconds, and one that fails is 401'
   assert.equal((await get('/metrics', good)).status, 200)
   assert.equal(authenticationClient.asked, 2)
   const bad = { headers: { authorization: ['Bearer bad'] } }
-  assert.equal((await get('/healthz', bad)).status, 401)
+  const refused = await get('/healthz', bad)
+  assert.equal(refused.status, 401)
+  assert.equal(JSON.parse(refused.body).reason, 'Unauthorized')
 })
 
 test('members of system:masters may see everything', async () => {
@@ -197,8 +209,16 @@ test('PUT /debug/flags/v changes the verbosity, and only with profiling', async 
   const { get } = manager({ routes: { debug } })
   const put = (body: string) => ({ ...admin, method: 'PUT', body: () => Promise.resolve(body) })
   const answer = await get('/debug/flags/v', put('4'))
-  assert.equal(answer.body, 'successfully set klog.logging.verbosity to 4')
-  assert.equal((await get('/debug/flags/v', put('loud'))).status, 400)
+  assert.deepEqual(answer, {
+    status: 200,
+    contentType: 'text/plain',
+    body: 'successfully set klog.logging.verbosity to 4\n',
+  })
+  for (const text of ['loud', '-1']) {
+    const refused = await get('/debug/flags/v', put(text))
+    const why = `strconv.ParseUint: parsing "${text}": invalid syntax\n`
+    assert.deepEqual([refused.status, refused.body], [400, why])
+  }
   assert.equal((await get('/debug/flags/v', admin)).status, 406)
   assert.deepEqual(set, [4])
   assert.equal((await manager().get('/debug/flags/v', put('4'))).status, 404)

@@ -48,7 +48,7 @@ export function router(options: RoutesOptions): (request: IncomingRequest) => Pr
   const handlers = handlersOf(options)
   return async (request) => {
     const refusal = await options.auth.refusal(request)
-    if (refusal !== undefined) return { ...refusal, contentType: TEXT }
+    if (refusal !== undefined) return refusal
     const handler = handlers.get(request.path)
     if (handler !== undefined) return handler(request)
     return (
@@ -101,13 +101,13 @@ async function putVerbosity(
   request: IncomingRequest,
   debug: NonNullable<RoutesOptions['debug']>,
 ): Promise<Answer> {
-  const answer = (status: number, body: string): Answer => ({ status, contentType: TEXT, body })
-  if (request.method !== 'PUT') return answer(406, 'unsupported http method')
-  const text = (await request.body()).trim()
-  if (!/^-?\d+$/.test(text)) {
-    const why = `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`
-    return answer(400, `failed set klog.logging.verbosity to ${text}: ${why}`)
+  const answer = (status: number, line: string): Answer => {
+    return { status, contentType: 'text/plain', body: `${line}\n` }
   }
+  if (request.method !== 'PUT') return answer(406, 'unsupported http method')
+  const text = await request.body()
+  if (!/^\d+$/.test(text))
+    return answer(400, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`)
   debug.setVerbosity(Number(text))
   return answer(200, `successfully set klog.logging.verbosity to ${text}`)
 }
