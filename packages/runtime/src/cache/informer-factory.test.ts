@@ -192,3 +192,17 @@ test('with a name, informers report their metrics under it', async () => {
   assert.equal(registry.observed('informer_processing_latency_seconds', labels).length, 2)
   stop.abort()
 })
+
+test('the resource of a metric is the kind with an s, as upstream has it', () => {
+  const registry = new RecordingMetrics()
+  const { factory } = producing({ metrics: { registry, name: 'm' } })
+  for (const [type, resource] of [
+    [resources.endpoints, 'endpointss'],
+    [resources.storageclasses, 'storageclasss'],
+    [resources.validatingadmissionpolicies, 'validatingadmissionpolicys'],
+  ] as const) {
+    factory.informer(type)
+    const labels = { name: 'm', group: type.group, version: type.version, resource }
+    assert.equal(registry.value('informer_queued_items', labels), 0)
+  }
+})

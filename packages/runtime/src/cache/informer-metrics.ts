@@ -17,7 +17,9 @@ export function informerMetrics(
   type: ResourceType,
 ): InformerMetrics {
   const options = { labels: ['name', 'group', 'version', 'resource'], stability: 'ALPHA' } as const
-  const labels = { name, group: type.group, version: type.version, resource: type.resource }
+  // Upstream's informers know a kind and put an s behind it: endpointss, storageclasss.
+  const resource = `${type.kind.toLowerCase()}s`
+  const labels = { name, group: type.group, version: type.version, resource }
   const queued = registry.gauge({
     ...options,
     name: 'informer_queued_items',
