@@ -12,6 +12,7 @@ import type { LeaderMigration } from './election/leader-migration.ts'
 import type { Options } from './options/options.ts'
 import { definitionsOf } from './program.ts'
 import type { Program } from './program.ts'
+import { AuthMetrics } from './serving/auth-metrics.ts'
 import { Authentication } from './serving/authentication.ts'
 import { FollowedAuthenticationSettings } from './serving/authentication-settings.ts'
 import { Authorization } from './serving/authorization.ts'
@@ -56,7 +57,9 @@ export async function managerPages(
   settings
     .follow(signal)
     .catch((error: unknown) => logger.error(error, 'Cannot follow authentication settings'))
+  const metrics = new AuthMetrics(clock, given.metrics)
   const authentication = new Authentication({
+    metrics,
     clock,
     random,
     settings: () => settings.current,
@@ -64,6 +67,7 @@ export async function managerPages(
     tokenCacheMs: options.number('authentication-token-webhook-cache-ttl'),
   })
   const authorization = new Authorization({
+    metrics,
     clock,
     random,
     ...(authorizationClient === undefined ? {} : { client: authorizationClient }),
@@ -72,7 +76,7 @@ export async function managerPages(
     alwaysAllowPaths: options.list('authorization-always-allow-paths'),
   })
   return {
-    answer: routerOf(given, new DelegatedAuth(authentication, authorization)),
+    answer: routerOf(given, new DelegatedAuth(authentication, authorization, metrics)),
     async authorities() {
       await settings.refresh()
       return settings.authoritiesPem

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SeededRandom } from '@gyropilot/foundation'
+import { SeededRandom, silentMetrics } from '@gyropilot/foundation'
 import { statusError, testClock } from '@gyropilot/runtime/testing'
+import { AuthMetrics } from './auth-metrics.ts'
 import { Authentication } from './authentication.ts'
 import type { AuthenticationSettings, FrontProxySettings } from './authentication.ts'
 import { certificatesOf } from './client-certificates.ts'
@@ -27,6 +28,7 @@ const tokens = reviewer(({ spec }) => ({
 
 function who(sent: Partial<IncomingRequest>, settings?: Partial<AuthenticationSettings>) {
   const authentication = new Authentication({
+    metrics: new AuthMetrics(testClock(), silentMetrics),
     clock: testClock(),
     random: new SeededRandom('authentication'),
     settings: () => ({ clientAuthorities: [clients.certificate], frontProxy, ...settings }),
@@ -125,6 +127,7 @@ test('a review that the cluster fails at is tried again, and one that is refused
     return { status: { authenticated: true, user: { username: 'late' } } }
   })
   const authentication = new Authentication({
+    metrics: new AuthMetrics(testClock(), silentMetrics),
     clock,
     random: new SeededRandom('authentication'),
     settings: () => ({ clientAuthorities: [] }),
@@ -142,6 +145,7 @@ test('a review that the cluster fails at is tried again, and one that is refused
     throw statusError(403, 'Forbidden')
   })
   const other = new Authentication({
+    metrics: new AuthMetrics(testClock(), silentMetrics),
     clock,
     random: new SeededRandom('authentication'),
     settings: () => ({ clientAuthorities: [] }),

@@ -6,6 +6,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { Client } from '@gyropilot/client'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { errorText } from '@gyropilot/foundation'
+import type { AuthMetrics } from './auth-metrics.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 import { chainProblem, commonNameOf, userOf } from './client-certificates.ts'
 import type { IncomingRequest, User } from './request.ts'
@@ -40,6 +41,7 @@ export interface AuthenticationOptions {
   /** For TokenReviews; undefined: bearer tokens are not looked at. */
   readonly client?: Client
   readonly tokenCacheMs: number
+  readonly metrics: AuthMetrics
 }
 
 /** A user, `anonymous` without credentials, or that the credentials presented are not good. */
@@ -119,6 +121,7 @@ export class Authentication {
     if (client === undefined || token === undefined) return undefined
     const user = await this.#tokens.get(token, async () => {
       const { status } = await review<TokenReview>(this.#options, client, {
+        purpose: 'authn',
         path: '/apis/authentication.k8s.io/v1/tokenreviews',
         json: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
       })

@@ -1,6 +1,7 @@
 /** Whether somebody may ask: system:masters, paths that are always allowed, else the cluster decides. */
 import type { Client } from '@gyropilot/client'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
+import type { AuthMetrics } from './auth-metrics.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 import type { User } from './request.ts'
 import { review } from './review.ts'
@@ -10,6 +11,7 @@ export interface AuthorizationOptions {
   readonly random: RandomSource
   /** For SubjectAccessReviews; undefined: nothing but always-allowed paths. */
   readonly client?: Client
+  readonly metrics: AuthMetrics
   readonly authorizedCacheMs: number
   readonly unauthorizedCacheMs: number
   /** A `*` at the end stands for everything that begins so. */
@@ -34,6 +36,7 @@ export class Authorization {
     const spec = { user: name, groups, uid, extra, nonResourceAttributes: { path, verb } }
     return this.#decisions.get(JSON.stringify(spec), async () => {
       const { status } = await review<{ status?: { allowed?: boolean } }>(this.#options, client, {
+        purpose: 'authz',
         path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
         json: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
       })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PrometheusRegistry, SeededRandom } from '@gyropilot/foundation'
 import type { Client } from '@gyropilot/client'
-import { testClock } from '@gyropilot/runtime/testing'
+import { statusError, testClock } from '@gyropilot/runtime/testing'
+import { AuthMetrics } from './auth-metrics.ts'
 import { Authentication } from './authentication.ts'
 import { Authorization } from './authorization.ts'
 import { DelegatedAuth } from './delegated-auth.ts'
@@ -29,7 +30,10 @@ function manager(given: Given = {}) {
   const health = new HealthChecks(slis)
   const random = new SeededRandom('serving')
   const { authenticationClient, authorizationClient, alwaysAllowPaths } = given
+  const registry = new PrometheusRegistry()
+  const metrics = new AuthMetrics(clock, registry)
   const authentication = new Authentication({
+    metrics,
     clock,
     random,
     settings: () => ({ clientAuthorities: [authority.certificate] }),
@@ -37,6 +41,7 @@ function manager(given: Given = {}) {
     ...(authenticationClient ? { client: authenticationClient } : {}),
   })
   const authorization = new Authorization({
+    metrics,
     clock,
     random,
     authorizedCacheMs: 10_000,
@@ -50,8 +55,8 @@ function manager(given: Given = {}) {
     servesProbes: true,
     health,
     slis,
-    auth: new DelegatedAuth(authentication, authorization),
-    metrics: new PrometheusRegistry(),
+    auth: new DelegatedAuth(authentication, authorization, metrics),
+    metrics: registry,
     configz: () => ({ Generic: {} }),
     ...given.routes,
   })
@@ -154,6 +159,44 @@ test('a bearer token is reviewed once in ten seconds, and one that fails is 401'
   const refused = await get('/healthz', bad)
   assert.equal(refused.status, 401)
   assert.equal(JSON.parse(refused.body).reason, 'Unauthorized')
+})
+
+test('those who ask, and what the cluster is asked of them, are counted', async () => {
+  const authenticationClient = reviewer(({ spec }) =>
+    spec['token'] === 'good'
+      ? { status: { authenticated: true, user: { username: 'ann@example.com' } } }
+      : { status: { authenticated: false } },
+  )
+  let isBroken = false
+  const authorizationClient = reviewer(() => {
+    if (isBroken) throw statusError(403, 'Forbidden', 'no')
+    return { status: { allowed: false } }
+  })
+  const { get } = manager({ authenticationClient, authorizationClient })
+  const bearing = (token: string) => ({ headers: { authorization: [`Bearer ${token}`] } })
+  await get('/configz', bearing('good'))
+  await get('/healthz', bearing('bad'))
+  await get('/healthz')
+  isBroken = true
+  await get('/flagz', bearing('good'))
+  const { body } = await get('/metrics', admin)
+  for (const line of [
+    'authentication_attempts{result="error"} 1',
+    'authentication_attempts{result="success"} 4',
+    'authentication_duration_seconds_bucket{result="error",le="0.001"} 1',
+    'authentication_duration_seconds_bucket{result="error",le="16.384"} 1',
+    'authenticated_user_requests{username="admin"} 1',
+    'authenticated_user_requests{username="email_id"} 2',
+    'authenticated_user_requests{username="other"} 1',
+    'authorization_attempts_total{result="allowed"} 2',
+    'authorization_attempts_total{result="error"} 1',
+    'authorization_attempts_total{result="no-opinion"} 1',
+    'apiserver_delegated_authn_request_total{code="201"} 2',
+    'apiserver_delegated_authz_request_total{code="201"} 1',
+    'apiserver_delegated_authz_request_total{code="403"} 1',
+    'apiserver_delegated_authz_request_duration_seconds_bucket{code="403",le="0.25"} 1',
+  ])
+    assert.ok(body.split('\n').includes(line), line)
 })
 
 test('members of system:masters may see everything', async () => {

@@ -1,0 +1,82 @@
+/** What is counted of those who ask: names, labels and buckets are upstream's. */
+import { StatusError } from '@gyropilot/client'
+import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
+
+export type AuthenticationResult = 'success' | 'error'
+export type AuthorizationResult = 'allowed' | 'no-opinion' | 'error'
+export type ReviewPurpose = 'authn' | 'authz'
+
+const ALPHA = { stability: 'ALPHA' } as const
+/** A millisecond, doubled 14 times. */
+const DECISION_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** power / 1000)
+const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]
+/** Other names are not told apart: there may be any number of them. */
+const NAMED = new Set([
+  'admin',
+  'client',
+  'kube_proxy',
+  'kubelet',
+  'system:serviceaccount:kube-system:default',
+])
+
+export class AuthMetrics {
+  readonly #clock: Clock
+  readonly #registry: MetricsRegistry
+
+  constructor(clock: Clock, registry: MetricsRegistry) {
+    this.#clock = clock
+    this.#registry = registry
+  }
+
+  /** For one of the three below. */
+  startedMs(): number {
+    return this.#clock.monotonicMs()
+  }
+
+  /** `userName` of those who were believed. */
+  authenticated(result: AuthenticationResult, startedMs: number, userName?: string): void {
+    const labels = { result }
+    this.#count('authentication_attempts', 'Counter of authenticated attempts.', labels)
+    const help = 'Authentication duration in seconds broken out by result.'
+    this.#time('authentication_duration_seconds', help, DECISION_BUCKETS, labels, startedMs)
+    if (userName === undefined) return
+    const username = NAMED.has(userName) ? userName : userName.includes('@') ? 'email_id' : 'other'
+    const counted = 'Counter of authenticated requests broken out by username.'
+    this.#count('authenticated_user_requests', counted, { username })
+  }
+
+  authorized(result: AuthorizationResult, startedMs: number): void {
+    const attempts =
+      "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'."
+    this.#count('authorization_attempts_total', attempts, { result })
+    const help = 'Authorization duration in seconds broken out by result.'
+    this.#time('authorization_duration_seconds', help, DECISION_BUCKETS, { result }, startedMs)
+  }
+
+  /** One request to the cluster; `error` is why it was refused, or has no answer. */
+  reviewed(purpose: ReviewPurpose, startedMs: number, error?: unknown): void {
+    const refusal = error instanceof StatusError ? String(error.code) : '<error>'
+    const labels = { code: error === undefined ? '201' : refusal }
+    const name = `apiserver_delegated_${purpose}_request`
+    this.#count(`${name}_total`, 'Number of HTTP requests partitioned by status code.', labels)
+    const help = 'Request latency in seconds. Broken down by status code.'
+    this.#time(`${name}_duration_seconds`, help, REVIEW_BUCKETS, labels, startedMs)
+  }
+
+  #count(name: string, help: string, labels: Readonly<Record<string, string>>): void {
+    const counter = this.#registry.counter({ ...ALPHA, name, help, labels: Object.keys(labels) })
+    counter.increment(labels)
+  }
+
+  #time(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels: Readonly<Record<string, string>>,
+    startedMs: number,
+  ): void {
+    const options = { ...ALPHA, name, help, labels: Object.keys(labels), buckets }
+    const seconds = (this.#clock.monotonicMs() - startedMs) / 1000
+    this.#registry.histogram(options).observe(seconds, labels)
+  }
+}
