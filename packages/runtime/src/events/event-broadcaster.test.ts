@@ -318,3 +318,44 @@ test('a shutdown waits half a second for a server that does not answer, and what
   await clock.advance(60_000)
   assert.equal(server.requests.length, 1)
 })
+
+test('of what is about no kind or no version nothing is written', async () => {
+  const { server, clock, record } = recording()
+  const { kind, apiVersion, metadata } = pod()
+  record({ regarding: { kind, metadata } })
+  record({ regarding: { apiVersion, metadata } })
+  await clock.advance(0)
+  assert.equal(server.requests.length, 0)
+})
+
+test('servers need not answer with the event, and a patch that is refused is no creation', async () => {
+  const { server, clock, record } = recording()
+  record()
+  await clock.advance(0)
+  server.onRequest = () => {
+    throw statusError(500, 'InternalError')
+  }
+  record()
+  await clock.advance(60_000)
+  assert.deepEqual(
+    server.requests.map(({ verb, options }) => [verb, options]),
+    [
+      ['create', { unread: true }],
+      ['patch', { unread: true }],
+    ],
+  )
+})
+
+test('the first wait between tries is a part of 10 s, those after it are 10 s', async () => {
+  const { server, clock, record } = recording()
+  const atMs: number[] = []
+  server.onRequest = () => {
+    atMs.push(clock.monotonicMs())
+    throw new TransportError('ECONNREFUSED', 'refused')
+  }
+  record()
+  await clock.advance(35_000)
+  const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i]!)
+  assert.ok(gaps[0]! < 10_000, String(gaps))
+  assert.deepEqual(gaps.slice(1, 3), [10_000, 10_000])
+})

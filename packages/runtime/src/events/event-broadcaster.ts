@@ -106,8 +106,7 @@ export class EventBroadcaster {
         this.#names.next(event.involvedObject.name ?? ''),
       )
       if (correlated === undefined) continue
-      const written = await writeEvent(correlated, { client, clock, random, logger, signal })
-      if (written !== undefined) this.#correlator.written(correlated.observationKey, written)
+      await writeEvent(correlated, { client, clock, random, logger, signal })
     }
     this.#writing = undefined
     this.#isDropping = false

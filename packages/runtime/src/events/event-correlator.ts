@@ -16,8 +16,6 @@ export interface CorrelatedEvent {
   readonly event: Event
   /** Strategic merge patch of the known event, when there is one. */
   readonly patch?: Pick<Event, 'count' | 'lastTimestamp' | 'message'>
-  /** To be handed to `written`. */
-  readonly observationKey: number
 }
 
 interface SimilarEvents {
@@ -30,7 +28,6 @@ interface Observation {
   readonly count: number
   readonly firstTimestamp: string | undefined
   readonly name: string | undefined
-  readonly resourceVersion: string | undefined
 }
 
 interface SpamBucket {
@@ -62,11 +59,6 @@ export class EventCorrelator {
     return this.#isSpam(sent) ? undefined : correlated
   }
 
-  /** The server has taken the event: later equal ones update it. */
-  written(observationKey: number, event: Event): void {
-    this.#observations.set(observationKey, observationOf(event))
-  }
-
   #aggregate(event: Event, combinedName: string): { event: Event; key: number } {
     const groupKey = groupKeyOf(event)
     const nowMs = this.#clock.monotonicMs()
@@ -85,7 +77,6 @@ export class EventCorrelator {
       ...event,
       metadata: { name: combinedName, namespace: event.metadata?.namespace },
       message: `${COMBINED_PREFIX}${message}`,
-      count: 1,
       reportingComponent: '',
       reportingInstance: '',
     }
@@ -94,24 +85,19 @@ export class EventCorrelator {
 
   #observe(event: Event, observationKey: number): CorrelatedEvent {
     const known = this.#observations.get(observationKey)
-    if (known === undefined || known.count === 0) {
+    if (known === undefined) {
       this.#observations.set(observationKey, observationOf(event))
-      return { event, observationKey }
+      return { event }
     }
-    const { resourceVersion: _, ...metadata } = event.metadata ?? {}
     const repeated: Event = {
       ...event,
-      metadata: {
-        ...metadata,
-        name: known.name,
-        ...(known.resourceVersion ? { resourceVersion: known.resourceVersion } : {}),
-      },
+      metadata: { ...event.metadata, name: known.name },
       firstTimestamp: known.firstTimestamp,
       count: known.count + 1,
     }
     this.#observations.set(observationKey, observationOf(repeated))
     const { count, lastTimestamp, message } = repeated
-    return { event: repeated, patch: { count, lastTimestamp, message }, observationKey }
+    return { event: repeated, patch: { count, lastTimestamp, message } }
   }
 
   #isSpam(event: Event): boolean {
@@ -136,7 +122,6 @@ function observationOf(event: Event): Observation {
     count: event.count ?? 0,
     firstTimestamp: event.firstTimestamp,
     name: event.metadata?.name,
-    resourceVersion: event.metadata?.resourceVersion,
   }
 }
 

@@ -21,26 +21,26 @@ export interface EventWriterOptions {
   readonly signal: AbortSignal
 }
 
-/** Writes one event, with its retries. Answers the event, or undefined when it was given up. */
+/** Writes one event, with its retries, or gives it up. */
 export async function writeEvent(
   correlated: CorrelatedEvent,
   options: EventWriterOptions,
-): Promise<Event | undefined> {
+): Promise<void> {
   const { clock, random, logger, signal } = options
   for (let tries = 1; ; tries++) {
     try {
       await send(correlated, options.client)
-      return correlated.event
+      return
     } catch (error) {
       if (error instanceof StatusError) {
         logRefusal(error, correlated.event, logger)
-        return undefined
+        return
       }
       if (tries >= TRIES || signal.aborted) {
         logger.error(error, 'Unable to write event, giving up', {
           event: describe(correlated.event),
         })
-        return undefined
+        return
       }
       logger.error(error, 'Unable to write event, will retry', {
         event: describe(correlated.event),
@@ -63,8 +63,7 @@ async function send({ event, patch }: CorrelatedEvent, client: Client): Promise<
       if (!isNotFound(error)) throw error
     }
   }
-  const { resourceVersion: _, ...metadata } = event.metadata ?? {}
-  await events.create({ ...event, metadata }, UNREAD)
+  await events.create(event, UNREAD)
 }
 
 /** Events of namespaces that end, and repetitions, are refused every day. */

@@ -24,3 +24,12 @@ test('what is over goes with the next entry, the oldest first', () => {
   assert.equal(cache.get('b'), undefined)
   assert.equal(cache.get('c'), 2)
 })
+
+test('what is set anew is the newest', () => {
+  const cache = new LruCache<number>(2)
+  for (const key of ['a', 'b', 'a', 'c']) cache.set(key, 1)
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => cache.get(key)),
+    [1, undefined, 1],
+  )
+})

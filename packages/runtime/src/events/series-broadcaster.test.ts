@@ -166,3 +166,89 @@ test('after shutdown nothing more is taken and no timer runs', async () => {
   assert.equal(server.requests.length, before)
   assert.equal(before, 2)
 })
+
+test('an event that is no series is written once, whatever time passes', async () => {
+  const { clock, record, verbs } = recording()
+  await clock.advance(29 * 60_000)
+  record()
+  await clock.advance(3600_000)
+  assert.deepEqual(verbs(), ['create'])
+})
+
+test('an event that was seen 6 min ago is still the same', async () => {
+  const { clock, record, verbs } = recording()
+  record()
+  await clock.advance(7 * 60_000)
+  record()
+  await clock.advance(0)
+  assert.deepEqual(verbs(), ['create', 'patch'])
+})
+
+test('a patch that is refused is no creation', async () => {
+  const { server, clock, record, verbs } = recording()
+  record()
+  await clock.advance(0)
+  server.onRequest = () => {
+    throw statusError(500, 'InternalError')
+  }
+  record()
+  await clock.advance(60_000)
+  assert.deepEqual(verbs(), ['create', 'patch'])
+})
+
+test('what is recorded after the end is not written; what is queued has one try', async () => {
+  const { server, clock, record, broadcaster } = recording()
+  server.onRequest = () => {
+    throw new TransportError('ECONNREFUSED', 'refused')
+  }
+  record()
+  record({ reason: 'Queued' })
+  await broadcaster.shutdown()
+  assert.equal(server.requests.length, 2)
+  record({ reason: 'Late' })
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, 2)
+})
+
+test('a server that does not answer in half a second gets no more', async () => {
+  const { server, clock, record, broadcaster } = recording()
+  const answer = Promise.withResolvers<undefined>()
+  server.onRequest = () => answer.promise
+  record()
+  record({ reason: 'Queued' })
+  await clock.advance(0)
+  const ended = broadcaster.shutdown()
+  await clock.advance(500)
+  await ended
+  answer.resolve(undefined)
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, 1)
+})
+
+test('an event about what is in no namespace is in default, one about no kind or no version is not written', async () => {
+  const { server, clock, record, stored } = recording()
+  const metadata = { name: 'node-1' }
+  record({ regarding: { apiVersion: 'v1', kind: 'Node', metadata } })
+  record({ regarding: { apiVersion: 'v1', metadata } })
+  record({ regarding: { kind: 'Node', metadata } })
+  await clock.advance(0)
+  assert.equal(server.requests.length, 1)
+  assert.equal(
+    (stored()[0] as { metadata?: { namespace?: string } }).metadata!.namespace,
+    'default',
+  )
+})
+
+test('tries are 10 to 12.5 s apart, with jitter', async () => {
+  const { server, clock, record } = recording()
+  const atMs: number[] = []
+  server.onRequest = () => {
+    atMs.push(clock.monotonicMs())
+    throw new TransportError('ECONNREFUSED', 'refused')
+  }
+  record()
+  await clock.advance(60_000)
+  const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i]!)
+  assert.ok(gaps.every((ms) => ms >= 10_000 && ms < 12_500))
+  assert.ok(new Set(gaps).size > 1)
+})

@@ -31,6 +31,12 @@ export interface SeriesBroadcasterOptions {
   readonly hostname: string
 }
 
+interface Known {
+  readonly event: Event
+  /** By the monotonic clock: a wall clock that jumps neither ends series nor keeps them. */
+  readonly lastSeenMs: number
+}
+
 const REFRESH_EVERY_MS = 30 * 60_000
 const IDLE_MS = 6 * 60_000
 const TRIES = 12
@@ -44,10 +50,8 @@ const TRIES_JITTER = 0.25
 export class SeriesBroadcaster {
   readonly #options: SeriesBroadcasterOptions
   readonly #names: EventNames
-  readonly #known = new Map<string, Event>()
-  /** By the monotonic clock: a wall clock that jumps neither ends series nor keeps them. */
-  readonly #lastSeenMs = new Map<string, number>()
-  readonly #writes = new Deque<() => Promise<void>>()
+  readonly #known = new Map<string, Known>()
+  readonly #queue = new Deque<Event>()
   readonly #stopping = new AbortController()
   readonly #timers: readonly Timer[]
   #writing: Promise<void> | undefined
@@ -75,97 +79,81 @@ export class SeriesBroadcaster {
       return
     }
     const key = keyOfEvent(event)
-    const known = this.#known.get(key)
+    const known = this.#known.get(key)?.event
     const { clock } = this.#options
     const lastObservedTime = formatMicroTime(clock.nowMs())
-    this.#lastSeenMs.set(key, clock.monotonicMs())
-    if (known === undefined) {
-      this.#known.set(key, event)
-      this.#enqueue(key)
-    } else {
-      this.#known.set(key, {
-        ...known,
-        series: { count: (known.series?.count ?? 1) + 1, lastObservedTime },
-      })
-      if (known.series === undefined) this.#enqueue(key)
-    }
+    const count = (known?.series?.count ?? 1) + 1
+    const current = known === undefined ? event : { ...known, series: { count, lastObservedTime } }
+    this.#known.set(key, { event: current, lastSeenMs: clock.monotonicMs() })
+    if (known?.series === undefined) this.#enqueue(current)
   }
 
   /** Writes what is queued with one try each, within half a second. What is recorded afterwards is dropped. */
   async shutdown(): Promise<void> {
     this.#stopping.abort()
     for (const timer of this.#timers) timer.cancel()
-    if (!(await lastWrites(this.#writing, this.#options.clock))) this.#writes.clear()
+    if (!(await lastWrites(this.#writing, this.#options.clock))) this.#queue.clear()
   }
 
   #refresh(): void {
-    for (const [key, event] of this.#known) if (event.series !== undefined) this.#enqueue(key)
+    for (const { event } of this.#known.values())
+      if (event.series !== undefined) this.#enqueue(event)
   }
 
   #finishIdle(): void {
     const beforeMs = this.#options.clock.monotonicMs() - IDLE_MS
-    for (const [key, event] of this.#known) {
-      if ((this.#lastSeenMs.get(key) ?? 0) >= beforeMs) continue
-      if (event.series !== undefined) this.#enqueue(key)
+    for (const [key, { event, lastSeenMs }] of this.#known) {
+      if (lastSeenMs >= beforeMs) continue
+      if (event.series !== undefined) this.#enqueue(event)
       this.#known.delete(key)
-      this.#lastSeenMs.delete(key)
     }
   }
 
   /** What is written is the state at the time of queueing: the creation is no series even when one starts meanwhile. */
-  #enqueue(key: string): void {
-    const event = this.#known.get(key)!
-    this.#writes.pushBack(async () => {
-      const written = await this.#write(event)
-      const current = this.#known.get(key)
-      if (written !== undefined && current !== undefined) {
-        this.#known.set(key, { ...current, metadata: written.metadata })
-      }
-    })
+  #enqueue(event: Event): void {
+    this.#queue.pushBack(event)
     this.#writing ??= this.#writeAll()
   }
 
   async #writeAll(): Promise<void> {
     await Promise.resolve()
-    for (let write = this.#writes.popFront(); write !== undefined; write = this.#writes.popFront())
-      await write()
+    for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront())
+      await this.#write(event)
     this.#writing = undefined
   }
 
-  async #write(event: Event): Promise<Event | undefined> {
+  async #write(event: Event): Promise<void> {
     const { clock, random, logger } = this.#options
     const signal = this.#stopping.signal
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#send(event)
+        await this.#send(event)
+        return
       } catch (error) {
         if (error instanceof StatusError || tries >= TRIES || signal.aborted) {
           logger.error(error, 'Unable to write event', {
             reason: event.reason,
             regarding: event.regarding?.name,
           })
-          return undefined
+          return
         }
       }
       await sleep(clock, jitter(random, BETWEEN_TRIES_MS, TRIES_JITTER), signal).catch(() => {})
     }
   }
 
-  async #send(event: Event): Promise<Event> {
+  async #send(event: Event): Promise<void> {
     const { namespace, name } = event.metadata ?? {}
     const events = this.#options.client.resource(resources.eventsV1, namespace)
     if (event.series !== undefined) {
       try {
-        return await events.patch(name ?? '', {
-          type: 'strategic',
-          value: { series: event.series },
-        })
+        await events.patch(name ?? '', { type: 'strategic', value: { series: event.series } })
+        return
       } catch (error) {
         if (!isNotFound(error)) throw error
       }
     }
-    const { resourceVersion: _, uid: __, ...metadata } = event.metadata ?? {}
-    return events.create({ ...event, metadata })
+    await events.create(event)
   }
 
   #eventOf({
