@@ -316,6 +316,7 @@ test('an event that comes with the stop changes nothing', async () => {
   r.server.watches[0]!.send(event('ADDED', pod('a', '17')))
   await r.end()
   assert.deepEqual(r.seen, ['list@0'])
+  assert.equal(r.server.requests.length, 2, 'and nothing more is asked for')
 })
 
 test('bookmarks are asked for, unless they are not wanted', async () => {
@@ -428,6 +429,7 @@ test('Given a watch started at RV 0 or "", when only ADDED arrive, then lastRV i
     r.server.onRequest = ({ verb }) => (verb === 'list' ? page(start) : undefined)
     await r.start()
     const [watch] = r.server.watches
+    assert.equal(watch!.options.resourceVersion, start || undefined)
     watch!.send(event('ADDED', pod('b', '8')), event('ADDED', pod('a', '5')))
     await r.clock.advance(0)
     assert.equal(r.reflector.lastSyncResourceVersion, start)
@@ -506,6 +508,20 @@ test('events of another kind, without metadata, or of an unknown type are skippe
   await r.clock.advance(0)
   assert.equal(r.reflector.lastSyncResourceVersion, '1')
   assert.deepEqual(r.seen, ['list@1'])
+  await r.end()
+})
+
+test('a list that fails for another reason than its version is told of, and tried again after a wait', async () => {
+  const r = reflecting()
+  let failures = 0
+  r.server.onRequest = () => {
+    if (failures++ === 0) throw statusError(500, 'InternalError')
+  }
+  await r.start()
+  assert.equal(r.server.requests.length, 1)
+  assert.equal(r.watchErrors.length, 1)
+  await r.clock.advance(1_600)
+  assert.equal(pages(r.server)[1]!.resourceVersion, '0')
   await r.end()
 })
 

@@ -100,7 +100,7 @@ export class Reflector<T extends KubernetesObject> {
       ...(labelSelector ? { labelSelector } : {}),
       ...(fieldSelector ? { fieldSelector } : {}),
       ...(metadataOnly ? { metadataOnly } : {}),
-      ...(decode === undefined ? {} : { decode }),
+      decode,
     }
     this.#shape = shapeOf(options.type, metadataOnly ?? false)
     this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
@@ -176,7 +176,6 @@ export class Reflector<T extends KubernetesObject> {
   async #streamList(signal: AbortSignal): Promise<Stream<T> | undefined> {
     let closes = 0
     for (;;) {
-      signal.throwIfAborted()
       const from = this.#versionUnavailable ? '' : this.#lastVersion
       const temporary = this.#options.sink.temporary()
       let version = ''
@@ -276,14 +275,13 @@ export class Reflector<T extends KubernetesObject> {
       if (stream === undefined) {
         startedAnywhere = this.#lastVersion === '' || this.#lastVersion === '0'
         stream = await this.#openWatch(signal)
-        if (stream === undefined) continue
+        continue
       }
       const end = await followStream(
         stream,
         this.#reader(signal),
         this.#liveTarget(stream, startedAnywhere),
       )
-      signal.throwIfAborted()
       closeStream(stream)
       stream = undefined
       if (end.ended !== 'error') continue

@@ -246,6 +246,15 @@ for (const [title, refuse] of [
   })
 }
 
+test('after the stop no stream is opened any more', async () => {
+  const { clock, streams, run, server, stop } = streaming()
+  await run()
+  streams[0]!.send({ type: 'ADDED', object: pod('a', '1') })
+  stop.abort()
+  await clock.advance(60_000)
+  assert.equal(server.requests.length, 1)
+})
+
 test('a stream that closes before the bookmark again: backoff, then a new stream', async () => {
   const { clock, streams, run, stop } = streaming()
   await run()

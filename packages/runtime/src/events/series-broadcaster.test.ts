@@ -252,3 +252,11 @@ test('tries are 10 to 12.5 s apart, with jitter', async () => {
   assert.ok(gaps.every((ms) => ms >= 10_000 && ms < 12_500))
   assert.ok(new Set(gaps).size > 1)
 })
+
+test('who records is not held up by the request', async () => {
+  const { server, clock, record } = recording()
+  record()
+  assert.equal(server.requests.length, 0)
+  await clock.advance(0)
+  assert.equal(server.requests.length, 1)
+})
