@@ -62,6 +62,11 @@ test('of several pods of a node the first stays', () => {
   assert.deepEqual(planned(pods).remove, ['young', 'waiting'])
 })
 
+test('of two pods of a node one goes', () => {
+  const pods = [daemonPod('n', { name: 'young', ageSeconds: 5 }), daemonPod('n', { name: 'old' })]
+  assert.deepEqual(planned(pods).remove, ['young'])
+})
+
 test('Without surge the replacement waits until the old pod object is gone; with surge it does not.', () => {
   const going = [daemonPod('n', { deleting: true })]
   assert.deepEqual(planned(going).create, [])
@@ -90,6 +95,8 @@ test('a failed pod is kept while its node is in back-off, which is known by Daem
   const second = planned(failed, owner, both, { 'ds-uid/3/a': 700, 'ds-uid/3/b': 300 })
   assert.deepEqual([second.remove, second.ended, second.replaced], [[], [], []])
   assert.equal(second.waitMs, 300)
+  const turned = planned(failed, owner, both, { 'ds-uid/3/a': 300, 'ds-uid/3/b': 700 })
+  assert.equal(turned.waitMs, 300, 'the shortest')
   const third = planned(failed, owner, both, { 'ds-uid/3/a': 700 })
   assert.deepEqual([third.remove, third.waitMs], [['on-b'], 700])
 })

@@ -87,12 +87,10 @@ class GrowingPlan implements NodePlan {
     }
     const running = this.#withoutEnded(name, staying)
     if (!this.#surges) {
-      if (running.length > 1) this.remove.push(...running.toSorted(compareDaemonPods).slice(1))
+      this.remove.push(...running.toSorted(compareDaemonPods).slice(1))
     } else if (running.length === 0) {
       if (shouldRun) this.create.push(name)
-    } else if (running.length > 1) {
-      this.#prune(running)
-    }
+    } else this.#prune(running)
   }
 
   /** Nobody will ever bind these; bound ones are the pod garbage collector's. */

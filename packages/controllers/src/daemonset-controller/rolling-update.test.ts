@@ -50,6 +50,7 @@ const limits: readonly (readonly [number | string, number | string, number, numb
   [0, 0, 0, 0, 0],
   ['50%', 0, 0, 0, 0],
   [7, 4, 3, 4, 7],
+  [0, 1, 3, 1, 0],
 ]
 for (const [unavailable, surge, desired, maxSurge, maxUnavailable] of limits) {
   test(`${unavailable} unavailable and ${surge} surge of ${desired} nodes are ${maxUnavailable} and ${maxSurge}`, () => {
@@ -152,6 +153,23 @@ test('new pods start beside available old ones, as many as may', () => {
   const pods = [old('n2'), old('n1'), old('n0')]
   assert.deepEqual(surged(2, pods, nodes(3)), { create: ['n0', 'n1'], remove: [] })
   assert.deepEqual(surged('34%', pods, nodes(3)), { create: ['n0', 'n1'], remove: [] })
+})
+
+test('where more surges are under way than may, no other begins', () => {
+  const underWay = ['n0', 'n1'].flatMap((name) => [old(name), fresh(name, {})])
+  const pods = [...underWay, old('n2'), old('n3'), old('n4')]
+  assert.deepEqual(surged(1, pods, nodes(5)), { create: [], remove: [] })
+})
+
+test('a new pod counts when it was ready for minReadySeconds', () => {
+  const pods = [old('n0'), fresh('n0', { readySeconds: 100 })]
+  for (const [minReadySeconds, remove] of [
+    [100, ['old-n0']],
+    [101, []],
+  ] as const) {
+    const owner = daemonSet({ minReadySeconds, rolling: { maxSurge: 1, maxUnavailable: 0 } })
+    assert.deepEqual(rolled(owner, pods, nodes(1)).remove, remove)
+  }
 })
 
 test('a surge under way counts until the new pod is available, and then the old one goes', () => {

@@ -567,3 +567,11 @@ test('lastTransitionTime changes only when status changes; condition.observedGen
   const [moved] = sync(of, { pods: bare(1) }).status?.conditions ?? []
   assert.equal(moved?.lastTransitionTime, secondsAgo(0))
 })
+
+test('after an error a budget whose status says nothing of a generation has observed none', () => {
+  const status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 }
+  const { status: failed } = sync(budget({ status }), { selectorError: new Error('no') })
+  const [condition] = failed!.conditions!
+  assert.equal(condition!.reason, 'SyncFailed')
+  assert.equal('observedGeneration' in condition!, false)
+})

@@ -28,10 +28,17 @@ function target(given: Target = {}, options: Parameters<typeof pod>[0] = {}): Po
   }
 }
 
+function withoutTime(): Pod {
+  const made = pod()
+  const conditions = [{ type: 'DisruptionTarget', status: 'True' as const }]
+  return { ...made, status: { ...made.status, conditions } }
+}
+
 const CASES: readonly (readonly [string, Pod, number | undefined])[] = [
   ['announced long ago', target({ seconds: 1_000 }), 0],
   ['two minutes ago', target({ seconds: 120 }), 0],
   ['a minute ago', target({ seconds: 60 }), 60_000],
+  ['nobody knows when', withoutTime(), 0],
   ['False already', target({ status: 'False' }), undefined],
   ['by the kubelet', target({ reason: 'TerminationByKubelet' }), undefined],
   ['succeeded', target({}, { phase: 'Succeeded' }), undefined],

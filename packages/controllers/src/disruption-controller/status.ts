@@ -90,17 +90,10 @@ function isCurrent(
     Object.entries(numbers).every(
       ([name, value]) => (status?.[name as keyof Numbers] ?? 0) === value,
     ) &&
-    sameTimes(status?.disruptedPods ?? {}, disruptedPods) &&
+    deepEqual(status?.disruptedPods ?? {}, disruptedPods) &&
     condition?.status === (isAllowed ? 'True' : 'False') &&
     condition.reason === (isAllowed ? 'SufficientPods' : 'InsufficientPods')
   )
-}
-
-/** By value: a time may be written in several ways. */
-function sameTimes(a: DisruptedPods, b: DisruptedPods): boolean {
-  const read = (pods: DisruptedPods): object =>
-    Object.fromEntries(Object.entries(pods).map(([name, time]) => [name, Date.parse(time)]))
-  return deepEqual(read(a), read(b))
 }
 
 function withDisruptionAllowed(
