@@ -1,6 +1,6 @@
 /** How much a feasible node suits a pod. Contract: docs/behaviour/simulation/scheduler.md, Scores. Pure. */
 import { isTaintTolerated, nodeTermMatches, podRequests } from '@gyropilot/api'
-import type { Pod, ResourceAmounts } from '@gyropilot/api'
+import type { Pod, PreferredSchedulingTerm, ResourceAmounts } from '@gyropilot/api'
 import { affinitySums } from './affinity-scores.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo, ScoredAmounts } from './node-info.ts'
@@ -8,7 +8,9 @@ import { selectedGroup } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** In the order of the nodes. `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects. */
+/**
+ * In the order of the nodes. Asked for some hundred nodes of each pod: nothing is made for a node but its scores. `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects.
+ */
 export function scoreNodes(
   pod: Pod,
   snapshot: Snapshot,
@@ -16,7 +18,9 @@ export function scoreNodes(
   group: PodGroup | undefined,
 ): readonly number[] {
   const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
-  const affinity = scaled(feasible, (info) => preferredAffinity(pod, info))
+  const preferred =
+    pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  const affinity = scaled(feasible, (info) => preferredAffinity(preferred, info))
   const spread = spreadScores(pod, feasible, group)
   const between = scaledSums(affinitySums(pod, feasible, snapshot))
   const requests = podRequests(pod)
@@ -43,11 +47,13 @@ export function bestScored(
 
 /** Lowest to highest becomes 0 to 100; all 100 when equal and none is below zero, else all 0. */
 function scaled(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): readonly number[] {
-  const raw = nodes.map(score)
-  const lowest = Math.min(...raw)
-  const highest = Math.max(...raw)
-  if (lowest === highest) return raw.map(() => 100)
-  return raw.map((value) => Math.floor((100 * (value - lowest)) / (highest - lowest)))
+  const scores = nodes.map(score)
+  const lowest = Math.min(...scores)
+  const highest = Math.max(...scores)
+  if (lowest === highest) return scores.fill(100)
+  for (let i = 0; i < scores.length; i++)
+    scores[i] = Math.floor((100 * (scores[i]! - lowest)) / (highest - lowest))
+  return scores
 }
 
 /** Lowest to highest becomes 0 to 100; all 0 when equal. */
@@ -59,19 +65,24 @@ function scaledSums(sums: readonly number[] | undefined): readonly number[] | un
   return sums.map((sum) => Math.floor((100 * (sum - lowest)) / (highest - lowest)))
 }
 
-function untoleratedPreferences(pod: Pod, info: NodeInfo): number {
-  const taints = info.node?.spec?.taints ?? []
-  return taints.filter(
-    (t) => t.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, t),
-  ).length
+function untoleratedPreferences(pod: Pod, { node }: NodeInfo): number {
+  const taints = node?.spec?.taints
+  if (taints === undefined) return 0
+  let count = 0
+  for (const taint of taints)
+    if (taint.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, taint))
+      count++
+  return count
 }
 
-function preferredAffinity(pod: Pod, info: NodeInfo): number {
-  const preferred =
-    pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-  return preferred
-    .filter(({ preference }) => nodeTermMatches(preference, info.node!))
-    .reduce((sum, { weight }) => sum + weight, 0)
+function preferredAffinity(
+  preferred: readonly PreferredSchedulingTerm[],
+  { node }: NodeInfo,
+): number {
+  let sum = 0
+  for (const { preference, weight } of preferred)
+    if (nodeTermMatches(preference, node!)) sum += weight
+  return sum
 }
 
 const DEFAULT_SPREADING = [
@@ -123,25 +134,31 @@ function spreadScores(
 }
 
 function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {
-  const scores = (['cpu', 'memory'] as const).map((resource) => {
-    const allocatable = info.allocatable.get(resource) ?? 0
-    const requested = info.scored[resource] + scored[resource]
-    return allocatable === 0 || requested > allocatable
-      ? 0
-      : Math.floor(((allocatable - requested) * 100) / allocatable)
-  })
-  return Math.floor((scores[0]! + scores[1]!) / 2)
+  return Math.floor((unallocated('cpu', scored, info) + unallocated('memory', scored, info)) / 2)
+}
+
+function unallocated(resource: 'cpu' | 'memory', scored: ScoredAmounts, info: NodeInfo): number {
+  const allocatable = info.allocatable.get(resource) ?? 0
+  const requested = info.scored[resource] + scored[resource]
+  if (allocatable === 0 || requested > allocatable) return 0
+  return Math.floor(((allocatable - requested) * 100) / allocatable)
 }
 
 function balanced(requests: ResourceAmounts, info: NodeInfo): number {
-  if (!requests.get('cpu') && !requests.get('memory')) return 0
-  const balance = (withPod: boolean): number => {
-    const fractions = (['cpu', 'memory'] as const).map((resource) => {
-      const used =
-        (info.requested.get(resource) ?? 0) + (withPod ? (requests.get(resource) ?? 0) : 0)
-      return Math.min(1, used / (info.allocatable.get(resource) || 1))
-    })
-    return (1 - Math.abs(fractions[0]! - fractions[1]!) / 2) * 100
-  }
-  return 50 + Math.floor((50 + balance(true) - balance(false)) / 2)
+  const cpu = requests.get('cpu') ?? 0
+  const memory = requests.get('memory') ?? 0
+  if (cpu === 0 && memory === 0) return 0
+  const withPod = balance(used('cpu', cpu, info), used('memory', memory, info))
+  const without = balance(used('cpu', 0, info), used('memory', 0, info))
+  return 50 + Math.floor((50 + withPod - without) / 2)
+}
+
+function balance(cpu: number, memory: number): number {
+  return (1 - Math.abs(cpu - memory) / 2) * 100
+}
+
+/** The share of a resource that is taken, with so much more of it. */
+function used(resource: 'cpu' | 'memory', more: number, info: NodeInfo): number {
+  const taken = (info.requested.get(resource) ?? 0) + more
+  return Math.min(1, taken / (info.allocatable.get(resource) || 1))
 }
