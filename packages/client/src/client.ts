@@ -109,7 +109,7 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   readonly dryRun?: boolean
-  /** Its time has come, and it is late for as long as it waits: a process may let its other writes wait for it. Creations only. */
+  /** Its time has come, and it is late for as long as it waits: a process may let its other writes wait for it. Of creations. */
   readonly due?: boolean
   /** Nobody reads the answer: one of success is not decoded, and stands for an object without fields. */
   readonly unread?: boolean
@@ -135,5 +135,7 @@ export interface DeleteOptions extends RequestOptions {
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  /** As of a creation: something that is due waits for this deletion. */
+  readonly due?: boolean
   readonly dryRun?: boolean
 }

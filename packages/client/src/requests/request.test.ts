@@ -191,10 +191,12 @@ test('what a list or the deletion of a collection should mention is no part of t
   assert.deepEqual(deletion, { ...requests.deleteCollectionRequest(pods), mentioning: ['uid'] })
 })
 
-test('that a creation is due says nothing to the server', () => {
+test('that a creation or a deletion is due says nothing to the server', () => {
   const object = { metadata: { name: 'a', namespace: 'n' } }
   const plain = requests.createRequest(pods, object)
   assert.deepEqual(requests.createRequest(pods, object, { due: true }), { ...plain, due: true })
+  const deletion = requests.deleteRequest(pods, 'a', { due: true })
+  assert.deepEqual(deletion, { ...requests.deleteRequest(pods, 'a'), due: true })
 })
 
 test('whoever does not read the answer of a write asks the server for the same', () => {

@@ -31,7 +31,7 @@ export interface ApiRequest {
   readonly mentioning?: readonly string[]
   /** Of a write: see WriteOptions. */
   readonly unread?: boolean
-  /** Of a creation: see WriteOptions. */
+  /** Of a creation or a deletion: see WriteOptions. */
   readonly due?: boolean
   /** See RequestOptions. */
   readonly decode?: Decoding
@@ -183,6 +183,10 @@ function decodingOf({ decode }: RequestOptions): Pick<ApiRequest, 'decode'> {
   return decode === undefined ? {} : { decode }
 }
 
+function dueOf({ due }: WriteOptions | DeleteOptions): Pick<ApiRequest, 'due'> {
+  return due === true ? { due } : {}
+}
+
 /** Of a write's answer. */
 function readingOf(options: WriteOptions): Pick<ApiRequest, 'unread' | 'decode'> {
   return options.unread === true ? { unread: true } : decodingOf(options)
@@ -208,7 +212,7 @@ export function createRequest(
     json: withKind(target.type, object),
     signal: options.signal,
     about: about(target, name),
-    ...(options.due === true ? { due: true } : {}),
+    ...dueOf(options),
     ...readingOf(options),
   }
 }
@@ -323,6 +327,7 @@ export function deleteRequest(
     json: deleteBody(options),
     signal: options.signal,
     about: about(target, name),
+    ...dueOf(options),
     ...decodingOf(options),
   }
 }

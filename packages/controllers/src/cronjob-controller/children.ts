@@ -37,10 +37,15 @@ function byStart(a: Job, b: Job): number {
   return compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? '')
 }
 
-/** Whether it came about; either way there is an event. */
-export function* deleteJob(draft: CronJobDraft, job: Job): Reconcile<boolean> {
+/** Whether it came about; either way there is an event. `options.due`: a Job whose time has come waits for it. */
+export function* deleteJob(
+  draft: CronJobDraft,
+  job: Job,
+  options: { readonly due?: boolean } = {},
+): Reconcile<boolean> {
   const { cronJob } = draft
-  const outcome = yield* write(remove(resources.jobs, job, { propagationPolicy: 'Background' }))
+  const deletion = { propagationPolicy: 'Background', ...options } as const
+  const outcome = yield* write(remove(resources.jobs, job, deletion))
   if (!outcome.ok) {
     const message = `Deleted job: ${errorText(outcome.error)}`
     yield* recordEvent(cronJob, 'Warning', 'FailedDelete', message)

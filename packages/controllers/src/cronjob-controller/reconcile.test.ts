@@ -165,6 +165,7 @@ test('Given Allow/Forbid/Replace with one active Job at schedule time, then 2 Jo
   const [deletion] = replace.writes
   assert.deepEqual(deletion?.verb === 'delete' && deletion.options, {
     propagationPolicy: 'Background',
+    due: true,
   })
   assert.deepEqual(
     replace.events.map(({ reason }) => reason),

@@ -66,7 +66,7 @@ function* endActive(draft: CronJobDraft): Reconcile<unknown> {
       yield* recordEvent(draft.cronJob, 'Warning', 'FailedGet', message)
       return live.error
     }
-    if (!(yield* deleteJob(draft, live.object)))
+    if (!(yield* deleteJob(draft, live.object, { due: true })))
       return new Error(`could not replace job ${namespace}/${name}`)
   }
   return undefined
