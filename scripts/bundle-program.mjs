@@ -65,6 +65,8 @@ const { metafile } = await build({
   target: `node${process.versions.node}`,
   sourcemap: 'external',
   sourcesContent: false,
+  minifyWhitespace: true,
+  minifySyntax: true,
   metafile: true,
   logLevel: 'silent',
   // CommonJS, whose names a part that is loaded late would not have.
