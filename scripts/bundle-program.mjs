@@ -2,8 +2,10 @@
 //
 //   node scripts/bundle-program.mjs packages/manager/src/main.ts FOLDER
 //
-// FOLDER then has program.mjs and the parts that it loads late, their source maps, and in inputs.json the files that they were made of. Ends with 1 and without a word where
-// there is no bundler: installations for production have none.
+// A program whose modules wait for nothing while they are loaded becomes one script, FOLDER/program.cjs: a function of `require`, `module`
+// and `exports`. Any other becomes modules, program.mjs and the parts that it loads late. Beside them are their source maps, and in
+// inputs.json the files that they were made of. Ends with 1 and without a word where there is no bundler: installations for production
+// have none.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -53,14 +55,11 @@ function modulesWithPlaces() {
 }
 
 mkdirSync(folder, { recursive: true })
-const { metafile } = await build({
+const common = {
   entryPoints: { program },
   outdir: folder,
-  outExtension: { '.js': '.mjs' },
-  splitting: true,
   absWorkingDir: root,
   bundle: true,
-  format: 'esm',
   platform: 'node',
   target: `node${process.versions.node}`,
   sourcemap: 'external',
@@ -69,9 +68,20 @@ const { metafile } = await build({
   minifySyntax: true,
   metafile: true,
   logLevel: 'silent',
-  // CommonJS, whose names a part that is loaded late would not have.
   external: ['ws', 'yaml'],
   plugins: [places],
-}).catch(() => process.exit(1))
+}
+const asScript = {
+  ...common,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: '(function(require,module,exports){' },
+  footer: { js: '})' },
+}
+// ws and yaml are CommonJS, whose names a part that is loaded late would not have.
+const asModules = { ...common, format: 'esm', outExtension: { '.js': '.mjs' }, splitting: true }
+const { metafile } = await build(asScript)
+  .catch(() => build(asModules))
+  .catch(() => process.exit(1))
 const inputs = Object.keys(metafile.inputs).map((path) => join(root, path))
 writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs))

@@ -7,7 +7,9 @@
 // and compiling of hundreds of modules: docs/decisions/0017-packed-start.md has the figures.
 // Without a place to write, or without the bundler, programs start from their sources.
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -20,10 +22,13 @@ import {
 import * as nodeModule from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { cachedDataVersionTag } from 'node:v8'
+import { Script, constants } from 'node:vm'
 
 /** By then a program has done what it does at its start: V8 keeps the functions that it needed. */
 const KEEP_COMPILED_AFTER_MS = 15_000
 const KEEP_FORMER_MS = 24 * 3_600_000
+const DIGEST_BYTES = 20
 
 const program = resolve(process.argv[2])
 process.argv.splice(1, 2, program)
@@ -34,13 +39,19 @@ const index = join(cache, 'index.json')
 
 const known = knownFolder()
 const folder = known ?? make()
-if (folder !== undefined) {
-  // What the first start compiles is often no more than a question for the version.
-  if (known !== undefined) keepCompiled(join(folder, 'compiled'))
-  Error.prepareStackTrace = stackOfSources(pathToFileURL(folder).href)
-  await import(pathToFileURL(join(folder, 'program.mjs')).href)
-} else {
+if (folder === undefined) {
   await import(pathToFileURL(program).href)
+} else {
+  Error.prepareStackTrace = stackOfSources(pathToFileURL(folder).href)
+  const script = join(folder, 'program.cjs')
+  // What the first start compiles is often no more than a question for the version.
+  const keeps = known !== undefined
+  if (existsSync(script)) {
+    runScript(script, keeps)
+  } else {
+    if (keeps) keepCompiledModules(join(folder, 'compiled'))
+    await import(pathToFileURL(join(folder, 'program.mjs')).href)
+  }
 }
 
 /**
@@ -52,7 +63,9 @@ function knownFolder() {
     const { folder, stamps } = JSON.parse(readFileSync(index, 'utf8'))
     const isOfThisCheckout = dirname(folder) === cache
     const isAsItWas = Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
-    return isOfThisCheckout && isAsItWas && statSync(join(folder, 'program.mjs')).isFile()
+    return isOfThisCheckout &&
+      isAsItWas &&
+      ['program.cjs', 'program.mjs'].some((file) => existsSync(join(folder, file)))
       ? folder
       : undefined
   } catch {
@@ -107,8 +120,60 @@ function stampOf(path) {
   return `${mtimeMs} ${size}`
 }
 
+/**
+ * V8 keeps what it has compiled of a script by then, with all functions that were called; of a module it keeps what it compiles
+ * when it loads it, and each function is compiled anew in each process. What a short life leaves serves until a long one was lived.
+ */
+function runScript(file, keeps) {
+  const long = `${file}-compiled-${cachedDataVersionTag()}`
+  const short = `${long}-short`
+  const fromLong = keptIn(long)
+  const fromAny = fromLong ?? keptIn(short)
+  const script = new Script(readFileSync(file, 'latin1'), {
+    filename: pathToFileURL(file).href,
+    cachedData: fromAny,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  const isKept = (data) => data !== undefined && script.cachedDataRejected !== true
+  if (keeps && !isKept(fromLong)) {
+    setTimeout(() => keep(script, long), KEEP_COMPILED_AFTER_MS).unref()
+    process.once('exit', () => {
+      if (!isKept(fromAny) && !existsSync(long)) keep(script, short)
+    })
+  }
+  const module = { exports: {} }
+  script.runInThisContext()(nodeModule.createRequire(file), module, module.exports)
+}
+
+/** V8 takes whatever it is given for its own as long as the head and the length are right, so that a digest stands at the end. */
+function keptIn(file) {
+  try {
+    const content = readFileSync(file)
+    const data = content.subarray(0, -DIGEST_BYTES)
+    return content.subarray(-DIGEST_BYTES).equals(digestOf(data)) ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whoever starts meanwhile reads all of it or nothing. */
+function keep(script, file) {
+  try {
+    const data = script.createCachedData()
+    const unfinished = `${file}-${process.pid}`
+    writeFileSync(unfinished, Buffer.concat([data, digestOf(data)]))
+    renameSync(unfinished, file)
+  } catch {
+    // The folder is gone, or the disk is full: the next start compiles again.
+  }
+}
+
+function digestOf(data) {
+  return hash('sha1', data, 'buffer')
+}
+
 /** At its end, and before for programs that run for months. */
-function keepCompiled(place) {
+function keepCompiledModules(place) {
   nodeModule.enableCompileCache(place)
   setTimeout(() => nodeModule.flushCompileCache(), KEEP_COMPILED_AFTER_MS).unref()
 }

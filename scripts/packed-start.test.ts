@@ -24,6 +24,17 @@ if (args[0] === 'later') console.log((await import('./later.ts')).later as strin
 if (args[0] === 'fail') throw new Error('as asked')
 if (args[0] === 'fail later') (await import('./later.ts')).fail()
 `
+/** The same without an await at its top. */
+const SCRIPT = `import { greeting } from './greeting.ts'
+const args: string[] = process.argv.slice(2)
+async function main() {
+  console.log(greeting, process.argv[1]!.endsWith('main.ts'), import.meta.filename.endsWith('main.ts'), ...args)
+  if (args[0] === 'later') console.log((await import('./later.ts')).later as string)
+  if (args[0] === 'fail') throw new Error('as asked')
+  if (args[0] === 'fail later') (await import('./later.ts')).fail()
+}
+void main()
+`
 const LATER = `interface Nothing {}
 export const later: string = 'later on'
 export function fail(): Nothing {
@@ -110,6 +121,55 @@ test('the second start runs what the first one packed, and the third what V8 mad
   }
 })
 
+test('a program that awaits nothing while it is loaded is one script, of which V8 keeps what it compiled at the end of a short life', () => {
+  write('packages/program/main.ts', SCRIPT)
+  run()
+  const { folder } = index()
+  const path = join(folder, 'program.cjs')
+  writeFileSync(path, readFileSync(path, 'latin1').replace('"hello"', '"from the pack"'))
+  const kept = () => readdirSync(folder).filter((name) => name.includes('-compiled-'))
+  assert.deepEqual(kept(), [])
+  for (const _ of ['second', 'third']) {
+    assert.equal(run().stdout, 'from the pack true true\n')
+    assert.equal(kept().length, 1)
+    assert.match(kept()[0]!, /-short$/)
+  }
+})
+
+test('such a script loads late what is to be loaded late, and its stack traces name the sources', () => {
+  write('packages/program/main.ts', SCRIPT)
+  for (const _ of ['first', 'second', 'third']) {
+    assert.equal(run('later').stdout, 'hello true true later\nlater on\n')
+    for (const [how, place] of [
+      ['fail', 'main.ts:6:33'],
+      ['fail later', 'later.ts:4:9'],
+    ] as const) {
+      const failed = run(how)
+      assert.equal(failed.status, 1)
+      assert.match(failed.stderr, new RegExp(`Error: as asked\\n +at .*packages/program/${place}`))
+    }
+  }
+})
+
+test('what V8 compiled is made anew when it is damaged, and what a long life left is preferred to that of a short one', () => {
+  write('packages/program/main.ts', SCRIPT)
+  run()
+  run()
+  const { folder } = index()
+  const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('-short'))
+  const short = join(folder, name)
+  const good = readFileSync(short)
+  const bad = Buffer.from(good)
+  bad[bad.length >> 1]! ^= 1
+  writeFileSync(short, bad)
+  assert.deepEqual(run(), HELLO)
+  assert.notDeepEqual(readFileSync(short), bad)
+  writeFileSync(short.replace(/-short$/, ''), good)
+  writeFileSync(short, bad)
+  assert.deepEqual(run(), HELLO)
+  assert.deepEqual(readFileSync(short), bad)
+})
+
 test('a changed source is seen, of the same length too, and so is another list of packages', () => {
   run()
   const path = join(root, 'packages/program/greeting.ts')
@@ -184,8 +244,8 @@ test('what is packed of the real programs is ASCII: of other text V8 keeps two b
       cwd: repository,
     })
     assert.equal(child.status, 0)
-    const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'))
-    assert.ok(files.includes('program.mjs'))
+    const files = readdirSync(folder).filter((name) => /\.[cm]js$/.test(name))
+    assert.ok(files.includes(program === 'gyro' ? 'program.mjs' : 'program.cjs'), files.join(' '))
     for (const name of files) {
       const text = readFileSync(join(folder, name))
       const at = text.findIndex((byte) => byte > 127)

@@ -4,4 +4,5 @@ import { cloudControllerManager } from './cloud/cloud-controller-manager.ts'
 import { cloudProviders } from './cloud/cloud-providers.ts'
 import { runProgram } from './command.ts'
 
-await runProgram(cloudControllerManager(cloudProviders()), process.argv.slice(2))
+// Not awaited: docs/decisions/0017-packed-start.md has why. It ends the process itself.
+void runProgram(cloudControllerManager(cloudProviders()), process.argv.slice(2))

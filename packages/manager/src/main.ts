@@ -3,4 +3,5 @@
 import { runProgram } from './command.ts'
 import { kubeControllerManager } from './kube-controller-manager.ts'
 
-await runProgram(kubeControllerManager, process.argv.slice(2))
+// Not awaited: docs/decisions/0017-packed-start.md has why. It ends the process itself.
+void runProgram(kubeControllerManager, process.argv.slice(2))
