@@ -16,7 +16,7 @@ import {
 } from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf, presenceOf } from './go-facts.ts'
-import { bareStructName, goTypeOf } from './go-types.ts'
+import { bareStructName, elementTypeOf, goStructName, goTypeOf } from './go-types.ts'
 import { rememberEmpty } from './given-value.ts'
 import type { DocumentNotes } from './json.ts'
 
@@ -68,7 +68,7 @@ function planOf(schema: ObjectSchema): StructPlan {
     const presence = presenceOf(schema.name, name, field, schema.required.includes(name))
     fields.set(name, {
       name,
-      decode: decoderOf(schema.name, name, field),
+      decode: decoderOf(schema.name, goTypeOf(schema.name, name, field), field),
       isEmpty: presence === 'plain' ? isEmptyValue : undefined,
       isStruct: field.type === 'object',
     })
@@ -102,11 +102,11 @@ function zeroStruct(schema: ObjectSchema): Draft {
   return zero
 }
 
-function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
+/** `goType`: what decode errors call the field's type. */
+function decoderOf(struct: string, goType: string, field: FieldSchema): Decoder {
   switch (field.type) {
     case 'object': {
       const { schema } = field
-      const goType = goTypeOf(struct, name, field)
       let plan: StructPlan | undefined
       return (value, walk) => {
         if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -115,19 +115,21 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
       }
     }
     case 'array':
-      return arrayDecoder(struct, name, field)
+      return arrayDecoder(struct, goType, field)
     case 'map':
-      return mapDecoder(struct, name, field)
+      return mapDecoder(struct, goType, field)
     case 'json-schema-or-array':
       return schemaOrArray
     case 'json-schema-or-boolean':
       return schemaOrBoolean
     case 'json-schema-or-string-array':
       return (value, walk) => (Array.isArray(value) ? value : nestedSchema(value, walk))
+    case 'raw':
+      // Some of these are structs without fields, which have a name.
+      return goType === 'raw' ? (value) => value : emptyStructDecoder(goType)
     default: {
       const decode = scalarDecoders[field.type]
       if (decode === undefined) return (value) => value
-      const goType = goTypeOf(struct, name, field)
       const integer = wantsInteger(field.type)
       const asWritten = integer || field.type === 'quantity'
       const endsAtOnce = OWN_DECODERS.has(field.type)
@@ -144,6 +146,14 @@ function decoderOf(struct: string, name: string, field: FieldSchema): Decoder {
         })
       }
     }
+  }
+}
+
+function emptyStructDecoder(goType: string): Decoder {
+  return (value, walk) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw mismatchOf(walk, goType, false, undefined, true)(value)
+    return value
   }
 }
 
@@ -215,10 +225,10 @@ function zeroElement(field: FieldSchema): () => unknown {
   return zeroOf(field)
 }
 
-function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder {
-  const decode = decoderOf(struct, name, field.items!)
-  const zero = zeroElement(field.items!)
-  const goType = goTypeOf(struct, name, field)
+function arrayDecoder(struct: string, goType: string, field: FieldSchema): Decoder {
+  const items = field.items!
+  const decode = decoderOf(struct, elementTypeOf(goType, items), items)
+  const zero = zeroElement(items)
   return (value, walk) => {
     if (!Array.isArray(value)) throw mismatchOf(walk, goType, false)(value)
     // Of the length that it has: one that grows from nothing keeps room for sixteen more as long as it is stored.
@@ -231,11 +241,11 @@ function arrayDecoder(struct: string, name: string, field: FieldSchema): Decoder
 /** Structs whose maps of quantities are amounts of resources; those of devices are not. */
 const RESOURCE_LISTS = /^(core|node)-/
 
-function mapDecoder(struct: string, name: string, field: FieldSchema): Decoder {
-  const decode = decoderOf(struct, name, field.values!)
-  const zero = zeroElement(field.values!)
-  const goType = goTypeOf(struct, name, field)
-  const isResourceList = field.values!.type === 'quantity' && RESOURCE_LISTS.test(struct)
+function mapDecoder(struct: string, goType: string, field: FieldSchema): Decoder {
+  const values = field.values!
+  const decode = decoderOf(struct, elementTypeOf(goType, values), values)
+  const zero = zeroElement(values)
+  const isResourceList = values.type === 'quantity' && RESOURCE_LISTS.test(struct)
   return (value, walk) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw mismatchOf(walk, goType, false)(value)
@@ -391,7 +401,7 @@ function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): Dec
   if (value === null || value === undefined) return { object: zeroStruct(schema), problems: [] }
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new DecodeError(
-      `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${goTypeOf('', '', { type: 'object', schema })}`,
+      `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${goStructName(schema.name)}`,
     )
   }
   const object = decodeStruct(planOf(schema), value as Draft, walk)

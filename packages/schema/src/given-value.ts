@@ -1,13 +1,21 @@
-import { sortedMap } from './internal-form.ts'
 import type { Draft } from './objects.ts'
+import { sortedMap } from './sorted-json.ts'
 
 /** Empty lists, maps and bytes that were left out: messages print them as `[]`, `{}` and `""`, not as `null`. */
-const emptyGiven = new WeakMap<object, Draft>()
+const empties = new WeakMap<object, Draft>()
 
 export function rememberEmpty(holder: Draft, field: string, value: unknown): void {
-  const known = emptyGiven.get(holder)
-  if (known === undefined) emptyGiven.set(holder, { [field]: value })
+  const known = empties.get(holder)
+  if (known === undefined) empties.set(holder, { [field]: value })
   else known[field] = value
+}
+
+/** The empty value that a client gave a field which is left out; undefined when it gave none. */
+export function emptyGiven(
+  holder: Readonly<Record<string, unknown>> | undefined,
+  field: string,
+): unknown {
+  return holder === undefined ? undefined : empties.get(holder)?.[field]
 }
 
 /** The value of a field as the client gave it, for messages: null when it gave none. */
@@ -15,6 +23,17 @@ export function givenValue(
   holder: Readonly<Record<string, unknown>> | undefined,
   field: string,
 ): unknown {
-  if (holder === undefined) return null
-  return sortedMap(holder[field] ?? emptyGiven.get(holder)?.[field] ?? null)
+  return sortedMap(holder?.[field] ?? emptyGiven(holder, field) ?? null)
+}
+
+/** A copy at every depth that knows what was given empty. */
+export function copyGiven<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyGiven) as T
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, copyGiven<unknown>(member)]),
+  )
+  const known = empties.get(value)
+  if (known !== undefined) empties.set(copy, known)
+  return copy as T
 }

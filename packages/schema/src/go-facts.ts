@@ -291,6 +291,12 @@ const EMBEDDED: Readonly<Record<string, { readonly name: string; readonly own: s
     name: 'LocalObjectReference',
     own: 'items defaultMode optional',
   },
+  'resource-v1.DeviceAllocationConfiguration': {
+    name: 'DeviceConfiguration',
+    own: 'source requests',
+  },
+  'resource-v1.DeviceClaimConfiguration': { name: 'DeviceConfiguration', own: 'requests' },
+  'resource-v1.DeviceClassConfiguration': { name: 'DeviceConfiguration', own: '' },
   'networking-v1.IngressRule': { name: 'IngressRuleValue', own: 'host' },
   'admissionregistration-v1.RuleWithOperations': { name: 'Rule', own: 'operations' },
 }

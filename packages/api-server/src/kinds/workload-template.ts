@@ -3,7 +3,7 @@ import type { LabelSelector, ObjectMeta, PodTemplateSpec, ReplicaSetSpec } from 
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, Stored, StoredOf } from '../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
-import { sortedMap } from '@gyropilot/schema/internal-form'
+import { sortedMap } from '@gyropilot/schema/sorted-json'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,

@@ -16,38 +16,44 @@ export type { Cidr, IpAddress } from '@gyropilot/api'
 export const IP_MESSAGE = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 export const CIDR_MESSAGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-const isMapped = (ip: IpAddress): boolean => ip.family === 6 && ip.value >> 32n === 0xffffn
+export const isMappedIp = (ip: IpAddress): boolean => ip.family === 6 && ip.value >> 32n === 0xffffn
 
 /** New values: no leading zeros, no IPv4 in IPv6 clothing. */
 export function validateIp(text: string, errors: FieldErrors, field: string): void {
   const ip = parseIp(text)
-  if (ip !== undefined && !isMapped(ip)) return
+  if (ip !== undefined && !isMappedIp(ip)) return
   if (ip !== undefined) errors.invalid(field, text, 'must not be an IPv4-mapped IPv6 address')
   else if (parseIp(text, true) !== undefined)
     errors.invalid(field, text, 'must not have leading 0s')
   else errors.invalid(field, text, IP_MESSAGE)
 }
 
+/** What is a CIDR but for zeros that stand before its numbers. */
+export function isCidrWithLeadingZeros(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/')
+  const lenient = parseIp(address, true)
+  return (
+    more.length === 0 &&
+    lenient !== undefined &&
+    /^\d{1,3}$/.test(bits) &&
+    Number(bits) <= (lenient.family === 4 ? 32 : 128)
+  )
+}
+
 export function validateCidr(text: string, errors: FieldErrors, field: string): void {
   const cidr = parseCidr(text)
-  if (cidr === undefined) {
-    const [address = '', bits = ''] = text.split('/')
-    const lenient = parseIp(address, true)
-    if (
-      lenient !== undefined &&
-      /^\d{1,3}$/.test(bits) &&
-      Number(bits) <= (lenient.family === 4 ? 32 : 128)
-    ) {
-      if (parseIp(address) === undefined)
-        errors.invalid(field, text, 'must not have leading 0s in IP')
-      else errors.invalid(field, text, 'must not have leading 0s in prefix length')
-    } else errors.invalid(field, text, CIDR_MESSAGE)
-    return
-  }
-  if (isMapped(cidr)) errors.invalid(field, text, 'must not have an IPv4-mapped IPv6 address')
-  if (maskedCidr(cidr).value !== cidr.value) {
+  if (cidr === undefined)
+    errors.invalid(
+      field,
+      text,
+      isCidrWithLeadingZeros(text)
+        ? 'must not have leading 0s in IP or prefix length'
+        : CIDR_MESSAGE,
+    )
+  else if (isMappedIp(cidr))
+    errors.invalid(field, text, 'must not have an IPv4-mapped IPv6 address')
+  else if (maskedCidr(cidr).value !== cidr.value)
     errors.invalid(field, text, 'must not have bits set beyond the prefix length')
-  }
 }
 
 /** Addresses that no endpoint may have. */

@@ -1,6 +1,6 @@
 /** A default must be known and valid under its own schema, as it is written. Contract: docs/behaviour/api-server/custom-resources.md, Defaulting. */
 import { cloneJson } from '../../registry/equality.ts'
-import { sortedJson } from '@gyropilot/schema/internal-form'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { coerceEmbedded, validateEmbeddedType } from './embedded.ts'
 import { prune } from './prune.ts'

@@ -1,7 +1,7 @@
 /** Resources inside of resources (x-kubernetes-embedded-resource). Contract: docs/behaviour/api-server/custom-resources.md, Value validation. */
 import { DecodeError, decodePart } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { sortedJson } from '@gyropilot/schema/internal-form'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { validateMetadata } from '@gyropilot/schema/validation/metadata'
 import { dns1035Label, pathSegment } from '@gyropilot/schema/validation/names'
 import {

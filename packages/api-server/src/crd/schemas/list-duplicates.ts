@@ -2,7 +2,7 @@
 import { deepEqual } from '@gyropilot/api'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { sortedJson } from '@gyropilot/schema/internal-form'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { additionalOf, childPath, isObject, itemsOf, propertyOf } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { correlatedItems } from './value-validation.ts'

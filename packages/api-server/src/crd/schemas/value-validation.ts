@@ -18,7 +18,7 @@ import {
 } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 import { escapeHtml, stringifyExact } from '@gyropilot/schema/exact-json'
-import { sortedJson } from '@gyropilot/schema/internal-form'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { checkNumber, NO_FIELD } from './number-validation.ts'
 
 /** `old` is the stored value at the same place; undefined when there is none to compare with. What several branches say is told once. */

@@ -1,10 +1,10 @@
 /** What may change in a pod. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
 import type { NodeSelectorTerm, Pod, PodSpec, Toleration } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import { cloneJson } from '../../../registry/equality.ts'
 import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import { keep } from '../../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { copyGiven } from '@gyropilot/schema/given-value'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { validateRange } from '@gyropilot/schema/validation/numbers'
 import { isMirrorPod, validateAnnotationsUpdate } from './annotations.ts'
@@ -88,7 +88,7 @@ function withoutAllowedChanges(
   before: StoredOf<PodSpec>,
   errors: FieldErrors,
 ): DraftOf<PodSpec> {
-  const mended: DraftOf<PodSpec> = cloneJson(spec)
+  const mended: DraftOf<PodSpec> = copyGiven(spec)
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (mended[list] ?? []).entries())
       keep(container, before[list]?.[index] ?? {}, 'image')
