@@ -32,7 +32,12 @@ export { SharedSubtrees } from './values/shared-subtrees.ts'
 export { goFormat, goTypeName } from './values/go-format.ts'
 export { MergePatchError, applyMergePatch } from './patches/merge-patch.ts'
 export { createMergePatch } from './patches/create-merge-patch.ts'
-export { JsonPatchError, MAX_COPIED_BYTES, applyJsonPatch } from './patches/json-patch.ts'
+export {
+  JsonPatchError,
+  JsonPatchTestError,
+  MAX_COPIED_BYTES,
+  applyJsonPatch,
+} from './patches/json-patch.ts'
 export type { JsonPatchOperation } from './patches/json-patch.ts'
 export { StrategicMergeError, applyStrategicMergePatch } from './patches/strategic-merge-patch.ts'
 export * from './names.ts'

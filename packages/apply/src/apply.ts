@@ -2,7 +2,7 @@
 import { ApiError } from '@gyropilot/schema/api-error'
 import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { checkConfiguration } from './configuration-check.ts'
+import { checkConfiguration, problemText } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
 import { conflictError } from './conflicts.ts'
 import type { Conflicts } from './conflicts.ts'
@@ -98,13 +98,13 @@ function checkBody(request: ApplyRequest): void {
   }
   const problems = checkConfiguration(kind.type, configuration)
   if (problems.length === 0) return
-  const text =
-    problems.length === 1
-      ? problems[0]!
-      : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
   const name = `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}`
   const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
-  throw new ApiError(500, '', `failed to create typed patch object (${name}; ${type}): ${text}`)
+  throw new ApiError(
+    500,
+    '',
+    `failed to create typed patch object (${name}; ${type}): ${problemText(problems)}`,
+  )
 }
 
 /** Values of another type count as absent here; the schema refuses them. */

@@ -15,6 +15,13 @@ export function checkConfiguration(type: MergeType, configuration: unknown): rea
   return problems
 }
 
+/** One problem as it is, several below each other. */
+export function problemText(problems: readonly string[]): string {
+  return problems.length === 1
+    ? problems[0]!
+    : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`
+}
+
 function check(type: MergeType, value: unknown, path: string, problems: string[]): void {
   if (value === null || value === undefined) return
   const shape = shapeFor(type, value)

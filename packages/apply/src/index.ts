@@ -18,6 +18,7 @@ export {
   metadataMergeType,
 } from './merge-type.ts'
 export type { MapField, MergeType } from './merge-type.ts'
+export { PatchObjectError, patchObject } from './patch-object.ts'
 export { resetFields, resetFieldsOfCustomResource } from './reset-fields.ts'
 export { SCALE_API_VERSION, parentEntries, scaleEntries } from './scale-view.ts'
 export type { ReplicasPath } from './scale-view.ts'

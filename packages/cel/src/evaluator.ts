@@ -15,7 +15,7 @@ import { ProgramError } from './syntax/source.ts'
 import { compileRegularExpression } from './values/regular-expressions.ts'
 import { Constants } from './constants.ts'
 import type { CostMeter } from './costs/cost.ts'
-import { indexed } from './libraries/operators.ts'
+import { indexed, positionOf } from './libraries/operators.ts'
 import { matchesType } from './values/runtime-types.ts'
 import type { Overload } from './checking/signature.ts'
 import { mentionsDynamic } from './checking/types.ts'
@@ -34,6 +34,7 @@ import {
   NONE,
   TypeValue,
   typeNameOf,
+  StructMap,
 } from './values/values.ts'
 import type { Value } from './values/values.ts'
 
@@ -177,13 +178,31 @@ class Planner {
           return found(run, indexed(value, steps[1]!(run)))
         }
       }
-      case '_[?_]':
-        return this.#apply(call, args, [holder(args[0]!, steps[0]!), steps[1]!])
+      case '_[?_]': {
+        const from = holder(args[0]!, steps[0]!)
+        const taken = this.#optionalIndex(call, args)
+        return (run) => taken(run, from(run), steps[1]!(run))
+      }
       case 'or':
       case 'orValue':
         return orElse(steps, call.function === 'orValue')
     }
     return this.#apply(call, args, steps)
+  }
+
+  /** Nothing is in what is neither a list nor a map. */
+  #optionalIndex(
+    call: Call,
+    args: readonly Expression[],
+  ): (run: Run, holder: Value, key: Value) => Value {
+    let values: readonly Value[] = []
+    const apply = this.#apply(call, args, [() => values[0]!, () => values[1]!])
+    return (run, given, key) => {
+      const within = given instanceof CelOptional ? (given.value ?? null) : given
+      if (!(within instanceof CelList) && !(within instanceof CelMap)) return NONE
+      values = [given, within instanceof CelList ? positionOf(key) : key]
+      return apply(run)
+    }
   }
 
   #apply(call: Call, args: readonly Expression[], steps: readonly Step[]): Step {
@@ -241,14 +260,14 @@ class Planner {
   }
 
   /** Objects that patches are made of: maps of what was given. */
-  #struct({ fields }: StructLiteral): Step {
+  #struct({ type, fields }: StructLiteral): Step {
     const steps = fields.map(({ name, value, optional }) => ({
       name,
       value: this.plan(value),
       optional,
     }))
     return (run) => {
-      const map = new EntryMap()
+      const map = new StructMap(type)
       for (const { name, value, optional } of steps) {
         const given = value(run)
         const content = optional ? optionalOf(given).value : given
@@ -395,7 +414,8 @@ function optionalSelect(operand: Step, field: string): Step {
     const value = operand(run)
     const holder = value instanceof CelOptional ? value.value : value
     if (holder === undefined) return NONE
-    if (!(holder instanceof CelMap)) throw new EvaluationError('no such overload')
+    if (holder instanceof CelList) throw listHasNoNames()
+    if (!(holder instanceof CelMap)) return NONE
     const content = holder.get(field)
     return found(run, content === undefined ? NONE : new CelOptional(content))
   }
@@ -436,15 +456,22 @@ function fieldOf(value: Value, field: string): Value {
       ? NONE
       : new CelOptional(fieldOf(value.value, field))
   }
-  if (value instanceof CelList) throw new EvaluationError("unsupported index type 'string' in list")
+  if (value instanceof CelList) throw listHasNoNames()
   throw new EvaluationError(`no such key: ${field}`)
 }
+
+function listHasNoNames(): EvaluationError {
+  return new EvaluationError("unsupported index type 'string' in list")
+}
+
+/** Scalars and null have no fields. */
 
 function hasField(value: Value, field: string): boolean {
   if (value instanceof CelMap) return value.has(field)
   if (value instanceof CelOptional)
     return value.value === undefined ? false : hasField(value.value, field)
-  throw new EvaluationError('no such overload')
+  if (value instanceof CelList) throw listHasNoNames()
+  return false
 }
 
 function choose(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {

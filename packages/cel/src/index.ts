@@ -16,6 +16,7 @@ export type { CostRange } from './costs/cost-estimate.ts'
 export { Environment } from './environments/environment.ts'
 export type { Program, Variables } from './evaluator.ts'
 export { jsonOf, valueOf } from './values/json-values.ts'
+export { misnamedObject } from './values/patch-objects.ts'
 export {
   AUTHORIZER_TYPE,
   AuthorizerValue,

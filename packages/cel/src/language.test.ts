@@ -259,10 +259,15 @@ describe('cost', () => {
     assert.equal(spent(`x${'[?0]'.repeat(60)}.hasValue()`, { x: nested }), 62)
   })
 
-  test('an optional index asks lists for positions and maps for keys', () => {
-    const given = { values: { x: [1], t: 'text' } }
-    assert.equal(result(`x[?'a']`, given), 'error: no such overload')
-    assert.equal(result(`t[?0]`, given), 'error: no such overload')
+  test('an optional index asks lists for positions, and there is nothing in scalars and null', () => {
+    const given = { values: { x: [1], t: 'text', n: null } }
+    assert.equal(result(`x[?'a']`, given), "error: unsupported index type 'string' in list")
+    assert.equal(result(`x[?1.5]`, given), 'error: unsupported index value 1.5 in list')
+    assert.equal(result(`x.?a`, given), "error: unsupported index type 'string' in list")
+    assert.equal(result(`has(x.a)`, given), "error: unsupported index type 'string' in list")
+    for (const nothing of ['t[?0]', 't.?a', 'n[?0]', 'n.?a', 'n.?a.?b'])
+      assert.equal(result(`${nothing}.hasValue()`, given), false, nothing)
+    assert.equal(result(`has(t.a) || has(n.a)`, given), false)
   })
 
   test('an end of a text costs a pass over all of it', () => {

@@ -14,9 +14,9 @@ export interface JsonPatchOperation {
   readonly value?: unknown
 }
 
-/** One operation cannot be applied; none of the patch is. */
+/** One operation cannot be applied; none of the patch is. Messages are those of the library that kube-apiserver patches with. */
 export class JsonPatchError extends Error {
-  override readonly name = 'JsonPatchError'
+  override readonly name: string = 'JsonPatchError'
   /** Place of the operation in the patch. */
   readonly index: number
 
@@ -24,6 +24,11 @@ export class JsonPatchError extends Error {
     super(message)
     this.index = index
   }
+}
+
+/** An operation `test` found another value. */
+export class JsonPatchTestError extends JsonPatchError {
+  override readonly name = 'JsonPatchTestError'
 }
 
 /** What the server allows a patch to add by `copy`, in bytes of JSON. */
@@ -42,16 +47,29 @@ export function applyJsonPatch(
       throw new JsonPatchError(index, message)
     }
     if (operation.op === 'copy') {
-      const value = read(result, operation.from, refuse) ?? null
+      const { path, from } = operation
+      const fromTexts = textsOf(
+        refuse,
+        `copy operation does not apply: doc is missing from path: "${textOf(from)}"`,
+        `error in copy for from: '${textOf(from)}'`,
+      )
+      const value = read(result, from, fromTexts) ?? null
       copiedBytes += JSON.stringify(value, withoutBigInts).length
       if (copiedBytes > maxCopiedBytes) {
         refuse(
           `Unable to complete the copy, the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
         )
       }
-      result = edit(result, operation.path, refuse, (container, key) =>
-        add(container, key, value, refuse),
+      const texts = textsOf(
+        refuse,
+        `copy operation does not apply: doc is missing destination path: ${textOf(path)}`,
+        'error while adding value during copy',
       )
+      result = edit(result, path, texts, (container, key) => add(container, key, value, texts))
+    } else if (operation.op === 'test') {
+      const { path, value = null } = operation
+      if (!isFound(result, path, value, refuse))
+        throw new JsonPatchTestError(index, `testing value ${textOf(path)} failed: test failed`)
     } else {
       result = applyOne(result, operation, refuse)
     }
@@ -62,30 +80,69 @@ export function applyJsonPatch(
 type Container = JsonObject | unknown[]
 type Refuse = (message: string) => never
 
+/** How an operation tells that there is nothing to hold what it is about, and what went wrong there. */
+interface Texts {
+  missing(): never
+  failed(why: string): never
+}
+
+function textsOf(refuse: Refuse, missing: string, failed: string): Texts {
+  return {
+    missing: () => refuse(`${missing}: missing value`),
+    failed: (why) => refuse(`${failed}: ${why}`),
+  }
+}
+
+/** Absent is empty. */
+function textOf(path: unknown): string {
+  return typeof path === 'string' ? path : ''
+}
+
 function applyOne(document: unknown, operation: JsonPatchOperation, refuse: Refuse): unknown {
   const { op, path, value = null } = operation
+  const shown = textOf(path)
   switch (op) {
-    case 'add':
-      return edit(document, path, refuse, (container, key) => add(container, key, value, refuse))
-    case 'remove':
-      return edit(document, path, refuse, (container, key) => remove(container, key, refuse))
-    case 'replace':
-      if (path === '') return replaceRoot(value, refuse)
-      return edit(document, path, refuse, (container, key) =>
-        replace(container, key, value, refuse),
-      )
-    case 'test':
-      return test(document, path, value, refuse)
-    case 'move': {
-      const moved = read(document, operation.from, refuse) ?? null
-      const without = edit(document, operation.from, refuse, (container, key) =>
-        remove(container, key, refuse),
-      )
-      return edit(without, path, refuse, (container, key) => add(container, key, moved, refuse))
+    case 'add': {
+      const missing = `add operation does not apply: doc is missing path: "${shown}"`
+      const texts = textsOf(refuse, missing, `error in add for path: '${shown}'`)
+      return edit(document, path, texts, (container, key) => add(container, key, value, texts))
     }
+    case 'remove': {
+      const missing = `remove operation does not apply: doc is missing path: "${shown}"`
+      const texts = textsOf(refuse, missing, `error in remove for path: '${shown}'`)
+      return edit(document, path, texts, (container, key) => remove(container, key, texts))
+    }
+    case 'replace': {
+      if (path === '') return replaceRoot(value, refuse)
+      const absent = 'replace operation does not apply: doc is missing'
+      const texts: Texts = {
+        ...textsOf(refuse, `${absent} path: ${shown}`, ''),
+        failed: () => refuse(`${absent} key: ${shown}: missing value`),
+      }
+      return edit(document, path, texts, (container, key) => replace(container, key, value, texts))
+    }
+    case 'move':
+      return move(document, operation, refuse)
     default:
-      return refuse(`Unexpected kind: ${op}`)
+      return refuse(`Unexpected kind: ${textOf(op)}`)
   }
+}
+
+function move(document: unknown, { from, path }: JsonPatchOperation, refuse: Refuse): unknown {
+  const key = textOf(from).split('/').at(-1)!.replaceAll('~1', '/').replaceAll('~0', '~')
+  const missing = `move operation does not apply: doc is missing from path: ${textOf(from)}`
+  const fromTexts = textsOf(refuse, missing, `error in move for path: '${key}'`)
+  const moved = read(document, from, fromTexts) ?? null
+  const without = edit(document, from, fromTexts, (container, name) =>
+    remove(container, name, fromTexts),
+  )
+  const shown = textOf(path)
+  const texts = textsOf(
+    refuse,
+    `move operation does not apply: doc is missing destination path: ${shown}`,
+    `error in move for path: '${shown}'`,
+  )
+  return edit(without, path, texts, (container, name) => add(container, name, moved, texts))
 }
 
 function replaceRoot(value: unknown, refuse: Refuse): unknown {
@@ -95,18 +152,18 @@ function replaceRoot(value: unknown, refuse: Refuse): unknown {
   return value
 }
 
-function test(document: unknown, path: string, value: unknown, refuse: Refuse): unknown {
-  const found = path === '' ? document : read(document, path, refuse)
+function isFound(document: unknown, path: string, value: unknown, refuse: Refuse): boolean {
+  const missing = `test operation does not apply: is missing path: ${textOf(path)}`
+  const texts = textsOf(refuse, missing, `error in test for path: '${textOf(path)}'`)
+  const found = path === '' ? document : read(document, path, texts)
   // An absent key equals null: clients test for absence this way.
-  if (!deepEqual(found ?? null, value)) refuse(`testing value ${path} failed`)
-  return document
+  return deepEqual(found ?? null, value)
 }
 
 /** The segments of a pointer. Whatever stands before the first `/` is dropped, also when it is not empty. */
-function segmentsOf(path: unknown, refuse: Refuse): readonly string[] {
-  const parts = typeof path === 'string' ? path.split('/') : []
-  if (parts.length < 2)
-    return refuse(`operation does not apply: doc is missing path: "${String(path)}"`)
+function segmentsOf(path: unknown, texts: Texts): readonly string[] {
+  const parts = textOf(path).split('/')
+  if (parts.length < 2) return texts.missing()
   return parts.slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
@@ -117,14 +174,13 @@ function child(container: unknown, key: string): unknown {
 }
 
 /** The value at a path: undefined for a missing key of an existing object. */
-function read(document: unknown, path: unknown, refuse: Refuse): unknown {
-  const segments = segmentsOf(path, refuse)
+function read(document: unknown, path: unknown, texts: Texts): unknown {
+  const segments = segmentsOf(path, texts)
   const key = segments.at(-1)!
   let container = document
   for (const segment of segments.slice(0, -1)) container = child(container, segment)
-  if (Array.isArray(container)) return container[existingIndex(container, key, refuse)]
-  if (!isObject(container))
-    return refuse(`operation does not apply: doc is missing path: "${String(path)}"`)
+  if (Array.isArray(container)) return container[existingIndex(container, key, texts)]
+  if (!isObject(container)) return texts.missing()
   return own(container, key)
 }
 
@@ -132,14 +188,12 @@ function read(document: unknown, path: unknown, refuse: Refuse): unknown {
 function edit(
   document: unknown,
   path: unknown,
-  refuse: Refuse,
+  texts: Texts,
   change: (container: Container, key: string) => void,
 ): unknown {
-  const segments = segmentsOf(path, refuse)
+  const segments = segmentsOf(path, texts)
   const descend = (node: unknown, depth: number): Container => {
-    if (!Array.isArray(node) && !isObject(node)) {
-      return refuse(`operation does not apply: doc is missing path: "${String(path)}"`)
-    }
+    if (!Array.isArray(node) && !isObject(node)) return texts.missing()
     const copy: Container = Array.isArray(node) ? [...node] : { ...node }
     const key = segments[depth]!
     if (depth === segments.length - 1) {
@@ -147,14 +201,14 @@ function edit(
       return copy
     }
     const inner = descend(child(copy, key), depth + 1)
-    if (Array.isArray(copy)) copy[existingIndex(copy, key, refuse)] = inner
+    if (Array.isArray(copy)) copy[existingIndex(copy, key, texts)] = inner
     else setOwn(copy, key, inner)
     return copy
   }
   return descend(document, 0)
 }
 
-function add(container: Container, key: string, value: unknown, refuse: Refuse): void {
+function add(container: Container, key: string, value: unknown, texts: Texts): void {
   if (!Array.isArray(container)) {
     setOwn(container, key, value)
     return
@@ -165,32 +219,34 @@ function add(container: Container, key: string, value: unknown, refuse: Refuse):
   }
   // Negative indices count in the list as it will be: -1 appends.
   const length = container.length + 1
-  const index = listIndex(key, refuse)
-  if (index >= length || index < -length) refuse(`Unable to access invalid index: ${index}`)
+  const index = listIndex(key, texts, `value was not a proper array index: '${key}': `)
+  if (index >= length || index < -length)
+    texts.failed(`Unable to access invalid index: ${index}: invalid index referenced`)
   container.splice(index < 0 ? index + length : index, 0, value)
 }
 
-function remove(container: Container, key: string, refuse: Refuse): void {
-  if (Array.isArray(container)) container.splice(existingIndex(container, key, refuse), 1)
+function remove(container: Container, key: string, texts: Texts): void {
+  if (Array.isArray(container)) container.splice(existingIndex(container, key, texts), 1)
   else if (Object.hasOwn(container, key)) delete container[key]
-  else refuse(`Unable to remove nonexistent key: ${key}`)
+  else texts.failed(`Unable to remove nonexistent key: ${key}: missing value`)
 }
 
 /** A missing key of an object is added; a missing index is an error. */
-function replace(container: Container, key: string, value: unknown, refuse: Refuse): void {
-  if (Array.isArray(container)) container[existingIndex(container, key, refuse)] = value
+function replace(container: Container, key: string, value: unknown, texts: Texts): void {
+  if (Array.isArray(container)) container[existingIndex(container, key, texts)] = value
   else setOwn(container, key, value)
 }
 
-function listIndex(key: string, refuse: Refuse): number {
-  if (!/^[+-]?\d+$/.test(key)) refuse(`value was not a proper array index: '${key}'`)
+function listIndex(key: string, texts: Texts, lead = ''): number {
+  if (!/^[+-]?\d+$/.test(key))
+    texts.failed(`${lead}strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`)
   return Number(key)
 }
 
-function existingIndex(list: readonly unknown[], key: string, refuse: Refuse): number {
-  const index = listIndex(key, refuse)
+function existingIndex(list: readonly unknown[], key: string, texts: Texts): number {
+  const index = listIndex(key, texts)
   if (index >= list.length || index < -list.length)
-    refuse(`Unable to access invalid index: ${index}`)
+    texts.failed(`Unable to access invalid index: ${index}: invalid index referenced`)
   return index < 0 ? index + list.length : index
 }
 

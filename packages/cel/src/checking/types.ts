@@ -129,23 +129,33 @@ const SIMPLE_NAMES: Readonly<Record<SimpleType['kind'], string>> = {
 
 /** As messages of the compiler write it. */
 export function typeText(type: CelType): string {
+  return textOf(type, ({ kind }) => SIMPLE_NAMES[kind])
+}
+
+/** As Kubernetes writes what an expression evaluates to: simple types by the names that they have as values. */
+export function fullTypeText(type: CelType): string {
+  return textOf(type, runtimeTypeName)
+}
+
+function textOf(type: CelType, simple: (type: SimpleType) => string): string {
+  const inner = (of: CelType): string => textOf(of, simple)
   switch (type.kind) {
     case 'list':
-      return `list(${typeText(type.element)})`
+      return `list(${inner(type.element)})`
     case 'map':
-      return `map(${typeText(type.key)}, ${typeText(type.value)})`
+      return `map(${inner(type.key)}, ${inner(type.value)})`
     case 'object':
       return type.name
     case 'opaque':
       return type.parameters.length === 0
         ? type.name
-        : `${type.name}(${type.parameters.map(typeText).join(', ')})`
+        : `${type.name}(${type.parameters.map(inner).join(', ')})`
     case 'type':
-      return type.of === undefined ? 'type' : `type(${typeText(type.of)})`
+      return type.of === undefined ? 'type' : `type(${inner(type.of)})`
     case 'parameter':
       return type.name
     default:
-      return SIMPLE_NAMES[type.kind]
+      return simple(type)
   }
 }
 

@@ -248,12 +248,17 @@ export function indexed(holder: Value, key: Value): Value {
       : optionalValue(holder, key)
   if (holder instanceof CelMap) return valueAt(holder, key)
   if (!(holder instanceof CelList)) throw new EvaluationError(`no such key: ${keyText(key)}`)
-  if (typeof key === 'bigint') return elementAt(holder, key)
-  if (key instanceof CelUint) return elementAt(holder, key.value)
+  return elementAt(holder, positionOf(key))
+}
+
+/** Where a key points to in a list. Throws EvaluationError for what is no whole number. */
+export function positionOf(key: Value): bigint {
+  if (typeof key === 'bigint') return key
+  if (key instanceof CelUint) return key.value
   if (typeof key !== 'number')
     throw new EvaluationError(`unsupported index type '${typeNameOf(key)}' in list`)
   if (!Number.isInteger(key)) throw new EvaluationError(`unsupported index value ${key} in list`)
-  return elementAt(holder, BigInt(key))
+  return BigInt(key)
 }
 
 const keyText = (key: Value): string => String(key instanceof CelUint ? key.value : key)

@@ -175,6 +175,16 @@ export class EntryMap extends CelMap {
 /** The result of a fold over a map while it grows. */
 export class GrowingMap extends EntryMap {}
 
+/** An object that a patch is made of: `Object.metadata{...}`. */
+export class StructMap extends EntryMap {
+  readonly structName: string
+
+  constructor(structName: string) {
+    super()
+    this.structName = structName
+  }
+}
+
 function keyIdentity(key: Value): unknown {
   switch (typeof key) {
     case 'string':
