@@ -100,6 +100,8 @@ export interface SubresourceCall {
   /** Server-side apply to a view: the managedFields that it left on the view. */
   readonly appliedFields?: readonly Draft[]
   readonly server: ServerInternals
+  /** Adds a Warning header to the answer. */
+  warn(message: string): void
 }
 
 /** The request behind `.../proxy`. */
@@ -161,6 +163,13 @@ export interface AllocationRequest {
 }
 
 /** Writes done by the server itself (evictions, bindings, bootstrap), through the same rules as a client's. */
+/** What admission sees in the place of an object: the body of a subresource that is a part of it in a form of its own. */
+export interface AdmissionView {
+  of(object: Stored): Draft
+  /** Carries over what admission made of the view. */
+  into(draft: Draft, view: Stored): void
+}
+
 export interface ServerInternals {
   readonly store: Store
   resource(group: string, resource: string): ResourceInfo | undefined
@@ -193,6 +202,8 @@ export interface ServerInternals {
       manager?: string
       /** Ownership was decided by apply on the subresource's view; `manager` says only that it is recorded. */
       appliedFields?: readonly Draft[]
+      admissionView?: AdmissionView
+      warn?: (message: string) => void
     },
   ): Promise<Stored>
   delete(

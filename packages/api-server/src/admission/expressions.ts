@@ -15,6 +15,7 @@ import {
   NAMESPACE_TYPE,
   REQUEST_TYPE,
   compile,
+  fullTypeText,
   typeText,
   valueOf,
 } from '@gyropilot/cel'
@@ -46,11 +47,11 @@ export function compileExpression(
   const isDynamic = results.some(({ kind }) => kind === 'dyn')
   if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return program
   const wanted =
-    results.length === 1 ? typeText(results[0]!) : `one of [${results.map(wantedText).join(' ')}]`
-  throw new ExpressionError(`must evaluate to ${wanted} but got ${typeText(type)}`)
+    results.length === 1
+      ? fullTypeText(results[0]!)
+      : `one of [${results.map(fullTypeText).join(' ')}]`
+  throw new ExpressionError(`must evaluate to ${wanted} but got ${fullTypeText(type)}`)
 }
-
-const wantedText = (type: CelType): string => (type.kind === 'null' ? 'null_type' : typeText(type))
 
 export class ExpressionError extends Error {}
 
@@ -74,6 +75,7 @@ export class RequestValues {
   readonly #seenAs: ResourceInfo
   readonly #params: Stored | undefined
   readonly #variables: readonly NamedProgram[]
+  readonly #namespaceKnown: boolean
   readonly #known = new Map<string, Value>()
 
   constructor(
@@ -84,6 +86,8 @@ export class RequestValues {
       readonly budget: number
       readonly params?: Stored
       readonly variables?: readonly NamedProgram[]
+      /** False: the namespace is not shown. */
+      readonly namespaceKnown?: boolean
     },
   ) {
     this.#world = world
@@ -92,6 +96,7 @@ export class RequestValues {
     this.#params = options.params
     this.#variables = options.variables ?? []
     this.#budget = options.budget
+    this.#namespaceKnown = options.namespaceKnown ?? true
   }
 
   /** Nothing more may be evaluated for this request. */
@@ -130,10 +135,10 @@ export class RequestValues {
       case 'params':
         return valueOf(this.#params ?? null, DYN)
       case 'namespaceObject':
-        return valueOf(namespaceOf(request, this.#world) ?? null, NAMESPACE_TYPE)
+        return valueOf(this.#namespace() ?? null, NAMESPACE_TYPE)
       case 'variables':
         return new LazyMap(
-          this.#variables.map((variable) => [variable.name, () => this.evaluate(variable)]),
+          this.#variables.map((variable) => [variable.name, () => this.#variable(variable)]),
         )
       case 'authorizer':
         return new AuthorizerValue(askFor(this.#world, request))
@@ -141,6 +146,21 @@ export class RequestValues {
         return requestResource(this.#world, request)
       default:
         return undefined
+    }
+  }
+
+  #namespace(): Stored | undefined {
+    return this.#namespaceKnown ? namespaceOf(this.request, this.#world) : undefined
+  }
+
+  #variable(variable: NamedProgram): Value {
+    try {
+      return this.evaluate(variable)
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) throw error
+      throw new EvaluationError(
+        `composited variable ${JSON.stringify(variable.name)} fails to evaluate: ${error.message}`,
+      )
     }
   }
 
@@ -199,6 +219,7 @@ export function matchConditions(
   const values = new RequestValues(world, request, {
     seenAs,
     budget: CONDITIONS_BUDGET,
+    namespaceKnown: false,
     ...(params === undefined ? {} : { params }),
   })
   const errors: string[] = []

@@ -1,5 +1,6 @@
 /** A request as webhooks and expressions see it: the fields of AdmissionRequest in admission.k8s.io/v1, without the objects. */
 import type { AdmissionRequest, ResourceInfo, UserInfo } from '../contracts.ts'
+import type { Stored } from '../registry/kind-rules.ts'
 
 export interface RequestDescription {
   readonly kind: GroupVersionKind
@@ -47,7 +48,27 @@ export function describeRequest(
     operation,
     userInfo: userInfoOf(user),
     dryRun,
-    options: Object.keys(options).length === 0 ? null : options,
+    options: optionsOf(operation, options),
+  }
+}
+
+const OPTIONS_KINDS = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+} as const
+
+/** By what comes of the request: a patch updates or creates. */
+function optionsOf(
+  operation: AdmissionRequest['operation'],
+  { apiVersion = 'meta.k8s.io/v1', kind: _kind, force: _force, dryRun, ...options }: Stored,
+): object | null {
+  if (operation === 'CONNECT') return null
+  return {
+    kind: OPTIONS_KINDS[operation],
+    apiVersion,
+    ...(dryRun === undefined || dryRun === false ? {} : { dryRun: ['All'] }),
+    ...options,
   }
 }
 

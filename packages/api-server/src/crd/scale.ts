@@ -22,9 +22,15 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
       const options = {
         subresource: 'scale',
         dryRun: call.dryRun,
+        warn: call.warn,
         as: call.user,
         ...(manager === undefined ? {} : { manager }),
         appliedFields: call.appliedFields,
+        admissionView: {
+          of: (object: Stored) => scaleOf(object, paths, 0) as Draft,
+          into: (draft: Draft, { spec }: Stored) =>
+            setAt(draft, paths['specReplicasPath'], spec?.replicas ?? 0),
+        },
       }
       const written = await call.server.update(
         group,
@@ -52,15 +58,22 @@ function checkScale(call: SubresourceCall, wanted: Stored, current: Stored, path
 }
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
-  const { resourceVersion } = wanted['metadata'] ?? {}
+  const { uid, resourceVersion } = wanted['metadata'] ?? {}
+  if (uid && uid !== draft['metadata'].uid)
+    throw conflict(
+      call.resource,
+      call.name,
+      `StorageError: invalid object, Code: 4, Key: /registry/${call.resource.group}/${call.resource.resource}/${call.namespace === '' ? '' : `${call.namespace}/`}${call.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`,
+    )
   if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion)
     throw conflict(call.resource, call.name, STALE)
   setAt(draft, paths['specReplicasPath'], wanted['spec']?.replicas ?? 0)
 }
 
-function scaleOf(object: Stored, paths: Stored): Stored {
+/** `absent`: what stands for replicas that the object does not name; undefined: it has no scale then. */
+function scaleOf(object: Stored, paths: Stored, absent?: number): Stored {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths
-  const replicas = valueAt(object, specReplicasPath)
+  const replicas = valueAt(object, specReplicasPath) ?? absent
   if (replicas === undefined) {
     throw internalError(
       `the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`,

@@ -1,5 +1,5 @@
 /** Writes that the server does itself, through the rules that hold for clients. */
-import type { ServerInternals, UserInfo, ResourceInfo } from '../contracts.ts'
+import type { AdmissionView, ServerInternals, UserInfo, ResourceInfo } from '../contracts.ts'
 import { routeNotFound } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
@@ -95,6 +95,8 @@ export class Internals implements ServerInternals {
       as?: UserInfo
       manager?: string
       appliedFields?: readonly Draft[]
+      admissionView?: AdmissionView
+      warn?: (message: string) => void
     } = {},
   ): Promise<Stored> {
     const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
@@ -105,13 +107,14 @@ export class Internals implements ServerInternals {
       {
         internal,
         appliedFields: options.appliedFields,
+        admissionView: options.admissionView,
         makeDraft(current) {
           const draft = cloneJson(current) as Draft
           change(draft)
           return draft
         },
       },
-      this.#context(as, dryRun, manager),
+      this.#context(as, dryRun, manager, options.warn),
     )
     return written.object
   }
@@ -145,8 +148,13 @@ export class Internals implements ServerInternals {
     return served
   }
 
-  #context(user: UserInfo, dryRun: boolean, manager: string | undefined): WriteContext {
+  #context(
+    user: UserInfo,
+    dryRun: boolean,
+    manager: string | undefined,
+    warn: (message: string) => void = () => {},
+  ): WriteContext {
     const { deadline } = this.#parts
-    return { user, dryRun, options: {}, manager, bodyBytes: 0, deadline, warn() {} }
+    return { user, dryRun, options: {}, manager, bodyBytes: 0, deadline, warn }
   }
 }

@@ -2,9 +2,10 @@
 import type { StatusCause } from '@gyropilot/api'
 import { ApiError, type ResourceInfo } from '../contracts.ts'
 import type { FieldError } from '@gyropilot/schema/field-errors'
+import { badRequest } from '@gyropilot/schema/api-error'
 import { goQuote } from '@gyropilot/schema/go-quote'
 
-export { badRequest } from '@gyropilot/schema/api-error'
+export { badRequest }
 
 type Named = Pick<ResourceInfo, 'group' | 'resource' | 'kind'>
 
@@ -36,6 +37,12 @@ export function internalError(message: string): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
     details: { causes: [{ message }] },
   })
+}
+
+export function foreignNamespace(): ApiError {
+  return badRequest(
+    'the namespace of the provided object does not match the namespace sent on the request',
+  )
 }
 
 export function notFound(resource: Named, name: string): ApiError {

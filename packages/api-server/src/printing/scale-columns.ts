@@ -28,3 +28,11 @@ export const SCALE_COLUMNS: readonly PrinterColumn[] = [
     cell: (object, nowMs) => formatAge(object['metadata']?.creationTimestamp, nowMs),
   },
 ]
+
+/** Of custom resources. */
+export const CUSTOM_SCALE_COLUMNS: readonly PrinterColumn[] = [
+  { ...SCALE_COLUMNS[0]!, format: 'name' },
+  { ...SCALE_COLUMNS[1]!, description: 'Number of desired replicas' },
+  { ...SCALE_COLUMNS[2]!, description: 'Number of actual replicas' },
+  { ...SCALE_COLUMNS[3]!, type: 'date' },
+]

@@ -35,9 +35,16 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
         {
           subresource: 'scale',
           dryRun: call.dryRun,
+          warn: call.warn,
           as: call.user,
           manager: disown ? '' : (call.manager ?? ''),
           appliedFields,
+          admissionView: {
+            of: (object) => scaleView(object) as Draft,
+            into(draft, { spec }) {
+              draft['spec'].replicas = spec?.replicas ?? 0
+            },
+          },
         },
       )
       return { code: 200, body: scaleView(written) }

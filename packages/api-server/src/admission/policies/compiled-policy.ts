@@ -69,7 +69,8 @@ class Builder {
   problem: string | undefined
 
   constructor(spec: Stored, patches: boolean) {
-    this.#hasVariables = (spec['variables'] ?? []).length > 0
+    // Mutating policies may always name variables, though there be none.
+    this.#hasVariables = patches || (spec['variables'] ?? []).length > 0
     this.options = { params: spec['paramKind'] !== undefined, patches }
     for (const { name, expression } of spec['variables'] ?? []) {
       const compiled = this.compile(name, expression, [DYN])

@@ -1,11 +1,14 @@
 /** Applies mutating policies to one request. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
-import { JsonPatchError, applyJsonPatch, deepEqual } from '@gyropilot/api'
+import { JsonPatchError, JsonPatchTestError, applyJsonPatch, deepEqual } from '@gyropilot/api'
 import type { JsonPatchOperation } from '@gyropilot/api'
-import { builtInKind, merge } from '@gyropilot/apply'
+import { PatchObjectError, builtInKind, patchObject } from '@gyropilot/apply'
 import type { MergeType } from '@gyropilot/apply'
 import type { OwnershipSource } from '../../field-management/field-management.ts'
-import { CelOptional, CostExceeded, EvaluationError, jsonOf } from '@gyropilot/cel'
+import { CelOptional, CostExceeded, EvaluationError, jsonOf, misnamedObject } from '@gyropilot/cel'
+import type { Value } from '@gyropilot/cel'
+import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
+import { internalError } from '../../http/errors.ts'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { DecodeError } from '@gyropilot/schema'
@@ -17,13 +20,20 @@ import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { criteriaOf, mutatingPolicy } from './compiled-policy.ts'
 import type { CompiledMutation, MutatingPolicy } from './compiled-policy.ts'
-import { ConfigurationError, paramsOf } from './params.ts'
+import { ConfigurationError, paramKindProblem, paramsOf } from './params.ts'
 
 /** Of all expressions of one policy for one request. */
 const POLICY_BUDGET = 10_000_000
 
 /** A policy that could not be applied; its failurePolicy decides what that means. */
-class MutationError extends Error {}
+class MutationError extends Error {
+  readonly reason: string
+
+  constructor(message: string, reason = 'Invalid') {
+    super(message)
+    this.reason = reason
+  }
+}
 
 /** Edits the request's object. `reinvoke`: a policy that allows it ran before a later change. Throws ApiError. */
 export function mutateByPolicies(
@@ -39,21 +49,36 @@ export function mutateByPolicies(
     if (own.length === 0 || !pass.mayRun(`policy/${policy.name}`)) continue
     const seenAs = matchingVersion(request, policy.criteria, world)
     if (seenAs === undefined) continue
-    const before = cloneJson(request.object!)
-    try {
-      if (policy.problem !== undefined)
-        throw new MutationError(`failed to configure policy: ${policy.problem}`)
-      for (const binding of own) applyBinding(world, request, { policy, stored, binding, seenAs })
-    } catch (error) {
-      if (!(error instanceof MutationError)) throw error
-      if (policy.failurePolicy === 'Fail')
-        throw refusal(request, `policy '${policy.name}' denied request: ${error.message}`)
+    const problem = policy.problem ?? paramKindProblem(world, stored['spec'].paramKind)
+    if (problem !== undefined) {
+      const text = `policy ${JSON.stringify(policy.name)} denied request: failed to configure policy: ${problem}`
+      if (policy.failurePolicy === 'Fail') throw refused(request, text, 'Forbidden')
       continue
     }
+    const before = cloneJson(request.object!)
+    for (const binding of own) tryBinding(world, request, { policy, stored, binding, seenAs })
     const changed = !deepEqual(before, request.object)
     pass.ran(`policy/${policy.name}`, { changed, again: policy.reinvocation === 'IfNeeded' })
   }
   return pass.needed() ? 'reinvoke' : undefined
+}
+
+/** Said of the request, not of the object; its cause is the same text. */
+function refused(request: AdmissionRequest, text: string, reason: string): ApiError {
+  const { details } = refusal(request, text)
+  return new ApiError(403, reason, text, { details: { ...details, causes: [{ message: text }] } })
+}
+
+function tryBinding(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): void {
+  try {
+    applyBinding(world, request, bound)
+  } catch (error) {
+    if (!(error instanceof MutationError)) throw error
+    const { policy, binding } = bound
+    if (policy.failurePolicy !== 'Fail') return
+    const names = `policy '${policy.name}' with binding '${binding['metadata'].name}'`
+    throw refused(request, `${names} denied request: ${error.message}`, error.reason)
+  }
 }
 
 interface Bound {
@@ -89,7 +114,7 @@ function paramsFor(
     return paramsOf(world, request, stored['spec'].paramKind, reference)
   } catch (error) {
     if (error instanceof ConfigurationError)
-      throw new MutationError(`failed to configure binding: ${error.message}`)
+      throw new MutationError(`failed to configure binding: ${error.message}`, 'Forbidden')
     throw error
   }
 }
@@ -111,50 +136,69 @@ function applyMutation(
   if (result instanceof CostExceeded) throw new MutationError(OUT_OF_BUDGET)
   if (result instanceof Error) throw new MutationError(result.message)
   const current = inVersion(request.object, request.resource, seenAs, world.registry)!
+  const changed =
+    patchType === 'JSONPatch'
+      ? patched(current, jsonFor(result))
+      : applyConfiguration(world, current, result, seenAs)
   try {
-    const json = jsonOf(result instanceof CelOptional ? (result.value ?? null) : result)
-    const changed =
-      patchType === 'JSONPatch'
-        ? (applyJsonPatch(current, operationsOf(json)) as Stored)
-        : applyConfiguration(world, current, json, seenAs)
-    replaceObject(request, changed, seenAs, world.registry)
+    replaceObject(request, changed, seenAs, world.registry, 'refused')
   } catch (error) {
-    if (error instanceof JsonPatchError) throw new MutationError(`JSON Patch: ${error.message}`)
-    if (error instanceof EvaluationError || error instanceof DecodeError)
-      throw new MutationError(error.message)
+    // What comes out of a patch is decoded strictly, and its policy does not answer for it.
+    if (error instanceof DecodeError) throw internalError(error.message)
     throw error
   }
 }
 
-function operationsOf(json: unknown): readonly JsonPatchOperation[] {
-  if (!Array.isArray(json))
+/** Throws MutationError for what JSON cannot say. */
+function jsonFor(value: Value): unknown {
+  try {
+    return jsonOf(value instanceof CelOptional ? (value.value ?? null) : value)
+  } catch (error) {
+    if (error instanceof EvaluationError) throw new MutationError(error.message)
+    throw error
+  }
+}
+
+/** A test that fails leaves the object as it is. */
+function patched(current: Stored, operations: unknown): Stored {
+  if (!Array.isArray(operations))
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array')
-  return json as readonly JsonPatchOperation[]
+  try {
+    return applyJsonPatch(current, operations as readonly JsonPatchOperation[]) as Stored
+  } catch (error) {
+    if (error instanceof JsonPatchTestError) return current
+    if (error instanceof JsonPatchError) throw new MutationError(`JSON Patch: ${error.message}`)
+    throw error
+  }
 }
 
 /** Lays the configuration over the object as server-side apply does, without owners. */
 function applyConfiguration(
   world: AdmissionWorld,
   current: Stored,
-  configuration: unknown,
+  result: Value,
   info: ResourceInfo,
 ): Stored {
+  const misnamed = misnamedObject(result)
+  if (misnamed !== undefined) throw new MutationError(`type mismatch: ${misnamed}`)
+  const configuration = jsonFor(result)
   if (typeof configuration !== 'object' || configuration === null)
     throw new MutationError(
       'type mismatch: ApplyConfigurationType.expression should evaluate to Object',
     )
-  const given = configuration as Stored
-  for (const field of ['name', 'namespace', 'uid'])
-    if (given['metadata']?.[field] !== undefined)
-      throw new MutationError(`metadata.${field} may not be changed by an apply configuration`)
-  const type = mergeTypeOf(world, info)
-  if (type === undefined) throw new MutationError(`no schema for ${info.kind}`)
-  const merged = merge(type, current, {
-    ...given,
-    apiVersion: current['apiVersion'],
-    kind: current['kind'],
-  })
-  return merged as Stored
+  const { apiVersion, kind } = current
+  const type = kind === info.kind ? mergeTypeOf(world, info) : undefined
+  try {
+    if (type === undefined)
+      throw new PatchObjectError(
+        `failed to convert patch object to typed object: no corresponding type for ${apiVersion}, Kind=${kind}`,
+      )
+    return patchObject(type, current, { ...configuration, apiVersion, kind }) as Stored
+  } catch (error) {
+    if (error instanceof PatchObjectError)
+      throw new MutationError(`error applying patch: ${error.message}`)
+    throw error
+  }
 }
 
 function mergeTypeOf({ registry }: AdmissionWorld, info: ResourceInfo): MergeType | undefined {

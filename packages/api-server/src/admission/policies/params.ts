@@ -2,12 +2,22 @@
 import { labelQueryOf } from '@gyropilot/api'
 import type { AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import type { ServedResource } from '../../registry/resource-registry.ts'
+import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
 import { readAll } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 
 /** Why a binding cannot be used; handled as the policy's failurePolicy says. */
 export class ConfigurationError extends Error {}
+
+/** What is wrong with the kind of parameters that a policy names; undefined: nothing. */
+export function paramKindProblem(
+  { registry }: AdmissionWorld,
+  kind: Stored | undefined,
+): string | undefined {
+  if (kind === undefined || resourceOf(registry, kind) !== undefined) return undefined
+  const [group, version] = groupAndVersionOf(kind)
+  return `failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind['kind']}'`
+}
 
 /** One evaluation for each; undefined stands for none asked for. Throws ConfigurationError. */
 export function paramsOf(
@@ -17,7 +27,8 @@ export function paramsOf(
   reference: Stored | undefined,
 ): readonly (Stored | undefined)[] {
   if (kind === undefined || reference === undefined) return [undefined]
-  const resource = resourceOf(world, kind)
+  const resource = resourceOf(world.registry, kind)
+  if (resource === undefined) throw new ConfigurationError(paramKindProblem(world, kind))
   const namespace = namespaceFor(request, resource, reference)
   const { collection } = resource.storage
   const found =
@@ -31,14 +42,16 @@ export function paramsOf(
   return found.map((object) => resource.storage.fromStored?.(object) ?? object)
 }
 
-function resourceOf({ registry }: AdmissionWorld, kind: Stored): ServedResource {
-  const apiVersion: string = kind['apiVersion'] ?? ''
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  const resource = registry?.byKind(group!, version!, kind['kind'])
-  if (resource !== undefined) return resource
-  throw new ConfigurationError(
-    `failed to find resource referenced by paramKind: '${group === '' ? '' : group}/${version}, Kind=${kind['kind']}'`,
-  )
+function groupAndVersionOf(kind: Stored): readonly [group: string, version: string] {
+  const [first = '', second]: string[] = (kind['apiVersion'] ?? '').split('/')
+  return second === undefined ? ['', first] : [first, second]
+}
+
+function resourceOf(
+  registry: ResourceRegistry | undefined,
+  kind: Stored,
+): ServedResource | undefined {
+  return registry?.byKind(...groupAndVersionOf(kind), kind['kind'])
 }
 
 function namespaceFor(

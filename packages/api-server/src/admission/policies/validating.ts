@@ -9,7 +9,7 @@ import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { criteriaOf, validatingPolicy } from './compiled-policy.ts'
 import type { CompiledValidation, ValidatingPolicy } from './compiled-policy.ts'
-import { ConfigurationError, paramsOf } from './params.ts'
+import { ConfigurationError, paramKindProblem, paramsOf } from './params.ts'
 
 /** Of all expressions of one policy for one request. */
 const POLICY_BUDGET = 10_000_000
@@ -45,9 +45,10 @@ export function validateByPolicies(
     const policy = validatingPolicy(stored)
     const seenAs = matchingVersion(request, policy.criteria, world)
     if (seenAs === undefined) continue
-    if (policy.problem !== undefined) {
+    const problem = policy.problem ?? paramKindProblem(world, stored['spec'].paramKind)
+    if (problem !== undefined) {
       if (policy.failurePolicy === 'Fail')
-        denials.push(denialOf(policy, undefined, `failed to configure policy: ${policy.problem}`))
+        denials.push(denialOf(policy, undefined, `failed to configure policy: ${problem}`))
       continue
     }
     for (const binding of own)

@@ -43,10 +43,13 @@ export function callTarget(
     port: service.port ?? DEFAULT_PORT,
   }
   const base = `https://${reference.name}.${reference.namespace}.svc:${reference.port}`
-  return {
-    url: `${base}${cleanedPath(service.path ?? '')}${query}`,
-    connectTo: resolve(reference),
-    ...timeout,
+  const serviceUrl = `${base}${cleanedPath(service.path ?? '')}${query}`
+  try {
+    return { url: serviceUrl, connectTo: resolve(reference), ...timeout }
+  } catch (error) {
+    throw new Error(`Post ${JSON.stringify(serviceUrl)}: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 

@@ -1,5 +1,9 @@
 /** Calls webhooks for one request. Contract: docs/behaviour/api-server/subresources-and-admission.md, Webhooks. */
 import { JsonPatchError, applyJsonPatch, deepEqual } from '@gyropilot/api'
+import type { JsonPatchOperation } from '@gyropilot/api'
+import { jsonKind } from '@gyropilot/schema/decode-scalars'
+import { parseExact } from '@gyropilot/schema/exact-json'
+import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { uuid } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
@@ -13,7 +17,7 @@ import { reinvocations } from '../reinvocation.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { UnusableClientConfig, callTarget } from './client-config.ts'
-import { InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
+import { InvalidResponse, UndecodableResponse, denialOf, reviewOf, verdictOf } from './review.ts'
 import type { Verdict } from './review.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 10
@@ -150,37 +154,21 @@ async function ask(
   const uid = uuid(world.random)
   const objects = {
     object: inVersion(request.object, request.resource, seenAs, world.registry),
-    oldObject: inVersion(
-      request.oldObject ?? currentOf(world, request),
-      request.resource,
-      seenAs,
-      world.registry,
-    ),
+    oldObject: inVersion(request.oldObject, request.resource, seenAs, world.registry),
   }
   const answer = await call(world, webhook, reviewOf(uid, request, seenAs, objects))
   let verdict: Verdict
   try {
     verdict = verdictOf(answer, uid, mutating)
   } catch (error) {
+    if (error instanceof UndecodableResponse)
+      throw new CallFailure(`failed to call webhook: ${error.message}`)
     if (!(error instanceof InvalidResponse)) throw error
     throw new CallFailure(`received invalid webhook response: ${error.message}`)
   }
   warn(request, verdict.warnings)
   if (!verdict.allowed) throw denialOf(name, verdict.status)
   return verdict
-}
-
-/** Before a deletion mutating plug-ins are asked without the object. */
-function currentOf(
-  { registry, store }: AdmissionWorld,
-  { operation, resource, namespace, name, subresource }: AdmissionRequest,
-): Stored | undefined {
-  if (operation !== 'DELETE' || subresource !== '') return undefined
-  const served = registry?.get(resource.group, resource.version, resource.resource)
-  if (served === undefined) return undefined
-  const key = resource.namespaced ? `${namespace}/${name}` : name
-  const object = store.get({ collection: served.storage.collection, key })?.object
-  return object && (served.storage.fromStored?.(object) ?? object)
 }
 
 async function call(world: AdmissionWorld, webhook: Stored, body: object): Promise<unknown> {
@@ -203,6 +191,24 @@ function warn(request: AdmissionRequest, warnings: readonly string[]): void {
     request.warn(total > WARNINGS_TOTAL ? text.slice(0, LONGEST_WARNING) : text)
 }
 
+/** Throws CallFailure for what is no patch. */
+function operationsOf({ patch, patchType }: Verdict): readonly JsonPatchOperation[] {
+  if (patch === '') return []
+  let operations: unknown
+  try {
+    operations = parseExact(patch)
+  } catch {
+    throw new CallFailure(`received undecodable patch in webhook response: ${goJsonError(patch)}`)
+  }
+  if (!Array.isArray(operations))
+    throw new CallFailure(
+      `received undecodable patch in webhook response: json: cannot unmarshal ${jsonKind(operations, false)} into Go value of type jsonpatch.Patch`,
+    )
+  if (operations.length > 0 && patchType !== 'JSONPatch')
+    throw new CallFailure(`unsupported patch type ${JSON.stringify(patchType)}`)
+  return operations as readonly JsonPatchOperation[]
+}
+
 /** Whether the webhook changed the object. */
 async function mutateByOne(
   world: AdmissionWorld,
@@ -210,8 +216,9 @@ async function mutateByOne(
   hook: Hook,
 ): Promise<boolean> {
   const { webhook, seenAs } = hook
-  const { patch } = await ask(world, request, hook, true)
-  if (patch === undefined || patch.length === 0) return false
+  const verdict = await ask(world, request, hook, true)
+  const patch = operationsOf(verdict)
+  if (patch.length === 0) return false
   if (request.object === undefined)
     throw internalError(
       `admission webhook ${JSON.stringify(webhook['name'])} attempted to modify the object, which is not supported for this operation`,

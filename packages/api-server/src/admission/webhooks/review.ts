@@ -1,8 +1,10 @@
 /** AdmissionReview in admission.k8s.io/v1: the question, and what answers are good. */
-import type { JsonPatchOperation, Status } from '@gyropilot/api'
+import type { Status } from '@gyropilot/api'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
+import { HEADER_TYPE } from '@gyropilot/schema/body-refusals'
+import { DecodeError, jsonKind, scalarDecoders } from '@gyropilot/schema/decode-scalars'
 import { describeRequest } from '../request-description.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
@@ -16,7 +18,9 @@ export interface ReviewObjects {
 export interface Verdict {
   readonly allowed: boolean
   readonly status: Partial<Status> | undefined
-  readonly patch: readonly JsonPatchOperation[] | undefined
+  /** JSON, or empty. */
+  readonly patch: string
+  readonly patchType: string | undefined
   readonly warnings: readonly string[]
 }
 
@@ -41,53 +45,84 @@ export function reviewOf(
   }
 }
 
-/** Throws InvalidResponse. */
+/** An answer that is no AdmissionReview. */
+export class UndecodableResponse extends Error {}
+
+const SCHEME = 'pkg/util/webhook/client.go:71'
+
+/** Throws UndecodableResponse or InvalidResponse. */
 export function verdictOf(answer: unknown, uid: string, mutating: boolean): Verdict {
-  const review = (typeof answer === 'object' && answer !== null ? answer : {}) as Stored
-  const { response } = review
-  if (typeof response !== 'object' || response === null)
-    throw new InvalidResponse('webhook response was absent')
-  if (response.uid !== uid)
+  const response = responseIn(answer)
+  if (response === undefined) throw new InvalidResponse('webhook response was absent')
+  const { uid: own = '', allowed, status, warnings, patchType } = response
+  if (own !== uid)
     throw new InvalidResponse(
-      `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`,
+      `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(own)}`,
     )
-  if (review['apiVersion'] !== API_VERSION || review['kind'] !== KIND) {
-    const [version, kind] = [review['apiVersion'] ?? '', review['kind'] ?? '']
-    throw new InvalidResponse(
-      `expected webhook response of ${API_VERSION}, Kind=${KIND}, got ${version === '' ? '/' : version}, Kind=${kind}`,
-    )
-  }
+  const patch = Buffer.from(response['patch'] ?? '', 'base64').toString()
+  checkPatch(patch, patchType, mutating)
   return {
-    allowed: response.allowed === true,
-    status: response.status ?? undefined,
-    patch: patchOf(response, mutating),
-    warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
+    allowed: allowed === true,
+    status: status ?? undefined,
+    patch,
+    patchType,
+    warnings: warnings ?? [],
   }
 }
 
-function patchOf(response: Stored, mutating: boolean): Verdict['patch'] {
-  const { patch, patchType } = response
-  if (!patch && !patchType) return undefined
-  if (!mutating)
-    throw new InvalidResponse(
-      'webhook returned response.patch and response.patchType, which is not allowed for validating webhooks',
+/** The answer of the review; what says neither kind nor version is taken for one. */
+function responseIn(answer: unknown): Stored | undefined {
+  if (answer === null) return undefined
+  if (typeof answer !== 'object' || Array.isArray(answer))
+    throw new UndecodableResponse(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(answer, false)} into Go value of type ${HEADER_TYPE}`,
     )
-  if (!patchType)
-    throw new InvalidResponse('webhook returned response.patch but not response.patchType')
-  if (!patch)
-    throw new InvalidResponse('webhook returned response.patchType but not response.patch')
-  if (patchType !== 'JSONPatch')
-    throw new InvalidResponse(
-      `webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`,
+  const review = answer as Stored
+  const version: string = review['apiVersion'] || API_VERSION
+  const kind: string = review['kind'] || KIND
+  if (version !== API_VERSION || kind !== KIND)
+    throw new UndecodableResponse(
+      kind === KIND && version === 'admission.k8s.io/v1beta1'
+        ? `converting (v1beta1.${KIND}) to (v1.${KIND}): unknown conversion`
+        : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme ${JSON.stringify(SCHEME)}`,
     )
-  const text = Buffer.from(String(patch), 'base64').toString()
-  try {
-    const operations: unknown = JSON.parse(text)
-    if (Array.isArray(operations)) return operations as JsonPatchOperation[]
-  } catch {
-    // Reported below, with what is not an array.
+  const response: Stored | undefined = review['response'] ?? undefined
+  for (const [field, type, goType] of FIELDS) {
+    const value: unknown = response?.[field] ?? undefined
+    if (value === undefined || typeof value === type) continue
+    throw new UndecodableResponse(
+      `json: cannot unmarshal ${jsonKind(value, false)} into Go struct field AdmissionResponse.response.${field} of type ${goType}`,
+    )
   }
-  throw new InvalidResponse('webhook returned response.patch that is not a JSON patch')
+  try {
+    if (response !== undefined)
+      scalarDecoders.bytes!(response['patch'] ?? '', () => new DecodeError(''))
+  } catch (error) {
+    throw new UndecodableResponse((error as Error).message)
+  }
+  return response
+}
+
+const FIELDS = [
+  ['uid', 'string', 'types.UID'],
+  ['allowed', 'boolean', 'bool'],
+  ['patch', 'string', '[]uint8'],
+  ['patchType', 'string', 'v1.PatchType'],
+] as const
+
+function checkPatch(patch: string, patchType: string | undefined, mutating: boolean): void {
+  if (!mutating) {
+    if (patch !== '') throw new InvalidResponse('validating webhook may not return response.patch')
+    if (patchType !== undefined)
+      throw new InvalidResponse('validating webhook may not return response.patchType')
+    return
+  }
+  if (patch !== '' && patchType === undefined)
+    throw new InvalidResponse('webhook returned response.patch but not response.patchType')
+  if (patch === '' && patchType !== undefined)
+    throw new InvalidResponse('webhook returned response.patchType but not response.patch')
+  if (patchType === '')
+    throw new InvalidResponse('webhook returned invalid response.patchType of ""')
 }
 
 const LOWEST_REFUSAL = 400

@@ -162,7 +162,7 @@ describe('calls that fail', () => {
     const clientConfig = { service: { name: 'nope', namespace: 'a' } }
     assert.deepEqual(await failing(allow, { clientConfig }), [
       500,
-      `${prefix}failed to call webhook: service "nope" not found`,
+      `${prefix}failed to call webhook: Post "https://nope.a.svc:443/?timeout=10s": service "nope" not found`,
     ])
   })
 
@@ -208,13 +208,36 @@ describe('calls that fail', () => {
     [
       'another kind',
       (body) => ({ ...review(body, { allowed: true }), kind: 'Other' }),
-      'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Other',
+      'failed to call webhook: no kind "Other" is registered for version "admission.k8s.io/v1" in scheme "pkg/util/webhook/client.go:71"',
+    ],
+    [
+      'another version',
+      (body) => ({ ...review(body, { allowed: true }), apiVersion: 'admission.k8s.io/v1beta1' }),
+      'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    [
+      'fields of another type',
+      (body) => review(body, { allowed: true, uid: 5 }),
+      'failed to call webhook: json: cannot unmarshal number into Go struct field AdmissionResponse.response.uid of type types.UID',
+    ],
+    [
+      'a Status',
+      () => ({
+        status: 400,
+        text: JSON.stringify({ kind: 'Status', apiVersion: 'v1', message: 'not today' }),
+      }),
+      'failed to call webhook: not today',
+    ],
+    [
+      'nothing',
+      () => ({ status: 200, text: '' }),
+      'failed to call webhook: 0-length response with status code: 200 and content type: ',
     ],
     ['no response', () => ({}), 'received invalid webhook response: webhook response was absent'],
     [
       'a patch of a validating webhook',
       (body) => review(body, patchOf()),
-      'received invalid webhook response: webhook returned response.patch and response.patchType, which is not allowed',
+      'received invalid webhook response: validating webhook may not return response.patch',
     ],
     [
       'status 500',
@@ -229,7 +252,7 @@ describe('calls that fail', () => {
     [
       'no JSON',
       () => ({ status: 200, text: '<html>' }),
-      "failed to call webhook: invalid character '<' looking for beginning of value",
+      "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string",
     ],
   ]
   for (const [title, answer, text] of answers) {

@@ -2,7 +2,7 @@
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
 import { unclassified } from '../../http/errors.ts'
-import { SCALE_COLUMNS } from '../../printing/scale-columns.ts'
+import { CUSTOM_SCALE_COLUMNS, SCALE_COLUMNS } from '../../printing/scale-columns.ts'
 import { includeObjectOf, metadataOnly, tableOf } from '../../printing/table.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
@@ -65,7 +65,8 @@ export function objectAnswer(
 /** A scale has columns of its own, whatever it is the scale of. */
 function shownAs(resource: ServedResource, object: Stored): ServedResource {
   const isScale = object['kind'] === 'Scale' && object['apiVersion'] === 'autoscaling/v1'
-  return isScale ? { ...resource, columns: SCALE_COLUMNS } : resource
+  if (!isScale) return resource
+  return { ...resource, columns: resource.custom ? CUSTOM_SCALE_COLUMNS : SCALE_COLUMNS }
 }
 
 export function listAnswer(

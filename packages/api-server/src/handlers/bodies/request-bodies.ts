@@ -1,5 +1,5 @@
 /** The bodies of requests to resources: read, decoded, and compared with the URL. */
-import { badRequest } from '../../http/errors.ts'
+import { badRequest, foreignNamespace } from '../../http/errors.ts'
 import { headerOf } from '../../http/exchange.ts'
 import type { InputType } from '../../http/negotiation.ts'
 import { parseBody, type BodyRefusal, type ParsedBody } from '../../http/request-body.ts'
@@ -92,9 +92,5 @@ export function checkName({ name }: ResourceCall, draft: Draft): void {
 export function checkNamespace({ resource, namespace }: ResourceCall, draft: Draft): void {
   if (!resource.info.namespaced) return
   const own: string = draft['metadata']?.namespace ?? ''
-  if (own !== '' && own !== namespace) {
-    throw badRequest(
-      'the namespace of the provided object does not match the namespace sent on the request',
-    )
-  }
+  if (own !== '' && own !== namespace) throw foreignNamespace()
 }

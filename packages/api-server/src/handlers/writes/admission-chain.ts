@@ -33,15 +33,11 @@ export class AdmissionChain {
     }
   }
 
-  /** Asks about a deletion; `stored` is absent before the object was read. */
-  async admitDelete(
-    target: Target,
-    context: WriteContext,
-    stored: Stored | undefined,
-  ): Promise<void> {
+  /** Asks about a deletion of what is there: those that change first, though there is nothing to change. */
+  async admitDelete(target: Target, context: WriteContext, stored: Stored): Promise<void> {
     const request = admissionRequest('DELETE', target, context, undefined, stored)
-    if (stored === undefined) await this.mutate(request)
-    else await this.validate(request)
+    await this.mutate(request)
+    await this.validate(request)
   }
 
   /** The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. */

@@ -89,7 +89,7 @@ export class DeletionHandler {
       const { name, namespace = '' } = object['metadata']
       const target: Target = { resource: call.resource, namespace, name, subresource: '' }
       try {
-        await deleter.delete(target, options, context)
+        await deleter.delete(target, options, context, { ...target, name: '' })
       } catch (error) {
         // Somebody else was faster: what was asked for has happened.
         if (!(error instanceof ApiError && error.code === 404)) throw error

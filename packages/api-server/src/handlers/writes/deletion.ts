@@ -36,13 +36,18 @@ export class Deleter {
     this.#allocations = allocations
   }
 
-  async delete(target: Target, options: DeleteOptions, context: WriteContext): Promise<Deleted> {
+  /** `admitted`: as admission sees it; of a collection no object has a name there. */
+  async delete(
+    target: Target,
+    options: DeleteOptions,
+    context: WriteContext,
+    admitted = target,
+  ): Promise<Deleted> {
     const { resource, namespace, name } = target
     const key = {
       collection: resource.storage.collection,
       key: storageKey(resource, namespace, name),
     }
-    await this.#admission.admitDelete(target, context, undefined)
     for (;;) {
       const entry = this.#store.get(key)
       if (entry === undefined) throw notFound(resource.info, name)
@@ -51,7 +56,7 @@ export class Deleter {
       await resource.storage.conversion?.prepare([entry.object])
       await resource.storage.conversion?.checkStorable(entry.object)
       await this.#admission.admitDelete(
-        target,
+        admitted,
         context,
         resource.storage.fromStored?.(entry.object) ?? entry.object,
       )

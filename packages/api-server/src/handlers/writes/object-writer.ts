@@ -8,6 +8,7 @@ import { integerBetween, uuid } from '@gyropilot/foundation'
 import {
   alreadyExists,
   conflict,
+  foreignNamespace,
   generateNameExhausted,
   notFound,
   STALE,
@@ -93,6 +94,7 @@ export class ObjectWriter {
       this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
     const request = admissionRequest('CREATE', target, context, draft, undefined)
     await this.#parts.admission.mutate(request)
+    keepNamespace(target, draft)
     for (let attempt = 1; ; attempt++) {
       const generated = !metadata['name'] && Boolean(metadata['generateName'])
       const last = !generated || attempt === GENERATED_ATTEMPTS
@@ -220,8 +222,18 @@ export class ObjectWriter {
       const call = this.#fieldsCall(target, current, servedDraft, context)
       this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
     }
-    const admission = admissionRequest('UPDATE', target, context, servedDraft, current)
+    const { admissionView: view } = request
+    const shown = (object: Stored): Draft => view?.of(object) ?? (object as Draft)
+    const admission = admissionRequest(
+      'UPDATE',
+      target,
+      context,
+      shown(servedDraft),
+      shown(current),
+    )
     await this.#parts.admission.mutate(admission)
+    view?.into(servedDraft, admission.object!)
+    keepNamespace(target, servedDraft)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
     request.checkKind?.(servedDraft)
@@ -234,10 +246,10 @@ export class ObjectWriter {
     let committed = false
     try {
       validateUpdate(resource, draft, stored, rules)
-      if (target.subresource === '') warnOf(resource, draft, stored, context)
+      if (target.subresource === '' || view !== undefined) warnOf(resource, draft, stored, context)
       await this.#parts.admission.validate({
         ...admission,
-        object: servedView(resource, draft) as Draft,
+        object: shown(servedView(resource, draft)),
       })
       const encoded = (await conversion?.encode(draft)) ?? draft
       const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
@@ -317,6 +329,13 @@ export class ObjectWriter {
       suffix += SUFFIX_ALPHABET[integerBetween(this.#suffixes, 0, SUFFIX_ALPHABET.length)]!
     return Buffer.from(prefix).subarray(0, LONGEST_PREFIX).toString() + suffix
   }
+}
+
+/** Admission may have taken the namespace away, but not have put another in its place. Throws ApiError. */
+function keepNamespace({ resource, namespace }: Target, draft: Draft): void {
+  if (!resource.info.namespaced) return
+  const metadata = (draft['metadata'] ??= {}) as Draft
+  if ((metadata['namespace'] ||= namespace) !== namespace) throw foreignNamespace()
 }
 
 /** Kinds that are kept in another version get their defaults after the conversion: their rules know only that form. */

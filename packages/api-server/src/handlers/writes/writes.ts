@@ -1,5 +1,5 @@
 /** What a write is: for whom, to which object, and what came of it. */
-import type { UserInfo } from '../../contracts.ts'
+import type { AdmissionView, UserInfo } from '../../contracts.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { StoredEntry } from '../../storage/store.ts'
@@ -51,6 +51,8 @@ export interface UpdateRequest {
   readonly fieldsManaged?: boolean
   /** Ownership of a view, as apply left it: to be carried over to the object. */
   readonly appliedFields?: readonly Draft[]
+  /** What admission sees in the place of the object. */
+  readonly admissionView?: AdmissionView
   /** Skips the endpoint's resets and the generation (bindings). */
   readonly internal?: boolean
 }

@@ -54,9 +54,16 @@ async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unk
   const fail = (text: string): OutgoingCallError =>
     new OutgoingCallError(`Post ${JSON.stringify(call.url)}: ${text}`)
   try {
-    const { status, text } = await exchange(call, agent, aborted.signal)
-    if (status >= 200 && status < 300) return parse(text)
-    throw new OutgoingCallError(statusText(status, text))
+    const { status, text, contentType } = await exchangeOnLivingConnection(
+      call,
+      agent,
+      aborted.signal,
+    )
+    if (status < 200 || status >= 300) throw new OutgoingCallError(statusText(status, text))
+    if (text !== '') return parse(text)
+    throw new OutgoingCallError(
+      `0-length response with status code: ${status} and content type: ${contentType}`,
+    )
   } catch (error) {
     if (error instanceof OutgoingCallError) throw error
     throw fail(aborted.signal.aborted ? 'context deadline exceeded' : networkText(error, call))
@@ -65,11 +72,30 @@ async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unk
   }
 }
 
-function exchange(
+interface RawAnswer {
+  readonly status: number
+  readonly text: string
+  readonly contentType: string
+}
+
+/** A connection that was kept open and closed by the other side meanwhile says nothing about the call. */
+async function exchangeOnLivingConnection(
   call: OutgoingCall,
   agent: Agent,
   signal: AbortSignal,
-): Promise<{ status: number; text: string }> {
+): Promise<RawAnswer> {
+  for (;;) {
+    try {
+      return await exchange(call, agent, signal)
+    } catch (error) {
+      if (!(error instanceof ClosedMeanwhile)) throw error
+    }
+  }
+}
+
+class ClosedMeanwhile extends Error {}
+
+function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promise<RawAnswer> {
   const { url, connectTo, body } = call
   const target = new URL(url)
   const content = Buffer.from(stringifyExact(body))
@@ -96,28 +122,32 @@ function exchange(
       },
       (response) => {
         readLimited(response, LARGEST_ANSWER_BYTES).then(
-          (text) => resolve({ status: response.statusCode ?? 0, text }),
+          (text) =>
+            resolve({
+              status: response.statusCode ?? 0,
+              text,
+              contentType: response.headers['content-type'] ?? '',
+            }),
           reject,
         )
       },
     )
-    request.on('error', reject)
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = request.reusedSocket && error.code === 'ECONNRESET'
+      reject(isStale ? new ClosedMeanwhile() : error)
+    })
     // A request without a connection yet would tell of its end only when it has one.
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     request.end(content)
   })
 }
 
+/** Answers may be YAML: what is no JSON is a text. */
 function parse(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    const start = text.trimStart()[0] ?? ''
-    throw new OutgoingCallError(
-      start === ''
-        ? 'unexpected end of JSON input'
-        : `invalid character '${start}' looking for beginning of value`,
-    )
+    return text
   }
 }
 
@@ -133,11 +163,25 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 const LONGEST_SHOWN = 2048
 
 function statusText(status: number, text: string): string {
+  const told = messageOfStatus(text)
+  if (told !== undefined) return told
   if (STATUS_TEXTS[status] !== undefined) return STATUS_TEXTS[status]
   const shown = text.trim().slice(0, LONGEST_SHOWN)
   if (status >= 500)
     return `an error on the server (${JSON.stringify(shown || 'unknown')}) has prevented the request from succeeding`
   return `the server responded with the status code ${status} but did not return more information`
+}
+
+/** What a Status in the body says. */
+function messageOfStatus(text: string): string | undefined {
+  try {
+    const { kind, apiVersion, message } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    return kind === 'Status' && apiVersion === 'v1' && typeof message === 'string'
+      ? message
+      : undefined
+  } catch {
+    return undefined
+  }
 }
 
 interface SystemError {

@@ -143,7 +143,7 @@ test('what a create is refused for', () => {
       policy({ validations: [{ expression: '1', message: 'a\nb', reason: 'Unauthorized' }] }),
       [
         'spec.validations[0].expression: Invalid value: "1": must evaluate to bool but got int',
-        'spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
+        'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
         'spec.validations[0].reason: Unsupported value: "Unauthorized": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
       ],
     ],

@@ -50,7 +50,8 @@ export class ExpressionCheck {
   constructor(spec: Stored, patches = false) {
     this.#params = Boolean(spec['paramKind'])
     this.#patches = patches
-    this.#hasVariables = (spec['variables'] ?? []).length > 0
+    // Mutating policies may always name variables, though there be none.
+    this.#hasVariables = patches || (spec['variables'] ?? []).length > 0
   }
 
   /** Reports an expression that is missing or does not compile. */

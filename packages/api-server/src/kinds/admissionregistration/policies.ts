@@ -161,7 +161,7 @@ function validateMessages(
   if (message !== '' && message.trim() === '')
     errors.invalid(`${field}.message`, message, 'message must be non-empty if specified')
   else if (/[\r\n]/.test(message.trim()))
-    errors.invalid(`${field}.message`, message, 'message must not contain line breaks')
+    errors.invalid(`${field}.message`, message, 'must not contain line breaks')
 }
 
 function validateValidations(
