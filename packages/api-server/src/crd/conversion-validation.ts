@@ -1,6 +1,6 @@
 /** How a definition says its versions are converted. Paths are those of the server's own form. */
 import { validateWebhookUrl } from '../kinds/admissionregistration/webhook-url.ts'
-import { validateConversionService } from '../kinds/admissionregistration/webhook-service.ts'
+import { validateWebhookService } from '../kinds/admissionregistration/webhook-service.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dns1035Label } from '@gyropilot/schema/validation/names'
@@ -30,7 +30,7 @@ function validateClient(client: Stored | undefined, errors: FieldErrors): void {
   else if ((client['url'] === undefined) === (client['service'] === undefined))
     errors.required(CLIENT, 'exactly one of url or service is required')
   else if (client['url'] !== undefined) validateWebhookUrl(client['url'], errors, `${CLIENT}.url`)
-  else validateConversionService(client['service'], errors, `${CLIENT}.service`)
+  else validateWebhookService(client['service'], errors, `${CLIENT}.service`)
 }
 
 function validateReviewVersions(versions: readonly string[], errors: FieldErrors): void {

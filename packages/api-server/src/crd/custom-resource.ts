@@ -1,5 +1,6 @@
 /** One version of a custom resource as the registry serves it. Contract: docs/behaviour/api-server/custom-resources.md. */
 import { deepEqual } from '@gyropilot/api'
+import { compareStrings } from '@gyropilot/foundation'
 import type { OwnershipSource } from '../field-management/field-management.ts'
 import type { TypedKind } from '@gyropilot/apply'
 import type { ApiError, ResourceInfo } from '../contracts.ts'
@@ -150,7 +151,11 @@ function decode(
   const problems = [...duplicateFields(sent, notes?.occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
-  problems.push(...prune(object, schema).map((path) => `unknown field ${JSON.stringify(path)}`))
+  problems.push(
+    ...prune(object, schema)
+      .toSorted(compareStrings)
+      .map((path) => `unknown field ${JSON.stringify(path)}`),
+  )
   problems.push(...decodeMetadata(object, schema))
   applyDefaults(object, schema)
   return { object, problems }

@@ -249,7 +249,7 @@ export class ResourceHandler {
         makeDraft: (current) => {
           // Told only of what is there to be changed, or may be created.
           if (body.status === 'rejected') throw body.reason
-          const configuration = body.value
+          const { configuration, tellRepeated } = body.value
           const merged = fields.apply({
             resource,
             subresource,
@@ -262,6 +262,7 @@ export class ResourceHandler {
             nowMs: clock.nowMs(),
             warn: (text) => call.warnings.add(text),
           })
+          tellRepeated()
           const managedFields = merged['metadata']?.managedFields
           const draft = appliedDraft(merged, decoding)
           const metadata = (draft['metadata'] ??= {}) as Draft

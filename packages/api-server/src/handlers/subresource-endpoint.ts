@@ -118,6 +118,7 @@ export class SubresourceEndpoint {
       handler.handle({
         ...common,
         appliedFields,
+        warn: (text) => call.warnings.add(text),
         method: verb,
         body,
         dryRun: options.dryRun,
@@ -203,8 +204,10 @@ export class SubresourceEndpoint {
       let draft: Draft
       let appliedFields: readonly Draft[] | undefined
       if (type === 'apply') {
-        const configuration = await applyPatchBody(call.request, options.fieldValidation, (text) =>
-          call.warnings.add(text),
+        const { configuration, tellRepeated } = await applyPatchBody(
+          call.request,
+          options.fieldValidation,
+          (text) => call.warnings.add(text),
         )
         draft = this.#parts.fields.apply({
           resource: call.resource,
@@ -219,6 +222,7 @@ export class SubresourceEndpoint {
           nowMs: this.#parts.clock.nowMs(),
           warn: (text) => call.warnings.add(text),
         })
+        tellRepeated()
         appliedFields = draft['metadata'].managedFields ?? []
       } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
       try {

@@ -74,11 +74,7 @@ test('each rule of names and versions has its message', () => {
         'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
       ],
     ],
-    [
-      'scope',
-      (o) => (o['spec'].scope = ''),
-      ['spec.scope: Unsupported value: "": supported values: "Cluster", "Namespaced"'],
-    ],
+    ['scope', (o) => (o['spec'].scope = ''), ['spec.scope: Required value']],
     [
       'no kind',
       (o) => Object.assign(o['spec'].names, { kind: '', listKind: '' }),

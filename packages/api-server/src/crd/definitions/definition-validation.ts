@@ -76,8 +76,9 @@ export function isProtected(group: string): boolean {
 }
 
 function validateScope(spec: Stored, errors: FieldErrors): void {
-  if (spec['scope'] !== 'Cluster' && spec['scope'] !== 'Namespaced') {
-    errors.notSupported('spec.scope', spec['scope'] ?? '', ['Cluster', 'Namespaced'])
+  if (!spec['scope']) errors.required('spec.scope')
+  else if (spec['scope'] !== 'Cluster' && spec['scope'] !== 'Namespaced') {
+    errors.notSupported('spec.scope', spec['scope'], ['Cluster', 'Namespaced'])
   }
 }
 

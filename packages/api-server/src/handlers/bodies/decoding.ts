@@ -1,9 +1,11 @@
 /** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { schemaOf } from '@gyropilot/api/schema'
+import { compareStrings } from '@gyropilot/foundation'
 import { badRequest, invalid } from '../../http/errors.ts'
-import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
+import { HEADER_TYPE, excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
 import type { ParsedBody } from '../../http/request-body.ts'
 import type { Draft } from '@gyropilot/schema/objects'
+import { cloneJson } from '../../registry/equality.ts'
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
 import type { DocumentNotes } from '@gyropilot/schema/json'
 import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
@@ -25,9 +27,6 @@ export interface Decoding {
   readonly validation: FieldValidation
   warn(text: string): void
 }
-
-const HEADER_TYPE =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /** The decoded and defaulted object. Throws 400. */
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
@@ -69,10 +68,17 @@ export function decodeValue(
   const decoded = resource?.decode?.(value, notes) ?? decodeObject(expected, value, notes)
   if (decoded === undefined)
     throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
-  // Rules of kinds that are kept in another version know only that one: their defaults come after the conversion.
-  if (resource !== undefined && resource.storage.toStored === undefined)
-    resource.rules.defaults?.(decoded.object)
-  return decoded
+  const defaults = resource?.rules.defaults
+  if (resource === undefined || defaults === undefined) return decoded
+  const { toStored, fromStored } = resource.storage
+  if (toStored === undefined) {
+    defaults(decoded.object)
+    return decoded
+  }
+  // Rules of kinds that are kept in another version know only that one. Who sends an object owns its defaults, too.
+  const stored = toStored(decoded.object)
+  defaults(stored)
+  return { ...decoded, object: cloneJson(fromStored?.(stored) ?? stored) as Draft }
 }
 
 /** What a body says it is. Throws what `refuse` makes of it. */
@@ -100,17 +106,14 @@ export function headerFields(
   return { kind: (kind ?? undefined) as string, apiVersion: (apiVersion ?? undefined) as string }
 }
 
-function checkHeader(
-  body: ParsedBody,
-  { expected, registry, resource, validation }: Decoding,
-): unknown {
+function checkHeader(body: ParsedBody, decoding: Decoding): unknown {
+  const { expected, registry, resource, validation } = decoding
   const value = body.value ?? {}
   const handled = validation === 'Ignore' ? handledAs(expected) : undefined
   const refuse = (why: string) => unrecognized(expected.kind, why, excerpt(body.bytes))
   const { kind, apiVersion } = headerFields(body, refuse)
   const own = apiVersionOf(expected)
-  if (resource?.custom === true)
-    return checkCustomHeader(value as Draft, body, expected, own, handled)
+  if (resource?.custom === true) return checkCustomHeader(value as Draft, body, decoding, handled)
   const sentKind = kind || expected.kind
   const sentVersion = apiVersion || own
   if (sentKind === expected.kind && sentVersion === own) return value
@@ -149,10 +152,11 @@ const SERVED_ONCE = /^v1(alpha|beta)\d$/
 function checkCustomHeader(
   value: Draft,
   body: ParsedBody,
-  expected: ExpectedKind,
-  own: string,
+  decoding: Decoding,
   handled: string | undefined,
 ): unknown {
+  const { expected } = decoding
+  const own = apiVersionOf(expected)
   const { kind, apiVersion } = value
   if (!kind) {
     const shown = Buffer.from(body.bytes).toString()
@@ -167,12 +171,33 @@ function checkCustomHeader(
       excerpt(body.bytes),
     )
   if (apiVersion !== own) {
+    tellUndefinedVersion(value, decoding)
     throw badRequest(
       `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${own})`,
     )
   }
   return value
 }
+
+/** A version of the group that nobody has defined knows no field. Throws 400 when that is asked for. */
+function tellUndefinedVersion(
+  value: Draft,
+  { expected, registry, validation, warn }: Decoding,
+): void {
+  const [group, version] = splitApiVersion(value['apiVersion'] ?? '')
+  if (group !== expected.group || isRegistered(registry, group, version, expected.kind)) return
+  const problems = Object.keys(value)
+    .filter((name) => !OF_EVERY_OBJECT.has(name))
+    .toSorted(compareStrings)
+    .map((name) => `unknown field ${JSON.stringify(name)}`)
+  if (problems.length > 0 && validation === 'Strict')
+    throw badRequest(
+      `${handledAs({ ...expected, version }, value['kind'])}: strict decoding error: ${problems.join(', ')}`,
+    )
+  if (validation === 'Warn') for (const problem of problems) warn(problem)
+}
+
+const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /** Told after everything that is wrong with the object itself and its place. Throws 422. */
 export function refuseForeignKind(draft: Draft): void {

@@ -5,21 +5,35 @@ import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { parseJson } from '@gyropilot/schema/json'
 import type { FieldValidation } from '../options.ts'
 
-/** Throws 400 for what is no mapping, and for repeated keys when validation is strict. */
+export interface AppliedBody {
+  readonly configuration: Record<string, unknown>
+  /** Tells of repeated keys: after all that is wrong with the configuration. Throws 400 when validation is strict. */
+  tellRepeated(): void
+}
+
+/** Throws 400 for what is no mapping. */
 export async function applyPatchBody(
   request: ServerRequest,
   validation: FieldValidation,
   warn: (text: string) => void,
-): Promise<Record<string, unknown>> {
+): Promise<AppliedBody> {
   if (request.body !== undefined && 'json' in request.body)
-    return request.body.json as Record<string, unknown>
+    return { configuration: request.body.json as Record<string, unknown>, tellRepeated() {} }
   const { value, problems } = await parse(request.body?.bytes ?? new Uint8Array(0))
-  if (problems.length > 0 && validation === 'Strict') {
-    throw badRequest(
-      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`,
-    )
+  return {
+    configuration: mappingOf(value),
+    tellRepeated() {
+      if (problems.length > 0 && validation === 'Strict') {
+        throw badRequest(
+          `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${problems.join('\n  ')}`,
+        )
+      }
+      if (validation === 'Warn') for (const problem of problems) warn(problem)
+    },
   }
-  if (validation === 'Warn') for (const problem of problems) warn(problem)
+}
+
+function mappingOf(value: unknown): Record<string, unknown> {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value

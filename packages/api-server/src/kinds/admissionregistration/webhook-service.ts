@@ -3,19 +3,8 @@ import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 
-/** The Service that a webhook is behind. */
+/** The Service that a webhook is behind: the reference server names the one field when the other is missing. */
 export function validateWebhookService(
-  service: StoredOf<ServiceReference>,
-  errors: FieldErrors,
-  field: string,
-): void {
-  if (!service.name) errors.required(`${field}.name`, 'service name is required')
-  if (!service.namespace) errors.required(`${field}.namespace`, 'service namespace is required')
-  validateServicePort(service, errors, field)
-}
-
-/** Of a conversion webhook: the reference server names the one field when the other is missing. */
-export function validateConversionService(
   service: StoredOf<ServiceReference>,
   errors: FieldErrors,
   field: string,

@@ -1,4 +1,5 @@
 import type { APIService } from '@gyropilot/api'
+import { formatTime } from '@gyropilot/foundation'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dns1035Label, dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
@@ -19,8 +20,8 @@ export const apiService: KindRules<APIService> = {
   defaults(object) {
     if (object.spec?.service) object.spec.service.port ??= 443
   },
-  prepareForCreate(object) {
-    object.status = {}
+  prepareForCreate(object, { nowMs }) {
+    object.status = object.spec?.service ? {} : locallyAvailable(formatTime(nowMs))
   },
   validate(object, errors) {
     const spec = object.spec ?? {}

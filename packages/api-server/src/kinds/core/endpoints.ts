@@ -1,7 +1,11 @@
 import type { EndpointAddress, Endpoints, EndpointSubset } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
+import {
+  canonicalIpWarning,
+  validateIp,
+  validateNonSpecialIp,
+} from '@gyropilot/schema/validation/ip'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -77,6 +81,15 @@ export const endpoints: KindRules<Endpoints> = {
   validate(object, errors) {
     for (const [index, subset] of (object.subsets ?? []).entries())
       validateSubset(subset, errors, `subsets[${index}]`)
+  },
+  warnings(object) {
+    return (object.subsets ?? []).flatMap((subset, index) =>
+      (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
+        (subset[list] ?? []).flatMap(
+          ({ ip = '' }, at) => canonicalIpWarning(ip, `subsets[${index}].${list}[${at}].ip`) ?? [],
+        ),
+      ),
+    )
   },
   columns: tableColumns('endpoints', { Endpoints: endpointsText }),
 }

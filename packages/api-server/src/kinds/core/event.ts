@@ -175,6 +175,8 @@ const FIXED: readonly (readonly [keyof StoredOf<Event> & string, string, unknown
   ['involvedObject', 'involvedObject', {}],
   ['reason', 'reason', ''],
   ['message', 'message', ''],
+  // Told twice.
+  ['reason', 'reason', ''],
   ['source', 'source', {}],
   ['firstTimestamp', 'firstTimestamp', null],
   ['lastTimestamp', 'lastTimestamp', null],
@@ -196,7 +198,6 @@ function printed(field: string, value: unknown): unknown {
 export const eventsEvent: KindRules<Event> = {
   group: 'events.k8s.io',
   kind: 'Event',
-  name: 'path-segment',
   generationOf: null,
   createOnUpdate: true,
   updateOrder: 'update-only',

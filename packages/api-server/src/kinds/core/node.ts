@@ -157,6 +157,8 @@ export const node: KindRules<Node> = {
     }
     if ((before.externalID ?? '') !== (now.externalID ?? ''))
       errors.forbidden('spec.externalID', 'may not be updated')
+    // Once more: an update tells what is wrong with taints twice.
+    validateTaints(now.taints, errors)
   },
   status: {
     prepareForUpdate(object, stored) {

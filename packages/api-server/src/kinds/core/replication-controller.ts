@@ -1,6 +1,8 @@
 import type { PodTemplate, ReplicationController } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
+import type { NameCheck } from '@gyropilot/schema/validation/metadata'
+import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { column, containerCells, labelsText, nameColumn, tableColumns } from '../columns.ts'
 import {
@@ -12,9 +14,14 @@ import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
 import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
 
+/** The length is counted in bytes, in words too, and a prefix to be completed is not looked at. */
+const name: NameCheck = (given, generated) =>
+  generated ? [] : dnsSubdomain(given).map((message) => message.replace(/characters$/, 'bytes'))
+
 export const replicationController: KindRules<ReplicationController> = {
   group: '',
   kind: 'ReplicationController',
+  name,
   defaults(object) {
     object.spec ??= {}
     const labels = object.spec.template?.metadata?.labels

@@ -35,7 +35,15 @@ function validateDomainName(text: string, errors: FieldErrors, field: string): v
   }
 }
 
-function validateAddress(type: string, text: string, errors: FieldErrors, field: string): void {
+/** An address of the other family is told of the list, and judged on. */
+function validateAddress(
+  type: string,
+  text: string,
+  errors: FieldErrors,
+  list: string,
+  index: number,
+): void {
+  const field = `${list}[${index}]`
   if (type === 'FQDN') {
     validateDomainName(text, errors, field)
     return
@@ -43,10 +51,10 @@ function validateAddress(type: string, text: string, errors: FieldErrors, field:
   if (type !== 'IPv4' && type !== 'IPv6') return
   const before = errors.list.length
   validateIp(text, errors, field)
-  const ip = parseIp(text)
-  if (ip && ip.family !== (type === 'IPv4' ? 4 : 6))
-    errors.invalid(field, text, `must be an ${type} address`)
-  if (errors.list.length === before) validateNonSpecialIp(text, errors, field)
+  if (errors.list.length > before) return
+  if (parseIp(text)!.family !== (type === 'IPv4' ? 4 : 6))
+    errors.invalid(list, text, `must be an ${type} address`)
+  validateNonSpecialIp(text, errors, field)
 }
 
 function validateEndpoint(
@@ -60,7 +68,7 @@ function validateEndpoint(
     errors.required(`${field}.addresses`, 'must contain at least 1 address')
   else if (addresses.length > 100) errors.tooMany(`${field}.addresses`, addresses.length, 100)
   for (const [index, address] of addresses.entries())
-    validateAddress(type, address, errors, `${field}.addresses[${index}]`)
+    validateAddress(type, address, errors, `${field}.addresses`, index)
   if (endpoint.nodeName !== undefined)
     invalidAll(errors, `${field}.nodeName`, endpoint.nodeName, dnsSubdomain(endpoint.nodeName))
   if (endpoint.hostname !== undefined)
@@ -123,6 +131,28 @@ function listText(values: readonly string[]): string {
   return text === '' ? '<unset>' : text
 }
 
+function validateSlice(object: StoredOf<EndpointSlice>, errors: FieldErrors): void {
+  const {
+    addressType = '',
+    endpoints = [],
+    ports = [],
+  } = object as {
+    addressType?: string
+    endpoints?: Stored[] | null
+    ports: StoredOf<EndpointPort>[] | null
+  }
+  if (addressType === '') errors.required('addressType')
+  else if (!TYPES.includes(addressType)) errors.notSupported('addressType', addressType, TYPES)
+  validatePorts(ports ?? [], errors)
+  const list = endpoints ?? []
+  if (list.length > 1000) {
+    errors.tooMany('endpoints', list.length, 1000)
+    return
+  }
+  for (const [index, endpoint] of list.entries())
+    validateEndpoint(endpoint, addressType, errors, `endpoints[${index}]`)
+}
+
 export const endpointSlice: KindRules<EndpointSlice> = {
   group: 'discovery.k8s.io',
   kind: 'EndpointSlice',
@@ -141,30 +171,12 @@ export const endpointSlice: KindRules<EndpointSlice> = {
     nullWhenEmpty(object, 'endpoints')
     nullWhenEmpty(object, 'ports')
   },
-  validate(object, errors) {
-    const {
-      addressType = '',
-      endpoints = [],
-      ports = [],
-    } = object as {
-      addressType?: string
-      endpoints?: Stored[] | null
-      ports: StoredOf<EndpointPort>[] | null
-    }
-    if (addressType === '') errors.required('addressType')
-    else if (!TYPES.includes(addressType)) errors.notSupported('addressType', addressType, TYPES)
-    validatePorts(ports ?? [], errors)
-    const list = endpoints ?? []
-    if (list.length > 1000) {
-      errors.tooMany('endpoints', list.length, 1000)
-      return
-    }
-    for (const [index, endpoint] of list.entries())
-      validateEndpoint(endpoint, addressType, errors, `endpoints[${index}]`)
-  },
+  updateOrder: 'update-only',
+  validate: validateSlice,
   validateUpdate(object, stored, errors) {
-    if (!deepEqual(object.addressType, stored.addressType))
-      errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
+    // Addresses are judged by the type that they have, and that stays.
+    if (deepEqual(object.addressType, stored.addressType)) validateSlice(object, errors)
+    else errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
   },
   columns: tableColumns('discovery.k8s.io/endpointslices', {
     AddressType: (object) => object.addressType ?? '',

@@ -2,7 +2,12 @@ import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } fro
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
-import { isStrictSubset, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
+import {
+  isCidrWithLeadingZeros,
+  isStrictSubset,
+  parseCidr,
+  validateCidr,
+} from '@gyropilot/schema/validation/ip'
 import { validatePortNumber, validatePortOrName } from '@gyropilot/schema/validation/numbers'
 import { selectorText, tableColumns } from '../columns.ts'
 
@@ -59,11 +64,11 @@ function validateBlock(block: StoredOf<IPBlock>, errors: FieldErrors, field: str
   }
   validateCidr(block.cidr, errors, `${field}.cidr`)
   const outer = parseCidr(block.cidr)
-  if (!outer) return
+  if (!outer && !isCidrWithLeadingZeros(block.cidr)) return
   for (const [index, exception] of (block.except ?? []).entries()) {
     validateCidr(exception, errors, `${field}.except[${index}]`)
     const inner = parseCidr(exception)
-    if (inner && !isStrictSubset(inner, outer))
+    if (inner && outer && !isStrictSubset(inner, outer))
       errors.invalid(`${field}.except[${index}]`, exception, 'must be a strict subset of `cidr`')
   }
 }

@@ -6,9 +6,10 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import {
-  CIDR_MESSAGE,
+  IP_MESSAGE,
   formatCidr,
   formatIp,
+  isMappedIp,
   parseCidr,
   parseIp,
   validateCidr,
@@ -59,9 +60,8 @@ function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void
   }
   for (const [index, cidr] of cidrs.entries()) {
     const parsed = parseCidr(cidr)
-    if (!parsed) errors.invalid(`spec.cidrs[${index}]`, cidr, CIDR_MESSAGE)
-    else {
-      validateCidr(cidr, errors, `spec.cidrs[${index}]`)
+    validateCidr(cidr, errors, `spec.cidrs[${index}]`)
+    if (parsed && !isMappedIp(parsed)) {
       if (formatCidr(parsed) !== cidr)
         errors.invalid(
           `spec.cidrs[${index}]`,
@@ -93,7 +93,8 @@ export const ipAddress: KindRules<IPAddress> = {
   generationOf: null,
   name(name) {
     const ip = parseIp(name)
-    if (!ip) return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+    if (!ip) return [parseIp(name, true) === undefined ? IP_MESSAGE : 'must not have leading 0s']
+    if (isMappedIp(ip)) return ['must not be an IPv4-mapped IPv6 address']
     return formatIp(ip) === name
       ? []
       : [`must be in canonical form (${JSON.stringify(formatIp(ip))})`]

@@ -57,14 +57,16 @@ function validateRest(spec: StoredOf<CSIDriverSpec>, errors: FieldErrors): void 
     )
 }
 
-/** What drivers may change during their life. Drivers start without a generation, and get one with the first change. */
-const MUTABLE_FIELDS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const
-
+/** Drivers start without a generation, and get one with the first change. */
 function countChanges(object: DraftOf<CSIDriver>, stored: StoredOf<CSIDriver>): void {
-  const changed = MUTABLE_FIELDS.some(
-    (field) => !deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null),
-  )
-  if (changed) (object.metadata ??= {}).generation = (stored.metadata?.generation ?? 0) + 1
+  dropAlphaFields(object)
+  if (!deepEqual(object.spec ?? null, stored.spec ?? null))
+    (object.metadata ??= {}).generation = (stored.metadata?.generation ?? 0) + 1
+}
+
+/** Behind a gate that is off. */
+function dropAlphaFields({ spec }: DraftOf<CSIDriver>): void {
+  delete spec?.preventPodSchedulingIfMissing
 }
 
 /** Lower case is a matter of the check only: messages show what was given. */
@@ -93,6 +95,7 @@ export const csiDriver: KindRules<CSIDriver> = {
   kind: 'CSIDriver',
   generationOf: null,
   unconditionalUpdate: false,
+  prepareForCreate: dropAlphaFields,
   prepareForUpdate: countChanges,
   defaults(object) {
     const spec = (object.spec ??= {})
@@ -128,6 +131,15 @@ export const csiDriver: KindRules<CSIDriver> = {
       errors,
       'spec.volumeLifecycleModes',
     )
+  },
+  warnings({ spec = {} }, stored) {
+    const isUnset =
+      (spec.tokenRequests ?? []).length > 0 && spec.serviceAccountTokenInSecrets === undefined
+    return isUnset && !deepEqual(spec.tokenRequests, stored?.spec?.tokenRequests)
+      ? [
+          'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
+        ]
+      : []
   },
   columns: tableColumns('storage.k8s.io/csidrivers', {
     AttachRequired: (object) => object.spec?.attachRequired !== false,
@@ -176,7 +188,9 @@ export const csiNode: KindRules<CSINode> = {
   generationOf: null,
   unconditionalUpdate: false,
   canonicalize(object) {
-    if (object.spec) nullWhenEmpty(object.spec, 'drivers')
+    if (!object.spec) return
+    for (const driver of object.spec.drivers ?? []) nullWhenEmpty(driver, 'topologyKeys')
+    nullWhenEmpty(object.spec, 'drivers')
   },
   validate(object, errors) {
     const names = new Set<string>()
