@@ -280,8 +280,7 @@ const COMMANDS_OF_AGNHOST = new Map([...COMMANDS, ...AGNHOST_COMMANDS])
 const CONNECTED_COMMANDS_OF_AGNHOST = new Map([...CONNECTED_COMMANDS, ...AGNHOST_COMMANDS])
 
 function commandsOf(container: Container, isConnected: boolean): Surroundings['commands'] {
-  if (isAgnhost(container))
-    return isConnected ? CONNECTED_COMMANDS_OF_AGNHOST : COMMANDS_OF_AGNHOST
+  if (isAgnhost(container)) return isConnected ? CONNECTED_COMMANDS_OF_AGNHOST : COMMANDS_OF_AGNHOST
   return isConnected ? CONNECTED_COMMANDS : COMMANDS
 }
 

@@ -18,10 +18,10 @@ import { addDocuments } from './web-documents.ts'
 const BAD_ENV_FILE = "couldn't parse env file"
 /** What nearly every image has, empty. */
 const IMAGE_FOLDERS = [
-  ...['/bin', '/dev', '/etc', '/home', '/lib', '/media', '/mnt', '/opt', '/proc', '/root', '/run'],
-  ...['/sbin', '/srv', '/tmp', '/usr/bin', '/usr/lib', '/usr/local/bin', '/usr/sbin', '/usr/share'],
-  ...['/var/cache', '/var/lib', '/var/log', '/var/run', '/var/spool', '/var/tmp'],
-]
+  '/bin /dev /etc /home /lib /media /mnt /opt /proc /root /run /sbin /srv /tmp',
+  '/usr/bin /usr/lib /usr/local/bin /usr/sbin /usr/share',
+  '/var/cache /var/lib /var/log /var/run /var/spool /var/tmp',
+].flatMap((paths) => paths.split(' '))
 
 /** Written by the runtime before a container starts. */
 export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeName: string): void {

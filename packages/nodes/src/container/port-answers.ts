@@ -1,5 +1,4 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
-import { STATUS_CODES } from 'node:http'
 import type { Container, Pod } from '@gyropilot/api'
 
 export const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
@@ -43,6 +42,23 @@ export interface Request {
 }
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
+
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  200: 'OK',
+  301: 'Moved Permanently',
+  302: 'Found',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** What HTTP/1.1 says beside a status; nothing needs it. */
+export function reasonPhrase(status: number): string {
+  return REASON_PHRASES[status] ?? 'Unknown'
+}
 
 /** What a program of the pod answers there; undefined: the usual page. */
 export type Answer = (request: Request) => Promise<Page | undefined>
@@ -172,7 +188,7 @@ async function answerRequests(
       body: Buffer.from(usual),
     }
     const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
       `Content-Type: ${type}`,
       `Content-Length: ${body.length}`,
       ...(location === undefined ? [] : [`Location: ${location}`]),

@@ -1,5 +1,4 @@
 /** What the servers of well-known images serve: files below a folder of theirs. Contract: docs/behaviour/simulation/kubelet.md, Ports. */
-import { STATUS_CODES } from 'node:http'
 import type { Container } from '@gyropilot/api'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { repositoryName } from '../behavior/usual-run.ts'
@@ -7,7 +6,7 @@ import { agnhostCall } from '../commands/agnhost-command.ts'
 import type { FileStore } from '../files/file-store.ts'
 import { absolute } from '../files/file-tree.ts'
 import type { FileTree } from '../files/file-tree.ts'
-import { PLAIN_TEXT } from './port-answers.ts'
+import { PLAIN_TEXT, reasonPhrase } from './port-answers.ts'
 import type { Page } from './port-answers.ts'
 
 interface WebServer {
@@ -61,7 +60,7 @@ export async function servedPage(
   }
   const status = missing(server, container, path)
   if (status === undefined) return undefined
-  const text = `${status} ${STATUS_CODES[status]}\n`
+  const text = `${status} ${reasonPhrase(status)}\n`
   return { status, type: PLAIN_TEXT, body: Buffer.from(text) }
 }
 

@@ -67,27 +67,16 @@ export function tokensOf(
     if (word !== undefined) tokens.push({ kind: 'word', word })
     word = undefined
   }
-  const dollar = (quoted: boolean): boolean => {
+  const substituted = (quoted: boolean): boolean => {
     const found = substitutionAt(script, at, quoted, parse)
     if (found === undefined) return false
     append(found.part)
     at = found.end
     return true
   }
-  /** The older form of `$( )`. */
-  const backtick = (quoted: boolean): void => {
-    const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`/s.exec(script.slice(at)) ?? []
-    if (whole === undefined) throw new SyntaxProblem('syntax error: unterminated "`"')
-    append({ script: parse(inner.replaceAll(/\\([`$\\])/g, '$1')), quoted })
-    at += whole.length
-  }
   while (at < script.length) {
     const char = script[at]!
-    if (char === '$' && dollar(false)) continue
-    if (char === '`') {
-      backtick(false)
-      continue
-    }
+    if ((char === '$' || char === '`') && substituted(false)) continue
     if (char === "'") {
       const end = script.indexOf("'", at + 1)
       if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
@@ -97,11 +86,7 @@ export function tokensOf(
       append({ text: '', quoted: true })
       for (at++; script[at] !== '"';) {
         if (at >= script.length) throw new SyntaxProblem('syntax error: unterminated quoted string')
-        if (script[at] === '$' && dollar(true)) continue
-        if (script[at] === '`') {
-          backtick(true)
-          continue
-        }
+        if ((script[at] === '$' || script[at] === '`') && substituted(true)) continue
         const escaped = script[at] === '\\' && '"\\$`'.includes(script[at + 1] ?? ' ')
         append({ text: script[at + (escaped ? 1 : 0)]!, quoted: true })
         at += escaped ? 2 : 1
@@ -142,13 +127,20 @@ function operatorAt(script: string, at: number, atWordStart: boolean): string | 
 const VARIABLE =
   /^\$(?:\{([A-Za-z_]\w*|\d+|[@*#])(?:(:?)([-+?])([^}$`"']*))?\}|([A-Za-z_]\w*|[\d@*?$#!]))/
 
-/** What a dollar sign begins, and where that ends; undefined: it is a dollar sign. */
+/** What a dollar sign or a backtick begins, and where that ends; undefined: it is a dollar sign. */
 function substitutionAt(
   script: string,
   at: number,
   quoted: boolean,
   parse: (script: string) => readonly Step[],
 ): { readonly part: Part; readonly end: number } | undefined {
+  // The older form of `$( )`.
+  if (script[at] === '`') {
+    const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`/s.exec(script.slice(at)) ?? []
+    if (whole === undefined) throw new SyntaxProblem('syntax error: unterminated "`"')
+    const part = { script: parse(inner.replaceAll(/\\([`$\\])/g, '$1')), quoted }
+    return { part, end: at + whole.length }
+  }
   if (script.startsWith('$((', at)) {
     const end = closingParenthesis(script, at + 1)
     if (script[end - 1] === ')')
