@@ -3,6 +3,7 @@
  * they answer is in container/agnhost-server.ts.
  */
 import { durationMs } from '../behavior/duration.ts'
+import { connect } from '../network-commands/agnhost-connect.ts'
 import type { Command, Process } from '../shell/process.ts'
 
 const AGNHOST = /^\/?agnhost(?:-2)?$/
@@ -51,6 +52,7 @@ async function run(name: string, task: Process): Promise<number> {
 type Act = (name: string, task: Process, flags: ReadonlyMap<string, string>) => Promise<number>
 
 const PRINTING: Readonly<Record<string, Act>> = {
+  connect: (_, task, flags) => connect(task, task.args.at(-1) ?? '', flags),
   'dns-server-list': async (_, task) => print(task, await named(task, 'nameserver')),
   'dns-suffix': async (_, task) => print(task, await named(task, 'search')),
   'entrypoint-tester': async (name, task) => print(task, `[${[name, ...task.args].join(' ')}]`),

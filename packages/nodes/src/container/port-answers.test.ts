@@ -92,3 +92,15 @@ test('a pod that declares no ports may listen anywhere, one that declares some l
   assert.equal(await answered([declared], 8080), false)
   assert.equal(await answered([declared, open], 8080), false)
 })
+
+test('what is no request of HTTP is answered as a server does, and at once', async () => {
+  for (const [input, expected] of [
+    ['hostName\n', /^HTTP\/1\.1 400 Bad Request\r\n[^]*\r\n\r\n400 Bad Request$/],
+    ['GET /x HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 200 OK\r\n/],
+    ['GET / HTTP/1.1\r\nHost: x\r\n', /^$/],
+  ] as const) {
+    const flow = streams(input)
+    await servePort(web, 80, flow, undefined)
+    assert.match(flow.said.join(''), expected, input)
+  }
+})

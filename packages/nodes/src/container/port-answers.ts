@@ -63,6 +63,8 @@ export function reasonPhrase(status: number): string {
 /** What a program of the pod answers there; undefined: the usual page. */
 export type Answer = (request: Request) => Promise<Page | undefined>
 
+const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/
+const BAD_REQUEST = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PLAIN_TEXT}\r\nConnection: close\r\n\r\n400 Bad Request`
 const MOST_REQUEST_BYTES = 65_536
 
 /** `8080=127.0.0.1:3000,9090=[::1]:9`; a part that cannot be read leads nowhere. */
@@ -175,6 +177,8 @@ async function answerRequests(
   for await (const chunk of streams.input) {
     text += Buffer.from(chunk).toString('latin1')
     if (text.length > MOST_REQUEST_BYTES) return
+    if (text.includes('\n') && !REQUEST_LINE.test(text))
+      return streams.output(Buffer.from(BAD_REQUEST))
     const end = text.indexOf('\r\n\r\n')
     if (end === -1) continue
     const [line = ''] = text.split('\r\n', 1)

@@ -10,7 +10,8 @@ import { httpUrl } from './url.ts'
 import type { HttpUrl } from './url.ts'
 
 const OPTIONS = {
-  flags: 'sSfiILkvO',
+  // Neither a file of options (-q) nor patterns in URLs (-g) are known here.
+  flags: 'sSfiILkvOqg',
   valued: 'owXdHmuA',
   words: {
     silent: 's',
@@ -22,6 +23,8 @@ const OPTIONS = {
     insecure: 'k',
     verbose: 'v',
     'remote-name': 'O',
+    disable: 'q',
+    globoff: 'g',
   },
   wordsWithValue: {
     output: 'o',

@@ -4,7 +4,8 @@ import type { Command } from '../shell/process.ts'
 import { lastOf, readArguments } from './arguments.ts'
 import { reach } from './reach.ts'
 
-const OPTIONS = { flags: 'zvn', valued: 'w', words: {}, wordsWithValue: {} } as const
+/** By TCP is how it is done anyway (-t). */
+const OPTIONS = { flags: 'zvnt', valued: 'w', words: {}, wordsWithValue: {} } as const
 const DEFAULT_TIMEOUT_SECONDS = 120
 const MOST_SENT_BYTES = 8 * 2 ** 20
 

@@ -5,6 +5,7 @@ import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
 import type { Exchange, Lookup, Network } from '../shell/network.ts'
 import { runCommand } from '../shell/run-command.ts'
+import { AGNHOST_COMMANDS } from '../commands/agnhost-command.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS, connects } from './network-commands.ts'
 
@@ -62,7 +63,7 @@ async function run(words: readonly string[], given: Given = {}) {
       err: async (chunk) => void (err += chunk),
     },
     {
-      commands: new Map([...COMMANDS, ...NETWORK_COMMANDS]),
+      commands: new Map([...COMMANDS, ...NETWORK_COMMANDS, ...AGNHOST_COMMANDS]),
       network,
       files,
       hostname: 'p',
@@ -290,10 +291,40 @@ test('nslookup tells all addresses by the whole name, or that there is none', as
   assert.equal((await run(['nslookup', '-type=srv', 'db'])).exitCode, 1)
 })
 
+test('curl knows options that change nothing here', async () => {
+  const { exitCode, out } = await run(['curl', '-g', '-q', '-s', 'web'])
+  assert.deepEqual([exitCode, out], [0, 'hello\n'])
+  assert.equal((await run(['curl', '--disable', '--globoff', '-s', 'web'])).out, 'hello\n')
+})
+
+for (const [kind, said] of [
+  ['refused', 'REFUSED\n'],
+  ['lost', 'TIMEOUT\n'],
+  ['late', 'TIMEOUT\n'],
+  ['elsewhere', 'OTHER\n'],
+] as const)
+  test(`agnhost connect says ${said} of what is ${kind}`, async () => {
+    const { exitCode, err, sent, mostMs } = await run(
+      ['/agnhost', 'connect', '--timeout=3s', 'web:81'],
+      { exchanges: [{ kind }] },
+    )
+    assert.deepEqual([exitCode, err, sent, mostMs], [1, said, ['10.0.0.7:81 '], 3_000])
+  })
+
+test('agnhost connect says nothing where somebody listens, DNS of a name that nobody has, and asks no other protocol', async () => {
+  const well = await run(['/agnhost', 'connect', 'web:80'])
+  assert.deepEqual([well.exitCode, well.err, well.out], [0, '', ''])
+  const nameless = await run(['/agnhost', 'connect', 'x:1'], { lookup: { kind: 'unknown' } })
+  assert.deepEqual([nameless.exitCode, nameless.err], [1, 'DNS: no such host x\n'])
+  for (const args of [['--protocol=sctp', 'web:80'], ['web']])
+    assert.equal((await run(['/agnhost', 'connect', ...args])).err, 'UNKNOWN\n')
+})
+
 test('nc asks whether somebody listens, or hands over its input', async () => {
   const quiet = await run(['nc', '-z', 'web', '80'])
   assert.deepEqual([quiet.exitCode, quiet.err, quiet.sent], [0, '', ['10.0.0.7:80 ']])
   assert.equal((await run(['nc', '-zv', '-w', '2', 'web', '80'])).err, 'web (10.0.0.7:80) open\n')
+  assert.equal((await run(['nc', '-v', '-t', '-w', '2', 'web', '80'])).exitCode, 0)
   const refused = await run(['nc', '-zv', 'web', '81'], { exchanges: [{ kind: 'refused' }] })
   assert.deepEqual(
     [refused.exitCode, refused.err],

@@ -1,0 +1,29 @@
+/** `agnhost connect HOST:PORT`: whether somebody listens, in words that scripts look for. */
+import { durationMs } from '../behavior/duration.ts'
+import type { Process } from '../shell/process.ts'
+import { reach } from './reach.ts'
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const WORDS = { refused: 'REFUSED', lost: 'TIMEOUT', late: 'TIMEOUT', elsewhere: 'OTHER' } as const
+
+export async function connect(
+  task: Process,
+  target: string,
+  flags: ReadonlyMap<string, string>,
+): Promise<number> {
+  const [, bracketed, plain, port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
+  const isTcp = (flags.get('protocol') ?? 'tcp') === 'tcp'
+  if (task.place.network === undefined || port === undefined || !isTcp) {
+    task.place.onUnknown?.(`agnhost connect ${target}`)
+    await task.err('UNKNOWN\n')
+    return 1
+  }
+  const host = bracketed ?? plain!
+  const mostMs = durationMs(flags.get('timeout') || undefined, DEFAULT_TIMEOUT_MS)
+  const reached = await reach(task, { host, port: Number(port), bytes: new Uint8Array(0), mostMs })
+  if (reached.kind === 'answered') return 0
+  await task.err(
+    reached.kind === 'nameless' ? `DNS: no such host ${host}\n` : `${WORDS[reached.kind]}\n`,
+  )
+  return 1
+}
