@@ -96,7 +96,7 @@ export async function runApp(
     logger,
   )
   const migration = await leaderMigration(options, host)
-  const filters = await metricFilters(options, host, logger)
+  const filters = await metricFilters(options, host)
   const app = new App({ program, prepared, options, world, config, migration, filters })
   const lifetime = new AbortController()
   const close = await app.startServing(lifetime.signal)
@@ -120,7 +120,7 @@ async function leaderMigration(
   try {
     text = await host.readTextFile(path)
   } catch (error) {
-    const message = `error reading leader migration config at ${path}: ${errorText(error)}`
+    const message = `unable to read leader migration configuration from ${JSON.stringify(path)}: ${errorText(error)}`
     throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
   }
   return parseLeaderMigration(text, path)

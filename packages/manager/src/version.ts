@@ -21,7 +21,7 @@ export function versionAnswer(value: string, version: string, commit: string): V
   // As with upstream's builds, only what follows the release may be another: v1.36.0-mine.
   if (/^v\d+\.\d+\.\d+/.test(value) && value.split(/[-+]/)[0] === version) return { version: value }
   const why = value.startsWith('v')
-    ? `invalid version string: must match major/minor/patch of default version ${version}`
+    ? `version ${JSON.stringify(value)} must match major/minor/patch of default version ${JSON.stringify(version)}`
     : `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
   throw managerErrors.make(
     'FLAG_INVALID',

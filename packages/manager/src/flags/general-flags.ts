@@ -181,7 +181,7 @@ export const generalFlags: readonly FlagGroup[] = [
     ],
     [
       'log-json-info-buffer-size',
-      'string',
+      'quantity',
       '0',
       'Buffer of info lines in JSON.',
       'every line is written at once',
@@ -189,7 +189,7 @@ export const generalFlags: readonly FlagGroup[] = [
     ['log-json-split-stream', 'bool', 'false', 'Errors to stderr, info to stdout, in JSON.'],
     [
       'log-text-info-buffer-size',
-      'string',
+      'quantity',
       '0',
       'Buffer of info lines in text.',
       'every line is written at once',

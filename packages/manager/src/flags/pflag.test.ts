@@ -147,6 +147,10 @@ const refused: readonly (readonly [readonly string[], string])[] = [
         `invalid argument "${use}" for "--bind-address" flag: failed to parse IP: "${use}"`,
       ] as const,
   ),
+  [
+    ['--log-json-info-buffer-size=x'],
+    `invalid argument "x" for "--log-json-info-buffer-size" flag: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  ],
   ...['job', '=2', 'a=1=2'].map(
     (use) =>
       [

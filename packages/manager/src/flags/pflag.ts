@@ -19,6 +19,8 @@ export type FlagType =
   | 'strings'
   /** `a=true,b=false`, repeatable. */
   | 'mapStringBool'
+  /** A Kubernetes quantity, as text. */
+  | 'quantity'
   /** An IP address. */
   | 'ip'
   /** `pattern=N,pattern=N`, repeatable. */
@@ -171,6 +173,9 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
     }
     case 'strings':
       return text === '' ? [] : text.split(',')
+    case 'quantity':
+      if (QUANTITY.test(text)) return text
+      throw problem(`quantities must match the regular expression '${QUANTITY.source}'`)
     case 'ip':
       return checkedAddress(text.trim(), problem)
     case 'modules':
@@ -207,6 +212,7 @@ function csvFields(line: string): readonly string[] {
   return [...fields].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '')
 }
 
+const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/
 /** What Go reads when the digits tell their base. */
 const OF_ANY_BASE = /^[+-]?(0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/
 const BITS = { int: 31, int64: 63, uint: 32 }

@@ -84,5 +84,5 @@ test('a manifest is a mapping, by itself or under allowListMapping', () => {
   assert.deepEqual([...manifestMapping(mapping)], Object.entries(mapping))
   assert.deepEqual([...manifestMapping({ allowListMapping: mapping })], Object.entries(mapping))
   assert.throws(() => manifestMapping(['a']), /the manifest is not a mapping/)
-  assert.throws(() => manifestMapping({ 'a,b': 1 }), /the values of "a,b" are no text/)
+  assert.throws(() => manifestMapping({ 'a,b': [1] }), /the values of "a,b" are no text/)
 })

@@ -26,10 +26,13 @@ export function allowedLabels(mapping: ReadonlyMap<string, string>): MetricFilte
 }
 
 /** What is wrong with the keys. */
-export function allowedLabelsProblem(mapping: ReadonlyMap<string, string>): string | undefined {
+export function allowedLabelsProblem(
+  mapping: ReadonlyMap<string, string>,
+  field = 'metrics.allowListMapping',
+): string | undefined {
   if ([...mapping.keys()].every((key) => KEY.test(key))) return undefined
   const given = JSON.stringify(Object.fromEntries(mapping))
-  return `metrics.allowListMapping: Invalid value: ${given}: must have keys with format \`metricName,labelName\` where metricName matches "[a-zA-Z_:][a-zA-Z0-9_:]*" and labelName matches "[a-zA-Z_][a-zA-Z0-9_]*"`
+  return `${field}: Invalid value: ${given}: must have keys with format \`metricName,labelName\` where metricName matches "[a-zA-Z_:][a-zA-Z0-9_:]*" and labelName matches "[a-zA-Z_][a-zA-Z0-9_]*"`
 }
 
 /** The content of --allow-metric-labels-manifest, already parsed: the mapping, or an object that holds it. */
@@ -41,9 +44,9 @@ export function manifestMapping(document: unknown): ReadonlyMap<string, string> 
   if (typeof allowListMapping === 'object' && allowListMapping !== null)
     return manifestMapping(allowListMapping)
   const entries = Object.entries(document)
-  const odd = entries.find(([, values]) => typeof values !== 'string')
+  const odd = entries.find(([, values]) => typeof values === 'object')
   if (odd !== undefined) throw new Error(`the values of ${JSON.stringify(odd[0])} are no text`)
-  return new Map(entries)
+  return new Map(entries.map(([key, values]) => [key, String(values)]))
 }
 
 /** A registry with the filters in front. What they did is counted in `about`. */

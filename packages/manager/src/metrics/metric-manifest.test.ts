@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeHost, RecordingLogger } from '@gyropilot/foundation/testing'
+import { FakeHost } from '@gyropilot/foundation/testing'
 import { flagDefinitions } from '../flags/kube-controller-manager-flags.ts'
 import { parseFlags } from '../flags/pflag.ts'
 import { metricFilters } from './metric-manifest.ts'
@@ -8,10 +8,9 @@ import { Options } from '../options/options.ts'
 
 function world(...args: readonly string[]) {
   const host = new FakeHost()
-  const logger = new RecordingLogger()
   host.files.set('/labels.yaml', 'allowListMapping:\n  "a_total,code": "200,404"\n')
-  const filters = () => metricFilters(new Options(parseFlags(flagDefinitions, args)), host, logger)
-  return { host, logger, filters }
+  const filters = () => metricFilters(new Options(parseFlags(flagDefinitions, args)), host)
+  return { host, filters }
 }
 
 test('the manifest counts when the flag is not given', async () => {
@@ -31,15 +30,23 @@ test('the flag wins over the manifest', async () => {
   assert.deepEqual([...disabled], ['c_total'])
 })
 
-test('a manifest that cannot be used is told and filters nothing', async () => {
-  const { host, logger, filters } = world('--allow-metric-labels-manifest=/labels.yaml')
-  for (const text of ['- a', '"a,b": [1', undefined]) {
-    if (text === undefined) host.files.delete('/labels.yaml')
-    else host.files.set('/labels.yaml', text)
-    assert.equal((await filters()).allowed.size, 0)
+test('a manifest that cannot be used ends the start, in upstream’s words', async () => {
+  const { host, filters } = world('--allow-metric-labels-manifest=/labels.yaml')
+  const begins = '^metrics.allowListMappingManifest: Invalid value: "/labels.yaml": '
+  const refused = async (why: string) =>
+    assert.rejects(filters(), { code: 'OPTIONS_INVALID', message: new RegExp(begins + why) })
+  for (const text of ['- a', '"a,b": [1', '"a,b": [1]']) {
+    host.files.set('/labels.yaml', text)
+    await refused('failed to parse allow list manifest: ')
   }
-  assert.deepEqual(
-    logger.messages(),
-    Array.from({ length: 3 }, () => 'Failed to read allow list manifest'),
-  )
+  host.files.set('/labels.yaml', '"a_total": x')
+  await refused('invalid allow list mapping in manifest: \\[metrics.allowListMappingManifest: ')
+  host.files.delete('/labels.yaml')
+  await refused('failed to read allow list manifest: open /labels.yaml: no such file or directory$')
+})
+
+test('numbers in a manifest are texts', async () => {
+  const { host, filters } = world('--allow-metric-labels-manifest=/labels.yaml')
+  host.files.set('/labels.yaml', '"a_total,code": 200')
+  assert.deepEqual([...(await filters()).allowed.get('a_total')!.get('code')!], ['200'])
 })

@@ -1,25 +1,36 @@
 import { errorText } from '@gyropilot/foundation'
-import type { HostEnvironment, Logger } from '@gyropilot/foundation'
+import type { HostEnvironment } from '@gyropilot/foundation'
 import { yamlValue } from '@gyropilot/foundation/yaml'
-import { allowedLabels, manifestMapping } from './metric-filters.ts'
+import { managerErrors } from '../errors.ts'
+import { allowedLabels, allowedLabelsProblem, manifestMapping } from './metric-filters.ts'
 import type { MetricFilters } from './metric-filters.ts'
 import type { Options } from '../options/options.ts'
 
-/** What the flags say. A manifest that cannot be used is told and filters nothing. */
+/** What the flags say. Rejects for a manifest that cannot be used. */
 export async function metricFilters(
   options: Options,
   host: Pick<HostEnvironment, 'readTextFile'>,
-  logger: Logger,
 ): Promise<MetricFilters> {
   const disabled = new Set(options.list('disabled-metrics'))
   const given = options.mapping('allow-metric-labels')
   const path = options.text('allow-metric-labels-manifest')
   if (given.size > 0 || path === '') return { disabled, allowed: allowedLabels(given) }
+  const refuse = (why: string): Error =>
+    managerErrors.make(
+      'OPTIONS_INVALID',
+      `metrics.allowListMappingManifest: Invalid value: ${JSON.stringify(path)}: ${why}`,
+    )
+  const text = await host.readTextFile(path).catch((error: unknown) => {
+    throw refuse(`failed to read allow list manifest: ${errorText(error)}`)
+  })
+  let mapping: ReadonlyMap<string, string>
   try {
-    const mapping = manifestMapping(yamlValue(await host.readTextFile(path)))
-    return { disabled, allowed: allowedLabels(mapping) }
+    mapping = manifestMapping(yamlValue(text))
   } catch (error) {
-    logger.error(error, 'Failed to read allow list manifest', { path, reason: errorText(error) })
-    return { disabled, allowed: new Map() }
+    throw refuse(`failed to parse allow list manifest: ${errorText(error)}`)
   }
+  const field = 'metrics.allowListMappingManifest'
+  const problem = allowedLabelsProblem(mapping, field)
+  if (problem !== undefined) throw refuse(`invalid allow list mapping in manifest: [${problem}]`)
+  return { disabled, allowed: allowedLabels(mapping) }
 }

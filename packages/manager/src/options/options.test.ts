@@ -227,6 +227,19 @@ test('a gate has its default, its stage of AllAlpha or AllBeta, or what is set',
   assert.equal(isOn('VolumeAttributesClass', '--feature-gates=AllBeta=false'), true)
 })
 
+test('alpha options of logging need their gate', () => {
+  const alpha = [
+    '--log-json-split-stream',
+    '--log-text-split-stream',
+    '--log-text-info-buffer-size=1Ki',
+  ]
+  const told = ['text.splitStream', 'text.infoBufferSize', 'json.splitStream'].map(
+    (field) => `options.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`,
+  )
+  assert.throws(() => check(...alpha), { message: `[${told.join(', ')}]` })
+  assert.doesNotThrow(() => check(...alpha, '--feature-gates=LoggingAlphaOptions=true'))
+})
+
 const valid: readonly (readonly string[])[] = [
   ['--emulated-version=1.35', '--min-compatibility-version=kube=1.34'],
   ['--show-hidden-metrics-for-version=1.35'],

@@ -155,6 +155,7 @@ export function* commonProblems(options: Options): Generator<string> {
   if (!/^(text|json)$/.test(options.text('logging-format'))) {
     yield `format: Invalid value: ${JSON.stringify(options.text('logging-format'))}: Unsupported log format`
   }
+  yield* alphaLoggingProblems(options)
   for (const path of options.list('authorization-always-allow-paths')) {
     if (path.slice(0, -1).includes('*'))
       yield `${JSON.stringify(path)}: * is allowed only at the end of a path`
@@ -172,6 +173,20 @@ export function* commonProblems(options: Options): Generator<string> {
   }
   if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
     yield 'missing filename for serving cert'
+  }
+}
+
+function* alphaLoggingProblems(options: Options): Generator<string> {
+  if (options.isGateOn('LoggingAlphaOptions')) return
+  for (const format of ['text', 'json']) {
+    const isSplit = options.flag(`log-${format}-split-stream`)
+    const isBuffered = Number.parseFloat(options.text(`log-${format}-info-buffer-size`)) !== 0
+    for (const [isGiven, field] of [
+      [isSplit, 'splitStream'],
+      [isBuffered, 'infoBufferSize'],
+    ] as const)
+      if (isGiven)
+        yield `options.${format}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`
   }
 }
 

@@ -136,4 +136,15 @@ test('a file of authorities that cannot be read ends the start, and is told by i
       message: `${purpose}: open /nope: no such file or directory`,
     })
   }
+  const empty = {
+    '--client-ca-file': 'client-ca-bundle',
+    '--requestheader-client-ca-file': 'request-header',
+  }
+  for (const [flag, bundle] of Object.entries(empty)) {
+    const { load, server, host } = world(`${flag}=/empty`)
+    host.files.set('/empty', '\n')
+    server.put(resources.configmaps, configMap(inCluster))
+    const message = new RegExp(`: missing content for CA bundle "${bundle}::/empty"$`)
+    await assert.rejects(load(), { code: 'OPTIONS_INVALID', message })
+  }
 })

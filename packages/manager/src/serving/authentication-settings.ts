@@ -86,10 +86,15 @@ export class FollowedAuthenticationSettings {
     const clientFile = options.text('client-ca-file')
     const proxyFile = options.text('requestheader-client-ca-file')
     const clientPem = clientFile
-      ? await textOf(host, clientFile, 'load client CA provider')
+      ? await bundleOf(host, clientFile, 'load client CA provider', 'client-ca-bundle')
       : (cluster['client-ca-file'] ?? '')
     const proxyPem = proxyFile
-      ? await textOf(host, proxyFile, 'create request header authentication config')
+      ? await bundleOf(
+          host,
+          proxyFile,
+          'create request header authentication config',
+          'request-header',
+        )
       : (cluster['requestheader-client-ca-file'] ?? '')
     const frontProxy = this.#frontProxy(proxyFile, proxyPem)
     this.#settings = {
@@ -148,17 +153,22 @@ export class FollowedAuthenticationSettings {
   }
 }
 
-async function textOf(
+async function bundleOf(
   host: Pick<HostEnvironment, 'readTextFile'>,
   file: string,
   purpose: string,
+  bundle: string,
 ): Promise<string> {
+  let text: string
   try {
-    return await host.readTextFile(file)
+    text = await host.readTextFile(file)
   } catch (error) {
     const message = `unable to ${purpose}: ${errorText(error)}`
     throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
   }
+  if (text.trim() !== '') return text
+  const why = `missing content for CA bundle ${JSON.stringify(`${bundle}::${file}`)}`
+  throw managerErrors.make('OPTIONS_INVALID', `unable to ${purpose}: ${why}`)
 }
 
 function authorities(pem: string, source: string): readonly X509Certificate[] {

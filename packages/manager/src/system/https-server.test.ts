@@ -147,3 +147,15 @@ test('0.0.0.0 and no address at all are those of both families', async (t) => {
       await handshake(server.port, { host: '::1' })
   }
 })
+
+test('a port that is taken, and an address that is not here, are told as Go does', async (t) => {
+  const { server } = await serve(t)
+  await assert.rejects(serve(t, { port: server.port }), {
+    code: 'SERVING_FAILED',
+    message: `failed to create listener: failed to listen on 127.0.0.1:${server.port}: listen tcp 127.0.0.1:${server.port}: bind: address already in use`,
+  })
+  await assert.rejects(serve(t, { host: '192.0.2.1', port: 1234 }), {
+    message:
+      'failed to create listener: failed to listen on 192.0.2.1:1234: listen tcp 192.0.2.1:1234: bind: cannot assign requested address',
+  })
+})

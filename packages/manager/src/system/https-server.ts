@@ -152,7 +152,10 @@ function listening(
     const listen = (): void => void server.listen(port, addresses.shift())
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (addresses.length > 0 && WITHOUT_FAMILY.test(error.code ?? '')) return listen()
-      const message = `failed to create listener: failed to listen on ${host}:${port}: ${errorText(error)}`
+      const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+      const why = BIND_PROBLEMS[error.code ?? '']
+      const told = why === undefined ? errorText(error) : `listen tcp ${at}: bind: ${why}`
+      const message = `failed to create listener: failed to listen on ${at}: ${told}`
       reject(managerErrors.make('SERVING_FAILED', message, { cause: error }))
     })
     server.once('listening', () =>
@@ -171,6 +174,13 @@ function listening(
     )
     listen()
   })
+}
+
+/** As Go tells them. */
+const BIND_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EADDRINUSE: 'address already in use',
+  EADDRNOTAVAIL: 'cannot assign requested address',
 }
 
 /** What a machine without IPv6 answers. */
