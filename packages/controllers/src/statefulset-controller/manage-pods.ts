@@ -193,7 +193,8 @@ function* deleteCondemned(work: Work, pod: Pod, first: Pod | undefined): Reconci
 
 function* deleteOnce(work: Work, pod: Pod): Reconcile<PodOutcome> {
   const outcome = yield* deletePod(work.set, pod)
-  if (outcome.error === undefined) work.deleted.add(pod)
+  // After an error the sync goes no further, and nobody asks.
+  work.deleted.add(pod)
   return outcome
 }
 
