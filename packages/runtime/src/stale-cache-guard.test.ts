@@ -26,6 +26,10 @@ function guard(deletions?: boolean) {
 
 const cases: [string, { written: string[]; seen: string; stale: boolean }][] = [
   ['the highest of several counts', { written: ['12', '9'], seen: '10', stale: true }],
+  [
+    'the last of several counts where it is the highest',
+    { written: ['9', '12'], seen: '10', stale: true },
+  ],
   ['a longer version is greater', { written: ['100'], seen: '99', stale: true }],
   ['equal length compares as text', { written: ['19'], seen: '20', stale: false }],
   ['an equal version is seen', { written: ['10'], seen: '10', stale: false }],
