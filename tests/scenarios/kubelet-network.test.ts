@@ -286,3 +286,63 @@ scenario('a pod whose node is off is not reached', async (world) => {
   await world.advance(10_000)
   assert.equal((await end(world, 'asks'))?.exitCode, 1)
 })
+
+scenario(
+  'a hook that asks another pod reaches it, and agnhost netexec says in its log what it was asked',
+  async (world) => {
+    const meta = (name: string) => ({ name, namespace: 'default', finalizers: ['x.example/y'] })
+    const target: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: meta('target'),
+      spec: {
+        restartPolicy: 'Never',
+        containers: [
+          {
+            name: 'c',
+            image: 'agnhost:2',
+            args: ['netexec'],
+            ports: [{ containerPort: 8080 }],
+            terminationMessagePolicy: 'FallbackToLogsOnError',
+          },
+        ],
+      },
+    }
+    await world.of(resources.pods).create(target)
+    await world.advance(5_000)
+    const host = (await world.find(resources.pods, 'target'))?.status?.podIP ?? ''
+    const asking = (name: string, port: number): Pod => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: meta(name),
+      spec: {
+        containers: [
+          {
+            name: 'c',
+            image: 'app:1',
+            lifecycle: {
+              postStart: { httpGet: { host, port, path: '/echo?msg=started' } },
+              preStop: { exec: { command: ['curl', `http://${host}:8080/echo?msg=stops`] } },
+            },
+          },
+        ],
+      },
+    })
+    await world.of(resources.pods).create(asking('p', 8080))
+    await world.of(resources.pods).create(asking('refused', 9))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('target')
+    await world.advance(5_000)
+    const { said = '' } = (await end(world, 'target')) ?? {}
+    const asked = said.split('\n').map((line) => line.split(' ').slice(2).join(' '))
+    assert.deepEqual(asked.slice(0, 2), ['GET /echo?msg=started', 'GET /echo?msg=stops'])
+    const events = await world.list(resources.events)
+    const failed = events.filter(({ reason }) => reason === 'FailedPostStartHook')
+    assert.deepEqual(
+      [...new Set(failed.map(({ involvedObject }) => involvedObject.name))],
+      ['refused'],
+    )
+  },
+)

@@ -27,6 +27,17 @@ export function agnhostMayFail(words: readonly string[]): boolean {
   return agnhostCall(words)?.subcommand === 'liveness'
 }
 
+/** Whether it says in its log what it was asked. */
+export function logsRequests(words: readonly string[]): boolean {
+  return agnhostCall(words)?.subcommand === 'netexec'
+}
+
+/** `2026/01/02 03:04:05 GET /echo?msg=hello`, as programs in Go write it. */
+export function requestLine({ method, path }: Request, nowMs: number): string {
+  const time = new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ').replaceAll('-', '/')
+  return `${time} ${method} ${path}\n`
+}
+
 type Server = (call: AgnhostCall, run: AskedRun, request: Request) => Page | undefined
 
 const SERVERS: Readonly<Record<string, Server>> = {

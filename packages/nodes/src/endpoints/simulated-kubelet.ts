@@ -25,6 +25,7 @@ import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
+import { logsRequests, requestLine } from '../container/agnhost-server.ts'
 import { answerOf } from '../container/web-answers.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
@@ -134,7 +135,13 @@ export class SimulatedKubelet {
       const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
       if (container?.state.state !== 'running') return undefined
       const place = worker.place(container.spec, container.containerId ?? '')
-      return answerOf(place, container.state.startedAtMs, request)
+      const { startedAtMs } = container.state
+      const page = await answerOf(place, startedAtMs, request)
+      if (page !== undefined && logsRequests(programOf(container.spec))) {
+        const line = requestLine(request, this.#services.clock.nowMs())
+        await consoleOf(container, startedAtMs)?.print(Buffer.from(line))
+      }
+      return page
     })
   }
 

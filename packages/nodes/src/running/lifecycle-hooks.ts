@@ -11,7 +11,7 @@ export type Hook = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
 
 export interface HookServices {
   readonly clock: Clock
-  readonly programs: Pick<PodPrograms, 'exec'>
+  readonly programs: Pick<PodPrograms, 'exec' | 'request'>
   pod(): Pod
 }
 
@@ -26,6 +26,7 @@ export async function runHook(
     await sleep(clock, Number(hook.sleep.seconds) * 1000, signal)
     return undefined
   }
+  if (hook.httpGet?.host) return programs.request(container, hook.httpGet, signal)
   if (hook.httpGet !== undefined) return portProblem(pod(), container.spec, hook)
   const command = hook.exec?.command ?? []
   const end = await programs.exec(container, command, signal)

@@ -8,8 +8,10 @@ import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
 import { Gathering } from '../files/gathered.ts'
+import { logsRequests } from '../container/agnhost-server.ts'
 import { portProblem } from '../container/port-answers.ts'
 import { terminationPath } from '../container/pod-files.ts'
+import { requestProblem } from '../network-commands/hook-request.ts'
 import { answerProblem, mayAnswerBadly } from '../container/web-answers.ts'
 import { connects } from '../network-commands/network-commands.ts'
 import { ProgramConsole } from '../container/program-console.ts'
@@ -34,6 +36,7 @@ export interface PodProgramsOptions {
 }
 
 type Probe = NonNullable<Container['livenessProbe']>
+type HttpGet = NonNullable<Probe['httpGet']>
 
 export interface CommandResult {
   readonly exitCode: number
@@ -59,7 +62,7 @@ export class PodPrograms {
     const { spec } = container
     const words = programOf(spec)
     if (words.length === 0) return undefined
-    if (spec.stdin !== true && !connects(words))
+    if (spec.stdin !== true && !connects(words) && !logsRequests(words))
       return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
     const console = new ProgramConsole(startedAtMs, () => clock.nowMs())
@@ -123,6 +126,16 @@ export class PodPrograms {
     const exitCode = await runOwnCommand(command, place(spec, containerId), print, signal)
     if (exitCode === undefined) return undefined
     return { exitCode, output: Buffer.from(printed.bytes()).toString() }
+  }
+
+  /** Asks another pod as a hook does; what nobody knows of is taken to go well. Answers why it did not. */
+  async request(
+    { spec, containerId = '' }: LocalContainer,
+    asked: HttpGet,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const network = this.#options.place(spec, containerId).network?.(signal)
+    return network === undefined ? undefined : requestProblem(network, spec, asked)
   }
 
   /** Why a probe cannot reach its port, with the address that the node knows before the server does. */
