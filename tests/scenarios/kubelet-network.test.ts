@@ -346,3 +346,50 @@ scenario(
     )
   },
 )
+
+scenario(
+  'a Service is reached at its port of any node, and others are not known',
+  async (world) => {
+    await serve(world, 'web', {
+      spec: { type: 'NodePort', externalTrafficPolicy: 'Local' },
+      replicas: 1,
+    })
+    await serve(world, 'wide', { spec: { type: 'NodePort' }, replicas: 1 })
+    await world.advance(5_000)
+    const portOf = async (name: string) =>
+      (await world.find(resources.services, name))?.spec?.ports?.[0]?.nodePort
+    const [near, wide] = [await portOf('web'), await portOf('wide')]
+    const pods = await world.list(resources.pods)
+    const own = pods.find(({ metadata }) => metadata?.labels?.['app'] === 'web')?.spec?.nodeName
+    for (const { metadata, status } of await world.list(resources.nodes)) {
+      const ip = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+      const codes = await outcome(
+        world,
+        `curl -s -o /dev/null -m 2 ${ip}:${near}; a=$?; curl -s -o /dev/null -m 2 ${ip}:${wide}; echo $a $? ${SAYS}`,
+        10_000,
+      )
+      assert.equal(codes?.said, `${metadata?.name === own ? 0 : 28} 0\n`)
+    }
+  },
+)
+
+scenario(
+  'a Service that kube-proxy leaves alone is not reached, one with affinity always at the same pod',
+  async (world) => {
+    await serve(world, 'left', {})
+    await serve(world, 'sticky', { spec: { sessionAffinity: 'ClientIP' }, replicas: 5 })
+    const labels = { 'service.kubernetes.io/headless': '' }
+    await world.advance(5_000)
+    const left = await world.find(resources.services, 'left')
+    await world
+      .of(resources.services)
+      .update({ ...left!, metadata: { ...left!.metadata, labels } } as Service)
+    await world.advance(1_000)
+    assert.equal((await outcome(world, 'curl -s -m 2 left; exit $?'))?.exitCode, 28)
+    const asks = Array.from({ length: 8 }, (_, at) => `wget -qO /tmp/${at} sticky`).join('; ')
+    const script = `${asks}; cat /tmp/? ${SAYS}`
+    const { said = '' } = (await outcome(world, script)) ?? {}
+    const lines = said.split('\n').filter((line) => line !== '')
+    assert.deepEqual([lines.length, new Set(lines).size], [8, 1])
+  },
+)

@@ -2,7 +2,7 @@
  * The network of simulated pods: what kube-proxy, the cluster's DNS and a pod network would do with a name, an address and a
  * port, worked out when a command asks. Nothing listens and nothing is kept. Contract: docs/behaviour/simulation/kubelet.md, Network.
  */
-import { resources } from '@gyropilot/api'
+import { fnv1a, resources } from '@gyropilot/api'
 import type { EndpointSlice, Pod, Service } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -15,8 +15,8 @@ import { Gathering } from '../files/gathered.ts'
 import type { Exchange, Lookup, Network, Sent } from '../shell/network.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
-import { headlessAddresses, routeOf } from './service-routes.ts'
-import type { Destination } from './service-routes.ts'
+import { headlessAddresses, isProxiedByOthers, routeOf } from './service-routes.ts'
+import type { Destination, ServicePort } from './service-routes.ts'
 
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 /** That one name may lead to another. */
@@ -131,17 +131,55 @@ class PodNetwork implements Network {
   async exchange(address: string, port: number, sent: Sent): Promise<Exchange> {
     if (this.isOwn(address)) return this.#exchangeWith(this.#pod, port, sent)
     const service = await this.#serviceAt(address)
-    if (service === undefined) return this.#exchangeAt({ address, port }, sent)
-    const route = routeOf(
-      service,
-      service.spec?.ports?.find((each) => each.port === port && isTcp(each)),
-      await this.#slicesOf(service),
-      this.#nodeName,
-    )
+    if (service === undefined) {
+      const node = await this.#nodeAt(address)
+      return node === undefined
+        ? this.#exchangeAt({ address, port }, sent)
+        : this.#exchangeAtNode(node, port, sent)
+    }
+    const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
+    return this.#exchangeBehind(service, servicePort, this.#nodeName, sent)
+  }
+
+  /** At a port of the node that stands for a Service; nothing else is known of what listens there. */
+  async #exchangeAtNode(nodeName: string, port: number, sent: Sent): Promise<Exchange> {
+    const { items } = await this.#options.client.resource(resources.services).list()
+    for (const service of items) {
+      const found = service.spec?.ports?.find((each) => each.nodePort === port && isTcp(each))
+      if (found === undefined) continue
+      // From outside another policy counts.
+      const internalTrafficPolicy = service.spec?.externalTrafficPolicy
+      const spec = { ...service.spec, internalTrafficPolicy } as Service['spec']
+      return this.#exchangeBehind({ ...service, spec }, found, nodeName, sent)
+    }
+    return { kind: 'elsewhere' }
+  }
+
+  async #exchangeBehind(
+    service: Service,
+    port: ServicePort | undefined,
+    nodeName: string,
+    sent: Sent,
+  ): Promise<Exchange> {
+    if (isProxiedByOthers(service)) return { kind: 'lost' }
+    const route = routeOf(service, port, await this.#slicesOf(service), nodeName)
     if (route.kind !== 'to') return route
     const { destinations } = route
-    const chosen = Math.floor(this.#options.random.next() * destinations.length)
+    const isSticky = service.spec?.sessionAffinity === 'ClientIP'
+    const [own = ''] = addressesOf(this.#pod)
+    const chosen = isSticky
+      ? fnv1a(Buffer.from(own)) % destinations.length
+      : Math.floor(this.#options.random.next() * destinations.length)
     return this.#exchangeAt(destinations[chosen]!, sent)
+  }
+
+  /** The name of the node that has the address. */
+  async #nodeAt(address: string): Promise<string | undefined> {
+    const { items } = await this.#options.client.resource(resources.nodes).list()
+    const node = items.find(({ status }) =>
+      status?.addresses?.some((each) => each.type === 'InternalIP' && each.address === address),
+    )
+    return node?.metadata?.name
   }
 
   async #exchangeAt({ address, port, pod }: Destination, sent: Sent): Promise<Exchange> {

@@ -6,7 +6,7 @@ import type { EndpointSlice, Service } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
-type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
 
 export interface Destination {
   readonly address: string
@@ -21,6 +21,16 @@ export type Route =
   | { readonly kind: 'refused' }
   /** Nobody on this node, where the policy allows no other; or the Service has no such port: packets get lost. */
   | { readonly kind: 'lost' }
+
+/** Labels by which kube-proxy leaves a Service alone, whatever their values. */
+const NOT_PROXIED_LABELS = [
+  'service.kubernetes.io/service-proxy-name',
+  'service.kubernetes.io/headless',
+]
+
+export function isProxiedByOthers({ metadata }: Service): boolean {
+  return NOT_PROXIED_LABELS.some((name) => metadata?.labels?.[name] !== undefined)
+}
 
 /** Where a connection to that port of the Service may go, ordered by address. */
 export function routeOf(
