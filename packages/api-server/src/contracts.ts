@@ -139,6 +139,8 @@ export interface SubresourceHandler {
   readonly resource: string
   readonly subresource: string
   readonly methods: readonly SubresourceCall['method'][]
+  /** Of what is created: before anybody looks at it, so that who sends it owns them. */
+  defaults?(body: Draft): void
   handle(call: SubresourceCall): Promise<SubresourceAnswer>
 }
 

@@ -187,10 +187,9 @@ function isSameSecret(a: string, b: string): boolean {
 function bearerToken(credentials: Credentials): string | undefined {
   const header = headerValues(credentials, 'authorization')[0]
   if (header === undefined) return undefined
-  const space = header.indexOf(' ')
-  if (space === -1 || header.slice(0, space).toLowerCase() !== 'bearer') return undefined
-  const token = header.slice(space + 1).trim()
-  return token === '' ? undefined : token
+  // Behind two spaces there is no token.
+  const [scheme = '', token = ''] = header.trim().split(' ')
+  return scheme.toLowerCase() !== 'bearer' || token === '' ? undefined : token
 }
 
 function remoteUser(credentials: Credentials): UserInfo | undefined {

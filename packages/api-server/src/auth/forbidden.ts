@@ -1,18 +1,27 @@
 import { ApiError } from '../contracts.ts'
 import type { RequestAttributes } from '../contracts.ts'
 
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff' }
+
 /** The 403 of a request that no authorizer allows. Text: docs/behaviour/api-server/requests.md, "Status". */
 export function forbiddenRequest(attributes: RequestAttributes, reason: string): ApiError {
   const { user, verb, group, resource, subresource, namespace, name } = attributes
   const tail = reason === '' ? '' : `: ${reason}`
   if (!attributes.isResourceRequest) {
     const why = `User ${quote(user.name)} cannot ${verb} path ${quote(attributes.path)}`
-    return new ApiError(403, 'Forbidden', `forbidden: ${escapeHtml(why + tail)}`, { details: {} })
+    return new ApiError(403, 'Forbidden', `forbidden: ${escapeHtml(why + tail)}`, {
+      details: {},
+      headers: NO_SNIFFING,
+    })
   }
   const combined = subresource === '' ? resource : `${resource}/${subresource}`
   const place = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`
   const why = `User ${quote(user.name)} cannot ${verb} resource ${quote(combined)} in API group ${quote(group)} ${place}${tail}`
-  return forbidden(group, resource, name, escapeHtml(why))
+  const refused = forbidden(group, resource, name, escapeHtml(why))
+  return new ApiError(refused.code, refused.reason, refused.message, {
+    ...(refused.details === undefined ? {} : { details: refused.details }),
+    headers: NO_SNIFFING,
+  })
 }
 
 /** `<resource> "<name>" is forbidden: <why>`, the refusal of admission plug-ins too. */

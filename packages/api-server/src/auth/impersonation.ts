@@ -43,6 +43,7 @@ export function impersonate(
       400,
       'BadRequest',
       `requested ${describe(wanted)} without impersonating a user name`,
+      { headers: { 'x-content-type-options': 'nosniff' } },
     )
   }
   const mode = modeOf(wanted, request.user)
@@ -163,5 +164,6 @@ function describe(wanted: Wanted): string {
   const extra = Object.entries(wanted.extra).map(
     ([key, values]) => `${JSON.stringify(key)}:${list(values)}`,
   )
-  return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(wanted.uid)}, Groups:${groups}, Extra:map[string][]string{${extra.join(', ')}}}`
+  const extras = extra.length === 0 ? '(nil)' : `{${extra.join(', ')}}`
+  return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(wanted.uid)}, Groups:${groups}, Extra:map[string][]string${extras}}`
 }

@@ -149,6 +149,7 @@ export class SubresourceEndpoint {
     const type = firstType ?? inputTypeOf()
     const parsed = await this.#parts.bodies.parse(call, type, expected.kind)
     const body = decodeDraft(parsed, this.#parts.bodies.decoding(call, expected, options))
+    if (created) handler.defaults?.(body)
     checkNamespace(call, body)
     if (method === 'PUT') checkName(call, body)
     if (method === 'POST' && RECORDED_BODIES.has(expected.kind))

@@ -24,8 +24,12 @@ function detailsOf(
   group: string,
   kind: string,
   name: string,
-): { name?: string; group?: string; kind: string } {
-  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
+): { name?: string; group?: string; kind?: string } {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    ...(kind === '' ? {} : { kind }),
+  }
 }
 
 /** An error without a reason: what the real server makes of errors that nobody translated. */

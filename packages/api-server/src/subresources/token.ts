@@ -3,7 +3,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { ServiceAccountTokens } from '../auth/index.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts'
-import type { Stored } from '@gyropilot/schema/objects'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { created, parentOf } from './answers.ts'
 
@@ -18,6 +18,10 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
     resource: 'serviceaccounts',
     subresource: 'token',
     methods: ['POST'],
+    defaults(body) {
+      const spec: Draft = (body['spec'] ??= {})
+      spec['expirationSeconds'] ??= DEFAULT_SECONDS
+    },
     async handle(call) {
       const body = call.body ?? {}
       if (body['metadata']?.name && body['metadata'].name !== call.name) {
@@ -27,7 +31,7 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
         throw invalid('authentication.k8s.io', 'TokenRequest', call.name, errors.list)
       }
       const spec = { ...body['spec'] }
-      const expirationSeconds: number = spec.expirationSeconds ?? DEFAULT_SECONDS
+      const { expirationSeconds } = spec as { readonly expirationSeconds: number }
       const audiences: readonly string[] =
         spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
       const account = parentOf(call)
@@ -81,8 +85,8 @@ function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bou
   if (reference === undefined || reference === null) return {}
   const { kind = '', apiVersion = '', name = '', uid = '' } = reference as Record<string, string>
   const resource = BINDABLE[kind]
-  if (resource === undefined || apiVersion !== 'v1') {
-    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  if (resource === undefined || group !== '') {
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   }
   const type = { group: '', resource, kind }

@@ -47,6 +47,7 @@ export class DeletionHandler {
 
   async delete(call: ResourceCall): Promise<Answer> {
     const options = await this.#deleteOptions(call)
+    warnOfOrphans(call, options)
     const deleted = await this.#parts.deleter.delete(
       targetOf(call),
       options,
@@ -83,6 +84,7 @@ export class DeletionHandler {
     const { store, clock, deleter } = this.#parts
     const request = listRequestOf(call, false)
     const options = await this.#deleteOptions(call)
+    warnOfOrphans(call, options)
     const page = await listPage(store, clock, request)
     const context = deleteContextOf(call, options)
     for (const { object } of page.entries) {
@@ -114,6 +116,15 @@ export class DeletionHandler {
     checkDeleteOptionsKind(body)
     return deleteOptionsFromBody(decodedDeleteOptions(body))
   }
+}
+
+/** Jobs orphan their pods unless they are told not to, and say so. */
+function warnOfOrphans({ resource, warnings }: ResourceCall, options: DeleteOptions): void {
+  const isJob = resource.info.group === 'batch' && resource.info.resource === 'jobs'
+  if (isJob && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    warnings.add(
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+    )
 }
 
 const SCHEME = 'pkg/apis/meta/internalversion/scheme/register.go:27'

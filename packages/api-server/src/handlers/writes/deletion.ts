@@ -1,7 +1,7 @@
 /** Deletion of one object. Contract: docs/behaviour/api-server/storage-and-watch.md, "Deletion". */
 import type { Clock } from '@gyropilot/foundation'
 import { formatTime } from '@gyropilot/foundation'
-import { notFound, preconditionFailed } from '../../http/errors.ts'
+import { conflict, notFound, preconditionFailed } from '../../http/errors.ts'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
@@ -152,17 +152,32 @@ function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions ?? {}
   const metadata = stored['metadata']
-  if (uid !== undefined && uid !== null && uid !== metadata.uid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`
-    throw preconditionFailed(resource.info, name, why)
-  }
-  if (
-    resourceVersion !== undefined &&
-    resourceVersion !== null &&
-    resourceVersion !== metadata.resourceVersion
-  ) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`
-    throw preconditionFailed(resource.info, name, why)
+  const fields = [
+    ['UID', uid, metadata.uid, '. The object might have been deleted and then recreated'],
+    [
+      'ResourceVersion',
+      resourceVersion,
+      metadata.resourceVersion,
+      '. The object might have been modified',
+    ],
+  ] as const
+  for (const [field, wanted, found, why] of fields) {
+    if (wanted === undefined || wanted === null || wanted === found) continue
+    // Namespaces are deleted in a way of their own.
+    if (isNamespace(resource))
+      throw conflict(
+        resource.info,
+        name,
+        `Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${found}`,
+      )
+    // Events are told of as those of the core group, which they are kept as.
+    const told =
+      resource.storage.collection === 'events' ? { ...resource.info, group: '' } : resource.info
+    throw preconditionFailed(
+      told,
+      name,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found})${why}`,
+    )
   }
 }
 

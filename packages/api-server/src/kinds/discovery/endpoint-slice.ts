@@ -131,7 +131,12 @@ function listText(values: readonly string[]): string {
   return text === '' ? '<unset>' : text
 }
 
-function validateSlice(object: StoredOf<EndpointSlice>, errors: FieldErrors): void {
+/** `judgedAs`: the type that addresses are judged by. */
+function validateSlice(
+  object: StoredOf<EndpointSlice>,
+  errors: FieldErrors,
+  judgedAs = object.addressType ?? '',
+): void {
   const {
     addressType = '',
     endpoints = [],
@@ -150,7 +155,7 @@ function validateSlice(object: StoredOf<EndpointSlice>, errors: FieldErrors): vo
     return
   }
   for (const [index, endpoint] of list.entries())
-    validateEndpoint(endpoint, addressType, errors, `endpoints[${index}]`)
+    validateEndpoint(endpoint, judgedAs, errors, `endpoints[${index}]`)
 }
 
 export const endpointSlice: KindRules<EndpointSlice> = {
@@ -172,11 +177,12 @@ export const endpointSlice: KindRules<EndpointSlice> = {
     nullWhenEmpty(object, 'ports')
   },
   updateOrder: 'update-only',
-  validate: validateSlice,
+  validate: (object, errors) => validateSlice(object, errors),
   validateUpdate(object, stored, errors) {
-    // Addresses are judged by the type that they have, and that stays.
-    if (deepEqual(object.addressType, stored.addressType)) validateSlice(object, errors)
-    else errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
+    // The type stays, whatever is asked for.
+    validateSlice(object, errors, stored.addressType)
+    if (!deepEqual(object.addressType, stored.addressType))
+      errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
   },
   columns: tableColumns('discovery.k8s.io/endpointslices', {
     AddressType: (object) => object.addressType ?? '',

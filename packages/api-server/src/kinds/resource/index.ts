@@ -7,6 +7,7 @@ import type {
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { givenValue } from '@gyropilot/schema/decode'
+import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
@@ -54,6 +55,9 @@ function validateAdminAccess(
     )
 }
 
+/** Who writes the status changes nothing of these. */
+const KEPT_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+
 export const resourceClaim: KindRules<ResourceClaim> = {
   group: GROUP,
   kind: 'ResourceClaim',
@@ -75,9 +79,10 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   },
   status: {
     prepareForUpdate(object, stored) {
-      const { metadata, status } = object
+      const { metadata = {}, status } = object
       for (const field of Object.keys(object))
         if (!(field in stored)) delete object[field as keyof ResourceClaim]
+      for (const field of KEPT_METADATA) keep(metadata, stored.metadata ?? {}, field)
       Object.assign(object, stored, { metadata, status })
       dropStatusOfDeallocated(object, stored)
     },
