@@ -46,6 +46,18 @@ test('where none is ready, those that serve while they end are', () => {
   )
 })
 
+test('slices that kube-proxy leaves alone do not count', () => {
+  for (const name of [
+    'service.kubernetes.io/headless',
+    'service.kubernetes.io/service-proxy-name',
+  ]) {
+    const other = { ...slice([endpoint('10.1.0.2')]), metadata: { labels: { [name]: '' } } }
+    assert.deepEqual(routeOf(service(), HTTP, [other], 'near'), { kind: 'refused' })
+    const both = [other, slice([endpoint('10.1.0.3')])]
+    assert.deepEqual(routeOf(service(), HTTP, both, 'near'), to('10.1.0.3'))
+  }
+})
+
 test('nobody there refuses, another port is lost', () => {
   assert.deepEqual(routeOf(service(), HTTP, [], 'near'), { kind: 'refused' })
   assert.deepEqual(routeOf(service(), undefined, [slice([endpoint('10.1.0.2')])], 'near'), {

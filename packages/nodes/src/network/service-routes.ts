@@ -22,13 +22,13 @@ export type Route =
   /** Nobody on this node, where the policy allows no other; or the Service has no such port: packets get lost. */
   | { readonly kind: 'lost' }
 
-/** Labels by which kube-proxy leaves a Service alone, whatever their values. */
+/** Labels by which kube-proxy leaves a Service or an EndpointSlice alone, whatever their values. */
 const NOT_PROXIED_LABELS = [
   'service.kubernetes.io/service-proxy-name',
   'service.kubernetes.io/headless',
 ]
 
-export function isProxiedByOthers({ metadata }: Service): boolean {
+export function isProxiedByOthers({ metadata }: Service | EndpointSlice): boolean {
   return NOT_PROXIED_LABELS.some((name) => metadata?.labels?.[name] !== undefined)
 }
 
@@ -40,7 +40,7 @@ export function routeOf(
   nodeName: string,
 ): Route {
   if (port === undefined) return { kind: 'lost' }
-  const all = servingEndpoints(slices)
+  const all = servingEndpoints(slices.filter((slice) => !isProxiedByOthers(slice)))
   if (all.length === 0) return { kind: 'refused' }
   const isLocal = service.spec?.internalTrafficPolicy === 'Local'
   const near = isLocal ? all.filter(({ endpoint }) => endpoint.nodeName === nodeName) : all
