@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -8,7 +8,8 @@ import { dirname } from 'node:path'
 export function makeDirectory(path: string, mode = 0o700): void {
   if (isDirectory(path)) return
   const parent = dirname(path)
-  if (parent !== path) makeDirectory(parent, mode)
+  // What stands in its place and is no folder is told by the call below: ENOTDIR.
+  if (!existsSync(parent)) makeDirectory(parent, mode)
   try {
     mkdirSync(path, { mode })
   } catch (error) {
