@@ -9,6 +9,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /resourceVersion: Invalid value/,
   /"message":"\[?target\.(name|kind): /,
   /failed to create typed patch object/,
+  /failed to convert new object/,
   /does not contain declared merge key/,
   /expected a \[\]interface \{\}, but received a/,
   /error trying to reach service/,
