@@ -139,7 +139,7 @@ class Planner {
     }
     const operand = holder(expression.operand, this.plan(expression.operand))
     const { field } = expression
-    if (expression.presence) return (run) => hasField(operand(run), field)
+    if (expression.presence) return (run) => presence(run, operand(run), field)
     return (run) => found(run, fieldOf(operand(run), field))
   }
 
@@ -464,8 +464,14 @@ function listHasNoNames(): EvaluationError {
   return new EvaluationError("unsupported index type 'string' in list")
 }
 
-/** Scalars and null have no fields. */
+/** `has()`. Asking is free; of what may not be there itself, a name that is not there takes back what one name cost. */
+function presence({ meter }: Run, value: Value, field: string): boolean {
+  const isThere = hasField(value, field)
+  if (!isThere && value instanceof CelOptional) meter.charge(-1)
+  return isThere
+}
 
+/** Scalars and null have no fields. */
 function hasField(value: Value, field: string): boolean {
   if (value instanceof CelMap) return value.has(field)
   if (value instanceof CelOptional)

@@ -239,6 +239,24 @@ describe('cost', () => {
       assert.equal(spent(text, given), cost, text)
   })
 
+  // Costs of kube-apiserver 1.36.2: how many of them an admission policy may evaluate.
+  test('has() below what may not be there takes one name back when the answer is no', () => {
+    const given = { x: { a: { b: 1 } } }
+    for (const [text, cost] of [
+      ['has(x.?nosuch.b)', 0],
+      ['has(x.?nosuch.b.c)', 0],
+      ['has(x.?a.nosuch)', 1],
+      ['has(x.?a.b)', 2],
+      ['has(x.a.?nosuch.b)', 1],
+      ["has(x[?'nosuch'].b)", 0],
+      ["has(x[?'a'].nosuch)", 1],
+      ["has(x[?'a'].b)", 2],
+      ['has(x.?a.?nosuch.c)', 1],
+      ['has(x.a.nosuch)', 2],
+    ] as const)
+      assert.equal(spent(text, given), cost, text)
+  })
+
   test('a chain that begins with a value has one name more', () => {
     const given = { x: { a: { b: 1 } } }
     for (const [text, cost] of [
