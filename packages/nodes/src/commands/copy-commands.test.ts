@@ -1,35 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FileStore } from '../files/file-store.ts'
-import { FileTree } from '../files/file-tree.ts'
-import { inputOf } from '../shell/input.ts'
-import { runCommand } from '../shell/run-command.ts'
-import { COMMANDS } from './commands.ts'
+import { saidWith } from './fixtures.ts'
 
-/** Of a container with `/a` (one), `/d/b` (two), an empty `/e` and a read-only `/ro`. */
-async function said(script: string): Promise<string> {
-  const root = new FileStore()
-  root.set('/a', Buffer.from('one\n'))
-  root.set('/d/b', Buffer.from('two\n'))
-  root.makeFolder('/e')
-  const mount = { path: '/ro', store: new FileStore(), subPath: '', readOnly: true }
-  let all = ''
-  const add = async (text: string | Uint8Array): Promise<void> =>
-    void (all += typeof text === 'string' ? text : Buffer.from(text).toString())
-  const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
-  const place = {
-    commands: COMMANDS,
-    files: new FileTree(root, [mount]),
-    hostname: 'p',
-    user: { uid: 0, gid: 0 },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-    yieldIfLong: () => undefined,
-  }
-  const exitCode = await runCommand(['sh', '-c', script], streams, place, new Map())
-  return exitCode === 0 ? all : `${all}(${exitCode})`
-}
+const FILES = { '/a': 'one\n', '/d/b': 'two\n' }
+const said = (script: string): Promise<string> => saidWith(FILES, script)
 
 for (const [script, expected] of [
   ['cp /a /e; cat /a /e/a', 'one\none\n'],

@@ -131,14 +131,15 @@ class PodNetwork implements Network {
   async exchange(address: string, port: number, sent: Sent): Promise<Exchange> {
     if (this.isOwn(address)) return this.#exchangeWith(this.#pod, port, sent)
     const service = await this.#serviceAt(address)
-    if (service === undefined) {
-      const node = await this.#nodeAt(address)
-      return node === undefined
-        ? this.#exchangeAt({ address, port }, sent)
-        : this.#exchangeAtNode(node, port, sent)
+    if (service !== undefined) {
+      const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
+      return this.#exchangeBehind(service, servicePort, this.#nodeName, sent)
     }
-    const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
-    return this.#exchangeBehind(service, servicePort, this.#nodeName, sent)
+    const pod = await this.#podAt(address)
+    if (pod !== undefined) return this.#exchangeWith(pod, port, sent)
+    // All of them are read: last, as few ask for one.
+    const node = await this.#nodeAt(address)
+    return node === undefined ? { kind: 'elsewhere' } : this.#exchangeAtNode(node, port, sent)
   }
 
   /** At a port of the node that stands for a Service; nothing else is known of what listens there. */
