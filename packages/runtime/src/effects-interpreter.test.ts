@@ -18,12 +18,12 @@ import {
   patch,
   remove,
   resourceOfKind,
-  stepAside,
   update,
   updateStatus,
   wait,
   write,
   writeAll,
+  writeAside,
 } from './effects.ts'
 import type { Effect, Outcome, Reconcile, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
@@ -367,15 +367,30 @@ test('whatever reaches out is ended when the process stops', async () => {
   assert.equal(server.requests.length, 0)
 })
 
-test('rules that step aside go on when the others have begun', async () => {
+test('after a write aside rules go on with its outcome when the others have begun', async () => {
   const others = Promise.withResolvers<void>()
-  const { of, clock } = world({ stepAside: () => others.promise })
+  let answer: unknown
+  const { of, clock } = world({
+    stepAside: async (written) => {
+      answer = await written
+      return others.promise
+    },
+  })
   let goesOn = false
-  const running = interpret(stepAside(), of).then(() => (goesOn = true))
+  const rules = writeAside(create(resources.pods, pod('a')))
+  const running = interpret(rules, of).finally(() => (goesOn = true))
   await clock.advance(0)
   assert.equal(goesOn, false)
   others.resolve()
-  await running
+  const outcome = await running
+  assert.ok(outcome.ok && answer === outcome)
+})
+
+test('where nobody can step aside, a write aside is a write', async () => {
+  const { of, server } = world()
+  const outcome = await interpret(writeAside(create(resources.pods, pod('a'))), of)
+  assert.ok(outcome.ok)
+  assert.equal(server.requests.length, 1)
 })
 
 test('a subresource that names no object is created of its own', async () => {

@@ -16,6 +16,7 @@ import type {
 import type { Expectations } from './expectations.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { inSlowStart } from './slow-start.ts'
+import type { StepAside } from './stepping-aside.ts'
 
 /** Servers answer the deletion of a collection with all that was in it, which rules do not read: see ListOptions.mentioning. */
 const NO_OBJECT = '00000000-0000-0000-0000-000000000000'
@@ -40,8 +41,8 @@ export interface World {
   readonly mapper?: RestMapper
   /** Needed by rules that call outside. The signal aborts when the process stops. */
   readonly outside?: PerformOutside
-  /** Resolves when the keys that are ready now have begun. Absent, or without an answer: nobody waits. */
-  readonly stepAside?: () => Promise<void> | undefined
+  /** Lets the worker go until the answer has come and the keys that were ready then have begun. Absent: the worker waits for the answer. */
+  readonly stepAside?: StepAside
   /** Told of each write that succeeded, before the rules go on. */
   readonly onWritten?: (write: Write, object: KubernetesObject) => void
   /** Told of each effect and what came of it. */
@@ -93,15 +94,13 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
       return pause(effect.waitMs, world)
     case 'beside':
       return performBeside(effect, world)
-    case 'aside':
-      return world.stepAside?.()
     default:
       if (world.signal.aborted) throw new InterruptedByShutdown()
       return performRequest(effect, world)
   }
 }
 
-type LocalEffect = 'now' | 'event' | 'wait' | 'beside' | 'aside'
+type LocalEffect = 'now' | 'event' | 'wait' | 'beside'
 
 async function performRequest(
   effect: Exclude<Effect, { effect: LocalEffect }>,
@@ -118,7 +117,9 @@ async function performRequest(
     case 'outside':
       return outcomeOf(performOutside(effect.call, world))
     case 'write':
-      return performWrite(effect.write, world)
+      return effect.aside === true
+        ? performAside(effect.write, world)
+        : performWrite(effect.write, world)
     case 'writes':
       return performWrites(effect, world)
   }
@@ -204,6 +205,12 @@ function expectationsOf(world: World): Expectations {
   if (world.expectations === undefined)
     throw new Error('rules carry expectations but the controller has none')
   return world.expectations
+}
+
+async function performAside(write: Write, world: World): Promise<Outcome> {
+  const answer = performWrite(write, world)
+  await world.stepAside?.(answer)
+  return answer
 }
 
 async function performWrite(write: Write, world: World): Promise<Outcome> {

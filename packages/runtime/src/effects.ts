@@ -129,7 +129,8 @@ export type Outcome<T = KubernetesObject> =
 
 /** What rules may ask for. Performed by `perform`, by tables in tests, or not at all. */
 export type Effect =
-  | { readonly effect: 'write'; readonly write: Write }
+  /** `aside`: see writeAside. */
+  | { readonly effect: 'write'; readonly write: Write; readonly aside?: true }
   | {
       readonly effect: 'writes'
       readonly writes: readonly Write[]
@@ -160,8 +161,6 @@ export type Effect =
       readonly rules: readonly Reconcile<unknown>[]
       readonly atOnce: number
     }
-  /** The rest can wait until the keys that are ready now have begun: a worker takes those first. */
-  | { readonly effect: 'aside' }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
   | { readonly effect: 'wait'; readonly waitMs: number }
 
@@ -198,6 +197,15 @@ export type Reconcile<R = Verdict | void> = Generator<Effect, R, unknown>
 /** One write; the outcome never throws. */
 export function* write<T extends KubernetesObject>(write: WriteOf<T>): Reconcile<Outcome<T>> {
   return (yield { effect: 'write', write: write as Write }) as Outcome<T>
+}
+
+/**
+ * A write whose answer is awaited without a worker: the keys of this controller that are ready begin meanwhile, and before the rest of
+ * these rules. For what is late when many are due at once, while the rest is not. The rules go on with what they have observed, which
+ * may have changed: a conflict is more likely than without.
+ */
+export function* writeAside<T extends KubernetesObject>(write: WriteOf<T>): Reconcile<Outcome<T>> {
+  return (yield { effect: 'write', write: write as Write, aside: true }) as Outcome<T>
 }
 
 /** Several writes; outcomes are in the order of the writes. */
@@ -320,14 +328,6 @@ export function* currentTimeMs(): Reconcile<number> {
   return (yield { effect: 'now' }) as number
 }
 
-/**
- * The keys of this controller that are ready now begin before the rest of these rules: for what is late when many are due at once, while
- * the rest is not. The rules go on with what they have observed, which may have changed: a conflict is more likely than without.
- */
-export function* stepAside(): Reconcile<void> {
-  yield { effect: 'aside' }
-}
-
 /** A pause of the worker, in milliseconds. A key that can wait is requeued instead (`Verdict.requeueAfterMs`). */
 export function* wait(waitMs: number): Reconcile<void> {
   yield { effect: 'wait', waitMs }
@@ -340,7 +340,7 @@ export type WriteOf<T extends KubernetesObject> = Write & { readonly answers?: T
 export function create<T extends KubernetesObject>(
   type: ResourceType<T>,
   object: T,
-  options: { readonly due?: boolean } = {},
+  options: { readonly due?: boolean; readonly metadataOnly?: boolean } = {},
 ): WriteOf<T> {
   return { verb: 'create', type, namespace: object.metadata?.namespace, object, ...options }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ConfigMap, KubernetesObject, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
 import type { KeyedController, Reason } from './controller.ts'
-import { create, currentTimeMs, recordEvent, stepAside, write } from './effects.ts'
+import { create, currentTimeMs, recordEvent, write, writeAside } from './effects.ts'
 import type { Reconcile } from './effects.ts'
 import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
@@ -107,8 +107,7 @@ test('rules that step aside go on when every key that was ready has begun', asyn
     function* (object) {
       const { name } = object.metadata!
       did.push(`${name} begins`)
-      yield* write(create(resources.pods, pod(`of-${name}`)))
-      yield* stepAside()
+      yield* writeAside(create(resources.pods, pod(`of-${name}`)))
       did.push(`${name} goes on`)
     },
     { cached: ['a', 'b', 'c', 'd'].map((name) => configMap(name)), workers: 2 },

@@ -88,7 +88,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   async #work(signal: AbortSignal): Promise<void> {
     const { logger, name, clock } = this.#context
     const { workers } = this.#logic
-    const queue = new SteppingAside(this.#queue)
+    const queue = new SteppingAside(this.#queue, workers)
     logger.verbosity(2).info('Caches are synced, starting workers', { controller: name, workers })
     await runWorkers({
       count: workers,

@@ -7,22 +7,38 @@ import { testClock } from './testing/index.ts'
 import { runWorkers } from './workers.ts'
 import { WorkQueue } from './workqueue/queue.ts'
 
-/** Workers whose work on each key notes when it begins, steps aside, and notes when it goes on. */
-function working(count: number, options: { readonly fails?: string } = {}) {
+const STEP_MS = 10
+
+interface Working {
+  /** Of the answer that each key's work waits for. */
+  readonly answerMs?: number
+  /** The answer of this key is a failure, and its work throws after it. */
+  readonly fails?: string
+}
+
+/** Workers whose work on each key notes when it begins, waits for an answer aside, and notes when it goes on. */
+function working(count: number, { answerMs = 0, fails }: Working = {}) {
   const clock = testClock()
   const queue = new WorkQueue({ clock })
-  const aside = new SteppingAside(queue)
+  const aside = new SteppingAside(queue, count)
   const stop = new AbortController()
   stop.signal.addEventListener('abort', () => queue.shutDown())
   const logger = new RecordingLogger()
   const worked: string[] = []
+  const most = { underWay: 0, awaited: 0 }
   let underWay = 0
-  let most = 0
+  let awaited = 0
   const step = async (name: string): Promise<void> => {
     worked.push(name)
-    most = Math.max(most, ++underWay)
-    await sleep(clock, 10)
+    most.underWay = Math.max(most.underWay, ++underWay)
+    await sleep(clock, STEP_MS)
     underWay--
+  }
+  const answerOf = async (key: string): Promise<void> => {
+    most.awaited = Math.max(most.awaited, ++awaited)
+    if (answerMs > 0) await sleep(clock, answerMs)
+    awaited--
+    if (fails === key) throw new Error('no answer')
   }
   const running = runWorkers({
     count,
@@ -33,39 +49,96 @@ function working(count: number, options: { readonly fails?: string } = {}) {
     work: (item) =>
       aside.work(item, async (stepAside) => {
         await step(item.key)
-        await stepAside()
-        if (options.fails === item.key) throw new Error('a defect')
+        await stepAside(answerOf(item.key))
+        if (fails === item.key) throw new Error('a defect')
         await step(`${item.key}'`)
       }),
   })
-  return { clock, queue, stop, logger, running, worked, most: () => most }
+  const add = (...keys: string[]): void => keys.forEach((key) => queue.add(key))
+  return { clock, add, stop, logger, running, worked, most }
 }
 
-test('work that steps aside goes on when all that was ready has begun, in its order', async () => {
-  const { clock, queue, worked, stop, running, most } = working(2)
-  for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
+test('work goes on when its answer has come and all that was ready then has begun, in the order of the answers', async () => {
+  const { clock, add, worked, stop, running, most } = working(2)
+  add('a', 'b', 'c', 'd', 'e')
   await clock.advance(100)
-  assert.deepEqual(worked, ['a', 'b', 'c', 'd', 'e', "a'", "e'", "b'", "c'", "d'"])
-  assert.equal(most(), 2)
+  assert.deepEqual(worked, ['a', 'b', 'c', 'd', 'e', "a'", "b'", "c'", "d'", "e'"])
+  assert.equal(most.underWay, 2)
+  stop.abort()
+  await running
+})
+
+test('its worker takes the next key while the answer is awaited: three answers more for each worker', async () => {
+  const { clock, add, worked, stop, running, most } = working(2, { answerMs: 1_000 })
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
+  add(...keys)
+  await clock.advance(100)
+  assert.deepEqual(worked, keys.slice(0, 8))
+  await clock.advance(20_000)
+  assert.deepEqual(worked.toSorted(), [...keys, ...keys.map((key) => `${key}'`)].toSorted())
+  assert.deepEqual(most, { underWay: 2, awaited: 8 })
+  stop.abort()
+  await running
+})
+
+test('an answer that comes while the workers wait for keys has a worker at once, and so has a key', async () => {
+  const { clock, add, worked, stop, running } = working(1, { answerMs: 50 })
+  add('a', 'b')
+  await clock.advance(59)
+  assert.deepEqual(worked, ['a', 'b'])
+  await clock.advance(1)
+  assert.deepEqual(worked, ['a', 'b', "a'"])
+  await clock.advance(10)
+  assert.deepEqual(worked, ['a', 'b', "a'", "b'"])
+  add('c', 'd', 'e')
+  await clock.advance(32)
+  assert.deepEqual(worked.slice(4), ['c', 'd', 'e'])
+  stop.abort()
+  await clock.advance(1_000)
+  await running
+  assert.equal(worked.length, 10)
+})
+
+test('a key that comes while the workers have nothing but answers to wait for is begun at once', async () => {
+  const { clock, add, worked, stop, running } = working(2, { answerMs: 1_000 })
+  add('a', 'b', 'c', 'd')
+  await clock.advance(500)
+  add('late')
+  await clock.advance(1)
+  assert.equal(worked.at(-1), 'late')
+  await clock.advance(5_000)
+  assert.equal(worked.length, 10)
+  stop.abort()
+  await running
+})
+
+test('many keys that come at once while answers are awaited have all workers', async () => {
+  const { clock, add, worked, stop, running, most } = working(4, { answerMs: 1_000 })
+  add('a', 'b')
+  await clock.advance(500)
+  add('c', 'd', 'e', 'f')
+  await clock.advance(1)
+  assert.deepEqual(worked.slice(2), ['c', 'd', 'e', 'f'])
+  await clock.advance(5_000)
+  assert.deepEqual([worked.length, most.underWay], [12, 4])
   stop.abort()
   await running
 })
 
 test('it does not wait for keys that come later', async () => {
-  const { clock, queue, worked, stop, running } = working(1)
-  queue.add('a')
-  queue.add('b')
+  const { clock, add, worked, stop, running } = working(1)
+  add('a', 'b')
   await clock.advance(10)
-  for (const key of ['c', 'd']) queue.add(key)
+  add('c', 'd')
   await clock.advance(100)
-  assert.deepEqual(worked, ['a', 'b', "a'", 'c', 'd', "d'", "b'", "c'"])
+  assert.deepEqual(worked, ['a', 'b', "a'", 'c', 'd', "b'", "c'", "d'"])
   stop.abort()
   await running
 })
 
 test('with nothing ready it goes on at once', async () => {
-  const { clock, queue, worked, stop, running } = working(1)
-  queue.add('a')
+  const { clock, add, worked, stop, running } = working(1)
+  add('a')
   await clock.advance(10)
   assert.deepEqual(worked, ['a', "a'"])
   await clock.advance(10)
@@ -74,34 +147,37 @@ test('with nothing ready it goes on at once', async () => {
 })
 
 test('a key that is added while its work is aside comes again after it', async () => {
-  const { clock, queue, worked, stop, running } = working(1)
-  queue.add('a')
-  queue.add('b')
-  await clock.advance(15)
-  queue.add('a')
-  await clock.advance(100)
-  assert.deepEqual(worked, ['a', 'b', "b'", "a'", 'a', "a'"])
+  const { clock, add, worked, stop, running } = working(1, { answerMs: 5 })
+  add('a', 'b')
+  await clock.advance(12)
+  add('a')
+  await clock.advance(200)
+  assert.deepEqual(
+    worked.filter((name) => name.startsWith('a')),
+    ['a', "a'", 'a', "a'"],
+  )
   stop.abort()
   await running
 })
 
-test('a stop waits for what is aside, and nothing is left of it', async () => {
-  const { clock, queue, worked, stop, running } = working(2)
-  for (const key of ['a', 'b', 'c']) queue.add(key)
-  await clock.advance(5)
-  stop.abort()
-  let ended = false
-  void running.then(() => (ended = true))
-  await clock.advance(100)
-  assert.deepEqual([worked.toSorted(), ended], [['a', "a'", 'b', "b'", 'c', "c'"], true])
-})
+for (const answerMs of [0, 300])
+  test(`a stop waits for what is aside and for answers of ${answerMs} ms, and nothing is left of it`, async () => {
+    const { clock, add, worked, stop, running } = working(2, { answerMs })
+    add('a', 'b', 'c')
+    await clock.advance(25)
+    stop.abort()
+    let ended = false
+    void running.then(() => (ended = true))
+    await clock.advance(answerMs)
+    await clock.advance(100)
+    assert.deepEqual([worked.toSorted(), ended], [['a', "a'", 'b', "b'", 'c', "c'"], true])
+  })
 
 test('what fails after it stepped aside fails its worker of then, and gives the key back', async () => {
-  const { clock, queue, worked, stop, running, logger } = working(1, { fails: 'a' })
-  queue.add('a')
-  queue.add('b')
+  const { clock, add, worked, stop, running, logger } = working(1, { fails: 'a' })
+  add('a', 'b')
   await clock.advance(2_000)
-  queue.add('a')
+  add('a')
   await clock.advance(2_000)
   assert.deepEqual(worked, ['a', 'b', "b'", 'a'])
   assert.deepEqual(logger.messages(), ['A worker failed', 'A worker failed'])

@@ -4,7 +4,7 @@
 import { isControlledBy, parseTime, resources } from '@gyropilot/api'
 import { hasCause, isAlreadyExists } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
-import { create, getLive, recordEvent, stepAside, write } from '@gyropilot/runtime'
+import { create, getLive, recordEvent, writeAside } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { deleteJob } from './children.ts'
 import type { CronJobDraft } from './draft.ts'
@@ -78,12 +78,11 @@ function* createJob(
 ): Reconcile<Verdict> {
   const { cronJob } = draft
   const job = jobFor(cronJob, scheduledMs)
-  const created = yield* write(create(resources.jobs, job, { due: true }))
+  // Very many may be due at this minute: their Jobs come before what is only told of this one.
+  const created = yield* writeAside(create(resources.jobs, job, { due: true, metadataOnly: true }))
   if (created.ok) {
     const madeMs = parseTime(created.object.metadata?.creationTimestamp)
     if (madeMs !== undefined) onJobCreated((madeMs - scheduledMs) / 1_000)
-    // Very many may be due at this minute: their Jobs come before what is only told of this one.
-    yield* stepAside()
     const message = `Created job ${created.object.metadata?.name}`
     yield* recordEvent(cronJob, 'Normal', 'SuccessfulCreate', message)
     draft.scheduled(created.object, scheduledMs)

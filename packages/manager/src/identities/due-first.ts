@@ -4,24 +4,23 @@ import type { Transport, TransportRequest, TransportResponse } from '@gyropilot/
 
 /** Due writes follow each other: so long after one the next is waited for. */
 const BETWEEN_MS = 10
-/** Other writes that are under way while due ones come. */
-const BESIDE = 1
-/** One that takes longer (a slow webhook, a server that does not answer) keeps the next no more. */
-const MOST_TURN_MS = 100
+/** While due ones come, so long after another write has begun the next may: forty a second, where the due ones come by the thousand. */
+const PACE_MS = 25
 
 /**
  * Writes that are due (a Job whose minute has come) are late for as long as they wait, and a server that takes the others of the same
- * process beside them takes longer for them. So while due ones come, the others of all controllers go one after the other, in their
- * order: slower, and never not at all, whatever one of them waits for. Reads always pass. With nothing due nothing waits.
+ * process beside them takes longer for them. So while due ones come, the others of all controllers begin one after the other, in their
+ * order and at a pace: slower, and never not at all, whatever becomes of one of them. Reads always pass. With nothing due nothing waits.
  */
 export class DueFirst {
   readonly #clock: Clock
   /** Others that wait for their turn, the first first. */
   readonly #waiting = new Set<() => void>()
   #due = 0
-  #beside = 0
   /** Ends the burst. */
   #quiet: Timer | undefined
+  /** Brings the next turn. */
+  #pace: Timer | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -33,7 +32,7 @@ export class DueFirst {
       send: (request) => {
         if (request.due === true) return this.#sendDue(inner, request)
         return this.#isBurst && isWrite(request)
-          ? this.#sendBeside(inner, request)
+          ? this.#sendInTurn(inner, request)
           : inner.send(request)
       },
       close: () => inner.close(),
@@ -57,31 +56,25 @@ export class DueFirst {
 
   #end(): void {
     this.#quiet = undefined
+    this.#pace?.cancel()
+    this.#pace = undefined
     for (const go of this.#waiting) this.#letGo(go)
   }
 
-  async #sendBeside(inner: Transport, request: TransportRequest): Promise<TransportResponse> {
-    if (this.#beside < BESIDE) this.#beside++
+  async #sendInTurn(inner: Transport, request: TransportRequest): Promise<TransportResponse> {
+    if (this.#pace === undefined) this.#startPace()
     else await this.#turn(request.signal)
-    let hasTurn = true
-    const endTurn = (): void => {
-      if (!hasTurn) return
-      hasTurn = false
-      this.#endTurn()
-    }
-    const late = this.#clock.after(MOST_TURN_MS, endTurn)
-    try {
-      return await inner.send(request)
-    } finally {
-      late.cancel()
-      endTurn()
-    }
+    return inner.send(request)
   }
 
-  #endTurn(): void {
-    this.#beside--
-    const [first] = this.#waiting
-    if (first !== undefined && this.#beside < BESIDE) this.#letGo(first)
+  #startPace(): void {
+    this.#pace = this.#clock.after(PACE_MS, () => {
+      this.#pace = undefined
+      const [first] = this.#waiting
+      if (first === undefined) return
+      this.#startPace()
+      this.#letGo(first)
+    })
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
@@ -98,9 +91,7 @@ export class DueFirst {
   }
 
   #letGo(go: () => void): void {
-    if (!this.#waiting.delete(go)) return
-    this.#beside++
-    go()
+    if (this.#waiting.delete(go)) go()
   }
 }
 

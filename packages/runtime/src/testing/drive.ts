@@ -66,8 +66,6 @@ export function drive<R = Verdict | void>(
       case 'wait':
         options.onWait?.(effect.waitMs)
         return undefined
-      case 'aside':
-        return undefined
       // One after the other: what depends on their order is a defect of the rules.
       case 'beside':
         return effect.rules.map(resultOf)
