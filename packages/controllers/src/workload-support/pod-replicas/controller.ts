@@ -46,8 +46,7 @@ export function replicaLogic<Owner extends ReplicaOwner>(
   const emptied = new EmptiedNamespaces(context.clock)
   const settings = {
     ...settingsOf(context, names, terminatingReplicas),
-    onNamespaceTerminating: (key: string, { metadata }: ReplicaOwner) =>
-      emptied.found(key, metadata?.uid ?? ''),
+    onNamespaceTerminating: (namespace: string) => emptied.found(owners.lister.list(namespace)),
   }
   return {
     queueName: names.queueName,

@@ -2,9 +2,11 @@
  * Owners whose namespace is being emptied. Each of their pods that goes changes their status, which nobody waits for, and each
  * of these writes keeps the server from deleting the next pod; so they are looked at once in a while until they are gone too.
  */
+import { keyOf } from '@gyropilot/api'
+import type { KubernetesObject } from '@gyropilot/api'
 import type { Clock } from '@gyropilot/foundation'
 
-export const REST_MS = 1_000
+export const REST_MS = 5_000
 
 export class EmptiedNamespaces {
   readonly #clock: Clock
@@ -15,9 +17,16 @@ export class EmptiedNamespaces {
     this.#clock = clock
   }
 
-  /** The server has refused a pod of this owner because of its namespace. */
-  found(key: string, uid: string): void {
-    this.#rests.set(key, { uid, untilMs: this.#clock.monotonicMs() + REST_MS })
+  /**
+   * The server has refused a pod because its namespace ends. All owners that are there now are of the namespace that ends, for nothing
+   * can be made in it any more: they need not find it out one by one.
+   */
+  found(owners: readonly KubernetesObject[]): void {
+    for (const owner of owners) {
+      const { uid = '' } = owner.metadata ?? {}
+      const key = keyOf(owner)
+      if (this.restMs(key, uid) === 0) this.#begin(key, uid)
+    }
   }
 
   /** How long the owner is to be left alone. 0: now is its time, and its next rest begins. */
@@ -26,8 +35,12 @@ export class EmptiedNamespaces {
     if (rest?.uid !== uid) return 0
     const leftMs = rest.untilMs - this.#clock.monotonicMs()
     if (leftMs > 0) return leftMs
-    this.found(key, uid)
+    this.#begin(key, uid)
     return 0
+  }
+
+  #begin(key: string, uid: string): void {
+    this.#rests.set(key, { uid, untilMs: this.#clock.monotonicMs() + REST_MS })
   }
 
   forget(key: string): void {
