@@ -6,7 +6,7 @@ import {
   podWithDevice,
   publish,
   TEMPLATE,
-} from '../scenarios/devices.ts'
+} from '../scenarios/nodes/devices.ts'
 import { APPS, hasRoom, isUsers, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 

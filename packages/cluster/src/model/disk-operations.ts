@@ -1,7 +1,7 @@
 /** What a random user does with disks, and with pods that he puts on nodes himself. */
 import { resources } from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import { disk, diskClaim, driveDisks, podWithDisk, usesDisk } from '../scenarios/disks.ts'
+import { disk, diskClaim, driveDisks, podWithDisk, usesDisk } from '../scenarios/storage/disks.ts'
 import { isUsers, remove, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 

@@ -1,9 +1,9 @@
 /** Jobs. Their ends must be exact: who counts a pod twice, or never, does not come to these numbers. */
 import type { Job, Pod } from '@gyropilot/api'
 import { isConditionTrue, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { job } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { job } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const JOB = 'job-controller'
 const TTL = 'ttl-after-finished-controller'

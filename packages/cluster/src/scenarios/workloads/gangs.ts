@@ -1,9 +1,9 @@
 /** Jobs whose pods are scheduled all or none. Their kinds are alpha: here they are custom resources, the gate's roles are added. */
 import type { Job, KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
 import { isConditionTrue, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { job } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { job } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 /** Longer than an event can be late. */

@@ -1,9 +1,9 @@
 /** Stories of StatefulSets. */
 import type { Pod, StatefulSet } from '@gyropilot/api'
 import { controllerOf, isPodActive, isPodReady, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { statefulSet } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { statefulSet } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STATEFUL_SET = 'statefulset-controller'
 const COLLECTOR = 'garbage-collector-controller'

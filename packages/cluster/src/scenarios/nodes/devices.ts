@@ -1,8 +1,8 @@
 /** Stories of devices, claims for them, and their taints. */
 import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
 import { isPodActive, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import type { Scenario } from '../scenario.ts'
 
 const CLAIMS = 'resourceclaim-controller'
 const TAINTS = 'device-taint-eviction-controller'

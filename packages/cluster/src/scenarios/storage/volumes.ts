@@ -1,9 +1,9 @@
 /** Stories of claims and volumes. */
 import type { Pod } from '@gyropilot/api'
 import { isPodReady, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { claim, podWithClaim, statefulSet, volume } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { claim, podWithClaim, statefulSet, volume } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const BINDER = 'persistentvolume-binder-controller'
 const CLAIM_PROTECTION = 'persistentvolumeclaim-protection-controller'

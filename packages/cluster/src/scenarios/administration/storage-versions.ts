@@ -1,11 +1,11 @@
 /** Versions in which objects are stored: which servers write which, and objects that are written anew. */
 import type { Lease } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { gatedKind } from './gated-kinds.ts'
-import { configMap } from './objects.ts'
-import { untilSo, untilWithOccasions } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { gatedKind } from '../gated-kinds.ts'
+import { configMap } from '../objects.ts'
+import { untilSo, untilWithOccasions } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 /** Longer than any cache lags: a server that came and went meanwhile would be none. */
 const STEP_MS = 20_000

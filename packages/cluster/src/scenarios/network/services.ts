@@ -1,9 +1,9 @@
 /** Stories of ReplicationControllers, Endpoints and budgets. */
 import { isPodActive, isPodReady, resources } from '@gyropilot/api'
 import type { Endpoints, EndpointSubset } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { pod, podDisruptionBudget, replicaSet, replicationController, service } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { pod, podDisruptionBudget, replicaSet, replicationController, service } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 const PATIENCE_MS = 600_000

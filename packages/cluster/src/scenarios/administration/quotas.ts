@@ -1,10 +1,10 @@
 /** Quotas: what they say is used is what is there. */
 import type { Pod, ResourceQuota } from '@gyropilot/api'
 import { compareQuantities, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { configMap, pod, service } from './objects.ts'
-import { untilSo } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { configMap, pod, service } from '../objects.ts'
+import { untilSo } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 type Amounts = NonNullable<NonNullable<ResourceQuota['spec']>['hard']>

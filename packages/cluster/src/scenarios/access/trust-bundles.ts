@@ -1,10 +1,10 @@
 /** The authority of the API server, for everybody to read. */
 import { createHash } from 'node:crypto'
-import { AUTHORITY_PEM } from '../simulated/fixed-certificates.ts'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { gatedKind } from './gated-kinds.ts'
-import { untilSo } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import { AUTHORITY_PEM } from '../../simulated/fixed-certificates.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { gatedKind } from '../gated-kinds.ts'
+import { untilSo } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 5_000
 const SIGNER = 'kubernetes.io/kube-apiserver-serving'

@@ -1,10 +1,10 @@
 /** Pods that could not share a volume on one node are told so. */
 import type { CSIDriver, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { claim, podWithClaim, volume } from './objects.ts'
-import { untilSo, untilWithOccasions } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { claim, podWithClaim, volume } from '../objects.ts'
+import { untilSo, untilWithOccasions } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const WARNER = 'selinux-warning-controller'
 const DRIVER = 'disks.example.com'

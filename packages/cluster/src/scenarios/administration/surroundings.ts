@@ -1,8 +1,8 @@
 import type { EndpointSlice } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { configMap, deployment, namespace, pod, replicaSet, service } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { configMap, deployment, namespace, pod, replicaSet, service } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 const AUTHORITY = 'kube-root-ca.crt'

@@ -1,9 +1,9 @@
 /** CronJobs: a minute has one Job, also of a manager that was away. */
 import type { Job } from '@gyropilot/api'
 import { isConditionTrue, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { cronJob } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { cronJob } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const CRON = 'cronjob-controller'
 const JOB = 'job-controller'

@@ -1,8 +1,8 @@
 /** Admission policies: what their expressions say of the kinds they match. */
 import { resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { policy } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { policy } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const CHECKER = 'validatingadmissionpolicy-status-controller'
 const STEP_MS = 5_000

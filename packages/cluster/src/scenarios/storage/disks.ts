@@ -8,8 +8,8 @@ import type {
   Pod,
   VolumeAttachment,
 } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import type { Scenario } from '../scenario.ts'
 
 const DRIVER = 'disks.example.com'
 const CLASS = 'disks'

@@ -1,9 +1,9 @@
 /** Autoscalers: where they end hangs on the load alone. */
 import type { Deployment } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { autoscaler, deployment } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { autoscaler, deployment } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const AUTOSCALER = 'horizontal-pod-autoscaler-controller'
 const STEP_MS = 30_000

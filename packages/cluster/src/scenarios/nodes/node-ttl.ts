@@ -2,9 +2,9 @@
 import type { Node } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { defaultControllersConfiguration } from '@gyropilot/controllers'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { untilSo } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { untilSo } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const TTL = 'node.alpha.kubernetes.io/ttl'
 const DAY_MS = 24 * 3_600_000

@@ -2,9 +2,9 @@
 import type { Node, Pod } from '@gyropilot/api'
 import { findCondition, isPodReady, isTerminating, resources } from '@gyropilot/api'
 import { defaultControllersConfiguration } from '@gyropilot/controllers'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { pod, replicaSet } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { pod, replicaSet } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 5_000
 const PATIENCE_MS = 900_000

@@ -2,11 +2,11 @@
 import type { ResourceSlice } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { DRIVER, deviceClaim } from './devices.ts'
-import { gatedKind } from './gated-kinds.ts'
-import { untilSo } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import { gatedKind } from '../gated-kinds.ts'
+import { untilSo } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const SPARE_PARTS = 'parts.example.com'
 /** Longer than any cache lags: an answer is given once, from what the caches have. */

@@ -1,8 +1,8 @@
 /** ClusterRoles that are the sum of others. */
 import type { ClusterRole } from '@gyropilot/api'
 import { deepEqual, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 5_000
 type Labels = Readonly<Record<string, string>>

@@ -1,9 +1,9 @@
 /** Stories of the controller that gives nodes the ranges of their pods. */
 import type { Node } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { nodeIpamHere } from '../pod-ranges.ts'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import type { Scenario } from './scenario.ts'
+import { nodeIpamHere } from '../../pod-ranges.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 const PATIENCE_MS = 900_000

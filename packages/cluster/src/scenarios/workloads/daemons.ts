@@ -1,9 +1,9 @@
 /** Stories of DaemonSets, and of pods whose node is gone. */
 import type { Pod } from '@gyropilot/api'
 import { isPodActive, isPodReady, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { daemonSet, pod } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { daemonSet, pod } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const DAEMON_SET = 'daemonset-controller'
 const COLLECTOR = 'pod-garbage-collector-controller'

@@ -1,9 +1,9 @@
 /** Stories of the scheduler and of kubelets: what is disturbed is theirs, and not the controllers'. */
 import type { Pod } from '@gyropilot/api'
 import { isPodReady, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { pod } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { pod } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 30_000
 const PATIENCE_MS = 900_000

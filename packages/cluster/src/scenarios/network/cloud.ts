@@ -1,9 +1,9 @@
 /** Stories of a cluster in a cloud. */
 import { resources } from '@gyropilot/api'
 import type { Node, Service } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { service } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { service } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
 const PATIENCE_MS = 600_000

@@ -1,8 +1,8 @@
 import type { Pod } from '@gyropilot/api'
 import { controllerOf, isPodActive, isPodReady, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { deployment, pod, replicaSet } from './objects.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { deployment, pod, replicaSet } from '../objects.ts'
+import type { Scenario } from '../scenario.ts'
 
 const REPLICA_SET = 'replicaset-controller'
 const DEPLOYMENT = 'deployment-controller'

@@ -1,10 +1,10 @@
 /** Ranges of Service addresses: one that is used cannot go, unless another has its addresses too. */
 import type { ServiceCIDR } from '@gyropilot/api'
 import { findCondition, resources } from '@gyropilot/api'
-import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
-import { service } from './objects.ts'
-import { untilSo } from './occasions.ts'
-import type { Scenario } from './scenario.ts'
+import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
+import { service } from '../objects.ts'
+import { untilSo } from '../occasions.ts'
+import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 20_000
 
