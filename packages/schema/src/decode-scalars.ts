@@ -1,14 +1,14 @@
 /** Values of single fields: what they may be, and how they are written once decoded. */
 import { canonicalQuantity } from '@gyropilot/api'
 import type { FieldType } from '@gyropilot/api'
-import { isInteger, stringifyExact } from './exact-json.ts'
+import { isInteger, stringifyExact } from './json/exact-json.ts'
 import {
   formatGoTime,
   MICRO_TIME_LAYOUT,
   parseGoTime,
   TIME_LAYOUT,
   type GoTime,
-} from './go-time.ts'
+} from './go/go-time.ts'
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
 export class DecodeError extends Error {

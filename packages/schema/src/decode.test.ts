@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from './objects.ts'
 import { DecodeError, decodeObject, emptyStatus, givenValue } from './decode.ts'
-import { parseJson } from './json.ts'
+import { parseJson } from './json/json.ts'
 
 const POD = { group: '', version: 'v1', kind: 'Pod' }
 const decode = (type: typeof POD, value: unknown): Draft => decodeObject(type, value)!.object

@@ -15,10 +15,10 @@ import {
   wantsInteger,
 } from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
-import { errorPathOf, presenceOf } from './go-facts.ts'
-import { bareStructName, elementTypeOf, goStructName, goTypeOf } from './go-types.ts'
+import { errorPathOf, presenceOf } from './go/go-facts.ts'
+import { bareStructName, elementTypeOf, goStructName, goTypeOf } from './go/go-types.ts'
 import { rememberEmpty } from './given-value.ts'
-import type { DocumentNotes } from './json.ts'
+import type { DocumentNotes } from './json/json.ts'
 
 /** At most so many problems are reported. */
 const PROBLEM_LIMIT = 100

@@ -1,7 +1,7 @@
 /** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
-import { escapeHtml, stringifyExact } from './exact-json.ts'
-import { goNumber } from './go-number.ts'
-import { goQuote } from './go-quote.ts'
+import { escapeHtml, stringifyExact } from './json/exact-json.ts'
+import { goNumber } from './go/go-number.ts'
+import { goQuote } from './go/go-quote.ts'
 
 export type FieldErrorType =
   | 'FieldValueNotFound'

@@ -1,5 +1,5 @@
 import type { Draft } from './objects.ts'
-import { sortedMap } from './sorted-json.ts'
+import { sortedMap } from './json/sorted-json.ts'
 
 /** Empty lists, maps and bytes that were left out: messages print them as `[]`, `{}` and `""`, not as `null`. */
 const empties = new WeakMap<object, Draft>()

@@ -3,11 +3,11 @@
  * print them, and differences between them. Contract: docs/behaviour/api-server/requests.md, "Field errors".
  */
 import type { Draft, Stored } from './objects.ts'
-import { escapeHtml, stringifyExact } from './exact-json.ts'
+import { escapeHtml, stringifyExact } from './json/exact-json.ts'
 import { emptyGiven } from './given-value.ts'
 import { internalTypes } from './internal-types.ts'
 import { unifiedDiff } from './line-diff.ts'
-import { sortedMap } from './sorted-json.ts'
+import { sortedMap } from './json/sorted-json.ts'
 
 interface InternalField {
   readonly name: string
