@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
-import { testClock } from '../testing/index.ts'
+import { testClock } from '../../testing/index.ts'
 import { ReflectorBackoff } from './reflector-backoff.ts'
 
 const BASES = [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]

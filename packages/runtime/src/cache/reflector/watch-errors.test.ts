@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statusError } from '../testing/index.ts'
+import { statusError } from '../../testing/index.ts'
 import { InternalErrorBudget, isVersionUnavailable, isWorthWaiting } from './watch-errors.ts'
 
 test('internal errors are allowed for the budget after the first of them', () => {

@@ -4,11 +4,11 @@ import { TransportError, isDecodedForCaller, isExpired, isTooManyRequests } from
 import type { Client, Decoding, ListOptions, ResourceClient } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { every, sleep } from '@gyropilot/foundation'
-import { inTurns } from '../turn.ts'
+import { inTurns } from '../../turn.ts'
 import { listPages } from './list-pages.ts'
 import { ReflectorBackoff } from './reflector-backoff.ts'
-import { shapeOf } from './transform.ts'
-import type { ObjectShape } from './transform.ts'
+import { shapeOf } from '../transform.ts'
+import type { ObjectShape } from '../transform.ts'
 import {
   InternalErrorBudget,
   isInternalError,

@@ -5,7 +5,7 @@ import { keyOf, resources } from '@gyropilot/api'
 import { TransportError } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { FakeServer, keysOf, statusError, testClock } from '../testing/index.ts'
+import { FakeServer, keysOf, statusError, testClock } from '../../testing/index.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorOptions } from './reflector.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { WorkClock, testClock } from '../testing/index.ts'
+import { WorkClock, testClock } from '../../testing/index.ts'
 import { closeStream, followStream } from './watch-stream.ts'
 import type { Stream, StreamTarget } from './watch-stream.ts'
 

@@ -2,8 +2,8 @@ import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { StatusError, TransportError, takeDecoded } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
-import { Turn } from '../turn.ts'
-import type { ObjectShape } from './transform.ts'
+import { Turn } from '../../turn.ts'
+import type { ObjectShape } from '../transform.ts'
 import { VeryShortWatch } from './watch-errors.ts'
 
 export type Stream<T extends KubernetesObject> = AsyncIterator<WatchEvent<T>>
