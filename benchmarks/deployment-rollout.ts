@@ -5,8 +5,8 @@
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Deployment, Pod } from '@gyropilot/api'
-import { cpuMilliseconds, print, run } from './controllers/running.ts'
-import type { Running } from './controllers/running.ts'
+import { cpuMilliseconds, print, run } from './controllers/measured/running.ts'
+import type { Running } from './controllers/measured/running.ts'
 
 const { values } = parseArgs({
   options: {

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Node, Pod, Service } from '@gyropilot/api'
-import { cpuMilliseconds, print, run } from './controllers/running.ts'
+import { cpuMilliseconds, print, run } from './controllers/measured/running.ts'
 
 const { values } = parseArgs({
   options: {

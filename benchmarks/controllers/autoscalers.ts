@@ -7,8 +7,8 @@
 // The server must not have the metrics API already.
 import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
-import { measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const PODS_EACH = 2
 const MINUTE_MS = 60_000

@@ -8,8 +8,8 @@
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import { SystemClock } from '@gyropilot/foundation'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager, costBetween, describeCost } from './measured/measured-manager.ts'
 
 const { values, positionals: command } = parseArgs({
   allowPositionals: true,

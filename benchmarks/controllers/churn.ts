@@ -8,7 +8,7 @@
 import { resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { isNotFound } from '@gyropilot/client'
-import { measuredRun } from './measured-run.ts'
+import { measuredRun } from './measured/measured-run.ts'
 
 const EVERY_MS = 1_000
 const REPORT_EVERY_MINUTES = 5

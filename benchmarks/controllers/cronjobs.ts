@@ -9,8 +9,8 @@ import { resources } from '@gyropilot/api'
 import type { Job } from '@gyropilot/api'
 import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
-import { measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const MINUTE_MS = 60_000
 const BEFORE_THE_MINUTE_MS = 5_000

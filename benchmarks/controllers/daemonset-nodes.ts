@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { newControllerRef, resources } from '@gyropilot/api'
 import type { DaemonSet, Node, Pod } from '@gyropilot/api'
-import { cpuMilliseconds, print, run } from './running.ts'
+import { cpuMilliseconds, print, run } from './measured/running.ts'
 
 const { values } = parseArgs({
   options: {

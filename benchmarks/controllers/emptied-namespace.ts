@@ -7,8 +7,8 @@
 // the others' objects go is what is measured.
 import { resources } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
-import { countOf, measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { countOf, measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const DEPLOYMENTS = 100
 const CONFIG_MAPS = 500

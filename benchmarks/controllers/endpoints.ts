@@ -10,9 +10,9 @@ import { resources } from '@gyropilot/api'
 import type { Endpoints, Pod, Service } from '@gyropilot/api'
 import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager } from './measured-manager.ts'
-import { forEach, phase } from './phases.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager } from './measured/measured-manager.ts'
+import { forEach, phase } from './measured/phases.ts'
 
 const { values, positionals: command } = parseArgs({
   allowPositionals: true,

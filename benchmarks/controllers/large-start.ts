@@ -13,9 +13,9 @@ import { SystemClock, formatMicroTime } from '@gyropilot/foundation'
 import { putIntoEtcd } from '../load/etcd-writer.ts'
 import type { StoredObject } from '../load/etcd-writer.ts'
 import { LARGE_CLUSTER, realisticPod } from '../load/realistic-pod.ts'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager } from './measured-manager.ts'
-import { countOf } from './measured-run.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager } from './measured/measured-manager.ts'
+import { countOf } from './measured/measured-run.ts'
 
 const { values, positionals: programs } = parseArgs({
   allowPositionals: true,

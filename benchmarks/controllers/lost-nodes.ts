@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { parseTime, resources } from '@gyropilot/api'
 import type { Lease, Node, Pod } from '@gyropilot/api'
 import { formatMicroTime } from '@gyropilot/foundation'
-import { cpuMilliseconds, print, run } from './running.ts'
+import { cpuMilliseconds, print, run } from './measured/running.ts'
 
 const { values } = parseArgs({
   options: {

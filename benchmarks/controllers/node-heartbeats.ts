@@ -12,9 +12,9 @@ import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Lease, Node } from '@gyropilot/api'
 import { SystemClock, formatMicroTime, formatTime } from '@gyropilot/foundation'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
-import type { Cost } from './measured-manager.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager, costBetween, describeCost } from './measured/measured-manager.ts'
+import type { Cost } from './measured/measured-manager.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

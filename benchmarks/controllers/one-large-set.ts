@@ -10,8 +10,8 @@ import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, SharedInformerFactory } from '@gyropilot/runtime'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager, costBetween, describeCost } from './measured-manager.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager, costBetween, describeCost } from './measured/measured-manager.ts'
 
 const { values, positionals: command } = parseArgs({
   allowPositionals: true,

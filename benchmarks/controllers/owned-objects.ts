@@ -6,8 +6,8 @@
 // COMMAND starts a controller manager of that server, with --secure-port=PORT and preferably --controllers=garbage-collector-controller.
 import { resources } from '@gyropilot/api'
 import type { ConfigMap } from '@gyropilot/api'
-import { countOf, measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { countOf, measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const OWNERS = 100
 

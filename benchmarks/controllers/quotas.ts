@@ -5,8 +5,8 @@
 //
 // COMMAND starts a controller manager of that server, with --secure-port=PORT and preferably --controllers=resourcequota-controller.
 import { resources } from '@gyropilot/api'
-import { measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const OBJECTS_EACH = 20
 

@@ -6,8 +6,8 @@
 // COMMAND starts a controller manager of that server, with --secure-port=PORT, --service-account-private-key-file=FILE and
 // preferably --controllers=serviceaccount-token-controller.
 import { resources } from '@gyropilot/api'
-import { countOf, measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { countOf, measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 await measuredRun('tokens', 5000, async ({ client, namespace, count, startManager, phase }) => {
   const accounts = client.resource(resources.serviceaccounts, namespace)

@@ -10,8 +10,8 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resources } from '@gyropilot/api'
-import { measuredRun } from './measured-run.ts'
-import { forEach } from './phases.ts'
+import { measuredRun } from './measured/measured-run.ts'
+import { forEach } from './measured/phases.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'signing-requests-'))
 const file = (name: string): string => join(directory, name)

@@ -16,9 +16,9 @@ import type {
 } from '@gyropilot/api'
 import { SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, SharedInformerFactory } from '@gyropilot/runtime'
-import { directClient } from './direct-client.ts'
-import { MeasuredManager } from './measured-manager.ts'
-import { forEach, phase } from './phases.ts'
+import { directClient } from './measured/direct-client.ts'
+import { MeasuredManager } from './measured/measured-manager.ts'
+import { forEach, phase } from './measured/phases.ts'
 
 const { values, positionals: command } = parseArgs({
   allowPositionals: true,
