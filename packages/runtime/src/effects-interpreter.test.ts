@@ -4,10 +4,8 @@ import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
-  apply,
   beside,
   callOutside,
-  create,
   currentTimeMs,
   discoverLive,
   discoverRemembered,
@@ -15,16 +13,13 @@ import {
   getLivePath,
   getLiveSubresource,
   listLive,
-  patch,
-  remove,
   resourceOfKind,
-  update,
-  updateStatus,
   wait,
   write,
   writeAll,
   writeAside,
 } from './effects.ts'
+import { apply, create, patch, remove, update, updateStatus } from './writes.ts'
 import type { Effect, Outcome, Reconcile, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { PrometheusRegistry } from '@gyropilot/foundation'
-import { create, patch, remove, update } from './effects.ts'
+import { create, patch, remove, update } from './writes.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { fakeInformers } from './testing/index.ts'
 

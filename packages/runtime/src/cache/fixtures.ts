@@ -7,7 +7,7 @@ import { DeletedFinalStateUnknown } from '../informer.ts'
 import type { EventHandler } from '../informer.ts'
 import { FakeServer, testClock } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
-import type { SharedInformerOptions } from './shared-informer.ts'
+import type { SharedInformerOptions } from './shared-informer-options.ts'
 
 export const pod = (name: string, extra: Partial<Pod> = {}): Pod => ({
   apiVersion: 'v1',

@@ -11,7 +11,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { refusalOf } from '../testing/list-option-rules.ts'
 import { keysOf, testClock } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
-import type { SharedInformerOptions } from './shared-informer.ts'
+import type { SharedInformerOptions } from './shared-informer-options.ts'
 
 // Beyond 2^53, where numbers would round: versions are texts.
 const version = (number: number): string => `90071992547409930${number}`

@@ -1,7 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { SharedSubtrees, groupResourceOf, keyOf } from '@gyropilot/api'
-import type { Client } from '@gyropilot/client'
-import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
+import type { Logger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '../informer.ts'
 import { Turn, inTurns } from '../turn.ts'
 import type {
@@ -15,54 +14,16 @@ import { DeltaQueue } from './delta-queue.ts'
 import type { ObjectDelta, WholeDelta } from './delta-queue.ts'
 import { HandlerDelivery } from './handler-delivery.ts'
 import type { Notification } from './handler-delivery.ts'
-import type { InformerMetrics } from './informer-metrics.ts'
 import { Latch } from './latch.ts'
-import type { MutationDetector } from './mutation-detector.ts'
 import { ObjectTable, differenceOf, isSameState } from './object-table.ts'
 import { Reflector } from './reflector/reflector.ts'
 import type { ReflectorSink } from './reflector/reflector.ts'
 import { ResyncSchedule } from './resync-schedule.ts'
 import type { ResyncMember } from './resync-schedule.ts'
+import type { SharedInformerOptions } from './shared-informer-options.ts'
 import { Store } from './store.ts'
 import { dropManagedFields, lean, shapeOf, withKind } from './transform.ts'
 import type { Transform } from './transform.ts'
-
-/** One collection; most programs get their informers of a factory or a ControllerManager. */
-export interface SharedInformerOptions<T extends KubernetesObject> {
-  readonly client: Client
-  readonly type: ResourceType<T>
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  readonly namespace?: string
-  readonly labelSelector?: string
-  readonly fieldSelector?: string
-  /** Objects are PartialObjectMetadata. */
-  readonly metadataOnly?: boolean
-  /** Also the period of handlers that ask for none. Default 0: no resync. */
-  readonly defaultResyncMs?: number
-  /** Default: metadata.managedFields is dropped. */
-  readonly transform?: Transform<T>
-  /**
-   * Takes what nobody reads off objects that were decoded for this informer: they are kept as this answers. Objects that are shared
-   * with a server in this process are kept as they are. Must accept its own results and must not change what it is given.
-   */
-  readonly trim?: (object: T) => T
-  /** Told of errors that end a round of list and watch; default: logged. Must return fast. */
-  readonly onWatchError?: (error: unknown) => void
-  /** Stream the initial list. Default true. */
-  readonly watchList?: boolean
-  /** Ask for bookmarks. Default true; a streamed initial list has them in any case. */
-  readonly watchBookmarks?: boolean
-  readonly pageSize?: number
-  /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
-  readonly onInconsistentList?: (error: Error) => void
-  /** What finds equal parts of cached objects; informers of one process should have one. Default: one of its own. */
-  readonly subtrees?: SharedSubtrees
-  readonly metrics?: InformerMetrics
-  /** Looks for edits of what handlers were given; costs a copy of each. Default: nobody looks. */
-  readonly mutationDetector?: MutationDetector
-}
 
 /** Between two looks at the time. */
 const NOTIFICATIONS_PER_PAUSE = 64

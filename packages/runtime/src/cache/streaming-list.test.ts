@@ -8,7 +8,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, FakeWatch, keysOf, statusError, testClock } from '../testing/index.ts'
 import type { FakeRequest } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
-import type { SharedInformerOptions } from './shared-informer.ts'
+import type { SharedInformerOptions } from './shared-informer-options.ts'
 
 const pod = (name: string, resourceVersion?: string): Pod => ({
   apiVersion: 'v1',
