@@ -8,32 +8,18 @@ import { roundQuantityToMilli } from '@gyropilot/api'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
 import {
+  jsonKind,
   DecodeError,
   TypeMismatchError,
-  jsonKind,
   scalarDecoders,
   wantsInteger,
 } from './decode-scalars.ts'
-import type { Mismatch } from './decode-scalars.ts'
-import { errorPathOf, presenceOf } from './go/go-facts.ts'
-import { bareStructName, elementTypeOf, goStructName, goTypeOf } from './go/go-types.ts'
+import { forEachMember, mismatchOf, report, spellingOf } from './decode-walk.ts'
+import type { Walk } from './decode-walk.ts'
+import { presenceOf } from './go/go-facts.ts'
+import { elementTypeOf, goStructName, goTypeOf } from './go/go-types.ts'
 import { rememberEmpty } from './given-value.ts'
 import type { DocumentNotes } from './json/json.ts'
-
-/** At most so many problems are reported. */
-const PROBLEM_LIMIT = 100
-
-interface Walk {
-  /** Field names and list positions, outermost first. */
-  readonly path: (string | number)[]
-  /** Structs on the way, with the depth of `path` at which their fields stand. */
-  readonly structs: { readonly plan: StructPlan; readonly depth: number }[]
-  readonly problems: string[]
-  readonly root: unknown
-  readonly notes: DocumentNotes
-  /** The first value of a wrong type. */
-  readonly mismatches: TypeMismatchError[]
-}
 
 const NO_NOTES: DocumentNotes = { occurrences: undefined }
 
@@ -209,14 +195,6 @@ function schemaOrBoolean(value: unknown, walk: Walk): unknown {
   return decoded
 }
 
-/** How the number at the place of the walk was written, when it is no plain integer. */
-function spellingOf({ root, path, notes: { spellings } }: Walk): string | undefined {
-  if (spellings === undefined) return undefined
-  let holder = root as Draft | undefined
-  for (const step of path.slice(0, -1)) holder = holder?.[step]
-  return holder === undefined ? undefined : spellings.get(holder)?.get(path.at(-1)!)
-}
-
 /** What Go's decoder leaves for null inside lists and maps. */
 function zeroElement(field: FieldSchema): () => unknown {
   if (field.type === 'string' || field.type === 'bytes') return () => ''
@@ -272,28 +250,9 @@ function setOwn(target: Draft, key: string, value: unknown): void {
   else target[key] = value
 }
 
-/** Members in document order, repeated ones as often as they stand there. */
-function forEachMember(
-  value: Draft,
-  walk: Walk,
-  visit: (key: string, member: unknown) => void,
-): void {
-  const repeated = walk.notes.occurrences?.get(value)
-  if (repeated === undefined) {
-    for (const key of Object.keys(value)) visit(key, value[key])
-    return
-  }
-  const seen = new Set<string>()
-  for (const [key, member] of repeated) {
-    if (seen.has(key)) report(walk, 'duplicate', key)
-    seen.add(key)
-    visit(key, member)
-  }
-}
-
 function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
   const object: Draft = {}
-  walk.structs.push({ plan, depth: walk.path.length })
+  walk.structs.push({ name: plan.name, depth: walk.path.length })
   forEachMember(value, walk, (key, member) => {
     const field = plan.fields.get(key)
     if (field === undefined) {
@@ -312,51 +271,6 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
   walk.structs.pop()
   for (const { name, zero } of plan.always) if (object[name] === undefined) object[name] = zero()
   return object
-}
-
-function report(walk: Walk, what: 'unknown' | 'duplicate', key: string): void {
-  if (walk.problems.length >= PROBLEM_LIMIT) return
-  walk.problems.push(`${what} field ${JSON.stringify(pathText([...walk.path, key]))}`)
-}
-
-/** `spec.containers[0].env` */
-function pathText(path: readonly (string | number)[]): string {
-  let text = ''
-  for (const part of path)
-    text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`
-  return text
-}
-
-/** `json: cannot unmarshal string into Go struct field Container.spec.containers.env of type []v1.EnvVar` */
-function mismatchOf(
-  walk: Walk,
-  goType: string,
-  integer: boolean,
-  shown?: string,
-  isStruct = false,
-): Mismatch {
-  return (value) => {
-    const kind = shown ?? jsonKind(value, integer)
-    const innermost = walk.structs.at(-1)
-    if (innermost === undefined)
-      return new TypeMismatchError(
-        `json: cannot unmarshal ${kind} into Go value of type ${goType}`,
-        {
-          given: value,
-          goType,
-          isStruct,
-        },
-      )
-    const names: string[] = []
-    for (const { plan, depth } of walk.structs) {
-      const name = walk.path.slice(depth).find((part) => typeof part === 'string') as string
-      names.push(errorPathOf(plan.name, name))
-    }
-    return new TypeMismatchError(
-      `json: cannot unmarshal ${kind} into Go struct field ${bareStructName(innermost.plan.name)}.${names.join('.')} of type ${goType}`,
-      { given: value, goType, isStruct },
-    )
-  }
 }
 
 export interface DecodedObject {
