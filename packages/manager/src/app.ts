@@ -6,7 +6,7 @@ import {
   serverBackoffFrom,
 } from '@gyropilot/client'
 import type { RestConfig, Transport } from '@gyropilot/client'
-import { PrometheusRegistry, errorText, silentMetrics, uuid } from '@gyropilot/foundation'
+import { PrometheusRegistry, silentMetrics, uuid } from '@gyropilot/foundation'
 import type {
   Clock,
   HostEnvironment,
@@ -24,13 +24,8 @@ import { TOKEN_CONTROLLER } from './controller-names.ts'
 import type { HostFolders } from './options/controllers-configuration.ts'
 import { createElection } from './election/election.ts'
 import type { Election, ElectionOptions } from './election/election.ts'
-import { managerErrors } from './errors.ts'
 import { fencedTransport } from './election/fenced-transport.ts'
-import {
-  defaultLeaderMigration,
-  lockOf,
-  parseLeaderMigration,
-} from './election/leader-migration.ts'
+import { loadLeaderMigration, lockOf } from './election/leader-migration.ts'
 import type { LeaderMigration } from './election/leader-migration.ts'
 import { loggingRecorder } from './logging-recorder.ts'
 import { metricFilters } from './metrics/metric-manifest.ts'
@@ -95,7 +90,10 @@ export async function runApp(
     host,
     logger,
   )
-  const migration = await leaderMigration(options, host)
+  const isMigrating = options.flag('leader-elect') && options.flag('enable-leader-migration')
+  const migration = isMigrating
+    ? await loadLeaderMigration(options.text('leader-migration-config'), host)
+    : undefined
   const filters = await metricFilters(options, host)
   const app = new App({ program, prepared, options, world, config, migration, filters })
   const lifetime = new AbortController()
@@ -107,23 +105,6 @@ export async function runApp(
     close()
     await app.close()
   }
-}
-
-async function leaderMigration(
-  options: Options,
-  host: HostEnvironment,
-): Promise<LeaderMigration | undefined> {
-  if (!options.flag('leader-elect') || !options.flag('enable-leader-migration')) return undefined
-  const path = options.text('leader-migration-config')
-  if (path === '') return defaultLeaderMigration
-  let text: string
-  try {
-    text = await host.readTextFile(path)
-  } catch (error) {
-    const message = `unable to read leader migration configuration from ${JSON.stringify(path)}: ${errorText(error)}`
-    throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
-  }
-  return parseLeaderMigration(text, path)
 }
 
 interface AppParts {

@@ -1,5 +1,6 @@
 /** Which lock a controller runs under while loops move between managers. Contract: docs/behaviour/runtime/manager.md, Leader migration. */
 import { errorText } from '@gyropilot/foundation'
+import type { HostEnvironment } from '@gyropilot/foundation'
 import type { YamlDocument } from '@gyropilot/foundation/yaml'
 import { managerErrors } from '../errors.ts'
 
@@ -37,6 +38,22 @@ export function lockOf(migration: LeaderMigration, controller: string, component
   const listed = migration.controllerLeaders.findLast(({ name }) => name === controller)
   if (listed === undefined) return 'main'
   return listed.component === component || listed.component === '*' ? 'migration' : 'not-run-here'
+}
+
+/** What the file says; the default without a path. */
+export async function loadLeaderMigration(
+  path: string,
+  host: Pick<HostEnvironment, 'readTextFile'>,
+): Promise<LeaderMigration> {
+  if (path === '') return defaultLeaderMigration
+  let text: string
+  try {
+    text = await host.readTextFile(path)
+  } catch (error) {
+    const message = `unable to read leader migration configuration from ${JSON.stringify(path)}: ${errorText(error)}`
+    throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
+  }
+  return parseLeaderMigration(text, path)
 }
 
 /** A LeaderMigrationConfiguration in YAML or JSON; an unknown or repeated field is refused. */
