@@ -2,18 +2,19 @@
 import { hostPortsOf, podRequests } from '@gyropilot/api'
 import type { Container, HostPort, Pod, ResourceAmounts } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
-import type { Timer } from '@gyropilot/foundation'
 import type { PodBehavior } from '../behavior/behavior.ts'
-import { containerProblem } from './container-problems.ts'
+import { configurationProblem } from './configuration-problem.ts'
 import { ContainerRunner } from '../running/container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
-import { PodSources } from '../container/pod-files.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import { GraceTime } from '../running/grace-time.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from '../running/local-pod.ts'
 import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
+import { takeAddress } from './pod-address.ts'
+import { PodDeadline } from './pod-deadline.ts'
 import { PodMounts } from './pod-mounts.ts'
+import { placeOf } from './pod-place.ts'
 import { PodResizer } from './pod-resizer.ts'
 import { grantedPod, resizesOf } from '../running/pod-resize.ts'
 import { PodPrograms } from '../running/pod-programs.ts'
@@ -25,8 +26,6 @@ import { StatusWriter } from './status-writer.ts'
 const COALESCE_MS = 20
 /** How long an address may wait for company before it is written by itself. */
 const SANDBOX_WRITE_MS = 1_000
-const NO_RANGE =
-  'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'
 
 export class PodWorker {
   #requests: ResourceAmounts
@@ -48,8 +47,7 @@ export class PodWorker {
   #generation: number | undefined
   #terminating = false
   #grace: GraceTime | undefined
-  #deadlineSeconds: number | undefined
-  #deadline: Timer | undefined
+  #deadline: PodDeadline | undefined
   #done = false
 
   constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
@@ -156,24 +154,7 @@ export class PodWorker {
 
   /** Where commands of a container run. */
   place(container: Container, containerId: string): Place {
-    const { client, clock, nodeName, network } = this.#node
-    // What the node knows already may not be written yet.
-    const own = podStatusOf(this.pod, this.#local, this.#node, clock.nowMs())
-    const pod = { ...this.pod, status: { ...own, qosClass: this.pod.status?.qosClass } }
-    return {
-      pod,
-      network: network && ((signal) => network.of(pod, nodeName, signal)),
-      container,
-      containerId,
-      storage: this.#files(),
-      client,
-      clock,
-      nodeName,
-      resources: () => {
-        const own = this.#local.containers.find(({ spec }) => spec.name === container.name)
-        return own?.resources ?? container.resources
-      },
-    }
+    return placeOf(this.#node, this.pod, this.#local, this.#files(), { container, containerId })
   }
 
   /** Calls back whenever a container changes its state, and when the pod goes. */
@@ -286,15 +267,8 @@ export class PodWorker {
     return this.#life.signal.aborted
   }
 
-  async #configurationProblem(container: Container): Promise<string | undefined> {
-    const { references, client, nodeName } = this.#node
-    const pod = this.#writer.stored
-    const problem = await references.environmentProblem(pod, container)
-    if (problem !== undefined) return problem
-    const sources = new PodSources(client, pod, () => this.#files())
-    const inFile = await sources.fileKeyProblem(container)
-    if (inFile !== undefined) return inFile
-    return containerProblem(pod, container, () => sources.environment(container, nodeName))
+  #configurationProblem(container: Container): Promise<string | undefined> {
+    return configurationProblem(this.#node, this.#writer.stored, container, () => this.#files())
   }
 
   #notify(): void {
@@ -349,51 +323,35 @@ export class PodWorker {
 
   /** False: the pod ended before its node had addresses to give. */
   async #takeAddress(): Promise<boolean> {
-    const { addresses, hostIp, recorder } = this.#node
-    const regarding = this.#writer.stored
-    if (regarding.spec?.hostNetwork === true) {
-      this.#local.ip = hostIp
-      return true
-    }
-    if (!addresses.isKnown)
-      recorder.record({ regarding, type: 'Warning', reason: 'NetworkNotReady', message: NO_RANGE })
-    const address = await addresses.take(this.#life.signal)
-    if (this.#terminating || this.#done) {
-      if (address !== undefined) addresses.release(address)
-      return false
-    }
-    this.#local.ip = address ?? hostIp
-    return true
+    const isOver = (): boolean => this.#terminating || this.#done
+    const address = await takeAddress(this.#node, this.#writer.stored, this.#life.signal, isOver)
+    if (address !== undefined) this.#local.ip = address
+    return address !== undefined
   }
 
-  /** Again whenever the pod has another one. */
+  /** Few pods have one. */
   #watchDeadline(): void {
-    const seconds = this.#writer.stored.spec?.activeDeadlineSeconds
-    if (seconds === undefined || seconds === this.#deadlineSeconds) return
-    this.#deadlineSeconds = seconds
-    this.#deadline?.cancel()
-    const started =
-      Date.parse(this.#writer.stored.status?.startTime ?? '') || this.#local.startedAtMs
-    const remainingMs = started + seconds * 1000 - this.#node.clock.nowMs()
-    const timer = this.#node.clock.after(Math.max(0, remainingMs), () => {
-      if (this.#terminating || this.#done) return
-      const message = 'Pod was active on the node longer than the specified deadline'
-      this.#local.failure = { reason: 'DeadlineExceeded', message }
-      const pod = this.#writer.stored
-      this.#node.recorder.record({
-        regarding: pod,
-        type: 'Normal',
-        reason: 'DeadlineExceeded',
-        message,
-      })
-      this.#begin(async () => {
-        await this.#stopContainers(Number(pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
-        await this.#writer.flush()
-        this.#finish()
-      })
+    const pod = this.#writer.stored
+    if (pod.spec?.activeDeadlineSeconds === undefined) return
+    const { clock } = this.#node
+    this.#deadline ??= new PodDeadline(this.#local, clock, this.#life.signal, () =>
+      this.#deadlinePassed(),
+    )
+    this.#deadline.watch(pod)
+  }
+
+  #deadlinePassed(): void {
+    if (this.#terminating || this.#done) return
+    const message = 'Pod was active on the node longer than the specified deadline'
+    const reason = 'DeadlineExceeded'
+    this.#local.failure = { reason, message }
+    const pod = this.#writer.stored
+    this.#node.recorder.record({ regarding: pod, type: 'Normal', reason, message })
+    this.#begin(async () => {
+      await this.#stopContainers(Number(pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
+      await this.#writer.flush()
+      this.#finish()
     })
-    this.#deadline = timer
-    this.#life.signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
 
   async #terminate(graceMs: number): Promise<void> {

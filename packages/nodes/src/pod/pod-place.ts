@@ -1,0 +1,34 @@
+import type { Pod } from '@gyropilot/api'
+import type { Place } from '../container/container-commands.ts'
+import type { PodStorage } from '../container/pod-storage.ts'
+import type { LocalPod } from '../running/local-pod.ts'
+import type { NodeServices } from './node-services.ts'
+import { podStatusOf } from './pod-status.ts'
+
+/** Where commands of a container of the pod run. */
+export function placeOf(
+  node: NodeServices,
+  stored: Pod,
+  local: LocalPod,
+  storage: PodStorage,
+  { container, containerId }: Pick<Place, 'container' | 'containerId'>,
+): Place {
+  const { client, clock, nodeName, network } = node
+  // What the node knows already may not be written yet.
+  const status = podStatusOf(stored, local, node, clock.nowMs())
+  const pod = { ...stored, status: { ...status, qosClass: stored.status?.qosClass } }
+  return {
+    pod,
+    network: network && ((signal) => network.of(pod, nodeName, signal)),
+    container,
+    containerId,
+    storage,
+    client,
+    clock,
+    nodeName,
+    resources: () => {
+      const own = local.containers.find(({ spec }) => spec.name === container.name)
+      return own?.resources ?? container.resources
+    },
+  }
+}
