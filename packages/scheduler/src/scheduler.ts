@@ -3,44 +3,26 @@
  * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
 import { deepEqual, resources } from '@gyropilot/api'
-import type { Node, Pod, PodDisruptionBudget } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
-import type { EventRecorder, InformerFactory, Lister } from '@gyropilot/runtime'
+import type { EventRecorder, InformerFactory } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
-import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
-import type { Search } from './feasible-nodes.ts'
 import { FilterError } from './filters/filter-error.ts'
-import { filtersWith, prepared } from './filters/index.ts'
-import type { NamedFilter } from './filters/index.ts'
+import { filtersWith } from './filters/index.ts'
 import { isAwaited } from './filters/pod-affinity.ts'
 import { isCountedFor } from './filters/topology-spread.ts'
-import {
-  NOT_HELPFUL,
-  NO_VICTIMS,
-  deviceProblemMessage,
-  preFilterMessage,
-  unschedulableMessage,
-} from './message.ts'
-import type { NodeVerdict, PreemptionOutcome } from './message.ts'
+import { deviceProblemMessage, preFilterMessage, unschedulableMessage } from './message.ts'
 import { NodeIndex } from './node-index.ts'
 import type { NodeInfo } from './node-info.ts'
+import { NodeSearch } from './node-search.ts'
 import { Nominations } from './nominations.ts'
 import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
-import {
-  bestCandidate,
-  candidatesToFind,
-  priorityOf,
-  victimsOn,
-  whyNotEligible,
-} from './preemption.ts'
-import type { PreemptionCandidate } from './preemption.ts'
+import { Preemptor } from './preemptor.ts'
 import { bestScored, scoreNodes } from './scores.ts'
-import { ChangedSnapshot } from './snapshot.ts'
-import type { Snapshot } from './snapshot.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { spreadGroupOf } from './spread-group.ts'
 import type { GroupListers } from './spread-group.ts'
@@ -68,10 +50,10 @@ export class Scheduler {
   readonly #queue: SchedulingQueue
   readonly #nodes: NodeIndex
   readonly #groups: GroupListers
-  readonly #budgets: Lister<PodDisruptionBudget>
   readonly #volumes: VolumeBinder
   readonly #devices: DeviceClaims
-  readonly #filters: readonly NamedFilter[]
+  readonly #search: NodeSearch
+  readonly #preemptor: Preemptor
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
   /** Pods with a node whose volumes are not bound yet, by uid. */
@@ -79,8 +61,6 @@ export class Scheduler {
   /** Under way at the server. */
   #bindings = 0
   #bound = Promise.withResolvers<void>()
-  /** Where the next search among all nodes begins. */
-  #startIndex = 0
   #running = false
   #woken = false
 
@@ -109,8 +89,15 @@ export class Scheduler {
     })
     this.#devices = new DeviceClaims(options, () => this.#queue.moveAll())
     const own = filtersWith(volumeFilters(this.#volumes.listers), this.#devices.isServed)
-    this.#filters = [...own, this.#devices.filter]
-    this.#budgets = informers.informer(resources.poddisruptionbudgets).lister
+    this.#search = new NodeSearch([...own, this.#devices.filter], this.#nodes, this.#nominations)
+    this.#preemptor = new Preemptor({
+      nodes: this.#nodes,
+      search: this.#search,
+      nominations: this.#nominations,
+      budgets: informers.informer(resources.poddisruptionbudgets).lister,
+      writes: this.#writes,
+      random: options.random,
+    })
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
       onUpdate: (_, node) => this.#nodeChanged(node),
@@ -214,12 +201,12 @@ export class Scheduler {
     const deviceProblem = this.#devices.problem(pod)
     if (deviceProblem !== undefined && all.length > 0)
       return this.#fail(pod, 'Unschedulable', deviceProblemMessage(deviceProblem, all.length), '')
-    const search = this.#search(pod)
+    const search = this.#search.of(pod)
     if (search instanceof FilterError) return this.#fail(pod, 'SchedulerError', search.message)
     const { feasible, verdicts } = search
     if (feasible.length === 0) {
       const claims = this.#devices.reconsider(pod, verdicts)
-      const { outcome, nomination } = this.#preempt(pod, verdicts)
+      const { outcome, nomination } = this.#preemptor.preempt(pod, verdicts)
       this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome, claims), nomination)
       return
     }
@@ -229,114 +216,6 @@ export class Scheduler {
     const assumed = this.#volumes.assume(pod, chosen.node!)
     if (assumed === undefined) void this.#bind(pod, chosen.name)
     else void this.#bindWithVolumes(pod, chosen.name, assumed)
-  }
-
-  #search(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> | FilterError {
-    try {
-      return this.#searched(pod)
-    } catch (error) {
-      if (error instanceof FilterError) return error
-      throw error
-    }
-  }
-
-  /** The node that the pod was promised is taken when it fits; else the search goes on where the last one ended. */
-  #searched(pod: Pod): Pick<Search, 'feasible' | 'verdicts'> {
-    const own = prepared(this.#filters, pod, this.#nodes)
-    const verdictOf = (info: NodeInfo): NodeVerdict | undefined =>
-      verdictBy(own, info) ?? this.#promisedVerdict(pod, info, this.#nodes)
-    const promised = this.#nodes.get(pod.status?.nominatedNodeName ?? '')
-    if (promised?.node !== undefined && verdictOf(promised) === undefined)
-      return { feasible: [promised], verdicts: [] }
-    const names = namedNodes(pod)
-    if (names !== undefined)
-      return findNamed(names, this.#nodes, (name) => this.#nodes.get(name), verdictOf)
-    const { nodes } = this.#nodes
-    const search = findFeasible(nodes, this.#startIndex, verdictOf)
-    this.#startIndex = nodes.length === 0 ? 0 : (this.#startIndex + search.looked) % nodes.length
-    return search
-  }
-
-  /** Pods as important that were promised room on the node count there, though they are not there yet. */
-  #promisedVerdict(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
-    if (this.#nominations.isEmpty) return undefined
-    const promised = this.#nominations
-      .on(info.name)
-      .filter(
-        (other) =>
-          other.metadata?.uid !== pod.metadata?.uid && priorityOf(other) >= priorityOf(pod),
-      )
-    if (promised.length === 0) return undefined
-    const full = info.with(promised)
-    const changed = new ChangedSnapshot(snapshot, info, full)
-    return verdictBy(prepared(this.#filters, pod, changed), full)
-  }
-
-  /** Of a node as it would be. One that cannot be judged would not do. */
-  #changedVerdict(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
-    try {
-      return (
-        verdictBy(prepared(this.#filters, pod, snapshot), info) ??
-        this.#promisedVerdict(pod, info, snapshot)
-      )
-    } catch (error) {
-      if (!(error instanceof FilterError)) throw error
-      return { node: info.name, reasons: [error.message], curable: false }
-    }
-  }
-
-  /** Makes room by taking less important pods away. `nomination` as of PodWrites. */
-  #preempt(
-    pod: Pod,
-    verdicts: readonly NodeVerdict[],
-  ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
-    const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
-    if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
-    const { candidates, reasons } = this.#candidates(pod, verdicts)
-    const best = bestCandidate(candidates)
-    if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
-    for (const victim of best.victims) void this.#writes.evict(victim, pod, best.node)
-    this.#takeBack(best.node, pod)
-    return { outcome: { kind: 'victims' }, nomination: best.node }
-  }
-
-  /** Nodes where taking pods away helps, and of the others why it does not. */
-  #candidates(
-    pod: Pod,
-    verdicts: readonly NodeVerdict[],
-  ): { readonly candidates: readonly PreemptionCandidate[]; readonly reasons: readonly string[] } {
-    const rules = {
-      verdictOf: (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
-        this.#changedVerdict(candidate, info, snapshot),
-      budgets: this.#budgets.list(),
-    }
-    const wanted = candidatesToFind(this.#nodes.nodes.length)
-    const offset =
-      verdicts.length > wanted ? integerBetween(this.#options.random, 0, verdicts.length) : 0
-    const candidates: PreemptionCandidate[] = []
-    const reasons: string[] = []
-    for (let at = 0; at < verdicts.length && candidates.length < wanted; at++) {
-      const { node, curable, reasons: own } = verdicts[(offset + at) % verdicts.length]!
-      if (!curable) {
-        reasons.push(NOT_HELPFUL)
-        continue
-      }
-      const info = this.#nodes.get(node)!
-      const candidate = victimsOn(pod, info, this.#nodes, rules)
-      if (candidate !== undefined) candidates.push(candidate)
-      else if (hasLower(pod, info)) reasons.push(...own)
-      else reasons.push(NO_VICTIMS)
-    }
-    return { candidates, reasons }
-  }
-
-  /** Less important pods that were promised room on the node look for another one. */
-  #takeBack(nodeName: string, preemptor: Pod): void {
-    for (const other of this.#nominations.on(nodeName)) {
-      if (priorityOf(other) >= priorityOf(preemptor)) continue
-      this.#nominations.drop(other)
-      void this.#writes.nominationLost(other)
-    }
   }
 
   #choose(pod: Pod, feasible: readonly NodeInfo[]): NodeInfo {
@@ -442,9 +321,4 @@ function bindingFailure(error: unknown): string {
 function isOurs(pod: Pod): boolean {
   const gated = (pod.spec?.schedulingGates ?? []).length > 0
   return !gated && (pod.spec?.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME
-}
-
-function hasLower(pod: Pod, { pods }: NodeInfo): boolean {
-  for (const other of pods.values()) if (priorityOf(other) < priorityOf(pod)) return true
-  return false
 }

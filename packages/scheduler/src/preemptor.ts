@@ -1,0 +1,106 @@
+/** Makes room for pods that find none. Contract: docs/behaviour/simulation/scheduler.md, Preemption. */
+import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
+import { integerBetween } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
+import type { Lister } from '@gyropilot/runtime'
+import { NOT_HELPFUL, NO_VICTIMS } from './message.ts'
+import type { NodeVerdict, PreemptionOutcome } from './message.ts'
+import type { NodeIndex } from './node-index.ts'
+import type { NodeInfo } from './node-info.ts'
+import type { NodeSearch } from './node-search.ts'
+import type { Nominations } from './nominations.ts'
+import type { PodWrites } from './pod-writes.ts'
+import {
+  bestCandidate,
+  candidatesToFind,
+  priorityOf,
+  victimsOn,
+  whyNotEligible,
+} from './preemption.ts'
+import type { PreemptionCandidate } from './preemption.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface PreemptorParts {
+  readonly nodes: NodeIndex
+  readonly search: NodeSearch
+  readonly nominations: Nominations
+  readonly budgets: Lister<PodDisruptionBudget>
+  readonly writes: PodWrites
+  readonly random: RandomSource
+}
+
+export class Preemptor {
+  readonly #nodes: NodeIndex
+  readonly #search: NodeSearch
+  readonly #nominations: Nominations
+  readonly #budgets: Lister<PodDisruptionBudget>
+  readonly #writes: PodWrites
+  readonly #random: RandomSource
+
+  constructor({ nodes, search, nominations, budgets, writes, random }: PreemptorParts) {
+    this.#nodes = nodes
+    this.#search = search
+    this.#nominations = nominations
+    this.#budgets = budgets
+    this.#writes = writes
+    this.#random = random
+  }
+
+  /** Makes room by taking less important pods away. `nomination` as of PodWrites. */
+  preempt(
+    pod: Pod,
+    verdicts: readonly NodeVerdict[],
+  ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
+    const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
+    if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
+    const { candidates, reasons } = this.#candidates(pod, verdicts)
+    const best = bestCandidate(candidates)
+    if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
+    for (const victim of best.victims) void this.#writes.evict(victim, pod, best.node)
+    this.#takeBack(best.node, pod)
+    return { outcome: { kind: 'victims' }, nomination: best.node }
+  }
+
+  /** Nodes where taking pods away helps, and of the others why it does not. */
+  #candidates(
+    pod: Pod,
+    verdicts: readonly NodeVerdict[],
+  ): { readonly candidates: readonly PreemptionCandidate[]; readonly reasons: readonly string[] } {
+    const rules = {
+      verdictOf: (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
+        this.#search.verdictIfChanged(candidate, info, snapshot),
+      budgets: this.#budgets.list(),
+    }
+    const wanted = candidatesToFind(this.#nodes.nodes.length)
+    const offset = verdicts.length > wanted ? integerBetween(this.#random, 0, verdicts.length) : 0
+    const candidates: PreemptionCandidate[] = []
+    const reasons: string[] = []
+    for (let at = 0; at < verdicts.length && candidates.length < wanted; at++) {
+      const { node, curable, reasons: own } = verdicts[(offset + at) % verdicts.length]!
+      if (!curable) {
+        reasons.push(NOT_HELPFUL)
+        continue
+      }
+      const info = this.#nodes.get(node)!
+      const candidate = victimsOn(pod, info, this.#nodes, rules)
+      if (candidate !== undefined) candidates.push(candidate)
+      else if (hasLower(pod, info)) reasons.push(...own)
+      else reasons.push(NO_VICTIMS)
+    }
+    return { candidates, reasons }
+  }
+
+  /** Less important pods that were promised room on the node look for another one. */
+  #takeBack(nodeName: string, preemptor: Pod): void {
+    for (const other of this.#nominations.on(nodeName)) {
+      if (priorityOf(other) >= priorityOf(preemptor)) continue
+      this.#nominations.drop(other)
+      void this.#writes.nominationLost(other)
+    }
+  }
+}
+
+function hasLower(pod: Pod, { pods }: NodeInfo): boolean {
+  for (const other of pods.values()) if (priorityOf(other) < priorityOf(pod)) return true
+  return false
+}
