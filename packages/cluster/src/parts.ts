@@ -3,7 +3,7 @@
  * the connection's matter: one in this process, or any other.
  */
 import type { ResourceType } from '@gyropilot/api'
-import { ApiClient } from '@gyropilot/client'
+import { partClient } from './part-client.ts'
 import type { Client, Transport } from '@gyropilot/client'
 import { SIGNER_NAMES, controllers, defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
@@ -116,16 +116,9 @@ export class Parts {
   /** Without rate limit. `program` is what the server takes the field manager from. */
   client(identity: PartIdentity = { kind: 'administrator' }, program = 'gyro'): Client {
     const { connection, clock, logger, metrics } = this.#options
-    return new ApiClient({
-      transport: connection.transportAs(identity),
-      clock,
-      logger,
-      metrics,
-      host: connection.host,
-      qps: -1,
-      userAgent: program,
-      onWarning: () => {},
-    })
+    const transport = connection.transportAs(identity)
+    const { host } = connection
+    return partClient({ transport, clock, logger, metrics, host, userAgent: program })
   }
 
   /** The controllers of kube-controller-manager, each under its own service account. `items` as of --controllers. */

@@ -1,5 +1,4 @@
 /** What the processes of a simulated cluster run. */
-import { ApiClient } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { uuid } from '@gyropilot/foundation'
@@ -16,6 +15,7 @@ import type {
 import type { UserInfo } from '@gyropilot/api-server'
 import type { CloudProvider } from '@gyropilot/cloud-provider'
 import { ADMINISTRATOR, CONTROLLER_MANAGER } from '../identities.ts'
+import { partClient } from '../part-client.ts'
 import { Parts } from '../parts.ts'
 import type { RunningPart } from '../parts.ts'
 import { CLUSTER_CIDR } from '../pod-ranges.ts'
@@ -166,15 +166,13 @@ function electionClient(
   life: Incarnation,
   { lease, user }: Elected,
 ): Client {
-  return new ApiClient({
+  return partClient({
     transport: network.transport({ life, name: 'leader-election', user }),
     clock: life.clock,
     logger,
     metrics,
     host: 'simulated',
-    qps: -1,
     userAgent: `${lease.name}/leader-election`,
-    onWarning: () => {},
   })
 }
 

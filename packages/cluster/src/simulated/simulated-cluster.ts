@@ -1,14 +1,8 @@
-/**
- * A whole cluster on virtual time: the same seed, the same history. Nothing in it waits for the real world, so an hour takes
- * seconds, and everything that can go wrong between its parts can be made to go wrong at a chosen place.
- */
-import { groupResourceOf } from '@gyropilot/api'
 import type { KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
-import { createApiServer } from '@gyropilot/api-server'
-import type { ApiServer, Store, StoreEvent } from '@gyropilot/api-server'
-import { ApiClient, memoryTransport } from '@gyropilot/client'
+import type { Store, StoreEvent } from '@gyropilot/api-server'
+import { memoryTransport } from '@gyropilot/client'
 import type { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
-import type { Client, DeleteOptions, Patch, PatchOptions } from '@gyropilot/client'
+import type { Client, DeleteOptions, Patch, PatchOptions, Transport } from '@gyropilot/client'
 import {
   SeededRandom,
   VirtualClock,
@@ -17,7 +11,7 @@ import {
   silentMetrics,
   sleep,
 } from '@gyropilot/foundation'
-import type { Logger, RandomSource } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { SharedLoads, VolumeData } from '@gyropilot/nodes'
 import { gateValues } from '@gyropilot/manager/feature-gates'
 import type { ReconcileTrace } from '@gyropilot/runtime'
@@ -25,26 +19,21 @@ import { noFaults } from '../faults/injector.ts'
 import type { FaultInjector } from '../faults/injector.ts'
 import { RecentRevisions } from '../faults/stale-read.ts'
 import { ADMINISTRATOR, Identities } from '../identities.ts'
-import { givesPodRanges, simulatedNodes } from '../pod-ranges.ts'
+import { partClient } from '../part-client.ts'
 import type { ClusterObserver } from './cluster-observer.ts'
 import { cloudOfNodes } from './cloud.ts'
 import { connectionOf } from './connections.ts'
+import { firstPrograms } from './first-programs.ts'
 import { History } from './history.ts'
 import { Network } from './network.ts'
 import type { Latency } from './network.ts'
 import { Objects, resourceOf } from './objects.ts'
-import { prebuiltStore, serverOptions } from './prebuilt-store.ts'
-import { Incarnation, SimulatedProcess } from './process.ts'
-import type { Program } from './process.ts'
-import {
-  cloudManagerProgram,
-  managerProgram,
-  nodeProgram,
-  schedulerProgram,
-  storageProgram,
-} from './programs.ts'
+import { prebuiltStore } from './prebuilt-store.ts'
+import { SimulatedProcess } from './process.ts'
+import type { Incarnation, Program } from './process.ts'
 import type { ProgramWorld } from './programs.ts'
 import type { RequestFacts } from './request-facts.ts'
+import { SimulatedServer } from './simulated-server.ts'
 import type { SimulationOptions } from './simulation-options.ts'
 
 const DEFAULT_LATENCY: Latency = { minimumMs: 0.2, maximumMs: 2 }
@@ -52,8 +41,6 @@ const RESTART_DELAY_MS = 1_000
 const START_LIMIT_MS = 60_000
 const USER_RETRY_MS = 100
 const USER_PATIENCE_MS = 600_000
-/** More nodes than this share processes. */
-const MOST_NODE_PROCESSES = 10
 
 /** Starts a cluster; resolves when its managers lead and its nodes are registered. */
 export async function createCluster(options: SimulationOptions): Promise<SimulatedCluster> {
@@ -64,8 +51,8 @@ export async function createCluster(options: SimulationOptions): Promise<Simulat
 }
 
 /**
- * A cluster in virtual time: several managers, nodes, a network and disks that fail as they are told. The same seed gives the
- * same history, to the byte.
+ * A whole cluster on virtual time: several managers, nodes, a network and disks that fail as they are told, each at a chosen place.
+ * Nothing waits for the real world: an hour takes seconds. The same seed gives the same history, to the byte.
  */
 export class SimulatedCluster {
   readonly seed: string
@@ -86,10 +73,10 @@ export class SimulatedCluster {
   readonly #revisions = new RecentRevisions()
   readonly #logger: Logger
   #injector: FaultInjector
-  #server: ApiServer | undefined
-  #serverLives = 0
-  #serverLife: Incarnation | undefined
+  readonly #server: SimulatedServer
   #readyNodes = 0
+  /** Some manager has started to work: its controllers watch. */
+  #isLed = false
   #jumpedMs = 0
   #faults = 0
   #hasStorage = false
@@ -110,6 +97,15 @@ export class SimulatedCluster {
     this.#injector = options.injector ?? noFaults
     this.#logger = options.logger ?? silentLogger
     this.#identities = new Identities(this.random.fork('identities'))
+    this.#server = new SimulatedServer({
+      clock,
+      random: this.random,
+      store,
+      identities: this.#identities,
+      history: this.history,
+      kubelets: this.#kubelets,
+      options,
+    })
     store.onCommit((event) => {
       this.#revisions.committed(event)
       this.history.committed(event)
@@ -119,7 +115,7 @@ export class SimulatedCluster {
     this.network = new Network({
       clock,
       identities: this.#identities,
-      server: () => this.#server,
+      server: () => this.#server.current,
       injector: () => this.#injector,
       revisions: this.#revisions,
       latency: options.latency ?? DEFAULT_LATENCY,
@@ -137,43 +133,22 @@ export class SimulatedCluster {
 
   /** Called by `createCluster`. */
   async start(): Promise<void> {
-    await this.#startServer()
+    await this.#server.start()
     for (const object of this.#options.installed ?? []) await this.create(object)
-    await this.#server?.definitionsSettled()
-    if (this.#server !== undefined) this.#widenNames(this.#server)
-    const { managers = 1, nodes = 3, controllers = ['*'], storage = true } = this.#options
-    const { coordinatedElection } = this.#options
-    const world = this.#programWorld()
-    for (let i = 1; i <= managers; i++)
-      this.run(
-        `controller-manager-${i}`,
-        managerProgram(world, controllers, coordinatedElection?.[i - 1]),
-      )
-    if (nodes > 0) this.run('scheduler', schedulerProgram(world))
-    const provider = this.#options.cloudProvider?.(this.clock) ?? this.cloud
-    if (provider !== undefined)
-      this.run('cloud-controller-manager', cloudManagerProgram(world, provider))
-    const hasStorage = nodes > 0 && storage
-    if (hasStorage)
-      this.run(
-        'storage',
-        storageProgram(world, () => (this.#hasStorage = true)),
-      )
-    const withPodRanges = managers === 0 || !givesPodRanges(controllers)
-    const configurations = simulatedNodes(nodes, {
-      withPodRanges,
-      hasCloud: provider !== undefined,
+    await this.#server.takeInDefinitions()
+    const { managers = 1, nodes = 3, storage = true } = this.#options
+    const cloud = this.#options.cloudProvider?.(this.clock) ?? this.cloud
+    const programs = firstPrograms(this.#programWorld(), this.#options, {
+      cloud,
+      onNodesReady: (count) => (this.#readyNodes += count),
+      onStorageReady: () => (this.#hasStorage = true),
     })
-    const share = Math.max(1, Math.ceil(nodes / MOST_NODE_PROCESSES))
-    for (let i = 0; i < nodes; i += share) {
-      const own = configurations.slice(i, i + share)
-      const ready = () => (this.#readyNodes += own.length)
-      this.run(own[0]!.name, nodeProgram(world, own, ready))
-    }
+    for (const [name, program] of programs) this.run(name, program)
+    const hasStorage = nodes > 0 && storage
     const isUp = () =>
       this.#readyNodes >= nodes &&
       this.#hasStorage === hasStorage &&
-      (managers === 0 || this.#isLed())
+      (managers === 0 || this.#isLed)
     if (!(await this.clock.advanceUntil(isUp, START_LIMIT_MS)))
       throw new Error(`seed ${this.seed}: the cluster did not start within a minute`)
   }
@@ -304,18 +279,14 @@ export class SimulatedCluster {
 
   /** Every connection breaks; for `downMs` none is accepted. The new server knows what was stored. */
   async restartServer(downMs: number): Promise<void> {
-    const old = this.#server
-    if (old === undefined) return
+    if (!this.isServerUp) return
     this.noteFault(`restart of the server, down for ${downMs} ms`)
-    this.#server = undefined
-    this.#serverLife?.kill()
-    this.network.resetAll()
-    await old.stop(0)
-    this.clock.after(downMs, () => void this.#startServer())
+    await this.#server.kill(() => this.network.resetAll())
+    this.clock.after(downMs, () => void this.#server.start())
   }
 
   get isServerUp(): boolean {
-    return this.#server !== undefined
+    return this.#server.current !== undefined
   }
 
   /** What watches and lists could go back to is forgotten: who asks for it is told 410. */
@@ -358,35 +329,7 @@ export class SimulatedCluster {
     let done = false
     void stopped.then(() => (done = true))
     await this.clock.advanceUntil(() => done, 120_000)
-    await this.#server?.stop(0)
-    this.#server = undefined
-  }
-
-  async #startServer(): Promise<void> {
-    const { store } = this
-    // A killed server ends in the middle of what it does: requests that wait for something are not done afterwards.
-    const life = new Incarnation('api-server', this.#serverLives++, this.clock, this.random)
-    this.#serverLife = life
-    const { clock, random } = life
-    const server = createApiServer({
-      ...serverOptions({ clock, random, store }),
-      tokens: this.#identities.tokens,
-      runtimeConfig: this.#options.runtimeConfig,
-      featureGates: this.#options.featureGates,
-      kubelets: { kubeletOf: (nodeName) => this.#kubelets.get(nodeName)?.() },
-    })
-    await server.start()
-    this.#widenNames(server)
-    if (this.#options.nodes !== 0) server.serveResourceMetrics()
-    this.#server = server
-    this.history.line('server is up')
-  }
-
-  /** Custom resources have names that are subdomains, and kinds in whose place they stand may have others. */
-  #widenNames({ registry }: ApiServer): void {
-    const wide = new Set(this.#options.namedByPathSegment)
-    for (const resource of registry.all().filter(({ info }) => wide.has(groupResourceOf(info))))
-      registry.add({ ...resource, rules: { ...resource.rules, name: 'path-segment' } })
+    await this.#server.stop()
   }
 
   #programWorld(): ProgramWorld {
@@ -415,17 +358,10 @@ export class SimulatedCluster {
     else this.#loads.seen(object as Pod)
   }
 
-  /** Some manager has started to work: its controllers watch. */
-  #isLed(): boolean {
-    return this.#sawControllers
-  }
-
-  #sawControllers = false
-
   #answered(facts: RequestFacts, status: number): void {
     const { process, user, method, path, verb, link } = facts
     if (verb === 'watch' && process.startsWith('controller-manager') && link !== 'leader-election')
-      this.#sawControllers = true
+      this.#isLed = true
     this.history.line(`${process} ${user} ${method} ${path} ${status}`)
     this.#tell('answered', facts, status)
   }
@@ -445,9 +381,9 @@ export class SimulatedCluster {
     const transport = memoryTransport((request) =>
       this.during(async () => {
         // The user waits until there is a server.
-        while (this.#server === undefined) await sleep(this.clock, USER_RETRY_MS)
+        while (this.#server.current === undefined) await sleep(this.clock, USER_RETRY_MS)
         const headers = { ...request.headers, authorization }
-        const answer = await this.#server.handle({ ...request, headers })
+        const answer = await this.#server.current.handle({ ...request, headers })
         this.history.line(`user ${request.method} ${request.path} ${answer.status}`)
         return answer
       }),
@@ -455,20 +391,9 @@ export class SimulatedCluster {
     return this.#clientOver(transport, this.clock, 'user')
   }
 
-  #clientOver(
-    transport: ConstructorParameters<typeof ApiClient>[0]['transport'],
-    clock: VirtualClock | Incarnation['clock'],
-    userAgent: string,
-  ): Client {
-    return new ApiClient({
-      transport,
-      clock,
-      logger: this.#logger,
-      metrics: silentMetrics,
-      host: 'simulated',
-      qps: -1,
-      userAgent,
-      onWarning: () => {},
-    })
+  #clientOver(transport: Transport, clock: Clock, userAgent: string): Client {
+    const logger = this.#logger
+    const metrics = silentMetrics
+    return partClient({ transport, clock, logger, metrics, host: 'simulated', userAgent })
   }
 }
