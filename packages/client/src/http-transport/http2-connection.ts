@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net'
-import type { Clock, Timer } from '@gyropilot/foundation'
 import { FrameReader, streamIdAt } from '../http2/frame-reader.ts'
 import type { FrameHandler } from '../http2/frame-reader.ts'
 import { FrameWriter } from '../http2/frame-writer.ts'
 import { HpackDecoder } from '../http2/hpack-decoder.ts'
-import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import {
   DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
@@ -30,6 +28,10 @@ import {
   windowTooLarge,
   wrongSize,
 } from './http2-failures.ts'
+import { HeaderBlocks } from './http2-header-blocks.ts'
+import { ConnectionHealth } from './http2-health.ts'
+import type { HealthOptions } from './http2-health.ts'
+import { Http2Sender } from './http2-sender.ts'
 import { Http2Stream } from './http2-stream.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
 
@@ -39,19 +41,12 @@ const CONNECTION_WINDOW_BYTES = 1 << 30
 /** RFC 9113 recommends no smaller limit; for servers whose SETTINGS name none. */
 const STREAMS_WITHOUT_LIMIT = 100
 const HEADER_LIST_BYTES_MAX = 1 << 20
-/** Of one header block: those of a bad peer may be empty. */
-const CONTINUATIONS_MAX = 1024
 /** Answers to PING and SETTINGS that the server does not take off the connection. */
 const REPLIES_MAX = 1000
 const SETTINGS_TIMEOUT_MS = 10_000
 const PING_BYTES = Buffer.from('gyroping')
 
-export interface Http2Options {
-  readonly clock: Clock
-  /** PING after so long without a byte from the server; 0: never. */
-  readonly pingAfterIdleMs: number
-  /** The connection is given up when the PING is not answered for so long. */
-  readonly pingTimeoutMs: number
+export interface Http2Options extends HealthOptions {
   onClosed(): void
 }
 
@@ -65,41 +60,44 @@ export class Http2Connection implements Connection, FrameHandler {
   readonly #authority: string
   readonly #reader: FrameReader = new FrameReader(this)
   readonly #writer: FrameWriter
+  readonly #blocks: HeaderBlocks
   readonly #decoder = new HpackDecoder(HEADER_LIST_BYTES_MAX)
-  readonly #encoder = new HpackEncoder()
+  readonly #sender: Http2Sender
+  readonly #health: ConnectionHealth
   readonly #streams = new Map<number, Http2Stream>()
-  /** Have a body that is not sent whole. */
-  readonly #sending = new Set<Http2Stream>()
   readonly #started = Promise.withResolvers<void>()
   #nextStreamId = 1
   #draining = false
   #closed = false
   #lost: TransportError | undefined
-  #healthTimer: Timer | undefined
-  #heard = false
-  #lastUsedMs: number
   #repliesWaiting = 0
 
   #streamsMax = STREAMS_WITHOUT_LIMIT
   #hasSettings = false
-  #peerFrameBytes = DEFAULT_FRAME_BYTES
-  #peerWindowBytes = DEFAULT_WINDOW_BYTES
-  /** How much the server takes now, of all streams together. */
-  #sendWindow = DEFAULT_WINDOW_BYTES
   /** How much the server may send before it hears of more. */
   #receiveWindow = CONNECTION_WINDOW_BYTES
 
   /** Whose DATA is coming; undefined: of a stream that is over. */
   #receiving: Http2Stream | undefined
-  /** A header block that goes on in CONTINUATION. */
-  #block: { streamId: number; endsStream: boolean; pieces: Buffer[]; bytes: number } | undefined
 
   constructor(socket: Socket, server: URL, options: Http2Options) {
     this.#socket = socket
     this.#options = options
     this.#authority = server.host
-    this.#lastUsedMs = options.clock.monotonicMs()
+    this.#blocks = new HeaderBlocks(
+      HEADER_LIST_BYTES_MAX,
+      (streamId, endsStream, bytes, start, end) =>
+        this.#onBlock(streamId, endsStream, bytes, start, end),
+    )
+    this.#health = new ConnectionHealth(options, {
+      ping: () => this.#writer.ping(PING_BYTES, false),
+      onDead: (text) => {
+        this.#lost = lostError('HTTP2_CONNECTION_LOST', text)
+        this.#end(undefined)
+      },
+    })
     this.#writer = new FrameWriter(socket, () => (this.#repliesWaiting = 0))
+    this.#sender = new Http2Sender(this.#writer, this.#authority)
     // Whoever waits for them hears of it; after that nobody does.
     this.#started.promise.catch(() => {})
     this.#writer.raw(PREFACE)
@@ -151,15 +149,15 @@ export class Http2Connection implements Connection, FrameHandler {
       return Promise.reject(new TransportError('HTTP2_STREAM_ERROR', text))
     }
     const stream = new Http2Stream(this.#nextStreamId, exchange, this, {
-      send: this.#peerWindowBytes,
+      send: this.#sender.streamWindowBytes,
       receive: STREAM_WINDOW_BYTES,
     })
     this.#nextStreamId += 2
     if (this.#nextStreamId > LARGEST_STREAM_ID) this.#draining = true
     this.#streams.set(stream.id, stream)
     if (this.#streams.size === 1) this.#busy()
-    this.#sendHead(stream)
-    if (stream.unsentBytes > 0) this.#sendBody(stream)
+    this.#sender.head(stream)
+    if (stream.unsentBytes > 0) this.#sender.body(stream)
     return stream.answer
   }
 
@@ -200,16 +198,12 @@ export class Http2Connection implements Connection, FrameHandler {
     end: number,
   ): void {
     if (!this.#hasSettings && type !== FRAME.settings) throw violation('no SETTINGS at first')
-    if (
-      this.#block !== undefined &&
-      (type !== FRAME.continuation || streamId !== this.#block.streamId)
-    )
-      throw violation('a header block is broken off')
+    this.#blocks.expect(type, streamId)
     switch (type) {
       case FRAME.headers:
-        return this.#onHeaders(flags, streamId, bytes, start, end)
+        return this.#blocks.begin(flags, streamId, bytes, start, end)
       case FRAME.continuation:
-        return this.#onContinuation(flags, bytes, start, end)
+        return this.#blocks.goOn(flags, bytes, start, end)
       case FRAME.windowUpdate:
         return this.#onWindowUpdate(streamId, bytes, start, end)
       case FRAME.rstStream:
@@ -228,7 +222,7 @@ export class Http2Connection implements Connection, FrameHandler {
   }
 
   onDataFrame(streamId: number, length: number): void {
-    if (!this.#hasSettings || this.#block !== undefined) throw violation('DATA out of its place')
+    if (!this.#hasSettings || this.#blocks.isOpen) throw violation('DATA out of its place')
     this.#receiveWindow -= length
     if (this.#receiveWindow < 0)
       throw new Http2ProtocolError('FLOW_CONTROL_ERROR', 'more DATA than the window allows')
@@ -253,52 +247,8 @@ export class Http2Connection implements Connection, FrameHandler {
       this.#onStreamEnd(stream)
   }
 
-  #sendHead(stream: Http2Stream): void {
-    const { exchange } = stream
-    const encoder = this.#encoder
-    encoder.begin()
-    encoder.add(':method', exchange.request.method)
-    encoder.add(':scheme', 'https')
-    encoder.add(':authority', this.#authority)
-    encoder.add(':path', exchange.path)
-    for (const name in exchange.headers) {
-      const value = exchange.headers[name]!
-      if (typeof value === 'string') encoder.add(name, value)
-      else for (const one of value) encoder.add(name, one)
-    }
-    const isWhole = stream.unsentBytes === 0
-    this.#writer.headers(stream.id, encoder.end(), isWhole, this.#peerFrameBytes)
-  }
-
-  /** As much as the windows allow. */
-  #sendBody(stream: Http2Stream): void {
-    const body = stream.exchange.body!
-    while (stream.unsentBytes > 0) {
-      const length = Math.min(
-        stream.unsentBytes,
-        stream.sendWindow,
-        this.#sendWindow,
-        this.#peerFrameBytes,
-      )
-      if (length <= 0) return void this.#sending.add(stream)
-      const start = body.length - stream.unsentBytes
-      stream.unsentBytes -= length
-      stream.sendWindow -= length
-      this.#sendWindow -= length
-      this.#writer.data(stream.id, body, start, start + length, stream.unsentBytes === 0)
-    }
-    this.#sending.delete(stream)
-  }
-
-  #sendWaiting(): void {
-    for (const stream of this.#sending) {
-      if (this.#sendWindow <= 0) return
-      this.#sendBody(stream)
-    }
-  }
-
   #onData(chunk: Buffer): void {
-    this.#heard = true
+    this.#health.heard()
     try {
       this.#reader.push(chunk)
     } catch (error) {
@@ -310,32 +260,6 @@ export class Http2Connection implements Connection, FrameHandler {
         lostError('HTTP2_CONNECTION_LOST', `connection to ${this.#authority}: ${text}`, error),
       )
     }
-  }
-
-  #onHeaders(flags: number, streamId: number, bytes: Buffer, from: number, to: number): void {
-    let start = from
-    let end = to
-    if (flags & FLAG.padded) end -= start < end ? bytes[start++]! : LARGEST_WINDOW_BYTES
-    if (flags & FLAG.priority) start += 5
-    if (start > end) throw violation('more padding than HEADERS')
-    const endsStream = (flags & FLAG.endStream) !== 0
-    if (flags & FLAG.endHeaders) return this.#onBlock(streamId, endsStream, bytes, start, end)
-    // The reader uses its bytes again.
-    const piece = Buffer.from(bytes.subarray(start, end))
-    this.#block = { streamId, endsStream, pieces: [piece], bytes: piece.length }
-  }
-
-  #onContinuation(flags: number, bytes: Buffer, start: number, end: number): void {
-    const block = this.#block
-    if (block === undefined) throw violation('CONTINUATION of nothing')
-    block.pieces.push(Buffer.from(bytes.subarray(start, end)))
-    block.bytes += end - start
-    if (block.bytes > HEADER_LIST_BYTES_MAX || block.pieces.length > CONTINUATIONS_MAX)
-      throw new Http2ProtocolError('ENHANCE_YOUR_CALM', 'a header block without end')
-    if (!(flags & FLAG.endHeaders)) return
-    this.#block = undefined
-    const whole = Buffer.concat(block.pieces, block.bytes)
-    this.#onBlock(block.streamId, block.endsStream, whole, 0, whole.length)
   }
 
   #onBlock(streamId: number, endsStream: boolean, bytes: Buffer, start: number, end: number): void {
@@ -384,16 +308,14 @@ export class Http2Connection implements Connection, FrameHandler {
     const increment = streamIdAt(bytes, start)
     if (streamId === 0) {
       if (increment === 0) throw violation('WINDOW_UPDATE of nothing')
-      this.#sendWindow += increment
-      if (this.#sendWindow > LARGEST_WINDOW_BYTES) throw windowTooLarge()
-      return this.#sendWaiting()
+      return this.#sender.widen(increment)
     }
     const stream = this.#streamOf(streamId)
     if (stream === undefined) return
     stream.sendWindow += increment
     if (increment === 0) this.#fault(stream, violation('WINDOW_UPDATE of nothing'))
     else if (stream.sendWindow > LARGEST_WINDOW_BYTES) this.#fault(stream, windowTooLarge())
-    else if (stream.unsentBytes > 0) this.#sendBody(stream)
+    else if (stream.unsentBytes > 0) this.#sender.body(stream)
   }
 
   #onSettings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
@@ -412,23 +334,23 @@ export class Http2Connection implements Connection, FrameHandler {
       this.#hasSettings = true
       this.#started.resolve()
     }
-    this.#sendWaiting()
+    this.#sender.goOn()
   }
 
   #onSetting(name: number, value: number): void {
-    if (name === SETTING.headerTableSize) this.#encoder.tableBytesMax = value
+    if (name === SETTING.headerTableSize) this.#sender.headerTableBytesMax = value
     else if (name === SETTING.maxConcurrentStreams) this.#streamsMax = value
     else if (name === SETTING.initialWindowSize) {
       if (value > LARGEST_WINDOW_BYTES) throw windowTooLarge()
       for (const stream of this.#streams.values()) {
-        stream.sendWindow += value - this.#peerWindowBytes
+        stream.sendWindow += value - this.#sender.streamWindowBytes
         if (stream.sendWindow > LARGEST_WINDOW_BYTES) throw windowTooLarge()
       }
-      this.#peerWindowBytes = value
+      this.#sender.streamWindowBytes = value
     } else if (name === SETTING.maxFrameSize) {
       if (value < DEFAULT_FRAME_BYTES || value > 0xff_ffff)
         throw violation(`frames of ${value} bytes`)
-      this.#peerFrameBytes = value
+      this.#sender.frameBytesMax = value
     } else if (name === SETTING.enablePush && value !== 0)
       throw violation('a server that enables push')
   }
@@ -441,8 +363,7 @@ export class Http2Connection implements Connection, FrameHandler {
       return this.#replied()
     }
     if (bytes.compare(PING_BYTES, 0, 8, start, end) !== 0) return
-    this.#healthTimer?.cancel()
-    if (this.#streams.size > 0) this.#watchHealth()
+    this.#health.answered(this.#streams.size > 0)
   }
 
   #replied(): void {
@@ -503,40 +424,17 @@ export class Http2Connection implements Connection, FrameHandler {
 
   #busy(): void {
     this.#socket.ref()
-    const { clock, pingAfterIdleMs } = this.#options
-    if (pingAfterIdleMs <= 0) return
-    // Nobody listened while it was idle: a connection that died meanwhile is found now, not half a minute later.
-    if (clock.monotonicMs() - this.#lastUsedMs >= pingAfterIdleMs) this.#ping()
-    else this.#watchHealth()
+    this.#health.begin()
   }
 
   #remove(stream: Http2Stream): void {
     if (!this.#streams.delete(stream.id)) return
-    this.#sending.delete(stream)
+    this.#sender.forget(stream)
     if (this.#receiving === stream) this.#receiving = undefined
     if (this.#streams.size > 0 || this.#closed) return
-    this.#lastUsedMs = this.#options.clock.monotonicMs()
-    this.#healthTimer?.cancel()
+    this.#health.end()
     if (this.#draining) this.#close()
     else this.#socket.unref()
-  }
-
-  #watchHealth(): void {
-    this.#heard = false
-    this.#healthTimer = this.#options.clock.after(this.#options.pingAfterIdleMs, () => {
-      if (this.#heard) this.#watchHealth()
-      else this.#ping()
-    })
-  }
-
-  #ping(): void {
-    const { clock, pingTimeoutMs } = this.#options
-    this.#healthTimer = clock.after(pingTimeoutMs, () => {
-      const text = `http2: client connection lost: no answer to PING in ${pingTimeoutMs / 1000}s`
-      this.#lost = lostError('HTTP2_CONNECTION_LOST', text)
-      this.#end(undefined)
-    })
-    this.#writer.ping(PING_BYTES, false)
   }
 
   /** In peace: nobody uses it any more. */
@@ -556,10 +454,10 @@ export class Http2Connection implements Connection, FrameHandler {
     this.#closed = true
     this.#draining = true
     this.#lost ??= reason
-    this.#healthTimer?.cancel()
+    this.#health.stop()
     this.#reader.stop()
     this.#writer.close()
-    this.#sending.clear()
+    this.#sender.stop()
     this.#started.reject(
       this.#lost ??
         lostError('EOF', `connection to ${this.#authority}: closed before its SETTINGS`),
