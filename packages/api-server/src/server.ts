@@ -1,14 +1,7 @@
 /** The embedded API server: its parts put together. It behaves as kube-apiserver 1.36 does, for one machine. */
-import type { KeyObject } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { Clock, Logger, MetricsRegistry, RandomSource, Timer } from '@gyropilot/foundation'
-import {
-  admissionPlugins,
-  serviceResolver,
-  type AdmissionSelection,
-  type PodSecurityDefaults,
-  type ServiceResolver,
-} from './admission/index.ts'
+import type { Timer } from '@gyropilot/foundation'
+import { admissionPlugins, serviceResolver, type ServiceResolver } from './admission/index.ts'
 import { fieldManagement } from './field-management/field-management.ts'
 import {
   createAuthentication,
@@ -17,16 +10,10 @@ import {
   LAST_USED,
   SERVER_IDENTITY,
   ServiceAccountTokens,
-  type AuthorizationMode,
+  type RbacAuthorizer,
 } from './auth/index.ts'
 import { bootstrap, type Bootstrapped } from './bootstrap/index.ts'
-import type {
-  AdmissionPlugin,
-  RequestAttributes,
-  ServerInternals,
-  SubresourceHandler,
-  UserInfo,
-} from './contracts.ts'
+import type { RequestAttributes, SubresourceHandler } from './contracts.ts'
 import { standingChecks, startChecks } from './discovery/health.ts'
 import { ComponentPages } from './discovery/component-pages.ts'
 import { NonResources } from './discovery/non-resource-handler.ts'
@@ -39,7 +26,7 @@ import { DeletionHandler } from './handlers/writes/deletion-handler.ts'
 import { ExpirySweeper } from './handlers/reads/expiry.ts'
 import { FlowSchemas } from './handlers/limits/flow-control.ts'
 import { exposePriorityLevels } from './handlers/limits/priority-level-seats.ts'
-import { IN_FLIGHT_LIMITS, InFlight, type InFlightLimits } from './handlers/limits/in-flight.ts'
+import { IN_FLIGHT_LIMITS, InFlight } from './handlers/limits/in-flight.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
 import { Pipeline, type PipelineParts } from './handlers/pipeline.ts'
@@ -53,93 +40,18 @@ import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/o
 import { renderLocally } from './http/render-local.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
+import type { ApiServer, ApiServerOptions, ListenOptions } from './server-options.ts'
 import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from '@gyropilot/protobuf'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
 import { gateEnabled } from './registry/feature-gates.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
-import { servedTable, type RuntimeConfig } from './registry/runtime-config.ts'
+import { servedTable } from './registry/runtime-config.ts'
 import { DEFAULT_SERVICE_RANGES, serviceAllocation } from './service-ips/index.ts'
 import { startCompaction } from './storage/compactor.ts'
 import type { Store } from './storage/store.ts'
-import { subresourceHandlers, type Kubelets, type SubresourceParts } from './subresources/index.ts'
-
-export interface ApiServerOptions {
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  readonly store: Store
-  /** Shown under `/metrics` when given. */
-  readonly metrics?: MetricsRegistry
-  /** Signs and checks tokens of service accounts. */
-  readonly serviceAccountKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject }
-  /** Judge tokens of service accounts too: of earlier or other signers. */
-  readonly otherServiceAccountKeys?: readonly KeyObject[]
-  /** Of tokens: the first signs, all are accepted. Default `https://kubernetes.default.svc`. */
-  readonly serviceAccountIssuers?: readonly string[]
-  /** What tokens must be meant for. Default: the issuers. */
-  readonly apiAudiences?: readonly string[]
-  /** Static bearer tokens. */
-  readonly tokens?: ReadonlyMap<string, UserInfo>
-  /** Whether requests that show nothing are `system:anonymous`, else 401. Default true. */
-  readonly anonymousAuthentication?: boolean
-  /** Who says what requests may do. Default Node and RBAC. */
-  readonly authorizationModes?: readonly AuthorizationMode[]
-  readonly clientAuthorityPem?: string
-  readonly frontProxyAuthorityPem?: string
-  /** Common names that front proxies may have. Default `front-proxy-client`; empty: any. */
-  readonly frontProxyNames?: readonly string[]
-  /** Of services; the first family is the cluster's. Default `10.0.0.0/16`. */
-  readonly serviceRanges?: readonly string[]
-  /** Where clients outside the process reach this server. Default `127.0.0.1`. */
-  readonly advertiseAddress?: string
-  /** Keeps a Lease of this name for the server. Absent: none. */
-  readonly identity?: string
-  /** Finds services that webhooks are configured with. Absent: as their objects say, ExternalName and endpoints. */
-  readonly resolveService?: ServiceResolver
-  /** Which plug-ins run, beyond or less than by default. */
-  readonly admissionSelection?: AdmissionSelection
-  /** Levels of pod security where a namespace has no labels for them. Default privileged, as upstream. */
-  readonly podSecurity?: PodSecurityDefaults
-  /** Added behind those. */
-  readonly admission?: readonly AdmissionPlugin[]
-  /** Logs, streams and usage of containers. Absent: they answer as nodes whose kubelet is down. */
-  readonly kubelets?: Kubelets
-  /** How many requests may be worked on at once; members of system:masters are never refused. Default 400 and 200. */
-  readonly inFlight?: InFlightLimits
-  /** Versions served beyond the default: `{ 'coordination.k8s.io/v1beta1': true }`, and with it the server elects leaders. */
-  readonly runtimeConfig?: RuntimeConfig
-  /** Gates of fields that are not at the default of 1.36. A field whose gate is off is dropped from what is written. */
-  readonly featureGates?: Readonly<Record<string, boolean>>
-  /** Replace the server's own. */
-  readonly subresources?: readonly SubresourceHandler[]
-}
-
-export interface ListenOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-  readonly certificatePem: string
-  readonly keyPem: string
-}
-
-export interface ApiServer {
-  readonly store: Store
-  readonly registry: ResourceRegistry
-  readonly internals: ServerInternals
-  /** Creates what every cluster has and starts the server's own loops. Requests may be sent before; call it after `listen`. */
-  start(): Promise<void>
-  /** Within the process: values are the store's own frozen objects and must not be edited. */
-  handle(request: ServerRequest): Promise<ServerResponse>
-  listen(options: ListenOptions): Promise<Listener>
-  /** Serves group metrics.k8s.io from now on, out of what the kubelets say. For when there are nodes. */
-  serveResourceMetrics(): void
-  /** Resolves when every CustomResourceDefinition in the store has been looked at: it is served then, or its conditions say why not. */
-  definitionsSettled(): Promise<void>
-  /** Ends listeners and loops. The store stays open: it belongs to the caller. */
-  stop(graceMs?: number): Promise<void>
-}
+import { subresourceHandlers, type SubresourceParts } from './subresources/index.ts'
 
 const STOP_GRACE_MS = 10_000
 const DEFAULT_PORT = 6443
@@ -183,25 +95,11 @@ class EmbeddedApiServer implements ApiServer {
     const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
     const serviceAccountTokens = this.#serviceAccountTokens()
     const authentication = createAuthentication({ ...options, serviceAccountTokens })
-    const world = {
-      store,
-      authorizer,
-      clock,
-      random: random.fork('admission'),
-      registry: this.registry,
-      calls: this.#calls,
-      resolveService: this.#resolveService,
-      podSecurity: options.podSecurity,
-      server: () => this.internals,
-    }
+    const admission = this.#admission(authorizer)
     const allocations = new Allocations(
       [serviceAllocation({ store, random, ranges: options.serviceRanges })],
       clock,
     )
-    const admission = new AdmissionChain([
-      ...admissionPlugins(world, options.admissionSelection),
-      ...(options.admission ?? []),
-    ])
     const writer = new ObjectWriter({
       store,
       clock,
@@ -244,6 +142,25 @@ class EmbeddedApiServer implements ApiServer {
       internals: this.internals,
       ...this.#load(),
     })
+  }
+
+  #admission(authorizer: RbacAuthorizer): AdmissionChain {
+    const { store, clock, random, podSecurity, admissionSelection, admission } = this.#options
+    const world = {
+      store,
+      authorizer,
+      clock,
+      random: random.fork('admission'),
+      registry: this.registry,
+      calls: this.#calls,
+      resolveService: this.#resolveService,
+      podSecurity,
+      server: () => this.internals,
+    }
+    return new AdmissionChain([
+      ...admissionPlugins(world, admissionSelection),
+      ...(admission ?? []),
+    ])
   }
 
   #serviceAccountTokens(): ServiceAccountTokens {

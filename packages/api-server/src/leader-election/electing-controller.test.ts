@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatMicroTime } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import type { ApiServerOptions } from '../server.ts'
+import type { ApiServerOptions } from '../server-options.ts'
 import { createTestServer, type AnyValue } from '../testing/test-server.ts'
 
 const CANDIDATES = '/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates'

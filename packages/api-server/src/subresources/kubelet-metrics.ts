@@ -57,32 +57,9 @@ function resourceFamilies(call: SubresourceCall, nodeName: string, kubelet: Kube
   const { node } = kubelet.usage()
   const containers = running(call, kubelet)
   const nodeStartMs = startOf(call.server.get('', 'nodes', '', nodeName), nowMs)
-  const timed = (labels: Sample['labels'], value: number): Sample => ({
-    labels,
-    value,
-    timeMs: nowMs,
-  })
-  const each = (value: (container: RunningContainer) => number): Sample[] =>
-    containers.map((one) =>
-      timed({ container: one.container, namespace: one.namespace, pod: one.pod }, value(one)),
-    )
-  const perPod = (value: (container: RunningContainer) => number): Sample[] => {
-    const sums = new Map<string, Sample>()
-    for (const one of containers) {
-      const before = sums.get(one.uid)?.value ?? 0
-      const labels = { namespace: one.namespace, pod: one.pod }
-      sums.set(one.uid, timed(labels, before + value(one)))
-    }
-    return [...sums.values()]
-  }
+  const { timed, each, perPod } = samplesOf(containers, nowMs)
   const cpuSeconds = (one: RunningContainer): number => secondsUsed(one, one.startedAtMs, nowMs)
   const memory = (one: RunningContainer): number => one.memoryBytes
-  const stable = (
-    name: string,
-    type: Family['type'],
-    help: string,
-    samples: readonly Sample[],
-  ): Family => ({ name, type, help: `[STABLE] ${help}`, samples })
   const cpu = 'Cumulative cpu time consumed by the'
   const set = 'Current working set of the'
   return [
@@ -124,6 +101,34 @@ function resourceFamilies(call: SubresourceCall, nodeName: string, kubelet: Kube
       [{ labels: {}, value: 0 }],
     ),
   ]
+}
+
+function stable(
+  name: string,
+  type: Family['type'],
+  help: string,
+  samples: readonly Sample[],
+): Family {
+  return { name, type, help: `[STABLE] ${help}`, samples }
+}
+
+/** One sample of a moment, one for each container, or one for each pod, which is the sum of its containers. */
+function samplesOf(containers: readonly RunningContainer[], timeMs: number) {
+  const timed = (labels: Sample['labels'], value: number): Sample => ({ labels, value, timeMs })
+  const each = (value: (container: RunningContainer) => number): Sample[] =>
+    containers.map((one) =>
+      timed({ container: one.container, namespace: one.namespace, pod: one.pod }, value(one)),
+    )
+  const perPod = (value: (container: RunningContainer) => number): Sample[] => {
+    const sums = new Map<string, Sample>()
+    for (const one of containers) {
+      const before = sums.get(one.uid)?.value ?? 0
+      const labels = { namespace: one.namespace, pod: one.pod }
+      sums.set(one.uid, timed(labels, before + value(one)))
+    }
+    return [...sums.values()]
+  }
+  return { timed, each, perPod }
 }
 
 function cadvisorFamilies(call: SubresourceCall, nodeName: string, kubelet: Kubelet): Family[] {

@@ -1,7 +1,8 @@
 /** A server in memory, on virtual time and a seed, with a client that speaks paths and JSON values. */
 import { SeededRandom, VirtualClock, silentLogger } from '@gyropilot/foundation'
 import type { Headers, ServerResponse } from '../http/exchange.ts'
-import { createApiServer, type ApiServer, type ApiServerOptions } from '../server.ts'
+import { createApiServer } from '../server.ts'
+import { type ApiServer, type ApiServerOptions } from '../server-options.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { generateKeyPair } from '../tls/index.ts'
 

@@ -3,8 +3,14 @@
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md.
  */
 import { resources } from '@gyropilot/api'
+import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
 import { LruCache, runKeyedController } from '@gyropilot/runtime'
-import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
+import type {
+  ControllerContext,
+  ControllerDescriptor,
+  KeyedController,
+  Lister,
+} from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { EVENT_COMPONENT, GONE_PODS_MAX, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
@@ -41,7 +47,7 @@ export function resourceClaimLogic({
   const claimInformer = informers.informer(resources.resourceclaims)
   const templates = informers.informer(resources.resourceclaimtemplates).lister
   addIndexes(podInformer, claimInformer)
-  const caches = { pods: podInformer.lister, claims: claimInformer.lister }
+  const caches = { pods: podInformer.lister, claims: claimInformer.lister, templates }
   const gone = new LruCache<true>(GONE_PODS_MAX)
   const ownCreates = new OwnCreates()
   const witness: Witness = {
@@ -60,30 +66,6 @@ export function resourceClaimLogic({
     onCreated: creationMetrics(metrics),
   }
   claimsMetric(metrics, () => caches.claims.list())
-  const observePod = (key: string): ObservedPod | undefined => {
-    const pod = caches.pods.getByKey(key)
-    const { namespace, uid = '' } = pod?.metadata ?? {}
-    return (
-      pod && {
-        kind: 'pod',
-        pod,
-        claimNamed: (name) => caches.claims.get(namespace, name),
-        templateNamed: (name) => templates.get(namespace, name),
-        ownClaims: () => claimsMadeFor(caches.claims, uid),
-      }
-    )
-  }
-  const observeClaim = (key: string): ObservedClaim | undefined => {
-    const claim = caches.claims.getByKey(key)
-    return (
-      claim && {
-        kind: 'claim',
-        claim,
-        podNamed: (name) => caches.pods.get(claim.metadata?.namespace, name),
-        isRememberedGone: (uid) => gone.get(uid) === true,
-      }
-    )
-  }
   return {
     queueName: QUEUE_NAME,
     eventComponent: EVENT_COMPONENT,
@@ -96,9 +78,47 @@ export function resourceClaimLogic({
     watches: [podWatch(caches, witness), claimWatch(caches, witness), templateWatch(caches)],
     observe(key) {
       const { kind, objectKey } = parseKey(key)
-      return kind === 'pod' ? observePod(objectKey) : observeClaim(objectKey)
+      return kind === 'pod'
+        ? observePod(objectKey, caches)
+        : observeClaim(objectKey, caches, (uid) => gone.get(uid) === true)
     },
     reconcile: (observed) =>
       observed.kind === 'pod' ? syncPod(observed, tools) : syncClaim(observed),
   }
+}
+
+interface Caches {
+  readonly pods: Lister<Pod>
+  readonly claims: Lister<ResourceClaim>
+  readonly templates: Lister<ResourceClaimTemplate>
+}
+
+function observePod(key: string, { pods, claims, templates }: Caches): ObservedPod | undefined {
+  const pod = pods.getByKey(key)
+  const { namespace, uid = '' } = pod?.metadata ?? {}
+  return (
+    pod && {
+      kind: 'pod',
+      pod,
+      claimNamed: (name) => claims.get(namespace, name),
+      templateNamed: (name) => templates.get(namespace, name),
+      ownClaims: () => claimsMadeFor(claims, uid),
+    }
+  )
+}
+
+function observeClaim(
+  key: string,
+  { pods, claims }: Caches,
+  isRememberedGone: (uid: string) => boolean,
+): ObservedClaim | undefined {
+  const claim = claims.getByKey(key)
+  return (
+    claim && {
+      kind: 'claim',
+      claim,
+      podNamed: (name) => pods.get(claim.metadata?.namespace, name),
+      isRememberedGone,
+    }
+  )
 }

@@ -247,6 +247,14 @@ function validateItem(
   for (const name of [...names].toSorted()) validateBounds(item, name, errors, field)
 }
 
+interface Bounds {
+  readonly min: Quantity | undefined
+  readonly max: Quantity | undefined
+  readonly limit: Quantity | undefined
+  readonly request: Quantity | undefined
+  readonly ratio: Quantity | undefined
+}
+
 function validateBounds(
   item: StoredOf<LimitRangeItem>,
   name: string,
@@ -255,64 +263,16 @@ function validateBounds(
 ): void {
   const value = (part: Exclude<keyof LimitRangeItem, 'type'>): Quantity | undefined =>
     ownValue(item[part] ?? {}, name)
-  const above = (a: Quantity | undefined, b: Quantity | undefined): boolean =>
-    a !== undefined && b !== undefined && compareQuantities(a, b) > 0
-  const [min, max, limit, request, ratio] = (
-    ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
-  ).map(value)
-  if (above(min, max))
-    errors.invalid(
-      `${field}.min[${name}]`,
-      min,
-      `min value ${min} is greater than max value ${max}`,
-    )
-  if (above(min, request))
-    errors.invalid(
-      `${field}.defaultRequest[${name}]`,
-      request,
-      `min value ${min} is greater than default request value ${request}`,
-    )
-  if (above(request, max))
-    errors.invalid(
-      `${field}.defaultRequest[${name}]`,
-      request,
-      `default request value ${request} is greater than max value ${max}`,
-    )
-  if (above(request, limit))
-    errors.invalid(
-      `${field}.defaultRequest[${name}]`,
-      request,
-      `default request value ${request} is greater than default limit value ${limit}`,
-    )
-  if (above(min, limit))
-    errors.invalid(
-      `${field}.default[${name}]`,
-      min,
-      `min value ${min} is greater than default value ${limit}`,
-    )
-  if (above(limit, max))
-    errors.invalid(
-      `${field}.default[${name}]`,
-      // The limit's bound is printed, not the limit.
-      max,
-      `default value ${limit} is greater than max value ${max}`,
-    )
-  if (ratio !== undefined && compareQuantities(ratio, '1') < 0)
-    errors.invalid(`${field}.maxLimitRequestRatio[${name}]`, ratio, `ratio ${ratio} is less than 1`)
-  if (
-    ratio !== undefined &&
-    min !== undefined &&
-    max !== undefined &&
-    compareQuantities(min, '0') > 0
-  ) {
-    const bound = toNumber(max) / toNumber(min)
-    if (toNumber(ratio) > bound)
-      errors.invalid(
-        `${field}.maxLimitRequestRatio[${name}]`,
-        ratio,
-        `ratio ${ratio} is greater than max/min = ${bound.toFixed(6)}`,
-      )
+  const bounds: Bounds = {
+    min: value('min'),
+    max: value('max'),
+    limit: value('default'),
+    request: value('defaultRequest'),
+    ratio: value('maxLimitRequestRatio'),
   }
+  validateOrder(bounds, name, errors, field)
+  validateRatio(bounds, `${field}.maxLimitRequestRatio[${name}]`, errors)
+  const { limit, request } = bounds
   const fixed = limit !== undefined && request !== undefined && !mayOvercommit(name)
   if (fixed && compareQuantities(limit, request) !== 0)
     errors.invalid(
@@ -320,6 +280,41 @@ function validateBounds(
       request,
       `default value ${limit} must equal to defaultRequest value ${request} in ${name}`,
     )
+}
+
+function validateOrder(
+  { min, max, limit, request }: Bounds,
+  name: string,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const refuseAbove = (
+    [lowName, low]: readonly [string, Quantity | undefined],
+    [highName, high]: readonly [string, Quantity | undefined],
+    part: keyof LimitRangeItem,
+    shown: Quantity | undefined,
+  ): void => {
+    if (low === undefined || high === undefined || compareQuantities(low, high) <= 0) return
+    const detail = `${lowName} value ${low} is greater than ${highName} value ${high}`
+    errors.invalid(`${field}.${part}[${name}]`, shown, detail)
+  }
+  refuseAbove(['min', min], ['max', max], 'min', min)
+  refuseAbove(['min', min], ['default request', request], 'defaultRequest', request)
+  refuseAbove(['default request', request], ['max', max], 'defaultRequest', request)
+  refuseAbove(['default request', request], ['default limit', limit], 'defaultRequest', request)
+  refuseAbove(['min', min], ['default', limit], 'default', min)
+  // The limit's bound is printed, not the limit.
+  refuseAbove(['default', limit], ['max', max], 'default', max)
+}
+
+function validateRatio({ min, max, ratio }: Bounds, field: string, errors: FieldErrors): void {
+  if (ratio === undefined) return
+  if (compareQuantities(ratio, '1') < 0)
+    errors.invalid(field, ratio, `ratio ${ratio} is less than 1`)
+  if (min === undefined || max === undefined || compareQuantities(min, '0') <= 0) return
+  const bound = toNumber(max) / toNumber(min)
+  if (toNumber(ratio) > bound)
+    errors.invalid(field, ratio, `ratio ${ratio} is greater than max/min = ${bound.toFixed(6)}`)
 }
 
 function toNumber(text: Quantity): number {
