@@ -21,6 +21,9 @@ export declare class Thing {
 /** The first. */
 export declare function make(a: string): Thing;
 export declare function make(a: number): Thing;
+interface NotExported {
+    b: string;
+}
 export declare const makeOther = 1;
 //# sourceMappingURL=a.d.ts.map
 `

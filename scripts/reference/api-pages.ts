@@ -18,7 +18,7 @@ const DOCUMENTED = {
   'runtime/testing': 'runtime/src/testing/index',
 } as const
 
-export interface Exported {
+interface Exported {
   readonly name: string
   /** Text of the docstring, without stars. Empty: there is none. */
   readonly doc: string
@@ -125,7 +125,7 @@ export function declarationIn(text: string, name: string): Omit<Exported, 'name'
   const code = found.map((at) => {
     const rest = lines
       .slice(at + 1)
-      .findIndex((line) => /^(?:export|declare|import|\/\*\*)/.test(line))
+      .findIndex((line) => /^(?:export|declare|import|interface|type|\/\*\*)/.test(line))
     const end = rest === -1 ? lines.length : at + 1 + rest
     return withoutPrivate(lines.slice(at, end)).join('\n').trimEnd()
   })
