@@ -1,11 +1,10 @@
 /** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
-import type { DiscoveredResource, StatusCause } from '@gyropilot/api'
+import type { DiscoveredResource } from '@gyropilot/api'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { Store } from './storage/store.ts'
 import type { ConnectionTarget } from './kubelets/connection-target.ts'
 
 export { ApiError } from '@gyropilot/schema/api-error'
-export type { StatusCause }
 
 /** One resource as the registry serves it, built-in or custom: what discovery tells of it. */
 export type ResourceInfo = DiscoveredResource

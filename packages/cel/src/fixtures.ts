@@ -14,7 +14,7 @@ import { DYN } from './checking/types.ts'
 import { CelOptional, TypeValue } from './values/values.ts'
 import { runtimeTypeName } from './checking/types.ts'
 
-export interface Given {
+interface Given {
   readonly types?: Readonly<Record<string, CelType>>
   readonly values?: Readonly<Record<string, unknown>>
 }

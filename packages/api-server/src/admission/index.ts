@@ -29,13 +29,11 @@ import {
 import { mutatingWebhooks, validatingWebhooks } from './webhooks/plugin.ts'
 import type { AdmissionWorld } from './world.ts'
 
-export { nodeRestriction } from './node-restriction.ts'
 export type { PodSecurityDefaults } from './pod-security/plugin.ts'
 export { selectionProblem } from './selection.ts'
 export type { AdmissionSelection } from './selection.ts'
 export { serviceResolver } from './webhooks/client-config.ts'
-export type { ServiceReference, ServiceResolver } from './webhooks/client-config.ts'
-export type { AdmissionWorld } from './world.ts'
+export type { ServiceResolver } from './webhooks/client-config.ts'
 
 /** The plug-ins that are on, in kube-apiserver's order. The same list is walked for mutation, then for validation. */
 export function admissionPlugins(

@@ -10,7 +10,7 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { AdmissionWorld } from './world.ts'
 
-export interface MatchRule {
+interface MatchRule {
   readonly apiGroups?: readonly string[]
   readonly apiVersions?: readonly string[]
   readonly resources?: readonly string[]
@@ -139,7 +139,7 @@ function matchesNamespace(
   return query.matches(namespace['metadata'].labels ?? {})
 }
 
-export function isNamespace({ resource }: AdmissionRequest): boolean {
+function isNamespace({ resource }: AdmissionRequest): boolean {
   return resource.group === '' && resource.resource === 'namespaces'
 }
 

@@ -15,7 +15,7 @@ interface Progress {
 /** By the object that is being admitted, which both passes share. */
 const progressOf = new WeakMap<Draft, Progress>()
 
-export interface Pass {
+interface Pass {
   /** In the first pass everything runs, in the second only what is due. */
   mayRun(configuration: string): boolean
   ran(configuration: string, outcome: { readonly changed: boolean; readonly again: boolean }): void

@@ -2,7 +2,7 @@
 import type { AdmissionRequest, ResourceInfo, UserInfo } from '../contracts.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 
-export interface RequestDescription {
+interface RequestDescription {
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly subResource?: string

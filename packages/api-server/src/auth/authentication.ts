@@ -8,7 +8,7 @@ import { subjectOf } from '../tls/cluster-certificates.ts'
 import { CREDENTIAL_ID, GROUP, withAuthenticatedGroup } from './identity.ts'
 import type { AuthenticatedToken, ServiceAccountTokens } from './service-account-tokens.ts'
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly clock: Clock
   readonly store: Store
   readonly serviceAccountTokens: ServiceAccountTokens
@@ -39,7 +39,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   return new UnionAuthentication(options)
 }
 
-export function unauthorized(): ApiError {
+function unauthorized(): ApiError {
   return new ApiError(401, 'Unauthorized', 'Unauthorized')
 }
 

@@ -10,13 +10,13 @@ import { RbacIndex } from './rbac-index.ts'
 import { ruleAllows } from './rbac-rules.ts'
 import type { PolicyRule } from './rbac-rules.ts'
 
-export interface Decision {
+interface Decision {
   readonly allowed: boolean
   /** Which binding allowed; for a refusal what went wrong on the way (`RBAC: role... not found`), often empty. */
   readonly reason: string
 }
 
-export interface ResolvedRules {
+interface ResolvedRules {
   readonly rules: readonly PolicyRule[]
   /** Roles that bindings name and that do not exist. */
   readonly errors: readonly string[]
@@ -31,7 +31,7 @@ export interface RbacAuthorizer extends Authorizer {
   stop(): void
 }
 
-export interface AuthorizerOptions {
+interface AuthorizerOptions {
   readonly store: Store
   /** Who is asked; what none allows is refused. Members of system:masters may do everything. */
   readonly modes?: readonly AuthorizationMode[]

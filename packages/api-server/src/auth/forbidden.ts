@@ -25,7 +25,7 @@ export function forbiddenRequest(attributes: RequestAttributes, reason: string):
 }
 
 /** `<resource> "<name>" is forbidden: <why>`, the refusal of admission plug-ins too. */
-export function forbidden(group: string, resource: string, name: string, why: string): ApiError {
+function forbidden(group: string, resource: string, name: string, why: string): ApiError {
   const target = group === '' ? resource : `${resource}.${group}`
   const message =
     name === '' ? `${target} is forbidden: ${why}` : `${target} ${quote(name)} is forbidden: ${why}`

@@ -9,7 +9,7 @@ export const GROUP = {
   bootstrappers: 'system:bootstrappers',
 } as const
 
-export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
+const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 export const ANONYMOUS: UserInfo = {

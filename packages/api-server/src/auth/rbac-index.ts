@@ -9,7 +9,7 @@ import { serviceAccountUserName } from './identity.ts'
 import type { PolicyRule } from './rbac-rules.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
-export const RBAC_COLLECTIONS = {
+const RBAC_COLLECTIONS = {
   roles: `roles.${GROUP}`,
   clusterRoles: `clusterroles.${GROUP}`,
   roleBindings: `rolebindings.${GROUP}`,
@@ -17,7 +17,7 @@ export const RBAC_COLLECTIONS = {
 } as const
 
 /** A binding as it speaks of one subject. */
-export interface Grant {
+interface Grant {
   readonly binding: Stored
   readonly subject: Stored
 }

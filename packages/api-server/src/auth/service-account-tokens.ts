@@ -12,7 +12,7 @@ import { CREDENTIAL_ID, serviceAccountGroups, serviceAccountUserName } from './i
 import { algorithmOf, decodeToken, isSignedBy, keyIdOf, signToken } from './json-web-token.ts'
 import type { DecodedToken } from './json-web-token.ts'
 
-export const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
+const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 /** Dates, `YYYY-MM-DD`: the day of the last use, and since when an unused token is refused. */
 export const LAST_USED = 'kubernetes.io/legacy-token-last-used'
@@ -24,7 +24,7 @@ const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 3600
 const DELETED_LEEWAY_MS = 60_000
 const VERIFIED_TOKENS_KEPT = 4096
 
-export interface ServiceAccountTokensOptions {
+interface ServiceAccountTokensOptions {
   readonly clock: Clock
   readonly random: RandomSource
   readonly store: Store
@@ -39,7 +39,7 @@ export interface ServiceAccountTokensOptions {
   readonly onFirstUseOfDay?: (secret: Stored, date: string) => void
 }
 
-export interface TokenGrant {
+interface TokenGrant {
   readonly serviceAccount: Stored
   readonly audiences: readonly string[]
   readonly expirationSeconds: number

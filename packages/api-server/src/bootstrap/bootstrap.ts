@@ -19,7 +19,7 @@ import { Keeper } from './keeper.ts'
 import type { KeptKind } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly server: ServerInternals
   readonly clock: Clock
   readonly random: RandomSource

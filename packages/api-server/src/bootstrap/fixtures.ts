@@ -11,7 +11,7 @@ import { generateKeyPair } from '../tls/index.ts'
 export const START_MS = Date.UTC(2026, 10, 21)
 const KEY = generateKeyPair()
 
-export interface TestAnswer {
+interface TestAnswer {
   readonly status: number
   // oxlint-disable-next-line no-explicit-any -- bodies of every kind, looked into by assertions
   readonly body: any

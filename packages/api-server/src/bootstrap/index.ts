@@ -1,2 +1,2 @@
 export { bootstrap } from './bootstrap.ts'
-export type { Bootstrapped, BootstrapOptions } from './bootstrap.ts'
+export type { Bootstrapped } from './bootstrap.ts'

@@ -10,7 +10,7 @@ import { hasRules, propertyOf, valueAt } from './schemas/structural-schema.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 import { validateValue, validateValueAt } from './schemas/value-validation.ts'
 
-export interface ValidatedVersion {
+interface ValidatedVersion {
   /** As the definition has it: its subresources name where replicas stand. */
   readonly version: Stored
   readonly schema: Schema | undefined

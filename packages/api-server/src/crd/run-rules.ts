@@ -19,7 +19,7 @@ const NO_FIELD = '<nil>'
 const OUT_OF_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-export interface RuleFindings {
+interface RuleFindings {
   readonly errors: FieldErrors
   /** Broken rules that are tolerated, because the value did not change. */
   readonly tolerated: FieldErrors

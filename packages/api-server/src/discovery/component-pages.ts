@@ -16,7 +16,7 @@ const PATHS = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz'
 const GROUP = 'config.k8s.io'
 const NEWEST = COMPONENT_PAGE_VERSIONS.at(-1)!
 
-export interface ComponentPagesParts {
+interface ComponentPagesParts {
   readonly clock: Clock
   /** `1.36.0` */
   readonly version: string

@@ -25,7 +25,7 @@ type Texts = Readonly<Record<string, string>>
 const TEXTS = texts as Readonly<Record<string, Texts>>
 const PREFIX = /^io\.k8s\.(?:api\.|apimachinery\.pkg\.apis\.)?/
 
-export const TYPE_TEXTS = {
+const TYPE_TEXTS = {
   apiVersion:
     'APIVersion defines in which group and version this object is written, such as apps/v1.',
   kind: 'What this object is. In CamelCase; cannot change.',

@@ -10,7 +10,7 @@ export interface HealthCheck {
   healthy(): boolean
 }
 
-export type Endpoint = 'healthz' | 'livez' | 'readyz'
+type Endpoint = 'healthz' | 'livez' | 'readyz'
 
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff' }
 
@@ -67,7 +67,7 @@ export function startChecks(isReady: () => boolean): readonly HealthCheck[] {
 }
 
 /** Told about each check that was asked. */
-export type CheckRecorder = (name: string, endpoint: string, healthy: boolean) => void
+type CheckRecorder = (name: string, endpoint: string, healthy: boolean) => void
 
 /** Undefined: not a health path, or an unknown check. */
 export function healthAnswer(

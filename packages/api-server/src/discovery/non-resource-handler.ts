@@ -21,7 +21,7 @@ import { healthAnswer, healthPaths, type HealthCheck } from './health.ts'
 import type { OpenApiDocuments } from './openapi.ts'
 import type { VersionInfo } from './version.ts'
 
-export interface NonResourceParts {
+interface NonResourceParts {
   readonly registry: ResourceRegistry
   readonly version: VersionInfo
   readonly checks: readonly HealthCheck[]

@@ -13,7 +13,7 @@ import type { ObjectWriter } from './writes/object-writer.ts'
 import { storageKey, type Target, type WriteContext } from './writes/writes.ts'
 import { deleteOptionsFromBody } from './options.ts'
 
-export interface InternalsParts {
+interface InternalsParts {
   readonly store: Store
   readonly registry: ResourceRegistry
   readonly writer: ObjectWriter

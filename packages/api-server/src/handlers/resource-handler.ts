@@ -34,7 +34,7 @@ import { storedAnswer, viewsOf } from './answers/stored-answers.ts'
 import { targetOf, writeContextOf } from './writes/write-context.ts'
 import { storageKey, type UpdateRequest, type Written } from './writes/writes.ts'
 
-export interface ResourceHandlerParts {
+interface ResourceHandlerParts {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource

@@ -11,7 +11,7 @@ import type { RequestInfo } from '../http/request-info.ts'
 import { isWatch } from '../http/request-info.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 
-export type Operation =
+type Operation =
   | 'get'
   | 'list'
   | 'watch'

@@ -32,7 +32,7 @@ import {
 import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './writes/write-context.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
-export interface SubresourceEndpointParts {
+interface SubresourceEndpointParts {
   readonly clock: Clock
   readonly admission: AdmissionChain
   readonly fields: FieldManagement

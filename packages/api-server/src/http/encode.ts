@@ -40,7 +40,7 @@ export async function encodeBody(
   return [Buffer.from(await encodeValue(value, mediaType, pretty))]
 }
 
-export async function encodeValue(
+async function encodeValue(
   value: unknown,
   mediaType: 'application/json' | 'application/yaml',
   pretty: boolean,

@@ -9,10 +9,7 @@ export { badRequest }
 
 type Named = Pick<ResourceInfo, 'group' | 'resource' | 'kind'>
 
-export function qualifiedResource({
-  group,
-  resource,
-}: Pick<ResourceInfo, 'group' | 'resource'>): string {
+function qualifiedResource({ group, resource }: Pick<ResourceInfo, 'group' | 'resource'>): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 

@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 
-export type HeaderValue = string | readonly string[] | undefined
+type HeaderValue = string | readonly string[] | undefined
 export type Headers = Readonly<Record<string, HeaderValue>>
 
 export type ServerRequestBody = { readonly json: unknown } | { readonly bytes: Uint8Array }

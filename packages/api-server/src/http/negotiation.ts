@@ -8,12 +8,12 @@ export type MediaType =
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-export const MEDIA_TYPES: readonly MediaType[] = ['application/json', 'application/yaml', PROTOBUF]
+const MEDIA_TYPES: readonly MediaType[] = ['application/json', 'application/yaml', PROTOBUF]
 const STREAM_TYPES =
   'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
 /** What the answer is turned into; absent: the object itself. */
-export interface Transformation {
+interface Transformation {
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
 }
@@ -73,7 +73,7 @@ function qualityOf(text: string): number {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : 0
 }
 
-export interface NegotiationOptions {
+interface NegotiationOptions {
   /** The endpoint streams. */
   readonly watch: boolean
   readonly watchable: boolean

@@ -17,7 +17,7 @@ export function isExpired({ spec }: LeaseCandidate, nowMs: number): boolean {
 }
 
 /** NaN when it never renewed, which is before and after nothing. */
-export function renewedMs(spec: LeaseCandidateSpec | undefined): number {
+function renewedMs(spec: LeaseCandidateSpec | undefined): number {
   return Date.parse(spec?.renewTime ?? '')
 }
 
@@ -68,7 +68,7 @@ function compareVersions(a = '', b = ''): number {
   return compareSemanticVersions(x ?? NO_VERSION, y ?? NO_VERSION)
 }
 
-export type StrategyChoice = { readonly strategy: string } | { readonly conflict: string }
+type StrategyChoice = { readonly strategy: string } | { readonly conflict: string }
 
 /** That of the newest binary version; two of that version with different ones cannot be served. */
 export function chosenStrategy(candidates: readonly LeaseCandidate[]): StrategyChoice {

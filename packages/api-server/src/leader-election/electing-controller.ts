@@ -19,7 +19,7 @@ const CANDIDATES = `leasecandidates.${GROUP}`
 /** A lease with candidates is looked at this often when nothing happens: it may have expired. */
 const REPEAT_MS = 5_000
 
-export interface ElectingControllerOptions {
+interface ElectingControllerOptions {
   readonly server: ServerInternals
   readonly clock: Clock
   readonly logger: Logger

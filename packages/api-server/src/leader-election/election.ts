@@ -86,7 +86,7 @@ function electionStep(candidates: readonly LeaseCandidate[], nowMs: number): Ste
   return holder === undefined ? { kind: 'rest' } : { kind: 'elect', elected: { strategy, holder } }
 }
 
-export function isLeaseExpired(spec: LeaseSpec, nowMs: number): boolean {
+function isLeaseExpired(spec: LeaseSpec, nowMs: number): boolean {
   const { renewTime = '', leaseDurationSeconds = NaN } = spec
   return !(Date.parse(renewTime) + leaseDurationSeconds * 1000 >= nowMs)
 }

@@ -5,7 +5,7 @@ import { formatMicroTime, formatTime } from '@gyropilot/foundation'
 export const NOW_MS = Date.UTC(2026, 0, 1)
 export const OLDEST = 'OldestEmulationVersion'
 
-export interface CandidateSetup {
+interface CandidateSetup {
   readonly emulation?: string
   readonly binary?: string
   readonly strategy?: string

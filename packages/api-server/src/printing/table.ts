@@ -6,9 +6,9 @@ import type { ServedResource } from '../registry/resource-registry.ts'
 import { formatAge } from './ages.ts'
 import { CREATED_AT_DESCRIPTION, NAME_DESCRIPTION } from './descriptions.ts'
 
-export type IncludeObject = 'Metadata' | 'Object' | 'None'
+type IncludeObject = 'Metadata' | 'Object' | 'None'
 
-export interface TableOptions {
+interface TableOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly includeObject: IncludeObject
   readonly nowMs: number
@@ -54,7 +54,7 @@ function columnsOf({ columns, rules, custom }: ServedResource): readonly Printer
   return columns ?? rules.columns ?? (custom ? CUSTOM_COLUMNS : DEFAULT_COLUMNS)
 }
 
-export function columnDefinitions(resource: ServedResource): readonly object[] {
+function columnDefinitions(resource: ServedResource): readonly object[] {
   return columnsOf(resource).map(({ name, type, format = '', description, priority = 0 }) => ({
     name,
     type,

@@ -34,7 +34,7 @@ export function conversionFor({
 }
 
 /** One view per stored object, so that lists, watches and pages share it. */
-export function remembered(convert: (stored: Stored) => Stored): (stored: Stored) => Stored {
+function remembered(convert: (stored: Stored) => Stored): (stored: Stored) => Stored {
   const views = new WeakMap<Stored, Stored>()
   return (stored) => {
     let view = views.get(stored)

@@ -71,7 +71,7 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
 }
 
 /** Assigns a key that may be `__proto__` as plain data. */
-export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, {
       value,

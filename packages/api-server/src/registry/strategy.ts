@@ -123,13 +123,13 @@ function restoreMetadata(draft: Draft, stored: Stored): void {
   }
 }
 
-export function restore(draft: Draft, stored: Stored, field: string): void {
+function restore(draft: Draft, stored: Stored, field: string): void {
   if (stored[field] === undefined) delete draft[field]
   else draft[field] = stored[field]
 }
 
 /** Kinds with a status have one unless their rules say otherwise; others only when their rules name the part that counts. */
-export function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
+function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
   if (rules.generationOf === null) return false
   return rules.generationOf !== undefined || hasStatus
 }

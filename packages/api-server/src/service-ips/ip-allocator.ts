@@ -8,7 +8,7 @@ import type { IpFamily } from './ip-families.ts'
 import { serviceRanges } from './service-ranges.ts'
 import type { ServiceRange } from './service-ranges.ts'
 
-export const IP_ADDRESSES = 'ipaddresses.networking.k8s.io'
+const IP_ADDRESSES = 'ipaddresses.networking.k8s.io'
 
 export interface Owner {
   readonly namespace: string
@@ -103,7 +103,7 @@ export class IpAllocator {
   }
 }
 
-export function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: string): Stored {
+function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: string): Stored {
   const time = formatTime(nowMs)
   return {
     apiVersion: 'networking.k8s.io/v1',

@@ -11,7 +11,7 @@ export function familyOf(ip: string): IpFamily {
   return parseIp(ip)?.family === 6 ? 'IPv6' : 'IPv4'
 }
 
-export interface FamilyRequest {
+interface FamilyRequest {
   readonly service: Draft
   /** What is stored, for an update. */
   readonly stored: Stored | undefined

@@ -8,7 +8,7 @@ export interface PortRange {
   readonly last: number
 }
 
-export const DEFAULT_NODE_PORTS: PortRange = { first: 30000, last: 32767 }
+const DEFAULT_NODE_PORTS: PortRange = { first: 30000, last: 32767 }
 
 /** Ports of all nodes. Which are taken is read from the services at the first use; from then on every change comes by here. */
 export class NodePortAllocator {

@@ -28,7 +28,7 @@ import {
   nodePortsOf,
 } from './service-fields.ts'
 
-export interface ServiceAllocationOptions {
+interface ServiceAllocationOptions {
   readonly store: Store
   readonly random: RandomSource
   /** One range per family, the cluster's first family first. Default `10.0.0.0/16`. */

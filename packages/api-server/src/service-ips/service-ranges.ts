@@ -4,7 +4,7 @@ import { formatIp, parseCidr } from '@gyropilot/schema/validation/ip'
 import type { Cidr } from '@gyropilot/schema/validation/ip'
 import type { IpFamily } from './ip-families.ts'
 
-export const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
+const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
 
 export class ServiceRange {
   readonly family: IpFamily

@@ -102,7 +102,7 @@ export class SortedEntries {
 }
 
 /** Index of the first entry whose key is not below `key`. */
-export function lowerBound(entries: readonly StoredEntry[], key: string): number {
+function lowerBound(entries: readonly StoredEntry[], key: string): number {
   let low = 0
   let high = entries.length
   while (low < high) {

@@ -15,7 +15,7 @@ import type { Kubelet, Kubelets } from '../kubelets/kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
 import { isAsked } from './query-flag.ts'
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly authorizer: Authorizer
   readonly kubelets?: Kubelets
 }

@@ -13,7 +13,6 @@ import { reviews } from './reviews.ts'
 import { scales } from './scale.ts'
 import { serviceAccountToken } from './token.ts'
 
-export type { ComponentHealth } from './component-statuses.ts'
 export type * from '../kubelets/kubelet.ts'
 
 export interface SubresourceParts {

@@ -20,7 +20,7 @@ export interface CertificateFiles {
   write(name: string, text: string, secret: boolean): void
 }
 
-export interface ClusterCertificatesOptions {
+interface ClusterCertificatesOptions {
   readonly clock: Clock
   /** For serial numbers only; keys come from the system's generator. */
   readonly random: RandomSource
@@ -34,7 +34,7 @@ export interface ClusterCertificatesOptions {
   readonly clusterDomain?: string
 }
 
-export interface ServiceAccountKey {
+interface ServiceAccountKey {
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
   readonly privateKeyPem: string

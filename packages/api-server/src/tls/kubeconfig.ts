@@ -1,6 +1,6 @@
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** `https://127.0.0.1:6443` */
   readonly server: string
   readonly authorityPem: string

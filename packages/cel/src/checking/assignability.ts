@@ -166,10 +166,3 @@ function mentions(known: Substitution, type: CelType, variable: ParameterType): 
       return false
   }
 }
-
-/** What elements of a list literal have in common: dyn when they differ. */
-export function join(known: Substitution, a: CelType, b: CelType): CelType {
-  if (isDynamic(a) || isDynamic(b)) return DYN
-  if (assign(known, b, a)) return a
-  return assign(known, a, b) ? b : DYN
-}

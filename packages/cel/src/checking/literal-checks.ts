@@ -88,13 +88,13 @@ function mixed(
 }
 
 /** Calls `see` for every call within the expression. */
-export function visit(expression: Expression, see: (call: Call) => void): void {
+function visit(expression: Expression, see: (call: Call) => void): void {
   const children = childrenOf(expression)
   if (expression.kind === 'call') see(expression)
   for (const child of children) visit(child, see)
 }
 
-export function childrenOf(expression: Expression): readonly Expression[] {
+function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'literal':
     case 'identifier':

@@ -4,7 +4,7 @@ import type { Overload } from './signature.ts'
 import { DYN, typeText } from './types.ts'
 import type { CelType } from './types.ts'
 
-export interface Resolution {
+interface Resolution {
   readonly candidates: readonly Overload[]
   /** Undefined: no overload fits. What the candidates have in common, DYN when they differ. */
   readonly result: CelType | undefined

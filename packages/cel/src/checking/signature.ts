@@ -62,7 +62,7 @@ export interface Library {
 export type Costs = Pick<Overload, 'cost' | 'estimate'>
 
 // oxlint-disable-next-line no-explicit-any -- implementations take the value classes that their signature names
-export type Implementation = (...args: any[]) => Value
+type Implementation = (...args: any[]) => Value
 
 /** Declares one overload. */
 export function declare(signature: string, evaluate: Implementation, costs: Costs = {}): Overload {
@@ -107,7 +107,7 @@ const SIMPLE: Readonly<Record<string, CelType>> = {
   type: typeOf(),
 }
 
-export function readType(text: string): CelType {
+function readType(text: string): CelType {
   const trimmed = text.trim()
   if (SIMPLE[trimmed] !== undefined) return SIMPLE[trimmed]
   if (/^[A-Z]$/.test(trimmed)) return parameter(trimmed)

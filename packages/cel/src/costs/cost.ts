@@ -1,13 +1,5 @@
 /** What calls cost while they run. Functions that look at every character or element cost by their number. */
-import {
-  PATTERN_FACTOR,
-  STRING_TRAVERSAL,
-  UNKNOWN_SIZE,
-  exactly,
-  product,
-  scaled,
-  sum,
-} from './cost-estimate.ts'
+import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled, sum } from './cost-estimate.ts'
 import type { Costs } from '../checking/signature.ts'
 import { CelList, CelMap, CelOptional, CostExceeded, Opaque, textLength } from '../values/values.ts'
 import type { Value } from '../values/values.ts'
@@ -45,7 +37,7 @@ export const traversal = (value: Value, factor = STRING_TRAVERSAL): number =>
   Math.ceil(actualSize(value) * factor)
 
 /** All there is to see in a value, however deep. */
-export function traversalOfAll(value: Value): number {
+function traversalOfAll(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array)
     return Math.floor(value.length * STRING_TRAVERSAL)
   let cost = 0
@@ -142,8 +134,4 @@ export const CONCATENATION: Costs = {
     const size = sum(a!.size, b!.size)
     return { cost: scaled(size, STRING_TRAVERSAL), size }
   },
-}
-
-export const UNBOUNDED_RESULT: Costs = {
-  estimate: () => ({ cost: exactly(1), size: UNKNOWN_SIZE }),
 }

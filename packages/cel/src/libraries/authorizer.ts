@@ -11,7 +11,7 @@ export const AUTHORIZER_TYPE = opaqueType(`${PREFIX}.Authorizer`)
 export const RESOURCE_CHECK_TYPE = opaqueType(`${PREFIX}.ResourceCheck`)
 
 /** Who asks: the user of the request, or a service account. */
-export type Principal = 'requester' | { readonly namespace: string; readonly name: string }
+type Principal = 'requester' | { readonly namespace: string; readonly name: string }
 
 export interface Question {
   readonly principal: Principal

@@ -113,7 +113,7 @@ function quote(text: string): string {
   return `"${escaped.replaceAll(/[\ud800-\udfff](?![\udc00-\udfff])/g, '\ufffd')}"`
 }
 
-export function matches(text: string, pattern: string): boolean {
+function matches(text: string, pattern: string): boolean {
   return matchPattern(pattern, '', (expression) => expression.test(text))
 }
 

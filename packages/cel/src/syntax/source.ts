@@ -32,7 +32,7 @@ export class CompileError extends Error {
 const MOST_PROBLEMS = 100
 
 /** Each problem with the line it is on and a mark below, in the order of the text. */
-export function showProblems(text: string, problems: readonly Problem[]): string {
+function showProblems(text: string, problems: readonly Problem[]): string {
   // What was found last is left out, wherever it stands.
   const more = problems.length - MOST_PROBLEMS
   const shown = problems

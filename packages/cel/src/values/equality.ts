@@ -73,7 +73,7 @@ export function finderOf(
 }
 
 /** What identifies an item of a list of type map. */
-export function mapKey(item: Value, keys: readonly string[]): string {
+function mapKey(item: Value, keys: readonly string[]): string {
   if (!(item instanceof CelMap)) return ''
   return JSON.stringify(
     keys.map((key) => {
@@ -98,7 +98,7 @@ function numberOf(value: Value): bigint | number | undefined {
 }
 
 /** Undefined when one of them is no number. NaN is neither less nor equal: NaN. */
-export function compareNumbers(a: Value, b: Value): number | undefined {
+function compareNumbers(a: Value, b: Value): number | undefined {
   const x = numberOf(a)
   const y = numberOf(b)
   if (x === undefined || y === undefined) return undefined

@@ -5,7 +5,7 @@
 import { SAFE_SYSCTLS } from '@gyropilot/api'
 import type { Stored } from '../../registry/kind-rules.ts'
 
-export interface Violation {
+interface Violation {
   readonly reason: string
   readonly detail: string
 }

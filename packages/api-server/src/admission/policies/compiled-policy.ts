@@ -6,7 +6,7 @@ import { ExpressionError, compileExpression } from '../expressions.ts'
 import type { NamedProgram } from '../expressions.ts'
 import type { MatchCriteria } from '../matching.ts'
 
-export interface CompiledPolicy {
+interface CompiledPolicy {
   readonly name: string
   readonly criteria: MatchCriteria
   readonly failurePolicy: 'Fail' | 'Ignore'

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000
 /** How often quotas that could not be written are read and judged by again. */
 const RETRIES = 3
 
-export interface QuotaBatchesOptions {
+interface QuotaBatchesOptions {
   readonly clock: Clock
   readonly limited: readonly LimitedResource[]
   quotasIn(namespace: string): readonly Stored[]

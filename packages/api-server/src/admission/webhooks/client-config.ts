@@ -4,7 +4,7 @@ import type { OutgoingCall } from '../../http/outgoing-calls/outgoing-calls.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { Store } from '../../storage/store.ts'
 
-export interface ServiceReference {
+interface ServiceReference {
   readonly namespace: string
   readonly name: string
   readonly port: number

@@ -10,7 +10,7 @@ import { describeRequest } from '../request-description.ts'
 const API_VERSION = 'admission.k8s.io/v1'
 const KIND = 'AdmissionReview'
 
-export interface ReviewObjects {
+interface ReviewObjects {
   readonly object: Stored | undefined
   readonly oldObject: Stored | undefined
 }

@@ -35,7 +35,7 @@ const MANAGER = 'kube-apiserver'
 const API_REGISTRATION = 'apiregistration.k8s.io'
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
-export interface DefinitionControllerParts {
+interface DefinitionControllerParts {
   readonly registry: ResourceRegistry
   readonly server: ServerInternals
   readonly clock: Clock

@@ -7,7 +7,7 @@ import type { Condition } from './conditions.ts'
 import { ESTABLISHED, findCondition } from './conditions.ts'
 import { APPROVAL_ANNOTATION, isProtected } from './definition-validation.ts'
 
-export interface Naming {
+interface Naming {
   readonly acceptedNames: Draft
   readonly namesAccepted: Condition
   /** Before the definition is established; undefined leaves the condition as it is. */

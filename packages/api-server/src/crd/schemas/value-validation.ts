@@ -211,7 +211,7 @@ export function correlatedItems(
   return (item) => byKey.get(listKey(item, keys))
 }
 
-export function listKey(item: unknown, keys: readonly string[]): string {
+function listKey(item: unknown, keys: readonly string[]): string {
   return stringifyExact(keys.map((key) => (isObject(item) ? (item[key] ?? null) : null)))
 }
 

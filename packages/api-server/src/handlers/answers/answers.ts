@@ -8,7 +8,7 @@ import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { ResourceCall } from '../call.ts'
 
-export interface ListMetadata {
+interface ListMetadata {
   readonly resourceVersion: string
   readonly continue?: string
   readonly remainingItemCount?: number

@@ -5,7 +5,7 @@ import type { ServedResource } from '../../registry/resource-registry.ts'
 import { objectAnswer } from './answers.ts'
 import type { ResourceCall } from '../call.ts'
 
-export function viewOf(resource: ServedResource, stored: Stored): Stored {
+function viewOf(resource: ServedResource, stored: Stored): Stored {
   return resource.storage.fromStored?.(stored) ?? stored
 }
 

@@ -12,7 +12,7 @@ import type { WriteOptions } from '../options.ts'
 import { parsePatch, patchTypeOf, type PatchBody, type PatchType } from '../writes/patch.ts'
 
 /** The body as a plain JSON value; bytes start with the prefix of protobuf bodies. Throws 400. */
-export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
+type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
 
 export class RequestBodies {
   readonly #registry: ResourceRegistry

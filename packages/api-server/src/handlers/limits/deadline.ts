@@ -26,7 +26,7 @@ export function isStreamOfBytes(subresource: string): boolean {
   return LONG_RUNNING_SUBRESOURCES.has(subresource)
 }
 
-export function isLongRunning({ verb, subresource }: RequestInfo): boolean {
+function isLongRunning({ verb, subresource }: RequestInfo): boolean {
   return verb === 'watch' || isStreamOfBytes(subresource)
 }
 

@@ -7,7 +7,7 @@ import type { RequestAttributes, UserInfo } from '../../contracts.ts'
 import type { Store } from '../../storage/store.ts'
 import { hasOrAll, urlMatches } from '../../auth/rbac-rules.ts'
 
-export interface FlowControlUids {
+interface FlowControlUids {
   readonly flowSchema: string
   readonly priorityLevel: string
 }

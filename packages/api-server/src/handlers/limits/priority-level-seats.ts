@@ -9,7 +9,7 @@ import { PRIORITY_LEVELS } from './flow-control.ts'
 
 const USUAL_SHARES = 30
 
-export interface Seats {
+interface Seats {
   readonly nominal: number
   /** What is left of them when others have borrowed what is lendable. */
   readonly lower: number

@@ -5,12 +5,12 @@ import type { Store, StoreKey, StoreWatch } from '../../storage/store.ts'
 
 const SWEEP_PERIOD_MS = 30_000
 
-export interface ExpiringCollection {
+interface ExpiringCollection {
   readonly collection: string
   readonly lifetimeMs: number
 }
 
-export const EXPIRING_COLLECTIONS: readonly ExpiringCollection[] = [
+const EXPIRING_COLLECTIONS: readonly ExpiringCollection[] = [
   { collection: 'events', lifetimeMs: 3_600_000 },
 ]
 

@@ -45,7 +45,7 @@ export function selectionOf(
 }
 
 /** A matcher for the terms, or 400 for a field that the kind does not know. */
-export function fieldMatcher(
+function fieldMatcher(
   resource: ServedResource,
   terms: readonly FieldTerm[],
 ): FieldMatcher | undefined {

@@ -34,7 +34,7 @@ export function listRequestOf(call: ResourceCall, watch: boolean): ListRequest {
   return { resource, namespace, options, selection: selectionOf(resource, options, name) }
 }
 
-export interface ListedPage {
+interface ListedPage {
   readonly revision: number
   readonly entries: readonly StoredEntry[]
   readonly continue?: string
@@ -96,7 +96,7 @@ async function continuePage(store: Store, clock: Clock, request: ListRequest): P
 }
 
 /** 410 whose metadata carries a token that goes on with the present state. */
-export class ExpiredTokenError extends ApiError {
+class ExpiredTokenError extends ApiError {
   readonly #token: string
 
   constructor(token: string) {

@@ -4,7 +4,7 @@ import { goJsonError } from '@gyropilot/schema/go-json-error'
 
 const VERSION = 'meta.k8s.io/v1'
 
-export interface Page {
+interface Page {
   /** -1: the latest state. */
   readonly revision: number
   /** The first key that is not shown yet lies at or after this one; relative to the listed scope. */

@@ -19,7 +19,7 @@ const SHORTEST_TIMEOUT_SECONDS = 1800
 /** Initial objects and past events sent without asking the sink whether it can take more. */
 const BATCH = 100
 
-export interface WatchParts {
+interface WatchParts {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource

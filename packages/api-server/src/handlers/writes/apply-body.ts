@@ -5,7 +5,7 @@ import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { parseJson } from '@gyropilot/schema/json'
 import type { FieldValidation } from '../options.ts'
 
-export interface AppliedBody {
+interface AppliedBody {
   readonly configuration: Record<string, unknown>
   /** Tells of repeated keys: after all that is wrong with the configuration. Throws 400 when validation is strict. */
   tellRepeated(): void

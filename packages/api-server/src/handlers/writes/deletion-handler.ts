@@ -31,7 +31,7 @@ const ANSWERS_WITH_OBJECT = new Set(
 
 const DELETE_OPTIONS = { group: '', version: 'v1', kind: 'DeleteOptions' }
 
-export interface DeletionHandlerParts {
+interface DeletionHandlerParts {
   readonly store: Store
   readonly clock: Clock
   readonly deleter: Deleter

@@ -49,7 +49,7 @@ const GENERATED_ATTEMPTS = 8
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const LONGEST_PREFIX = 58
-export interface ObjectWriterParts {
+interface ObjectWriterParts {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource
@@ -367,7 +367,7 @@ function withVersion(object: Stored, revision: number | string): Stored {
 }
 
 /** True when nothing keeps a terminating object any more. */
-export function isFinished({ info }: ServedResource, draft: Draft, stored: Stored): boolean {
+function isFinished({ info }: ServedResource, draft: Draft, stored: Stored): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = stored['metadata']
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false
   if ((draft['metadata'].finalizers ?? []).length > 0) return false

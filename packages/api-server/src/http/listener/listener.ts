@@ -19,7 +19,7 @@ import { cutOff, drained, isGone, writeChunks, type Outgoing } from './outgoing.
 import { WatchStream } from './watch-writes.ts'
 import { PROTOBUF } from '../negotiation.ts'
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly certificatePem: string
   readonly keyPem: string
   /** Asks clients for certificates; the authenticator judges them. */

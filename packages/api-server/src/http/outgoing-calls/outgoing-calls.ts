@@ -24,7 +24,7 @@ export interface OutgoingCalls {
   stop(): void
 }
 
-export class OutgoingCallError extends Error {}
+class OutgoingCallError extends Error {}
 
 const LARGEST_ANSWER_BYTES = 3 * 1024 * 1024 * 2
 

@@ -6,9 +6,9 @@ import { ByteQueue } from '../../kubelets/byte-queue.ts'
 import type { PortStreams } from '../../kubelets/kubelet.ts'
 
 /** Serves one connection; resolves with a text when nobody listens. */
-export type OpenPort = (streams: PortStreams) => Promise<string | undefined>
+type OpenPort = (streams: PortStreams) => Promise<string | undefined>
 
-export interface PassedRequest {
+interface PassedRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string

@@ -31,7 +31,7 @@ const RESULTS: Readonly<Record<string, readonly CelType[]>> = {
   applyConfiguration: [PATCH('Object')],
 }
 
-export type ExpressionPlace =
+type ExpressionPlace =
   | 'condition'
   | 'validation'
   | 'message'

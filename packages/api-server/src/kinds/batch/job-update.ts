@@ -94,7 +94,7 @@ function validateTemplateUpdate(
 }
 
 /** Metadata is embedded in the internal type, so its fields stand beside Spec. */
-export function templateForm(template: StoredOf<PodTemplateSpec>): Stored {
+function templateForm(template: StoredOf<PodTemplateSpec>): Stored {
   const form: Draft = {}
   for (const [field, value] of Object.entries(template.metadata ?? {}))
     form[field] = sortedMap(value)

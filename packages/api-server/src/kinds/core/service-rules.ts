@@ -213,7 +213,7 @@ export function isExternallyAccessible({ type, externalIPs }: StoredOf<ServiceSp
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
-export function needsHealthCheck(spec: StoredOf<ServiceSpec>): boolean {
+function needsHealthCheck(spec: StoredOf<ServiceSpec>): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 

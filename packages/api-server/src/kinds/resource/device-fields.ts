@@ -11,7 +11,7 @@ import { invalidAll, validateQualifiedName } from '@gyropilot/schema/validation/
 import { dnsLabel, dnsSubdomain, labelValue } from '@gyropilot/schema/validation/names'
 import type { StoredOf } from '../../registry/kind-rules.ts'
 
-export const SELECTORS_MAX = 32
+const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const CONFIGS_MAX = 32
 const DRIVER_BYTES_MAX = 63
@@ -98,7 +98,7 @@ function validateExpression(expression: string, errors: FieldErrors, field: stri
   }
 }
 
-export function validateOpaque(
+function validateOpaque(
   { opaque }: { readonly opaque?: StoredOf<OpaqueDeviceConfiguration> },
   errors: FieldErrors,
   field: string,

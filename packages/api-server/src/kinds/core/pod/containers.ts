@@ -18,7 +18,7 @@ import { validateContainerSecurityContext } from './security.ts'
 import { validateMounts } from './volumes.ts'
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
-export const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']
+const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']
 const RESIZED = ['cpu', 'memory']
 const RESIZE_POLICIES = ['NotRequired', 'RestartContainer']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']

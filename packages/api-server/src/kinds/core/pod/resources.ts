@@ -49,13 +49,13 @@ const INTEGER = new Set([
   'services.loadbalancers',
 ])
 
-export const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
+const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
 
 function isNative(name: string): boolean {
   return !name.includes('/') || name.split('/')[0]!.endsWith('kubernetes.io')
 }
 
-export function isExtendedResource(name: string): boolean {
+function isExtendedResource(name: string): boolean {
   if (isNative(name) || name.startsWith('requests.')) return false
   return qualifiedName(`requests.${name}`).length === 0
 }

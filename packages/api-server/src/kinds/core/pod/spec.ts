@@ -42,7 +42,7 @@ const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'Non
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
 
 /** `podName`: of a pod that is made from the spec; undefined in templates. */
-export function validatePodSpec(
+function validatePodSpec(
   spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,

@@ -218,7 +218,7 @@ const validateStorageOs: SourceCheck = (source, errors, field, owner) => {
 
 const DRIVER_NAME_LIMIT = 63
 
-export function validateDriverName(name: string, errors: FieldErrors, field: string): void {
+function validateDriverName(name: string, errors: FieldErrors, field: string): void {
   if (name === '') {
     errors.required(field)
     return
